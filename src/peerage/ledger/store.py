@@ -1,0 +1,198 @@
+"""The interface every ledger offers, and the rows that pass through it.
+
+A ledger is append-only. Rows of one `Batch` become durable together or not at all. Only the runner
+that holds the lock writes; anybody may read at any time, also while a runner writes. Digests are
+SHA-256 over the stored bytes of `body`, never over a re-encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from msgspec import Struct, field
+
+SCHEMA_VERSION = 1
+
+
+class LedgerError(Exception):
+    """The ledger cannot be used as asked; the message says what was found and how to mend it."""
+
+
+class LedgerBusy(LedgerError):
+    """Another runner holds the ledger."""
+
+
+class FixtureRow(Struct, frozen=True, gc=False):
+    """A fixture as issued: `body` is the JSON of `match.Fixture`, its settings by reference to a text."""
+
+    number: int
+    round: int
+    body: bytes
+
+
+class IntentRow(Struct, frozen=True, gc=False):
+    """A request about to be sent. `worst_nano` is what it may cost at most, in 1e-9 dollars, None unknown."""
+
+    match: int
+    key: str
+    attempt: int
+    player: str
+    body: bytes
+    worst_nano: int | None
+
+
+class ReplyRow(Struct, frozen=True, gc=False):
+    """The reply to an intent: `body` is JSON (status, text, tokens, latency, cost, prices, snapshot).
+
+    `cost_nano` repeats the cost for summing; `at_ms` is the wall clock, Unix milliseconds, outside the
+    digest.
+    """
+
+    match: int
+    key: str
+    attempt: int
+    body: bytes
+    cost_nano: int | None
+    at_ms: int
+
+
+class Exchange(Struct, frozen=True, gc=False):
+    """An intent with its reply, as read back. `reply` is None while unanswered (in flight, or lost)."""
+
+    match: int
+    key: str
+    attempt: int
+    player: str
+    request: bytes
+    reply: bytes | None
+    worst_nano: int | None
+    cost_nano: int | None
+
+
+class RecordRow(Struct, frozen=True, gc=False):
+    """A finished match: `body` is the JSON of `match.MatchRecord`; `chain` links it to all before it."""
+
+    number: int
+    body: bytes
+    chain: bytes
+    at_ms: int
+
+
+class Summary(Struct, frozen=True, gc=False):
+    """One row of the narrow table: what tables and pages read; rebuilt from the records at will.
+
+    `players` are the contestants in seat order and `scores` theirs; `status` is "done" or the reason of
+    the void; `costs` are in the arena's cost unit, None unknown; `spent_nano` is what the whole match
+    cost, officials included; `raw` and `cost_elo` are ratings after the match, in seat order.
+    """
+
+    number: int
+    round: int
+    game: str
+    topic: str
+    players: tuple[str, ...]
+    status: str
+    scores: tuple[float, ...]
+    costs: tuple[float | None, ...]
+    spent_nano: int
+    raw: tuple[float, ...]
+    cost_elo: tuple[float, ...]
+    at_ms: int
+
+
+class Amendment(Struct, frozen=True, gc=False):
+    """A later statement about recorded things, on its own chained stream; `body` cites digests."""
+
+    stream: str
+    sequence: int
+    body: bytes
+    chain: bytes
+    at_ms: int
+
+
+class Batch(Struct):
+    """Rows to make durable together. `snapshots` are (number, bytes): rating states, derived data."""
+
+    texts: list[tuple[bytes, str]] = field(default_factory=list)
+    fixtures: list[FixtureRow] = field(default_factory=list)
+    intents: list[IntentRow] = field(default_factory=list)
+    replies: list[ReplyRow] = field(default_factory=list)
+    records: list[RecordRow] = field(default_factory=list)
+    summaries: list[Summary] = field(default_factory=list)
+    snapshots: list[tuple[int, bytes]] = field(default_factory=list)
+    amendments: list[Amendment] = field(default_factory=list)
+    meta: dict[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return any(
+            (
+                self.texts,
+                self.fixtures,
+                self.intents,
+                self.replies,
+                self.records,
+                self.summaries,
+                self.snapshots,
+                self.amendments,
+                self.meta,
+            )
+        )
+
+
+class Ledger(Protocol):
+    """A store of records. Methods may block; a writer thread calls `write`, any thread may read."""
+
+    address: str
+
+    def runner(self) -> AbstractContextManager[None]:
+        """Hold the one runner's lock; raises LedgerBusy naming who holds it. Freed when the process dies."""
+
+    def write(self, batch: Batch) -> None:
+        """Make a batch durable (full sync) in one transaction. Raises LedgerError (disk full, read-only)."""
+
+    def meta(self) -> Mapping[str, str]:
+        """Facts of the arena: its seed, pairing lag, schema version."""
+
+    def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
+        """Long texts by digest; all of them when `digests` is None."""
+
+    def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
+        """Fixtures in number order."""
+
+    def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
+        """Exchanges of matches first..last (`last` None: to the end), by match, then in order of writing.
+
+        Every attempt is given, unanswered ones too.
+        """
+
+    def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
+        """Records in number order."""
+
+    def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
+        """The narrow table in number order."""
+
+    def replace_summaries(self, summaries: Iterable[Summary]) -> None:
+        """Write the narrow table anew from its first row (derived data)."""
+
+    def pair_counts(self, game: str | None = None) -> Sequence[tuple[str, str, float, int]]:
+        """(player, opponent, first one's score, matches) over finished two-player matches, grouped."""
+
+    def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
+        """The newest rating state, or the newest not beyond a match number."""
+
+    def heads(self) -> tuple[int, int]:
+        """(number of fixtures issued, number of records)."""
+
+    def spent(self) -> tuple[int, int, int]:
+        """(known cost of all replies, worst cost of unanswered intents, unanswered intents), 1e-9 dollars.
+
+        An intent counts as unanswered while no reply of that match, key and attempt stands.
+        """
+
+    def amendments(self, stream: str) -> Iterator[Amendment]:
+        """One stream in order."""
+
+    def close(self) -> None:
+        """Release the connection; safe to call twice."""

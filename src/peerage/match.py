@@ -1,0 +1,120 @@
+"""The shared nouns: Player, Seat, Fixture, Table, Outcome, MatchRecord. Immutable data, no I/O."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+
+class Player(Struct, frozen=True):
+    """A model with its settings, as the rating tables know it.
+
+    `name` is unique in the arena; `model` is the full text that names what answers
+    (`openai:gpt-5-mini`, `house:0.85`); players of one `family` are kin.
+    """
+
+    name: str
+    model: str
+    family: str
+
+
+class Seat(Struct, frozen=True):
+    """A player's place in a match.
+
+    Models see `label` alone ("A", "judge/2"). `raw` and `cost` are the player's ratings in the
+    snapshot by which the fixture was made.
+    """
+
+    label: str
+    player: str
+    raw: float = 1500.0
+    cost: float = 1500.0
+
+
+class Fixture(Struct, frozen=True):
+    """A match about to be played, complete: with the replies received it determines the outcome.
+
+    `number` counts from 1 over the arena; `round` is the pairing round. `seats` are contestants, the
+    higher seeded first; `officials` maps a role to its seats in order of preference. `game` and
+    `version` name the rules, `settings` the game's settings (prompts included), `drawn` what was drawn
+    for this match (a topic, a challenge from the pool). `snapshot` is the number of matches folded
+    into the ratings it was paired by.
+    """
+
+    number: int
+    round: int
+    game: str
+    version: int
+    seed: str
+    seats: tuple[Seat, ...]
+    officials: Mapping[str, tuple[Seat, ...]]
+    settings: Mapping[str, Any]
+    drawn: Mapping[str, Any] = {}
+    snapshot: int = 0
+
+    def all_seats(self) -> tuple[Seat, ...]:
+        """Contestants, then officials."""
+        return self.seats + tuple(seat for seats in self.officials.values() for seat in seats)
+
+
+class Table:
+    """What a game is given: a fixture and named streams of randomness.
+
+    `rng(name)` is a fresh generator for that name, the same in every replay, independent of all others.
+    """
+
+    __slots__ = ("drawn", "officials", "seats", "seed", "settings")
+
+    def __init__(self, fixture: Fixture) -> None:
+        self.seats = fixture.seats
+        self.officials = fixture.officials
+        self.settings = fixture.settings
+        self.drawn = fixture.drawn
+        self.seed = fixture.seed
+
+    def rng(self, name: str) -> random.Random:
+        return random.Random(f"{self.seed}/{name}")
+
+
+class Outcome(Struct, frozen=True):
+    """What a match came to.
+
+    `void` is empty, or the reason why the match does not count. `scores` maps each contestant's label
+    to its score (a duel: 1, ½ or 0); `costs` to what its play cost in the arena's cost unit (dollars
+    by default), None when unknown. `facts` is what this match teaches others (a challenge accepted);
+    `detail` is the evidence for people: votes, weights, drafts. Both are plain JSON data.
+    """
+
+    void: str = ""
+    scores: Mapping[str, float] = {}
+    costs: Mapping[str, float | None] = {}
+    facts: tuple[Mapping[str, Any], ...] = ()
+    detail: Mapping[str, Any] = {}
+
+
+class Totals(Struct, frozen=True):
+    """Sums over a match's exchanges; `unknown_costs` counts the calls whose cost is not known."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_nano: int = 0
+    unknown_costs: int = 0
+
+
+class MatchRecord(Struct, frozen=True):
+    """The header of a finished match, as the ledger chains it.
+
+    `fixture` is the digest of the issued fixture, `root` the Merkle root of the exchanges (hex).
+    `ratings` maps each track to the players whose rating moved: name → [before, after].
+    """
+
+    number: int
+    fixture: str
+    root: str
+    outcome: Outcome
+    ratings: Mapping[str, Mapping[str, tuple[float, float]]]
+    totals: Mapping[str, Totals]

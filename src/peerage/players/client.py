@@ -1,0 +1,93 @@
+"""The door through which the engine asks a player, whatever the player is."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+from msgspec import Struct
+
+from peerage.protocol import AnyKind, Role, Speaker
+
+
+class Call(Struct, frozen=True):
+    """One rendered request, ready to send.
+
+    `messages` are (speaker, text) pairs. `max_tokens` bounds the reply; `temperature` None means the
+    player's own setting. `seed` and `key` identify the request and are equal in every attempt and every
+    resume: a house player's reply is a function of them. `oracle` is for house players alone.
+    """
+
+    key: str
+    role: Role
+    messages: tuple[tuple[Speaker, str], ...]
+    expects: AnyKind
+    max_tokens: int
+    temperature: float | None
+    seed: str
+    oracle: Any = None
+
+
+class Answer(Struct, frozen=True):
+    """What a player said, before the engine judges its format.
+
+    Token counts are None when the provider reports none. `latency_s` is in seconds, measured (or
+    virtual, for house players). `cost_usd` is set only by a player that reports its own cost; else the
+    engine prices the tokens. `snapshot` is the model version that the provider named. `refused` holds
+    when the provider or the model declined. `hidden` is a house answer's true quality.
+    """
+
+    text: str
+    latency_s: float
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    snapshot: str = ""
+    refused: bool = False
+    truncated: bool = False
+    hidden: Any = None
+
+
+FailureKind: TypeAlias = Literal["transient", "permanent"]
+
+
+class PlayerError(Exception):
+    """A player could not answer.
+
+    `kind` transient: worth another try (429, 5xx, timeout, dropped connection); permanent: not (bad
+    key, unknown model). `retry_after_s` is the provider's wish, when it stated one. `maybe_paid` holds
+    when the provider may have done, and charged for, the work. The message names player, cause, mend,
+    and never a key.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: FailureKind = "transient",
+        retry_after_s: float | None = None,
+        maybe_paid: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.kind: FailureKind = kind
+        self.retry_after_s = retry_after_s
+        self.maybe_paid = maybe_paid
+
+
+class Client(Protocol):
+    """Who answers for one player. One client serves any number of calls at once."""
+
+    async def start(self) -> None:
+        """Get ready (start a server, open a session). Raises PlayerError."""
+
+    async def answer(self, call: Call) -> Answer:
+        """Answer one call; raises PlayerError. Retries are the engine's, never the client's."""
+
+    async def close(self) -> None:
+        """Release everything; safe to call twice, and after a failed start."""
+
+
+@runtime_checkable
+class InstantClient(Protocol):
+    """A client that computes its reply in this process and never waits (house players)."""
+
+    def answer_now(self, call: Call) -> Answer: ...

@@ -1,0 +1,314 @@
+"""What passes between a game and the engine: requests, replies, and the kinds of reply.
+
+A game is a generator. It yields requests (`Ask`, `Note`), a sequence of them ("all at once"), or
+`Together` (several multi-step protocols side by side), receives `Reply` objects, and returns an
+`Outcome`. It does no I/O and reads no clock. Everything here is immutable data.
+
+A prompt is a template and what fills it. Text that a player wrote enters a prompt only as a `Quote`,
+which is rendered between markers that its writer could not have known; see `render`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterable, Mapping
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+Role: TypeAlias = Literal["author", "committee", "contestant", "judge"]
+Speaker: TypeAlias = Literal["system", "user", "assistant"]
+Status: TypeAlias = Literal["ok", "invalid", "refused", "void"]
+
+
+class Unusable(Exception):
+    """A reply is not in the declared format; the message says what was expected, for the repair."""
+
+
+class Voided(Exception):
+    """Raised inside a game when the match cannot count; the message is the reason on record."""
+
+
+# ---------------------------------------------------------------------------------------------- prompts
+
+
+class Quote(Struct, frozen=True, gc=False):
+    """Text that a player wrote, on its way into another player's prompt.
+
+    `label` names it in the prompt ("answer A"). `key` is the request key of the reply whose value
+    begins with `text`; the ledger then stores a reference in place of the text. Empty: stored itself.
+    """
+
+    label: str
+    text: str
+    key: str = ""
+
+
+class Message(Struct, frozen=True):
+    """One turn of a prompt: a template with `{name}` places and what fills them.
+
+    A `str` fills its place as it is, so it must come from the arena's own settings; whatever a player
+    wrote is a `Quote`. `{{` and `}}` stand for braces.
+    """
+
+    speaker: Speaker
+    template: str
+    fill: Mapping[str, str | Quote] = {}
+
+
+_PLACE = re.compile(r"\{\{|\}\}|\{([a-z_][a-z0-9_]*)\}")
+
+
+@lru_cache(maxsize=4096)
+def template_parts(template: str) -> tuple[tuple[bool, str], ...]:
+    """Split a template into (is_place, text) pairs; raises ValueError on a stray brace."""
+    parts: list[tuple[bool, str]] = []
+    at = 0
+    for found in _PLACE.finditer(template):
+        parts.append((False, template[at : found.start()]))
+        parts.append((True, found[1]) if found[1] else (False, found[0][0]))
+        at = found.end()
+    parts.append((False, template[at:]))
+    for is_place, text in parts:
+        if not is_place and text not in ("{", "}") and ("{" in text or "}" in text):
+            raise ValueError(f"a stray brace in the template, near {text.strip()[:60]!r}; write {{{{ or }}}}")
+    return tuple(part for part in parts if part[1])
+
+
+def fence(seed: str, key: str) -> str:
+    """The marker of one request: eight hex digits that no player has seen before the request is sent."""
+    return sha256(f"fence\0{seed}\0{key}".encode()).hexdigest()[:8]
+
+
+def render(message: Message, mark: str) -> str:
+    """The text of one message as a model sees it, quotes fenced with `mark`."""
+    out: list[str] = []
+    for is_place, text in template_parts(message.template):
+        if not is_place:
+            out.append(text)
+            continue
+        value = message.fill[text]
+        if isinstance(value, str):
+            out.append(value)
+        else:
+            body = visible(value.text).replace(mark, "·" * len(mark))
+            out.append(f"<<<{value.label} {mark}>>>\n{body}\n<<<end {value.label} {mark}>>>")
+    return "".join(out)
+
+
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def visible(text: str) -> str:
+    """`text` with control, zero-width and bidirectional characters replaced by a visible mark.
+
+    Line feeds and tabs stay. What one model wrote must not steer a terminal or another model unseen.
+    """
+    return _INVISIBLE.sub("\ufffd", text)
+
+
+# ------------------------------------------------------------------------------------- kinds of reply
+
+
+class Kind(Protocol):
+    """A declared format of reply. `parse` is total: it returns a value or raises `Unusable`."""
+
+    def instruction(self) -> str:
+        """The sentence that tells a model the format; a game puts it into its template."""
+
+    def schema(self) -> dict[str, Any] | None:
+        """A JSON schema for providers with native structured output; None for free text."""
+
+    def parse(self, text: str) -> Any:
+        """The value of a reply; raises `Unusable`."""
+
+
+class Text(Struct, frozen=True, tag="text"):
+    """Free text, cut after `max_chars` characters. Empty or blank is unusable."""
+
+    max_chars: int = 20_000
+
+    def instruction(self) -> str:
+        return f"Reply with plain text of at most {self.max_chars} characters."
+
+    def schema(self) -> dict[str, Any] | None:
+        return None
+
+    def parse(self, text: str) -> str:
+        if not visible(text).replace("\ufffd", "").strip():
+            raise Unusable("the reply is empty; some text was expected")
+        return text[: self.max_chars]
+
+
+class Chosen(Struct, frozen=True, gc=False):
+    """The value of a `Choice` reply."""
+
+    choice: str
+    reason: str = ""
+
+
+class Choice(Struct, frozen=True, tag="choice"):
+    """One of `options`, with a short reason.
+
+    Accepted: a JSON object holding `field` (alone, or in a code fence); or a line `field: option`;
+    or the option alone as the whole reply. Options are compared without case. Two different options
+    in one reply are unusable: quoting somebody's "verdict: A" must never cast a vote.
+    """
+
+    field: str
+    options: tuple[str, ...]
+    reason_chars: int = 400
+
+    def instruction(self) -> str:
+        choices = " | ".join(f'"{option}"' for option in self.options)
+        return (
+            "Reply with one JSON object and nothing else: "
+            f'{{"reason": "<one or two sentences>", "{self.field}": {choices}}}'
+        )
+
+    def schema(self) -> dict[str, Any] | None:
+        return {
+            "type": "object",
+            "properties": {
+                "reason": {"type": "string", "maxLength": self.reason_chars},
+                self.field: {"type": "string", "enum": list(self.options)},
+            },
+            "required": ["reason", self.field],
+            "additionalProperties": False,
+        }
+
+    def parse(self, text: str) -> Chosen:
+        found = json_object(text)
+        if found is not None and self.field in found:
+            reason = found.get("reason", "")
+            choice = self._option(str(found[self.field]))
+            if choice is None:
+                raise Unusable(f"{self.field!r} is not one of {', '.join(self.options)}")
+            return Chosen(choice, reason[: self.reason_chars] if isinstance(reason, str) else "")
+        whole = self._option(text)
+        if whole is not None:
+            return Chosen(whole)
+        chosen: set[str] = set()
+        rest: list[str] = []
+        for line in text.splitlines():
+            named, colon, value = line.partition(":")
+            named_so = named.strip(" *#_\"'").casefold() == self.field.casefold()
+            option = self._option(value) if named_so else None
+            if colon and option is not None:
+                chosen.add(option)
+            else:
+                rest.append(line.strip())
+        if len(chosen) != 1:
+            what = "no" if not chosen else "more than one"
+            raise Unusable(
+                f'{what} {self.field} found; a JSON object with "{self.field}" set to one of '
+                f"{', '.join(self.options)} was expected"
+            )
+        return Chosen(chosen.pop(), " ".join(filter(None, rest))[: self.reason_chars])
+
+    def _option(self, text: str) -> str | None:
+        bare = text.strip(" \t\r\n*_`\"'.,").casefold()
+        return next((option for option in self.options if option.casefold() == bare), None)
+
+
+AnyKind: TypeAlias = Text | Choice
+
+_FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The one JSON object that `text` is, or that stands in its only code fence; None when there is none."""
+    fenced = _FENCED.findall(text)
+    candidate = (fenced[0] if len(fenced) == 1 else text).strip()
+    if not candidate.startswith("{"):
+        return None
+    try:
+        found = msgspec.json.decode(candidate)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+# ------------------------------------------------------------------------------- requests and replies
+
+
+class Ask(Struct, frozen=True):
+    """A question to one seat.
+
+    `key` is unique in the match. `max_tokens` bounds the reply. `temperature` None leaves it to the
+    player's own settings. `oracle` carries what a perfect player would need to know; only house
+    players see it, and it is neither hashed nor stored.
+    """
+
+    to: str
+    key: str
+    role: Role
+    messages: tuple[Message, ...]
+    expects: AnyKind
+    max_tokens: int
+    temperature: float | None = None
+    oracle: Any = None
+
+
+class Note(Struct, frozen=True):
+    """Data for spectators, or for one seat's view (`seat` empty: everybody). Costs nothing."""
+
+    data: Mapping[str, Any]
+    seat: str = ""
+
+
+class Reply(Struct, frozen=True):
+    """What came back.
+
+    `status`: ok · invalid (unusable after one repair) · refused · void (the provider failed).
+    `text` is storable (no lone surrogates, no NUL). `value` is what the declared kind made of it when
+    ok, else None; `reason` says what went wrong. `cost_nano` is in billionths of a dollar, None when
+    unknown; `latency_ms` in milliseconds; `energy_mwh` in milliwatt-hours, None when unknown.
+    `hidden` is a house answer's true quality: house judges see it, nothing else does.
+    """
+
+    status: Status
+    text: str = ""
+    value: Any = None
+    reason: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_ms: int = 0
+    cost_nano: int | None = None
+    energy_mwh: int | None = None
+    hidden: Any = None
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+
+class Together:
+    """Run several multi-step protocols side by side; their request keys are prefixed `name/`.
+
+    Yielding it sends back a dict from each name to what its generator returned.
+    """
+
+    __slots__ = ("branches",)
+
+    def __init__(self, branches: Mapping[str, Steps[Any]]) -> None:
+        self.branches = branches
+
+
+Request: TypeAlias = Ask | Note
+Yielded: TypeAlias = Request | Iterable[Request] | Together
+Result = TypeVar("Result")
+Steps: TypeAlias = Generator[Yielded, Any, Result]
+"""A multi-step protocol that returns a `Result`; compose with `yield from`."""
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """`text` as every store can hold it: NUL and lone surrogates become U+FFFD."""
+    return _UNSTORABLE.sub("\ufffd", text)
