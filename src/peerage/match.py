@@ -61,17 +61,17 @@ class Fixture(Struct, frozen=True):
 
 
 class Table:
-    """What a game is given: a fixture and named streams of randomness.
+    """What a game is given: a fixture, its rules as the game's own type, and named streams of randomness.
 
     `rng(name)` is a fresh generator for that name, the same in every replay, independent of all others.
     """
 
-    __slots__ = ("drawn", "officials", "seats", "seed", "settings")
+    __slots__ = ("drawn", "officials", "rules", "seats", "seed")
 
-    def __init__(self, fixture: Fixture) -> None:
+    def __init__(self, fixture: Fixture, rules: Any) -> None:
         self.seats = fixture.seats
         self.officials = fixture.officials
-        self.settings = fixture.settings
+        self.rules = rules
         self.drawn = fixture.drawn
         self.seed = fixture.seed
 

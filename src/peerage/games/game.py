@@ -1,0 +1,68 @@
+"""What every game says about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel
+
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Role, Steps
+
+Rules = TypeVar("Rules", bound=BaseModel)
+
+
+class Bench(NamedTuple):
+    """How many officials of one role a match wants, and the fewest it can be played with.
+
+    `order` is how they are chosen among the eligible: `top` the highest raw Elo first; `top_quarter`
+    at random from the best quarter; `contestants` the contestants themselves, higher seeded first.
+    `kin` False also bars players of a contestant's family.
+    """
+
+    role: Role
+    wanted: int
+    minimum: int
+    order: str = "top"
+    kin: bool = True
+
+
+class CallBound(NamedTuple):
+    """Calls that one seat may get in one match: the basis of the plan and of the budget's promise.
+
+    `expected` is the usual number, `worst` the most (redrafts and one repair each included).
+    `input_bytes` bounds a request's UTF-8 bytes, `usual_input_tokens` and `usual_output_tokens` are
+    estimates for the plan; `max_tokens` bounds a reply.
+    """
+
+    seat: str
+    expected: float
+    worst: int
+    input_bytes: int
+    usual_input_tokens: int
+    usual_output_tokens: int
+    max_tokens: int
+
+
+@dataclass(frozen=True)
+class GameSpec(Generic[Rules]):
+    """A game at the door of the arena.
+
+    `rules` is the pydantic model of its settings (frozen, extra keys forbidden). `play` is the game.
+    `officials(rules)` says whom it needs besides the contestants; `draw(rules, rng, number)` what is drawn for a
+    match (plain JSON: a topic, a prompt); `bounds(rules, fixture)` every call it may make. `version`
+    changes whenever the same replies could give another outcome or other requests.
+    """
+
+    name: str
+    version: int
+    about: str
+    contestants: tuple[int, int]
+    rules: type[Rules]
+    play: Callable[[Table], Steps[Outcome]]
+    officials: Callable[[Rules], tuple[Bench, ...]]
+    draw: Callable[[Rules, Random, int], Mapping[str, Any]]
+    bounds: Callable[[Rules, Fixture], tuple[CallBound, ...]]

@@ -1,0 +1,223 @@
+"""`arena.yaml` → frozen, validated settings. Errors name the file, the key, what was found and the mend."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from peerage.games import GAMES
+
+FILE_NAME = "arena.yaml"
+
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class SettingsError(Exception):
+    """Settings cannot be used; the message is meant for the person who wrote them."""
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Price(Section):
+    """What a player's tokens cost, in dollars per million tokens."""
+
+    input: NotNegative = Field(description="Dollars per million input tokens.")
+    output: NotNegative = Field(description="Dollars per million output tokens.")
+
+
+class Faults(Section):
+    """What a house player does wrong, each a probability per reply (demo, tests and simulation)."""
+
+    slow: Share = Field(0.0, description="Answers twenty times slower.")
+    refusing: Share = Field(0.0, description="Declines to answer.")
+    malformed: Share = Field(0.0, description="Ignores the asked format, also after the repair.")
+    failing: Share = Field(0.0, description="Fails like a provider that is down.")
+    position_bias: Share = Field(0.0, description="As a judge, prefers whatever stands first.")
+    self_preference: Share = Field(0.0, description="As a judge, prefers answers in its own family's style.")
+
+
+def _lowest_name(value: object) -> object:
+    return value.strip() if isinstance(value, str) else value
+
+
+class PlayerSettings(Section):
+    """One player: what answers, and how it is asked and priced."""
+
+    model: str = Field(
+        description="What answers: `provider:model` (openai, anthropic, google, groq, xai, huggingface, "
+        "openrouter, mistral, ollama), `house:SKILL`, `gguf:PATH`, `command:PROGRAM ARGS`, `http:URL` (or "
+        "`https:`), `python:module:function`; with `base_url`, any OpenAI-compatible server."
+    )
+    name: Annotated[str, BeforeValidator(_lowest_name)] = Field(
+        "", max_length=80, description="Unique name in tables. Default: the model's text."
+    )
+    base_url: str = Field("", description="Address of an OpenAI-compatible server (vLLM, llama.cpp).")
+    key_env: str = Field(
+        "", description="Environment variable that holds the key. Default: the provider's own."
+    )
+    family: str = Field("", description="Players of one family are kin. Default: derived from the model.")
+    architecture: str = Field("", description="Free text kept as metadata.")
+    system_prompt: str = Field("", description="Put before every request to this player.")
+    temperature: NotNegative | None = Field(
+        None, description="Sampling temperature. Default: the provider's."
+    )
+    top_p: Share | None = Field(None, description="Nucleus sampling. Default: the provider's.")
+    max_tokens: int | None = Field(
+        None, ge=1, description="Caps every reply, on top of the game's own limit."
+    )
+    reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
+        None, description="For models that think before they answer."
+    )
+    structured: bool = Field(True, description="Use the provider's native structured output where it has it.")
+    price: Price | None = Field(None, description="Overrides the price table.")
+    pricing_source: str = Field("", description="Where the stated price comes from; kept on record.")
+    gpu_hour_price: NotNegative | None = Field(
+        None, description="Dollars per GPU hour; costs are then seconds × price, not tokens."
+    )
+    watts: NotNegative | None = Field(None, description="Power drawn while answering, for cost in kWh.")
+    requests_per_minute: Positive | None = Field(None, description="Rate limit, requests.")
+    tokens_per_minute: Positive | None = Field(None, description="Rate limit, tokens in and out.")
+    concurrency: int | None = Field(None, ge=1, description="Calls in flight to this player at most.")
+    timeout_s: Positive = Field(120.0, description="Seconds until a call counts as failed.")
+    faults: Faults = Field(default_factory=Faults, description="House players only.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_line(cls, value: object) -> object:
+        return {"model": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _complete(self) -> PlayerSettings:
+        provider, _, rest = self.model.partition(":")
+        if not rest.strip():
+            raise ValueError(
+                f"{self.model!r} names no model; write `provider:model`, such as `openai:gpt-5-mini`"
+            )
+        if provider == "house":
+            try:
+                skill = float(rest)
+            except ValueError:
+                skill = -1.0
+            if not 0 <= skill <= 1:
+                raise ValueError(f"{self.model!r}: a house player's skill is a number from 0 to 1")
+        if not self.name:
+            object.__setattr__(self, "name", self.model)
+        if not self.family:
+            object.__setattr__(self, "family", family_of(self.model))
+        return self
+
+    @property
+    def provider(self) -> str:
+        return self.model.partition(":")[0]
+
+
+def family_of(model: str) -> str:
+    """The kin a model belongs to when none is stated: the maker and the first word of its name."""
+    provider, _, rest = model.partition(":")
+    if provider == "house":
+        return model
+    maker, _, name = rest.rpartition("/")
+    word = re.split(r"[-_:.\d]", name, maxsplit=1)[0]
+    return f"{(maker or provider).lower()}/{word.lower() or name.lower()}"
+
+
+class Pairing(Section):
+    """Who meets whom."""
+
+    policy: Literal["swiss"] = Field("swiss", description="How fixtures are made from the standings.")
+    width: Positive = Field(50.0, description="Width Δ of a stratum in cost Elo.")
+    window: int = Field(
+        32,
+        ge=1,
+        description="Matches that may be under way at once: a round is paired from the ratings so many matches "
+        "earlier. Fixed when the arena is made.",
+    )
+
+
+class CostUnit(Section):
+    """What a contestant's cost is made of: dollars + weight × seconds + weight × kWh."""
+
+    dollars: NotNegative = Field(1.0, description="Weight of a dollar.")
+    seconds: NotNegative = Field(0.0, description="Weight of a second of latency.")
+    kwh: NotNegative = Field(0.0, description="Weight of a kilowatt-hour.")
+
+
+class Rating(Section):
+    """The sequential Elo tracks, raw and cost-adjusted."""
+
+    initial: float = Field(1500.0, description="R0, on both tracks.")
+    k_factor: Positive = Field(16.0, description="K.")
+    cost_sensitivity: NotNegative = Field(0.2, description="τ_c.")
+    cost_mode: Literal["linear", "balanced", "exponential"] = Field(
+        "linear", description="How cost enters S."
+    )
+    propagation_width: Positive | None = Field(
+        50.0, description="Standard deviation, in Elo, of the Gaussian that spreads updates; null: off."
+    )
+    cost_unit: CostUnit = Field(default_factory=CostUnit, description="What counts as cost.")
+
+
+class Budget(Section):
+    """Dollars that may be spent at most; null: no limit."""
+
+    arena: NotNegative | None = Field(None, description="In all, over every run of this arena.")
+    match: NotNegative | None = Field(None, description="For one match.")
+    player: NotNegative | None = Field(None, description="For each player, over every run.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_number(cls, value: object) -> object:
+        return {"arena": value} if isinstance(value, int | float) else value
+
+
+class Engine(Section):
+    """How matches are driven."""
+
+    concurrency: int = Field(8, ge=1, description="Matches under way at once (the pairing window caps it).")
+    calls: int = Field(64, ge=1, description="Calls in flight at once, over all players.")
+    retries: int = Field(5, ge=0, description="Further attempts after a transient failure, then void.")
+    backoff_s: Positive = Field(1.0, description="First wait before a retry; doubles each time, with jitter.")
+    backoff_max_s: Positive = Field(60.0, description="Longest wait before a retry.")
+    match_deadline_s: Positive = Field(3600.0, description="A match that takes longer is void.")
+
+
+class ArenaSettings(Section):
+    """Everything in `arena.yaml`."""
+
+    name: str = Field("arena", description="Title on tables and pages.")
+    seed: int = Field(0, description="All randomness follows from it. Fixed when the arena is made.")
+    game: str = Field("duel", description="Which game is played; see `peerage games`.")
+    rules: dict[str, Any] = Field(default_factory=dict, description="The game's own settings.")
+    players: tuple[PlayerSettings, ...] = Field((), description="Who plays; one line each.")
+    pairing: Pairing = Field(default_factory=Pairing, description="Who meets whom.")
+    rating: Rating = Field(default_factory=Rating, description="Elo, raw and cost.")
+    budget: Budget = Field(
+        default_factory=Budget, description="Dollars at most; a number alone is the arena's."
+    )
+    engine: Engine = Field(default_factory=Engine, description="Concurrency, retries, deadlines.")
+    ledger: str = Field("sqlite:///arena.db", description="Where records are kept; relative to this folder.")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> ArenaSettings:
+        seen: dict[str, str] = {}
+        for player in self.players:
+            if player.name in seen:
+                raise ValueError(f"two players are named {player.name!r}; give one of them another `name`")
+            seen[player.name] = player.model
+        if self.game not in GAMES:
+            raise ValueError(f"game {self.game!r} is not known{_hint(self.game, GAMES)}")
+        return self
+
+
+def _hint(found: str, known: Any) -> str:
+    close = difflib.get_close_matches(found, list(known), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"
