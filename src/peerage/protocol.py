@@ -38,13 +38,19 @@ class Voided(Exception):
 class Quote(Struct, frozen=True, gc=False):
     """Text that a player wrote, on its way into another player's prompt.
 
-    `label` names it in the prompt ("answer A"). `key` is the request key of the reply whose value
-    begins with `text`; the ledger then stores a reference in place of the text. Empty: stored itself.
+    `label` names it in the prompt ("answer A"); an empty label shows the text bare, which is for giving a
+    player its own words back. `key` is the full request key of the reply whose text begins with `text`;
+    the ledger then stores a reference in place of the text. Empty: the text itself is stored.
     """
 
     label: str
     text: str
     key: str = ""
+
+    @classmethod
+    def of(cls, label: str, reply: Reply, chars: int = 20_000) -> Quote:
+        """A reply's text, cut after `chars` characters, by reference."""
+        return cls(label, reply.text[:chars], reply.key)
 
 
 class Message(Struct, frozen=True):
@@ -95,7 +101,8 @@ def render(message: Message, mark: str) -> str:
             out.append(value)
         else:
             body = visible(value.text).replace(mark, "·" * len(mark))
-            out.append(f"<<<{value.label} {mark}>>>\n{body}\n<<<end {value.label} {mark}>>>")
+            label = value.label
+            out.append(f"<<<{label} {mark}>>>\n{body}\n<<<end {label} {mark}>>>" if label else body)
     return "".join(out)
 
 
@@ -265,6 +272,7 @@ class Note(Struct, frozen=True):
 class Reply(Struct, frozen=True):
     """What came back.
 
+    `key` is the full request key it answers (that of the repair, when there was one).
     `status`: ok · invalid (unusable after one repair) · refused · void (the provider failed).
     `text` is storable (no lone surrogates, no NUL). `value` is what the declared kind made of it when
     ok, else None; `reason` says what went wrong. `cost_nano` is in billionths of a dollar, None when
@@ -282,6 +290,7 @@ class Reply(Struct, frozen=True):
     cost_nano: int | None = None
     energy_mwh: int | None = None
     hidden: Any = None
+    key: str = ""
 
     @property
     def ok(self) -> bool:

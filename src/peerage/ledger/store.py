@@ -58,8 +58,23 @@ class ReplyRow(Struct, frozen=True, gc=False):
     at_ms: int
 
 
+class FailureRow(Struct, frozen=True, gc=False):
+    """An attempt that came to nothing and will be followed by another (429, timeout), or was never sent.
+
+    `cost_nano` is what it may have cost: 0 when it cannot have been charged, else the intent's worst.
+    Failures are accounts, not evidence: they are outside the digest.
+    """
+
+    match: int
+    key: str
+    attempt: int
+    reason: str
+    cost_nano: int | None
+    at_ms: int
+
+
 class Exchange(Struct, frozen=True, gc=False):
-    """An intent with its reply, as read back. `reply` is None while unanswered (in flight, or lost)."""
+    """An intent with its reply, as read back. `reply` is None when unanswered (in flight, lost or failed)."""
 
     match: int
     key: str
@@ -119,6 +134,7 @@ class Batch(Struct):
     fixtures: list[FixtureRow] = field(default_factory=list)
     intents: list[IntentRow] = field(default_factory=list)
     replies: list[ReplyRow] = field(default_factory=list)
+    failures: list[FailureRow] = field(default_factory=list)
     records: list[RecordRow] = field(default_factory=list)
     summaries: list[Summary] = field(default_factory=list)
     snapshots: list[tuple[int, bytes]] = field(default_factory=list)
@@ -132,6 +148,7 @@ class Batch(Struct):
                 self.fixtures,
                 self.intents,
                 self.replies,
+                self.failures,
                 self.records,
                 self.summaries,
                 self.snapshots,
@@ -186,9 +203,9 @@ class Ledger(Protocol):
         """(number of fixtures issued, number of records)."""
 
     def spent(self) -> tuple[int, int, int]:
-        """(known cost of all replies, worst cost of unanswered intents, unanswered intents), 1e-9 dollars.
+        """(known cost of replies and failures, worst cost of open intents, open intents), 1e-9 dollars.
 
-        An intent counts as unanswered while no reply of that match, key and attempt stands.
+        An intent is open while neither a reply nor a failure of that match, key and attempt stands.
         """
 
     def amendments(self, stream: str) -> Iterator[Amendment]:

@@ -1,0 +1,208 @@
+"""The stored forms of fixtures, requests and replies: JSON bytes, long texts by digest. Pure.
+
+A request is stored as the digest of its form (role, limits, kind of reply, templates: the same for
+thousands of requests) and what fills the templates; what a player wrote is a reference to the earlier
+reply. Fixtures refer to their settings by digest. `docs/ledger.md` describes the formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from peerage.match import Fixture, MatchRecord
+from peerage.protocol import AnyKind, Ask, Message, Quote, Reply, Role, Speaker
+
+INLINE_CHARS = 160
+"""Texts up to this length stand in the row itself; longer ones are stored once, by digest."""
+
+Text = tuple[bytes, str]
+"""A long text with its SHA-256 digest, to be stored once."""
+
+
+class _Form(Struct, frozen=True):
+    role: Role
+    max_tokens: int
+    temperature: float | None
+    expects: AnyKind
+    messages: tuple[tuple[Speaker, str], ...]
+
+
+class _Said(Struct, frozen=True, omit_defaults=True):
+    """A quote: the first `chars` characters of `reply`, or inline (`said`), or by digest (`text`)."""
+
+    label: str
+    reply: str = ""
+    chars: int = 0
+    said: str = ""
+    text: str = ""
+
+
+class _Long(Struct, frozen=True):
+    text: str
+
+
+class _Request(Struct, frozen=True):
+    to: str
+    form: str
+    fill: tuple[dict[str, str | _Said | _Long], ...]
+
+
+class _Body(Struct, frozen=True, omit_defaults=True):
+    """A reply as stored; `status` invalid never stands here, since validity follows from the kind."""
+
+    status: str
+    text: str = ""
+    reason: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_ms: int = 0
+    cost_nano: int | None = None
+    energy_mwh: int | None = None
+    model: str = ""
+    price: str = ""
+    truncated: bool = False
+    hidden: Any = None
+
+
+_encode = msgspec.json.Encoder().encode
+_decode_form = msgspec.json.Decoder(_Form).decode
+_decode_request = msgspec.json.Decoder(_Request).decode
+_decode_body = msgspec.json.Decoder(_Body).decode
+_decode_record = msgspec.json.Decoder(MatchRecord).decode
+
+_forms: dict[tuple[Any, ...], tuple[str, Text]] = {}
+
+
+def text_digest(text: str) -> bytes:
+    return sha256(text.encode()).digest()
+
+
+def request_body(ask: Ask) -> tuple[bytes, list[Text]]:
+    """The stored bytes of a request and the long texts it refers to."""
+    shape = (ask.role, ask.max_tokens, ask.temperature, ask.expects, *[m.template for m in ask.messages])
+    speakers = tuple([message.speaker for message in ask.messages])
+    known = _forms.get((shape, speakers))
+    if known is None:
+        messages = tuple((message.speaker, message.template) for message in ask.messages)
+        form = _encode(_Form(ask.role, ask.max_tokens, ask.temperature, ask.expects, messages)).decode()
+        digest = text_digest(form)
+        known = (digest.hex(), (digest, form))
+        if len(_forms) < 10_000:
+            _forms[(shape, speakers)] = known
+    texts = [known[1]]
+    fills: list[dict[str, str | _Said | _Long]] = []
+    for message in ask.messages:
+        fill: dict[str, str | _Said | _Long] = {}
+        for place, value in message.fill.items():
+            if isinstance(value, Quote):
+                if value.key:
+                    fill[place] = _Said(value.label, value.key, len(value.text))
+                elif len(value.text) <= INLINE_CHARS:
+                    fill[place] = _Said(value.label, said=value.text)
+                else:
+                    fill[place] = _Said(value.label, text=_long(value.text, texts))
+            elif len(value) <= INLINE_CHARS:
+                fill[place] = value
+            else:
+                fill[place] = _Long(_long(value, texts))
+        fills.append(fill)
+    return _encode(_Request(ask.to, known[0], tuple(fills))), texts
+
+
+def _long(text: str, texts: list[Text]) -> str:
+    digest = text_digest(text)
+    texts.append((digest, text))
+    return digest.hex()
+
+
+def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Callable[[str], str]) -> Ask:
+    """The request as it was asked, without its oracle.
+
+    `texts` gives a long text by hex digest, `said` a reply's text by request key; both raise KeyError.
+    """
+    request = _decode_request(body)
+    form = _decode_form(texts(request.form))
+    messages = []
+    for (speaker, template), fill in zip(form.messages, request.fill, strict=True):
+        filled: dict[str, str | Quote] = {}
+        for place, value in fill.items():
+            if isinstance(value, str):
+                filled[place] = value
+            elif isinstance(value, _Long):
+                filled[place] = texts(value.text)
+            elif value.reply:
+                filled[place] = Quote(value.label, said(value.reply)[: value.chars], value.reply)
+            else:
+                filled[place] = Quote(value.label, texts(value.text) if value.text else value.said)
+        messages.append(Message(speaker, template, filled))
+    return Ask(request.to, key, form.role, tuple(messages), form.expects, form.max_tokens, form.temperature)
+
+
+def reply_body(reply: Reply, model: str = "", price: str = "", truncated: bool = False) -> bytes:
+    """The stored bytes of a raw reply: with the model snapshot the provider named and the price's version."""
+    return _encode(
+        _Body(
+            reply.status,
+            reply.text,
+            reply.reason,
+            reply.input_tokens,
+            reply.output_tokens,
+            reply.latency_ms,
+            reply.cost_nano,
+            reply.energy_mwh,
+            model,
+            price,
+            truncated,
+            reply.hidden,
+        )
+    )
+
+
+def read_reply(key: str, body: bytes) -> Reply:
+    """A raw reply (its value not yet parsed) from its stored bytes."""
+    said = _decode_body(body)
+    return Reply(
+        said.status,  # type: ignore[arg-type]
+        said.text,
+        None,
+        said.reason,
+        said.input_tokens,
+        said.output_tokens,
+        said.latency_ms,
+        said.cost_nano,
+        said.energy_mwh,
+        said.hidden,
+        key,
+    )
+
+
+def fixture_body(fixture: Fixture) -> tuple[bytes, list[Text]]:
+    """The stored bytes of a fixture, and its settings as a long text."""
+    settings = msgspec.json.encode(fixture.settings, order="sorted").decode()
+    digest = text_digest(settings)
+    data = msgspec.structs.asdict(fixture) | {"settings": digest.hex()}
+    return _encode(data), [(digest, settings)]
+
+
+def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
+    data: dict[str, Any] = msgspec.json.decode(body)
+    data["settings"] = msgspec.json.decode(texts(data["settings"]))
+    return msgspec.convert(data, Fixture)
+
+
+def record_body(record: MatchRecord) -> bytes:
+    return _encode(record)
+
+
+def read_record(body: bytes) -> MatchRecord:
+    return _decode_record(body)
+
+
+def by_hex(texts: Mapping[bytes, str]) -> Callable[[str], str]:
+    """Look a stored text up by its digest in hex; raises KeyError."""
+    return lambda digest: texts[bytes.fromhex(digest)]

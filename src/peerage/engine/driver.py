@@ -1,0 +1,218 @@
+"""Steps one match: runs a game's generator, hands out its requests, takes replies. Pure; no I/O, no clock.
+
+The same class drives live matches, resumes them, and replays them offline. Replies may come in any
+order; what the game sees depends only on the fixture and on the replies by key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from peerage.games.game import GameSpec
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Ask, Message, Note, Quote, Reply, Steps, Together, Unusable, Voided
+
+REPAIR = "~repair"
+REPAIR_CHARS = 4_000
+_REPAIR_TEMPLATE = "Your reply could not be used: {problem}.\n\n{instruction}"
+
+
+class GameError(Exception):
+    """A game broke its contract; the message names the game, the match and the fault."""
+
+
+class _Branch:
+    """One generator under way: what it waits for, and where its result goes."""
+
+    __slots__ = ("collected", "many", "missing", "parent", "place", "prefix", "steps")
+
+    def __init__(self, steps: Steps[Any], prefix: str, parent: _Branch | None, place: Any) -> None:
+        self.steps = steps
+        self.prefix = prefix
+        self.parent = parent
+        self.place = place
+        self.missing = 0
+        self.many = False
+        self.collected: Any = None
+
+
+class Driver:
+    """One match under way.
+
+    `start()` and `feed()` return the requests that may be sent next. `outcome` is set when the game has
+    returned and every request it made has been answered, so that what is on record never depends on
+    timing. `notes` are the game's notes for spectators, in order.
+    """
+
+    def __init__(self, spec: GameSpec[Any], fixture: Fixture, rules: Any) -> None:
+        self.outcome: Outcome | None = None
+        self.notes: list[Note] = []
+        self._name = f"game {spec.name!r}, match {fixture.number}"
+        self._root = _Branch(spec.play(Table(fixture, rules)), "", None, None)
+        self._waiting: dict[str, tuple[_Branch, Any, Ask]] = {}
+        self._first_tries: dict[str, Reply] = {}
+        self._keys: set[str] = set()
+        self._new: list[Ask] = []
+        self._ended: Outcome | None = None
+
+    def start(self) -> list[Ask]:
+        """The first requests."""
+        self._advance(self._root, None, None)
+        return self._take()
+
+    def feed(self, key: str, raw: Reply) -> list[Ask]:
+        """Take the reply to an open request: as received, its value not yet parsed.
+
+        Returns what may be asked now: the next requests, or the repair of an unusable reply.
+        Raises KeyError when no such request is open.
+        """
+        branch, place, ask = self._waiting.pop(key)
+        reply, problem = _parsed(ask, key, raw)
+        if problem:
+            if key not in self._first_tries and not key.endswith(REPAIR):
+                self._first_tries[key + REPAIR] = reply
+                repair = _repair(ask, raw, problem)
+                self._waiting[repair.key] = (branch, place, repair)
+                return [repair]
+        first = self._first_tries.pop(key, None)
+        if first is not None:
+            reply = _sum(first, reply)
+        if not branch.many:
+            self._advance(branch, reply, None)
+        else:
+            branch.collected[place] = reply
+            branch.missing -= 1
+            if not branch.missing:
+                self._advance(branch, branch.collected, None)
+        return self._take()
+
+    def _take(self) -> list[Ask]:
+        asks, self._new = self._new, []
+        if self._ended is not None and not self._waiting:
+            self.outcome = self._ended
+        return asks
+
+    def _advance(self, branch: _Branch, value: Any, error: Voided | None) -> None:
+        """Step a branch until it waits for something or ends."""
+        while True:
+            try:
+                yielded = branch.steps.throw(error) if error is not None else branch.steps.send(value)
+            except StopIteration as stop:
+                self._end(branch, stop.value, None)
+                return
+            except Voided as voided:
+                self._end(branch, None, voided)
+                return
+            value = error = None
+            if isinstance(yielded, Ask):
+                branch.many = False
+                self._open(branch, None, yielded)
+                return
+            if isinstance(yielded, Note):
+                self.notes.append(yielded)
+            elif isinstance(yielded, Together):
+                if not self._split(branch, yielded.branches):
+                    return
+                value, error = _gathered(branch)
+            elif isinstance(yielded, Iterable):
+                asks = []
+                for request in yielded:
+                    if isinstance(request, Note):
+                        self.notes.append(request)
+                    else:
+                        asks.append(request)
+                if asks:
+                    branch.many = True
+                    branch.missing = len(asks)
+                    branch.collected = [None] * len(asks)
+                    for place, ask in enumerate(asks):
+                        self._open(branch, place, ask)
+                    return
+                value = []
+            else:
+                raise GameError(
+                    f"{self._name} yielded {type(yielded).__name__}; an Ask, a Note, a sequence or "
+                    "Together was expected"
+                )
+
+    def _open(self, branch: _Branch, place: Any, ask: Ask) -> None:
+        if branch.prefix:
+            ask = msgspec.structs.replace(ask, key=branch.prefix + ask.key)
+        if ask.key in self._keys or ask.key.endswith(REPAIR):
+            raise GameError(
+                f"{self._name} used the request key {ask.key!r} twice; keys are unique in a match"
+            )
+        self._keys.add(ask.key)
+        self._waiting[ask.key] = (branch, place, ask)
+        self._new.append(ask)
+
+    def _split(self, branch: _Branch, branches: Mapping[str, Steps[Any]]) -> bool:
+        """Start the branches of a Together; True when all of them ended at once."""
+        branch.collected = dict.fromkeys(branches)
+        branch.missing = len(branches) + 1  # one more, so that no branch resumes its parent from in here
+        for name, steps in branches.items():
+            self._advance(_Branch(steps, f"{branch.prefix}{name}/", branch, name), None, None)
+        branch.missing -= 1
+        return not branch.missing
+
+    def _end(self, branch: _Branch, result: Any, voided: Voided | None) -> None:
+        parent = branch.parent
+        if parent is None:
+            if voided is None and not isinstance(result, Outcome):
+                raise GameError(f"{self._name} returned {type(result).__name__}; an Outcome was expected")
+            self._ended = result if voided is None else Outcome(void=str(voided))
+            return
+        parent.collected[branch.place] = result if voided is None else voided
+        parent.missing -= 1
+        if not parent.missing:
+            self._advance(parent, *_gathered(parent))
+
+
+def _gathered(branch: _Branch) -> tuple[Any, Voided | None]:
+    """What a Together yields back, or the first branch's void (in the order of its names)."""
+    for result in branch.collected.values():
+        if isinstance(result, Voided):
+            return None, result
+    return branch.collected, None
+
+
+def _parsed(ask: Ask, key: str, raw: Reply) -> tuple[Reply, str]:
+    """The reply with its value, and what is wrong with its format ("" when nothing)."""
+    if raw.status != "ok":
+        return msgspec.structs.replace(raw, key=key), ""
+    try:
+        value = ask.expects.parse(raw.text)
+    except Unusable as unusable:
+        problem = str(unusable)
+        return msgspec.structs.replace(raw, key=key, status="invalid", reason=problem), problem
+    return msgspec.structs.replace(raw, key=key, value=value), ""
+
+
+def _repair(ask: Ask, raw: Reply, problem: str) -> Ask:
+    said = Quote("", raw.text[:REPAIR_CHARS] or "(nothing)", ask.key if raw.text else "")
+    instruction = ask.expects.instruction()
+    messages = (
+        *ask.messages,
+        Message("assistant", "{said}", {"said": said}),
+        Message("user", _REPAIR_TEMPLATE, {"problem": problem, "instruction": instruction}),
+    )
+    return msgspec.structs.replace(ask, key=ask.key + REPAIR, messages=messages)
+
+
+def _sum(first: Reply, second: Reply) -> Reply:
+    """The second try's reply with the cost of both."""
+
+    def both(a: int | None, b: int | None) -> int | None:
+        return None if a is None or b is None else a + b
+
+    return msgspec.structs.replace(
+        second,
+        input_tokens=both(first.input_tokens, second.input_tokens),
+        output_tokens=both(first.output_tokens, second.output_tokens),
+        latency_ms=first.latency_ms + second.latency_ms,
+        cost_nano=both(first.cost_nano, second.cost_nano),
+        energy_mwh=both(first.energy_mwh, second.energy_mwh),
+    )
