@@ -1,0 +1,114 @@
+"""Standings and a seed → the fixtures of the next round, complete and ready to be issued."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from random import Random
+from string import ascii_uppercase
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel
+
+from peerage.games.game import GameSpec
+from peerage.match import Fixture, Seat
+from peerage.scheduling import swiss
+from peerage.scheduling.officials import Shortage, by_merit, choose
+from peerage.scheduling.swiss import History, Round, Standing
+
+Policy: TypeAlias = Callable[[Sequence[Standing], History, str, float], Round]
+"""(standings, history, seed, stratum width) → a round; pure, and equal for equal arguments."""
+
+POLICIES: Mapping[str, Policy] = {"swiss": swiss.pair}
+"""Every pairing policy by the name it has in `arena.yaml`."""
+
+
+class Unstaffed(Exception):
+    """A pair was drawn whose match cannot get its officials."""
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """What stays the same from round to round.
+
+    `settings` is `rules` as plain JSON data, embedded in every fixture; `seed` the arena's.
+    """
+
+    spec: GameSpec[Any]
+    rules: BaseModel
+    settings: Mapping[str, Any]
+    seed: int
+    policy: Policy = swiss.pair
+    width: float = 50.0
+
+    @classmethod
+    def of(
+        cls,
+        spec: GameSpec[Any],
+        rules: BaseModel,
+        seed: int,
+        policy: Policy = swiss.pair,
+        width: float = 50.0,
+    ) -> Scheduler:
+        return cls(spec, rules, rules.model_dump(mode="json"), seed, policy, width)
+
+
+def next_round(
+    scheduler: Scheduler,
+    standings: Sequence[Standing],
+    history: History,
+    *,
+    number: int,
+    round: int,
+    snapshot: int,
+) -> tuple[Fixture, ...]:
+    """The fixtures of round `round`, the first of them numbered `number`; empty for fewer than two players.
+
+    `standings` are the ratings after `snapshot` matches. Seat A is the higher seeded by cost Elo (equals: by
+    name). `history` is only read; fold the fixtures into it with `remember` once they are issued. Raises
+    `Unstaffed` when a pair has too few officials, which `officials.first_shortage` tells beforehand.
+    """
+    pairs, _ = scheduler.policy(standings, history, f"{scheduler.seed}/round/{round}", scheduler.width)
+    ratings = {standing.player: standing for standing in standings}
+    merit = by_merit(standings, Random(f"{scheduler.seed}/officials/{round}"))
+    benches = scheduler.spec.officials(scheduler.rules)
+
+    def seat(label: str, player: str) -> Seat:
+        return Seat(label, player, ratings[player].raw, ratings[player].cost)
+
+    fixtures: list[Fixture] = []
+    for at, pair in enumerate(pairs, number):
+        seed = match_seed(scheduler.seed, at)
+        chosen = choose(benches, pair, merit, Random(f"{seed}/officials"))
+        if isinstance(chosen, Shortage):
+            raise Unstaffed(str(chosen))
+        fixtures.append(
+            Fixture(
+                number=at,
+                round=round,
+                game=scheduler.spec.name,
+                version=scheduler.spec.version,
+                seed=seed,
+                seats=tuple(map(seat, ascii_uppercase, pair)),
+                officials={
+                    role: tuple(seat(f"{role}/{place}", player) for place, player in enumerate(players, 1))
+                    for role, players in chosen.items()
+                },
+                settings=scheduler.settings,
+                drawn=scheduler.spec.draw(scheduler.rules, Random(f"{seed}/draw"), at),
+                snapshot=snapshot,
+            )
+        )
+    return tuple(fixtures)
+
+
+def match_seed(arena_seed: int, number: int) -> str:
+    """The seed of one match: the SHA-256, in hex, of the arena's seed and the match's number."""
+    return sha256(f"peerage/match/{arena_seed}/{number}".encode()).hexdigest()
+
+
+def remember(history: History, fixtures: Sequence[Fixture]) -> None:
+    """Fold issued fixtures into the history that the next pairing reads."""
+    for fixture in fixtures:
+        history.remember([seat.player for seat in fixture.seats])
