@@ -25,7 +25,8 @@ def installed() -> bool:
 def _compiled(module: ModuleType) -> dict[str, Any]:
     """A module's names with each of its own functions replaced by a Numba one.
 
-    The functions are rebuilt over this namespace so that one kernel calls another in compiled form.
+    The functions are rebuilt over this namespace so that one kernel calls another in compiled form. One
+    that has a twin `<name>_loops` is compiled from it: NumPy wants whole arrays where Numba wants loops.
     """
     import numba
 
@@ -38,6 +39,8 @@ def _compiled(module: ModuleType) -> dict[str, Any]:
                 namespace[name] = numba.njit(cache=True)(plain)
             except RuntimeError:  # no folder in which to cache: an unwritable install
                 namespace[name] = numba.njit(plain)
+    for name in [name for name in namespace if name.endswith("_loops")]:
+        namespace[name.removesuffix("_loops")] = namespace[name]
     return namespace
 
 

@@ -5,8 +5,8 @@
     >>> [round(rating, 3) for rating in state.raw], [round(rating, 3) for rating in state.cost]
     ([1508.0, 1492.0], [1507.2, 1489.6])
 
-Ratings are on the familiar scale: 400 points are odds of ten to one. Every function is pure, and a history folded
-in one call, in batches or duel by duel gives the same bits, with and without Numba.
+Ratings are on the familiar scale: 400 points are odds of ten to one. Every function is pure, and a history
+folded in one call, in batches or duel by duel gives the same bits, with and without Numba.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class EloSettings:
                 f"cost_sensitivity is {self.cost_sensitivity}: {self.cost_mode} expects a number {floor}"
             )
         width = self.propagation_width
-        if width is not None and not (math.isfinite(width) and width > 0):
+        if width is not None and not (math.isfinite(width) and width >= 0.001):
             raise ValueError(
-                f"propagation_width is {width}: expected Elo points above 0, or None to switch it off"
+                f"propagation_width is {width}: expected Elo points from 0.001, or None to switch it off"
             )
         if not 0 <= self.propagation_share <= 1:
             raise ValueError(f"propagation_share is {self.propagation_share}: expected 0 to 1")
@@ -128,12 +128,13 @@ def adjusted_scores(
     - `linear`: S - τ·C/(C_A + C_B). The two sum to 1 - τ, so the pool's mean sinks by K·τ/2 per contestant.
     - `balanced`: S - τ·(C/(C_A + C_B) - ½). The two sum to 1: the mean is preserved.
     - `exponential`: S·e^(-C/τ), divided by the pair's sum. The two sum to 1. A win stays a win and a loss a
-      loss at any price; cost decides how a tie is divided, by the logistic of the *difference* of costs over τ.
-      τ is a sum in the costs' unit and so, unlike above, a smaller τ is stricter and a change of unit must
-      change it too. It is computed from the difference of costs, so that huge ones do not underflow to 0/0.
+      loss at any price; cost decides how a tie is divided, by the logistic of the *difference* of costs
+      over τ. τ is a sum in the costs' unit and so, unlike above, a smaller τ is stricter and a change of
+      unit must change it too. It is computed from the difference of costs, so that huge ones do not
+      underflow to 0/0.
 
-    In the first two only the ratio of the costs counts, whatever their unit; a pair that cost nothing is half a
-    share each.
+    In the first two only the ratio of the costs counts, whatever their unit; a pair that cost nothing is
+    half a share each.
     """
     if score_a != score_a or not 0 <= score_a <= 1:
         raise ValueError(f"score_a is {score_a}: expected 0 to 1")

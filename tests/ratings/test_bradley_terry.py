@@ -1,0 +1,140 @@
+"""Bradley-Terry from counts: against closed forms, a plain fixed point, and at the edges."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from peerage.ratings.bradley_terry import Pair, aggregate, fit
+from peerage.ratings.elo import DuelResult
+from peerage.ratings.table import POINTS
+
+RING = [
+    Pair(0, 1, 6, 2, 2),
+    Pair(1, 2, 5, 4, 1),
+    Pair(0, 2, 7, 3, 0),
+    Pair(2, 3, 3, 3, 4),
+    Pair(0, 3, 5, 1, 1),
+]
+
+
+def climbed(pairs: list[Pair], players: int) -> list[float]:
+    """The same likelihood, climbed by Zermelo's fixed point (1929): slow and obviously right."""
+    won = [0.0] * players
+    for p in pairs:
+        won[p.a] += p.wins_a + p.ties / 2
+        won[p.b] += p.wins_b + p.ties / 2
+    strength = [1.0] * players
+    for _ in range(5000):
+        share = [0.0] * players
+        for p in pairs:
+            met = (p.wins_a + p.wins_b + p.ties) / (strength[p.a] + strength[p.b])
+            share[p.a] += met
+            share[p.b] += met
+        strength = [w / s for w, s in zip(won, share, strict=True)]
+        scale = math.exp(sum(map(math.log, strength)) / players)
+        strength = [s / scale for s in strength]
+    return [1500 + 400 * math.log10(s) for s in strength]
+
+
+def test_ratings_are_the_maximum_of_the_likelihood() -> None:
+    table = fit(RING, 4)
+    assert table.rating == pytest.approx(climbed(RING, 4), abs=1e-6)
+    assert table.rating.mean() == pytest.approx(1500)
+    assert (table.connected, table.prior_games) == (True, 0.0)
+
+
+def test_two_players_by_hand() -> None:
+    table = fit([Pair(0, 1, 30, 10)], 2)
+    gap = POINTS * math.log(3)
+    assert table.rating == pytest.approx([1500 + gap / 2, 1500 - gap / 2])
+    # the gap's variance is 1 / (n p q); a leverage of 1/n widens it by n / (n - 1)
+    error = POINTS * math.sqrt(1 / (40 * 0.75 * 0.25) * 40 / 39) / 2
+    assert table.error == pytest.approx([error, error])
+    row = table.rows[0]
+    assert (row.rank, row.rank_range, row.games) == (1, (1, 1), 40)
+    assert (row.lower + row.upper) / 2 == pytest.approx(row.rating)
+
+
+def test_ties_pull_together_with_certainty() -> None:
+    decided, tied = fit([Pair(0, 1, 20, 20)], 2), fit([Pair(0, 1, 1, 1, 38)], 2)
+    assert tied.rating == pytest.approx(decided.rating)
+    assert tied.error[0] < decided.error[0] / 3
+
+
+def test_order_within_and_between_pairs_does_not_matter() -> None:
+    turned = [Pair(p.b, p.a, p.wins_b, p.wins_a, p.ties) for p in reversed(RING)]
+    halves = [Pair(p.a, p.b, p.wins_a / 2, p.wins_b / 2, p.ties / 2) for p in RING for _ in (1, 2)]
+    assert fit(turned, 4).rating == pytest.approx(fit(RING, 4).rating)
+    assert fit(halves, 4).rows[1].upper == pytest.approx(fit(RING, 4).rows[1].upper)
+
+
+def test_aggregate_counts_by_unordered_pair() -> None:
+    duels = [
+        DuelResult(2, 0, 1.0, None, None),
+        DuelResult(0, 2, 0.0, 1.0, 1.0),
+        DuelResult(0, 1, 0.5, None, 0.1),
+    ]
+    assert aggregate(duels) == [Pair(0, 1, 0, 0, 1), Pair(0, 2, 0, 2, 0)]
+
+
+def test_no_players_one_player_and_no_games() -> None:
+    assert fit([], 0).rows == ()
+    alone = fit([], 1).rows[0]
+    assert (alone.rating, alone.lower, alone.upper, alone.rank_range) == (1500, 1500, 1500, (1, 1))
+    none = fit([], 3)
+    assert not none.connected
+    assert [row.rating for row in none.rows] == [1500] * 3
+    assert all(row.rank == 1 and row.rank_range == (1, 3) and row.upper > 1900 for row in none.rows)
+
+
+def test_one_who_always_won_is_said_to_be_incomparable_and_held_by_the_stated_prior() -> None:
+    table = fit([Pair(0, 1, 9, 0), Pair(1, 2, 4, 4)], 3)
+    assert not table.connected
+    assert table.components == ((0,), (1, 2))
+    assert table.prior_games == 1.0
+    assert 1700 < table.rating[0] < 2100
+    assert table.rows[0].upper - table.rows[0].lower > 500
+    stronger = fit([Pair(0, 1, 9, 0), Pair(1, 2, 4, 4)], 3, prior_games=4.0)
+    assert stronger.rating[0] < table.rating[0]
+
+
+def test_the_prior_is_only_used_where_it_is_said() -> None:
+    assert fit(RING, 4, prior_games=50.0).rating == pytest.approx(fit(RING, 4).rating, abs=1e-9)
+    apart = fit([Pair(0, 1, 3, 1), Pair(2, 3, 1, 3)], 4)
+    assert apart.components == ((0, 1), (2, 3))
+    assert apart.rating[0] - apart.rating[1] == pytest.approx(apart.rating[3] - apart.rating[2])
+
+
+def test_a_million_games_and_one_upset_still_converge() -> None:
+    assert fit([Pair(0, 1, 1e6, 1)], 2).rating == pytest.approx([2700, 300], abs=1e-6)
+
+
+def test_far_apart_players_are_separated_and_near_ones_are_not() -> None:
+    rng = np.random.default_rng(3)
+    truth = np.array([1.5, 0.0, 0.02, -1.5])
+    pairs = []
+    for a in range(4):
+        for b in range(a + 1, 4):
+            wins = rng.binomial(300, 1 / (1 + math.exp(truth[b] - truth[a])))
+            pairs.append(Pair(a, b, wins, 300 - wins))
+    table = fit(pairs, 4)
+    assert [row.rank_range for row in table.rows] == [(1, 1), (2, 3), (2, 3), (4, 4)]
+    assert table.above[0].tolist() == [False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Pair(1, 1, 1, 0), "meets itself"),
+        (lambda: Pair(0, 1, math.nan, 0), "wins_a of players 0 and 1 is nan"),
+        (lambda: Pair(0, 1, 1, 0, -2), "ties of players 0 and 1 is -2"),
+        (lambda: fit([Pair(0, 5, 1, 0)], 3), "players 0 and 5: there are 3"),
+        (lambda: fit(RING, 4, prior_games=0), "prior_games is 0"),
+    ],
+)
+def test_bad_input_is_named(make: object, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        make()  # type: ignore[operator]
