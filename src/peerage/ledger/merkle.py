@@ -1,0 +1,99 @@
+"""Digests of the ledger: leaves and trees of exchanges, and the chain of records. Pure; SHA-256 alone.
+
+Every hash begins with a byte that says what it is of, so that none can stand for another:
+0x00 an exchange, 0x01 two subtrees, 0x02 a link of a chain, 0x03 the beginning of an amendment stream.
+
+The tree is that of RFC 6962 section 2.1 (a left subtree is the largest power of two below the whole);
+its leaves are a match's answered exchanges in order of their keys, compared as UTF-8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from struct import Struct
+
+GENESIS = bytes(32)
+"""What the first record of a ledger is linked to."""
+
+EMPTY_ROOT = sha256(b"").digest()
+"""The root of a match without exchanges (RFC 6962 section 2.1)."""
+
+_LENGTHS = Struct(">B4Q").pack
+
+
+def leaf(key: str, player: str, request: bytes, reply: bytes) -> bytes:
+    """The digest of one exchange.
+
+    SHA-256 of 0x00, the four lengths in bytes as unsigned big-endian 64-bit integers, then key and
+    player as UTF-8, and the stored bytes of request and reply.
+    """
+    name, who = key.encode(), player.encode()
+    head = _LENGTHS(0, len(name), len(who), len(request), len(reply))
+    return sha256(b"".join((head, name, who, request, reply))).digest()
+
+
+def root(leaves: Sequence[bytes]) -> bytes:
+    """The Merkle root of leaves in order of their keys; `EMPTY_ROOT` for none."""
+    if not leaves:
+        return EMPTY_ROOT
+    level = list(leaves)
+    while len(level) > 1:
+        level = _above(level)
+    return level[0]
+
+
+def proof(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
+    """The siblings on the way from leaf `index` to the root, nearest first (RFC 6962 section 2.1.1).
+
+    Raises IndexError when there is no such leaf.
+    """
+    if not 0 <= index < len(leaves):
+        raise IndexError(f"leaf {index} of {len(leaves)}")
+    path: list[bytes] = []
+    level = list(leaves)
+    while len(level) > 1:
+        sibling = index ^ 1
+        if sibling < len(level):
+            path.append(level[sibling])
+        level = _above(level)
+        index //= 2
+    return tuple(path)
+
+
+def check_proof(leaf: bytes, index: int, count: int, path: Sequence[bytes], root: bytes) -> bool:
+    """Whether `path` shows that `leaf` is leaf `index` of `count` under `root`."""
+    if not 0 <= index < count:
+        return False
+    siblings = iter(path)
+    digest = leaf
+    while count > 1:
+        if index ^ 1 < count:
+            sibling = next(siblings, None)
+            if sibling is None:
+                return False
+            digest = _node(sibling, digest) if index & 1 else _node(digest, sibling)
+        index //= 2
+        count = (count + 1) // 2
+    return digest == root and next(siblings, None) is None
+
+
+def link(previous: bytes, body: bytes) -> bytes:
+    """The chain value of a record or amendment: SHA-256 of 0x02, the value before it, SHA-256 of `body`."""
+    return sha256(b"\x02" + previous + sha256(body).digest()).digest()
+
+
+def stream_genesis(stream: str) -> bytes:
+    """What the first amendment of a stream is linked to: SHA-256 of 0x03 and the stream's name."""
+    return sha256(b"\x03" + stream.encode()).digest()
+
+
+def _node(left: bytes, right: bytes) -> bytes:
+    return sha256(b"\x01" + left + right).digest()
+
+
+def _above(level: list[bytes]) -> list[bytes]:
+    # An odd node moves up unchanged: level by level this builds RFC 6962's split.
+    pairs = len(level) // 2
+    above = [sha256(b"\x01" + level[2 * i] + level[2 * i + 1]).digest() for i in range(pairs)]
+    return above + level[2 * pairs :]

@@ -1,0 +1,49 @@
+"""Digests checked against their written definition and against RFC 6962's recursion."""
+
+from hashlib import sha256
+
+import pytest
+
+from peerage.ledger.merkle import EMPTY_ROOT, GENESIS, check_proof, leaf, link, proof, root, stream_genesis
+
+
+def test_leaf_is_one_hash_over_length_prefixed_fields() -> None:
+    sizes = b"".join(len(part).to_bytes(8, "big") for part in ("schlüssel".encode(), b"ada", b"q", b"rr"))
+    assert (
+        leaf("schlüssel", "ada", b"q", b"rr")
+        == sha256(b"\x00" + sizes + "schlüssel".encode() + b"ada" + b"q" + b"rr").digest()
+    )
+
+
+def test_moving_a_byte_between_fields_changes_the_leaf() -> None:
+    seen = {
+        leaf("ab", "c", b"d", b""),
+        leaf("a", "bc", b"d", b""),
+        leaf("ab", "", b"cd", b""),
+        leaf("ab", "c", b"", b"d"),
+    }
+    assert len(seen) == 4
+
+
+def test_small_roots_by_hand() -> None:
+    a, b, c = (sha256(x).digest() for x in (b"a", b"b", b"c"))
+
+    def node(x: bytes, y: bytes) -> bytes:
+        return sha256(b"\x01" + x + y).digest()
+
+    assert root([]) == EMPTY_ROOT == sha256(b"").digest()
+    assert root([a]) == a
+    assert root([a, b]) == node(a, b)
+    assert root([a, b, c]) == node(node(a, b), c)
+
+
+def test_proof_of_a_leaf_that_is_not_there() -> None:
+    with pytest.raises(IndexError):
+        proof([b"x" * 32], 1)
+    assert not check_proof(b"x" * 32, 1, 1, (), b"x" * 32)
+    assert not check_proof(b"x" * 32, -1, 1, (), b"x" * 32)
+
+
+def test_link_and_beginnings() -> None:
+    assert link(GENESIS, b"body") == sha256(b"\x02" + bytes(32) + sha256(b"body").digest()).digest()
+    assert stream_genesis("votes") == sha256(b"\x03votes").digest()
