@@ -84,6 +84,26 @@ def template_parts(template: str) -> tuple[tuple[bool, str], ...]:
     return tuple(part for part in parts if part[1])
 
 
+@lru_cache(maxsize=4096)
+def places(template: str) -> tuple[str, ...]:
+    """The names of a template's places, each once, in order of appearance."""
+    return tuple(dict.fromkeys(text for is_place, text in template_parts(template) if is_place))
+
+
+class Prompt(Struct, frozen=True):
+    """A prompt as data: the template of a system message (none when empty) and of a user message."""
+
+    system: str
+    user: str
+
+    def messages(self, fill: Mapping[str, str | Quote]) -> tuple[Message, ...]:
+        """The messages, each with what its own places need; KeyError when `fill` lacks a place."""
+        user = Message("user", self.user, {place: fill[place] for place in places(self.user)})
+        if not self.system:
+            return (user,)
+        return Message("system", self.system, {place: fill[place] for place in places(self.system)}), user
+
+
 def fence(seed: str, key: str) -> str:
     """The marker of one request: eight hex digits that no player has seen before the request is sent."""
     return sha256(f"fence\0{seed}\0{key}".encode()).hexdigest()[:8]

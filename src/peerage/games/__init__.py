@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from peerage.games.duel import DUEL
 from peerage.games.game import GameSpec
 
-GAMES: dict[str, GameSpec[Any]] = {}
+GAMES: dict[str, GameSpec[Any]] = {game.name: game for game in (DUEL,)}
 """Every game by name, in the order they are listed."""

@@ -14,6 +14,9 @@ from peerage.protocol import Role, Steps
 
 Rules = TypeVar("Rules", bound=BaseModel)
 
+REPAIR_BYTES = 20_000
+"""What one repair may add to a request: the unusable reply (cut) and what is wrong with it, in UTF-8 bytes."""
+
 
 class Bench(NamedTuple):
     """How many officials of one role a match wants, and the fewest it can be played with.
@@ -53,7 +56,7 @@ class GameSpec(Generic[Rules]):
 
     `rules` is the pydantic model of its settings (frozen, extra keys forbidden). `play` is the game.
     `officials(rules)` says whom it needs besides the contestants; `draw(rules, rng, number)` what is drawn for a
-    match (plain JSON: a topic, a prompt); `bounds(rules, fixture)` every call it may make. `version`
+    match (plain JSON: a topic, a prompt), where `rng` is fresh and the same for every number; `bounds(rules, fixture)` every call it may make. `version`
     changes whenever the same replies could give another outcome or other requests.
     """
 

@@ -1,0 +1,31 @@
+"""What a contestant's play cost, in the arena's unit."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from peerage.protocol import Reply
+
+
+class CostUnit(BaseModel):
+    """What counts as cost: dollars, seconds of latency and kilowatt-hours, each with its weight."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    dollars: float = Field(1.0, ge=0, description="Weight of a dollar.")
+    seconds: float = Field(0.0, ge=0, description="Weight of a second of latency.")
+    kwh: float = Field(0.0, ge=0, description="Weight of a kilowatt-hour.")
+
+
+def cost(reply: Reply, unit: CostUnit) -> float | None:
+    """The weighted sum for one reply (its repair included); None when a part that counts is unknown."""
+    total = unit.seconds * reply.latency_ms / 1e3
+    if unit.dollars:
+        if reply.cost_nano is None:
+            return None
+        total += unit.dollars * reply.cost_nano / 1e9
+    if unit.kwh:
+        if reply.energy_mwh is None:
+            return None
+        total += unit.kwh * reply.energy_mwh / 1e6
+    return total

@@ -1,0 +1,150 @@
+"""The peer duel of UNER: a challenge is drafted and approved, two players answer it, their peers judge.
+
+    author      > Why do long suspension bridges have decks that ...?          (question/1/1)
+    committee/1 > {"reason": "One reading, and it can be answered.", "vote": "approve"}
+    A, B        > ...                                                          (answer/A, answer/B)
+    judge/1     > {"reason": "Only the first names the cause.", "verdict": "A"}  (judge/1/A-B)
+    judge/1     > {"reason": "The second is vague.", "verdict": "A"} in the other order: it flipped, a tie
+
+Stages 3 to 5 of UNER; `docs/games/duel.md` states every rule. In short: no approved challenge voids the match
+(`no_challenge`), so does a contestant whose provider failed (`no_answer`) and a panel with too few valid
+votes (`inconclusive`). An answer that is empty or refused loses to one that is not, without judges; two such
+answers tie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+import msgspec
+
+from peerage.challenges.drafting import drafting
+from peerage.games.cost import cost
+from peerage.games.duel_bounds import bounds
+from peerage.games.duel_prompts import OWN_ANSWER, PRESETS
+from peerage.games.duel_rules import DuelRules
+from peerage.games.game import Bench, GameSpec
+from peerage.judging.panel import panel
+from peerage.match import Outcome, Seat, Table
+from peerage.protocol import Ask, Quote, Reply, Steps, Text
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """One duel between the two seats of `table`."""
+    rules: DuelRules = table.rules
+    preset = PRESETS[rules.preset]
+    detail: dict[str, Any] = dict(table.drawn)
+    challenge: Mapping[str, str | Quote]
+    if "prompt" in table.drawn:
+        challenge = {"question": table.drawn["prompt"]}
+        judged_on: Mapping[str, str | Quote] = {"question": Quote("question", table.drawn["prompt"])}
+        to_answer = OWN_ANSWER
+    else:
+        drafted = yield from drafting(
+            _turns(table.officials["author"], len(preset.stages)),
+            table.officials["committee"],
+            preset.stages,
+            preset.vote,
+            table.drawn["topic"],
+            rules.drafting(),
+        )
+        detail["drafts"] = msgspec.to_builtins(drafted.drafts)
+        if drafted.texts is None:
+            return Outcome(void="no_challenge", detail=detail)
+        challenge = judged_on = drafted.texts
+        to_answer = preset.answer
+
+    limit = rules.contestant_limit
+    messages = to_answer.messages({**challenge, "limit": str(limit.max_chars)})
+    replies: list[Reply] = yield [
+        Ask(
+            seat.label,
+            f"answer/{seat.label}",
+            "contestant",
+            messages,
+            Text(limit.max_chars),
+            limit.max_tokens,
+            limit.temperature,
+        )
+        for seat in table.seats
+    ]
+    answers = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
+    detail["answers"] = {label: reply.status for label, reply in answers.items()}
+    costs = {label: cost(reply, rules.cost_unit) for label, reply in answers.items()}
+    if any(reply.status == "void" for reply in replies):
+        return Outcome(void="no_answer", costs=costs, detail=detail)
+
+    first, second = answers
+    if not all(reply.ok for reply in replies):
+        score = 0.5 + (answers[first].ok - answers[second].ok) / 2
+        detail["decided"] = "without judges"
+        return Outcome(scores={first: score, second: 1 - score}, costs=costs, detail=detail)
+
+    verdict = yield from panel(
+        table.officials["judge"],
+        answers,
+        judged_on,
+        rules.panel(),
+        preset.judge,
+        table.rng("order") if rules.order == "one" else None,
+    )
+    detail |= {
+        "decided": "by judges",
+        "ballots": msgspec.to_builtins(verdict.ballots),
+        "share": verdict.share,
+    }
+    if verdict.score is None:
+        return Outcome(void="inconclusive", costs=costs, detail=detail)
+    return Outcome(scores={first: verdict.score, second: 1 - verdict.score}, costs=costs, detail=detail)
+
+
+def _turns(authors: Sequence[Seat], stages: int) -> list[tuple[Seat, ...]]:
+    """Who writes which stage, turn by turn: authors rotate, so that each leads once."""
+    return [
+        tuple([authors[(lead + place) % len(authors)] for place in range(stages)])
+        for lead in range(len(authors))
+    ]
+
+
+def officials(rules: DuelRules) -> tuple[Bench, ...]:
+    """Authors and committee (unless prompts are given), and judges."""
+    kin = not rules.exclude_family
+    judges = Bench("judge", rules.judges, rules.min_judges, kin=kin)
+    if rules.prompts:
+        return (judges,)
+    committee = Bench("committee", rules.committee, rules.min_committee, kin=kin)
+    if rules.author == "contestant":
+        return Bench("author", 2, 2, "contestants"), committee, judges
+    fewest = len(PRESETS[rules.preset].stages)
+    return Bench("author", 2, fewest, "top_quarter", kin=kin), committee, judges
+
+
+def draw(rules: DuelRules, rng: Random, number: int) -> dict[str, str]:
+    """The topic, or the prompt, of match `number`.
+
+    Stratified: every block of as many matches as there are topics (or prompts) holds each of them once, in
+    an order drawn for the block. `rng` must begin alike for every match of an arena.
+    """
+    strata: Sequence[Any] = rules.prompts or rules.topics
+    block, place = divmod(number - 1, len(strata))
+    order = list(range(len(strata)))
+    Random(f"{rng.getrandbits(64)}/{block}").shuffle(order)
+    drawn = strata[order[place]]
+    if isinstance(drawn, str):
+        return {"topic": drawn}
+    return {"prompt": drawn.prompt, **({"category": drawn.category} if drawn.category else {})}
+
+
+DUEL: GameSpec[DuelRules] = GameSpec(
+    name="duel",
+    version=1,
+    about="Two players answer a challenge that their peers drafted, approved and judge.",
+    contestants=(2, 2),
+    rules=DuelRules,
+    play=play,
+    officials=officials,
+    draw=draw,
+    bounds=bounds,
+)

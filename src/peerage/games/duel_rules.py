@@ -1,0 +1,172 @@
+"""The settings of the peer duel."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from peerage.challenges.drafting import DraftingRules
+from peerage.games.cost import CostUnit
+from peerage.judging.panel import PanelRules
+from peerage.protocol import storable
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Limit(_Section):
+    """How long one role's replies may be, and how they are sampled."""
+
+    max_tokens: int = Field(ge=1, description="Tokens a reply may take, thinking included.")
+    max_chars: int = Field(ge=1, le=200_000, description="Characters of a reply that count; the rest is cut.")
+    temperature: float | None = Field(
+        None, ge=0, description="Sampling temperature; null: as the player is set."
+    )
+
+
+class OwnPrompt(_Section):
+    """One task of the arena's owner."""
+
+    prompt: str = Field(min_length=1, description="What contestants are asked, word for word.")
+    category: str = Field("", max_length=200, description="Free text, kept on record.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _checked(cls, value: Any) -> Any:
+        value = {"prompt": value} if isinstance(value, str) else value
+        if isinstance(value, dict) and isinstance(value.get("prompt"), str):
+            if not value["prompt"].strip():
+                raise ValueError("the prompt is empty; write the task that contestants are to answer")
+            value = {**value, "prompt": storable(value["prompt"])}
+        return value
+
+
+class DuelRules(_Section):
+    """How duels are played; the defaults are UNER's."""
+
+    preset: Literal["general", "clinical"] = Field(
+        "general",
+        description="`general`: one author, any topic. `clinical`: one top model writes a clinical case, another "
+        "the question about it.",
+    )
+    topics: tuple[Line, ...] = Field(
+        (),
+        description="Strata of the challenges; each comes up equally often. Default: the preset's own list.",
+    )
+    prompts: tuple[OwnPrompt, ...] = Field(
+        (), description="Your own tasks; then nobody drafts and there is no committee."
+    )
+    author: Literal["contestant", "top"] = Field(
+        "contestant",
+        description="Who drafts: the higher-seeded contestant and then the other, or two players at random from "
+        "the top quarter outside the match (the only choice in `clinical`).",
+    )
+    max_drafts: int = Field(3, ge=1, le=20, description="Drafts in one author's turn.")
+    committee: int = Field(5, ge=1, le=99, description="Committee members: the top by raw Elo.")
+    min_committee: int = Field(2, ge=1, description="Fewest members when not enough players are eligible.")
+    approval: Share = Field(0.8, description="Share of the committee's valid votes that a draft needs.")
+    judges: int = Field(5, ge=1, le=99, description="Judges: the top by raw Elo.")
+    min_judges: int = Field(2, ge=1, description="Fewest judges when not enough players are eligible.")
+    quorum: Share = Field(0.5, description="Share of a panel's members whose votes must be valid.")
+    exclude_family: bool = Field(False, description="Keep a contestant's kin off its committee and panel.")
+    order: Literal["both", "one"] = Field(
+        "both", description="Judges see the answers in both orders, or in one drawn at random."
+    )
+    binary: bool = Field(False, description="Forbid judges to call a tie.")
+    epsilon: float = Field(
+        0.05, ge=0, lt=0.5, description="A share of the weight within ε of one half is a tie."
+    )
+    weights: Literal["softmax", "proportional", "equal"] = Field(
+        "softmax", description="How a judge's raw Elo weighs its vote."
+    )
+    weight_temperature: float = Field(300.0, gt=0, description="τ of the softmax weights, in Elo points.")
+    author_limit: Limit = Field(
+        Limit(max_tokens=1_200, max_chars=4_000, temperature=1.0), description="Limits of a draft."
+    )
+    committee_limit: Limit = Field(
+        Limit(max_tokens=600, max_chars=400, temperature=0.0),
+        description="Limits of a vote; characters: of an objection.",
+    )
+    contestant_limit: Limit = Field(
+        Limit(max_tokens=2_000, max_chars=8_000, temperature=0.7), description="Limits of an answer."
+    )
+    judge_limit: Limit = Field(
+        Limit(max_tokens=600, max_chars=400, temperature=0.0),
+        description="Limits of a verdict; characters: of its reason.",
+    )
+    cost_unit: CostUnit = Field(
+        default_factory=CostUnit, description="What an answer costs; set from the arena's rating.cost_unit."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_preset(cls, value: Any) -> Any:
+        """What the preset says about keys that are not given."""
+        if not isinstance(value, dict):
+            return value
+        clinical = value.get("preset") == "clinical"
+        filled = {**value}
+        if not value.get("topics"):
+            filled["topics"] = default_topics("clinical" if clinical else "general")
+        if clinical:
+            filled.setdefault("author", "top")
+        return filled
+
+    @model_validator(mode="after")
+    def _consistent(self) -> DuelRules:
+        if self.preset == "clinical" and self.author == "contestant":
+            raise ValueError(
+                "author is 'contestant', but in the clinical preset two top models write the case and the "
+                "question; leave `author` out"
+            )
+        for fewest, most in (("min_committee", "committee"), ("min_judges", "judges")):
+            if getattr(self, fewest) > getattr(self, most):
+                raise ValueError(f"{fewest} is {getattr(self, fewest)}, more than {most}")
+        if len(set(self.topics)) < len(self.topics):
+            twice = next(topic for topic in self.topics if self.topics.count(topic) > 1)
+            raise ValueError(
+                f"the topic {twice!r} stands twice; each comes up equally often, so list it once"
+            )
+        return self
+
+    def drafting(self) -> DraftingRules:
+        """What the drafting loop needs."""
+        return DraftingRules(
+            self.max_drafts,
+            self.approval,
+            self.quorum,
+            self.author_limit.max_chars,
+            self.author_limit.max_tokens,
+            self.author_limit.temperature,
+            self.committee_limit.max_tokens,
+            self.committee_limit.temperature,
+            self.committee_limit.max_chars,
+        )
+
+    def panel(self) -> PanelRules:
+        """What the panel of judges needs."""
+        return PanelRules(
+            self.order,
+            self.binary,
+            self.epsilon,
+            self.weights,
+            self.weight_temperature,
+            self.quorum,
+            self.contestant_limit.max_chars,
+            self.judge_limit.max_tokens,
+            self.judge_limit.temperature,
+            self.judge_limit.max_chars,
+        )
+
+
+@lru_cache(maxsize=8)
+def default_topics(preset: str) -> tuple[str, ...]:
+    """The strata that come with a preset, one a line of its file."""
+    return tuple(files("peerage.games").joinpath(f"topics/{preset}.txt").read_text("utf-8").splitlines())

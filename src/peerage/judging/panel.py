@@ -1,0 +1,200 @@
+"""A panel of judges compares two answers: blind, in both orders, with weighted votes.
+
+    verdict = yield from panel(judges, {"A": first, "B": second}, {"question": "Why is the sky blue?"})
+
+What judges see is "the first answer" and "the second answer", never who wrote one. With `order` both, every
+judge is asked twice, with the answers swapped. A judge whose two verdicts differ has flipped: it is taken to
+see no difference, a tie (with `binary`, where ties are forbidden, it abstains). A judge abstains as well when
+one of its replies is unusable, refused or void. Too few votes make the panel inconclusive, which is void and
+never a tie.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from peerage.judging.prompts import COMPARE, NO_TIES, TIES
+from peerage.judging.weights import Scheme, weights
+from peerage.match import Seat
+from peerage.protocol import Ask, Choice, Prompt, Quote, Reply, Steps
+
+TIE = "tie"
+ABSTAIN = "abstain"
+_TOLERANCE = 1e-9  # shares are sums of rounded weights; a difference below this is none
+
+
+class PanelRules(Struct, frozen=True):
+    """How a panel votes and how votes are counted.
+
+    `order` both: each judge sees both orders; one: one drawn at random. `epsilon` is the half-width of the
+    band of shares around ½ that count as a tie. `weight_temperature` is softmax's τ in Elo points. `quorum`
+    is the share of the seated judges, from 0 to 1, that must cast a valid vote (always at least one).
+    Judges see the first `answer_chars` characters of an answer. `max_tokens`, `temperature` and
+    `reason_chars` are a verdict's limits.
+    """
+
+    order: Literal["both", "one"] = "both"
+    binary: bool = False
+    epsilon: float = 0.0
+    weights: Scheme = "softmax"
+    weight_temperature: float = 300.0
+    quorum: float = 0.5
+    answer_chars: int = 20_000
+    max_tokens: int = 600
+    temperature: float | None = 0.0
+    reason_chars: int = 400
+
+
+PLAIN = PanelRules()
+
+
+class Ballot(Struct, frozen=True):
+    """One judge's vote: `vote` is the name of an answer, "tie" or "abstain".
+
+    `verdicts` maps each order shown ("A-B": A stood first) to the name of the preferred answer, "tie", or
+    what the reply was instead: invalid, refused, void. `weight` is this vote's share of the valid weight, 0
+    for an abstention.
+    """
+
+    judge: str
+    vote: str
+    verdicts: Mapping[str, str]
+    flipped: bool
+    weight: float = 0.0
+
+
+class Verdict(Struct, frozen=True):
+    """What a panel found.
+
+    `share` is the first answer's share of the valid weight (a tie vote counts half for each), `score` its
+    result: 1, ½ or 0. Both are None when the panel is inconclusive. `ballots` are in the judges' order.
+    """
+
+    share: float | None
+    score: float | None
+    ballots: tuple[Ballot, ...]
+
+    @property
+    def inconclusive(self) -> bool:
+        return self.score is None
+
+
+def panel(
+    judges: Sequence[Seat],
+    answers: Mapping[str, str | Reply],
+    given: Mapping[str, str | Quote],
+    rules: PanelRules = PLAIN,
+    prompt: Prompt = COMPARE,
+    rng: Random | None = None,
+) -> Steps[Verdict]:
+    """Ask `judges` which of two `answers` (by name) is better.
+
+    `given` fills the places of `prompt` other than `answer_a`, `answer_b`, `ties` and `format`. An answer is
+    quoted, whether it comes as a `Reply` or as a plain `str`; its hidden quality reaches house judges when it
+    is a `Reply`. `rng` draws the order when only one is shown. Request keys are
+    `LABEL/ORDER` (`judge/1/A-B`). Raises ValueError unless there are two answers, and an rng where one is
+    needed.
+    """
+    if len(answers) != 2:
+        raise ValueError(f"a panel compares 2 answers, not {len(answers)}")
+    if rules.order == "one" and rng is None:
+        raise ValueError("order 'one' draws the order shown: pass rng=table.rng('order')")
+    first, second = answers
+    orders = ((first, second), (second, first))
+    expects = Choice("verdict", ("A", "B") if rules.binary else ("A", "B", TIE), rules.reason_chars)
+    common = {
+        **given,
+        "ties": NO_TIES if rules.binary else TIES,
+        "format": f'"A" is the first answer, "B" the second. {expects.instruction()}',
+    }
+    asks: list[Ask] = []
+    shown: list[tuple[Seat, tuple[str, str]]] = []
+    by_order = {
+        order: (
+            prompt.messages(
+                {
+                    **common,
+                    "answer_a": _exhibit("answer A", answers[order[0]], rules),
+                    "answer_b": _exhibit("answer B", answers[order[1]], rules),
+                }
+            ),
+            {"answers": [_hidden(answers[name]) for name in order]},
+        )
+        for order in orders
+    }
+    for judge in judges:
+        for order in orders if rng is None or rules.order == "both" else (rng.choice(orders),):
+            messages, oracle = by_order[order]
+            asks.append(
+                Ask(
+                    judge.label,
+                    f"{judge.label}/{order[0]}-{order[1]}",
+                    "judge",
+                    messages,
+                    expects,
+                    rules.max_tokens,
+                    rules.temperature,
+                    oracle,
+                )
+            )
+            shown.append((judge, order))
+    replies: list[Reply] = yield asks
+    verdicts: dict[str, dict[str, str]] = {judge.label: {} for judge in judges}
+    for (judge, order), reply in zip(shown, replies, strict=True):
+        verdicts[judge.label]["-".join(order)] = _named(reply, order)
+    ballots = [_ballot(judge.label, verdicts[judge.label], rules.binary) for judge in judges]
+    return count(ballots, {judge.label: judge.raw for judge in judges}, first, rules)
+
+
+def count(ballots: Sequence[Ballot], ratings: Mapping[str, float], first: str, rules: PanelRules) -> Verdict:
+    """Weigh the ballots by the judges' ratings and decide for or against the answer named `first`.
+
+    UNER, stage 5: the score is 1 when the first answer's share of the valid weight exceeds ½ + ε, ½ within
+    ε of ½, else 0. With fewer than `quorum` of the ballots valid it is None.
+    """
+    valid = [ballot for ballot in ballots if ballot.vote != ABSTAIN]
+    if len(valid) < max(1, math.ceil(rules.quorum * len(ballots) - _TOLERANCE)):
+        return Verdict(None, None, tuple(ballots))
+    shares = weights([ratings[ballot.judge] for ballot in valid], rules.weights, rules.weight_temperature)
+    weight = dict(zip([ballot.judge for ballot in valid], shares, strict=True))
+    points = {first: 1.0, TIE: 0.5}
+    share = math.fsum(weight[ballot.judge] * points.get(ballot.vote, 0.0) for ballot in valid)
+    margin = share - 0.5
+    score = 0.5 if abs(margin) <= rules.epsilon + _TOLERANCE else 1.0 if margin > 0 else 0.0
+    weighed = [
+        Ballot(ballot.judge, ballot.vote, ballot.verdicts, ballot.flipped, weight.get(ballot.judge, 0.0))
+        for ballot in ballots
+    ]
+    return Verdict(share, score, tuple(weighed))
+
+
+def _ballot(judge: str, verdicts: Mapping[str, str], binary: bool) -> Ballot:
+    """The vote that a judge's verdicts, one or two, come to."""
+    found = list(verdicts.values())
+    if any(verdict in ("invalid", "refused", "void") for verdict in found):
+        return Ballot(judge, ABSTAIN, verdicts, False)
+    flipped = len(set(found)) > 1
+    vote = found[0] if not flipped else ABSTAIN if binary else TIE
+    return Ballot(judge, vote, verdicts, flipped)
+
+
+def _named(reply: Reply, order: tuple[str, str]) -> str:
+    if not reply.ok:
+        return reply.status
+    choice: str = reply.value.choice
+    return order["AB".index(choice)] if choice in "AB" else choice
+
+
+def _exhibit(label: str, answer: str | Reply, rules: PanelRules) -> Quote:
+    if isinstance(answer, Reply):
+        return Quote.of(label, answer, rules.answer_chars)
+    return Quote(label, answer[: rules.answer_chars])
+
+
+def _hidden(answer: str | Reply) -> Any:
+    return answer.hidden if isinstance(answer, Reply) else None
