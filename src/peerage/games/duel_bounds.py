@@ -20,7 +20,7 @@ _USUAL_TOKENS = 1 / 4  # tokens a byte of English, roughly
 def bounds(rules: DuelRules, fixture: Fixture) -> tuple[CallBound, ...]:
     """One bound for each seat; no play of the fixture, whatever is replied, exceeds it.
 
-    The worst case is every turn with all its drafts, every text as long as allowed, every reply repaired once.
+    The worst case: every turn with all its drafts, texts as long as allowed, every reply repaired once.
     """
     shape = _shape(
         rules.preset,

@@ -53,8 +53,8 @@ class DuelRules(_Section):
 
     preset: Literal["general", "clinical"] = Field(
         "general",
-        description="`general`: one author, any topic. `clinical`: one top model writes a clinical case, another "
-        "the question about it.",
+        description="`general`: one author, any topic. `clinical`: one top model writes a clinical case, "
+        "another the question about it.",
     )
     topics: tuple[Line, ...] = Field(
         (),
@@ -65,8 +65,8 @@ class DuelRules(_Section):
     )
     author: Literal["contestant", "top"] = Field(
         "contestant",
-        description="Who drafts: the higher-seeded contestant and then the other, or two players at random from "
-        "the top quarter outside the match (the only choice in `clinical`).",
+        description="Who drafts: the higher-seeded contestant and then the other, or two players at random "
+        "from the top quarter outside the match (the only choice in `clinical`).",
     )
     max_drafts: int = Field(3, ge=1, le=20, description="Drafts in one author's turn.")
     committee: int = Field(5, ge=1, le=99, description="Committee members: the top by raw Elo.")
@@ -102,7 +102,7 @@ class DuelRules(_Section):
         description="Limits of a verdict; characters: of its reason.",
     )
     cost_unit: CostUnit = Field(
-        default_factory=CostUnit, description="What an answer costs; set from the arena's rating.cost_unit."
+        CostUnit(), description="What an answer costs; set from the arena's rating.cost_unit."
     )
 
     @model_validator(mode="before")

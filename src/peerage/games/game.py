@@ -15,7 +15,7 @@ from peerage.protocol import Role, Steps
 Rules = TypeVar("Rules", bound=BaseModel)
 
 REPAIR_BYTES = 20_000
-"""What one repair may add to a request: the unusable reply (cut) and what is wrong with it, in UTF-8 bytes."""
+"""UTF-8 bytes that one repair may add to a request: the unusable reply, cut, and what is wrong with it."""
 
 
 class Bench(NamedTuple):
@@ -55,9 +55,10 @@ class GameSpec(Generic[Rules]):
     """A game at the door of the arena.
 
     `rules` is the pydantic model of its settings (frozen, extra keys forbidden). `play` is the game.
-    `officials(rules)` says whom it needs besides the contestants; `draw(rules, rng, number)` what is drawn for a
-    match (plain JSON: a topic, a prompt), where `rng` is fresh and the same for every number; `bounds(rules, fixture)` every call it may make. `version`
-    changes whenever the same replies could give another outcome or other requests.
+    `officials(rules)` says whom it needs besides the contestants; `draw(rules, rng, number)` what is drawn for
+    a match (plain JSON: a topic, a prompt), with an `rng` that begins alike for every match of an arena;
+    `bounds(rules, fixture)` every call it may make. `version` changes whenever the same replies could give
+    another outcome or other requests.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What judges are told. Templates are data: whoever changes one raises the version of the games that use it."""
+"""What judges are told. Templates are data: changing one raises the version of every game that uses it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ The first answer:
 The second answer:
 {answer_b}
 
-Compare the two. What counts, in this order: correct and true; answers what was asked, within its constraints; \
-complete where it matters; clear. Length is no merit in itself, nor is style, and which answer stands first \
-means nothing. {ties}
+Compare the two. What counts, in this order: correct and true; answers what was asked, within its \
+constraints; complete where it matters; clear. Length is no merit in itself, nor is style, and which answer \
+stands first means nothing. {ties}
 {format}""",
 )
 """Two answers to one question: places `question`, `answer_a`, `answer_b`, `ties`, `format`."""
