@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from peerage.games.game import Bench
 from peerage.scheduling import swiss
 from peerage.scheduling.officials import Shortage, by_merit, choose
-from peerage.scheduling.swiss import History, Standing, pair
+from peerage.scheduling.standing import History, Standing
+from peerage.scheduling.swiss import pair
 
 ratings = st.one_of(st.floats(1000, 2000), st.sampled_from([1500.0, 1500.5, 1549.0, 1550.0]))
 

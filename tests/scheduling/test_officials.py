@@ -8,7 +8,7 @@ import pytest
 
 from peerage.games.game import Bench
 from peerage.scheduling.officials import Shortage, by_merit, choose, first_shortage
-from peerage.scheduling.swiss import Standing
+from peerage.scheduling.standing import Standing
 
 NAMES = "abcdefgh"
 STANDINGS = [Standing(name, f"family-{name}", 1600.0 - 10 * at, 1500.0) for at, name in enumerate(NAMES)]

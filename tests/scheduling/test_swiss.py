@@ -8,7 +8,8 @@ from random import Random
 import pytest
 
 from peerage.ratings.elo import expected
-from peerage.scheduling.swiss import History, Standing, pair
+from peerage.scheduling.standing import History, Standing
+from peerage.scheduling.swiss import pair
 
 
 def table(**cost: float) -> list[Standing]:

@@ -15,7 +15,8 @@ from peerage.games.game import GameSpec
 from peerage.match import Fixture, Seat
 from peerage.scheduling import swiss
 from peerage.scheduling.officials import Shortage, by_merit, choose
-from peerage.scheduling.swiss import History, Round, Standing
+from peerage.scheduling.standing import History, Standing
+from peerage.scheduling.swiss import Round
 
 Policy: TypeAlias = Callable[[Sequence[Standing], History, str, float], Round]
 """(standings, history, seed, stratum width) → a round; pure, and equal for equal arguments."""
@@ -96,7 +97,7 @@ def next_round(
                     for role, players in chosen.items()
                 },
                 settings=scheduler.settings,
-                drawn=scheduler.spec.draw(scheduler.rules, Random(f"{seed}/draw"), at),
+                drawn=scheduler.spec.draw(scheduler.rules, Random(f"{scheduler.seed}/draw"), at),
                 snapshot=snapshot,
             )
         )

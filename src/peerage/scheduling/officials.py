@@ -13,7 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from peerage.games.game import Bench
-from peerage.scheduling.swiss import Standing
+from peerage.scheduling.standing import Standing
 
 
 class Shortage(NamedTuple):

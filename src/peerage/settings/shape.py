@@ -1,26 +1,42 @@
-"""`arena.yaml` → frozen, validated settings. Errors name the file, the key, what was found and the mend."""
+"""What `arena.yaml` may say: every key with its meaning, range and default."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from pathlib import Path
+from collections.abc import Iterable
+from importlib.metadata import entry_points
 from typing import Annotated, Any, Literal
 
-import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from peerage.games import GAMES
+from peerage.games.cost import CostUnit
+from peerage.protocol import visible
 
-FILE_NAME = "arena.yaml"
+PROVIDERS = (
+    "openai",
+    "anthropic",
+    "google",
+    "groq",
+    "xai",
+    "huggingface",
+    "openrouter",
+    "mistral",
+    "ollama",
+)
+"""Model providers that are reached by name alone."""
+
+OTHERS = ("house", "gguf", "command", "http", "https", "python")
+"""Players that are no provider's model."""
+
+_HOW = "write `provider:model`, such as `openai:gpt-5-mini`,"
+
+LEDGERS = ("sqlite", "postgresql", "mongodb")
 
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class SettingsError(Exception):
-    """Settings cannot be used; the message is meant for the person who wrote them."""
 
 
 class Section(BaseModel):
@@ -45,7 +61,7 @@ class Faults(Section):
     self_preference: Share = Field(0.0, description="As a judge, prefers answers in its own family's style.")
 
 
-def _lowest_name(value: object) -> object:
+def _stripped(value: object) -> object:
     return value.strip() if isinstance(value, str) else value
 
 
@@ -57,7 +73,7 @@ class PlayerSettings(Section):
         "openrouter, mistral, ollama), `house:SKILL`, `gguf:PATH`, `command:PROGRAM ARGS`, `http:URL` (or "
         "`https:`), `python:module:function`; with `base_url`, any OpenAI-compatible server."
     )
-    name: Annotated[str, BeforeValidator(_lowest_name)] = Field(
+    name: Annotated[str, BeforeValidator(_stripped)] = Field(
         "", max_length=80, description="Unique name in tables. Default: the model's text."
     )
     base_url: str = Field("", description="Address of an OpenAI-compatible server (vLLM, llama.cpp).")
@@ -95,20 +111,34 @@ class PlayerSettings(Section):
     def _one_line(cls, value: object) -> object:
         return {"model": value} if isinstance(value, str) else value
 
+    @field_validator("name", "model")
+    @classmethod
+    def _printable(cls, value: str) -> str:
+        if visible(value) != value or "\n" in value or "\t" in value:
+            raise ValueError(f"{visible(value)!r} holds characters that cannot be seen; retype it")
+        return value
+
     @model_validator(mode="after")
     def _complete(self) -> PlayerSettings:
-        provider, _, rest = self.model.partition(":")
-        if not rest.strip():
+        scheme, _, rest = self.model.partition(":")
+        if not self.base_url and not known_scheme(scheme):
             raise ValueError(
-                f"{self.model!r} names no model; write `provider:model`, such as `openai:gpt-5-mini`"
+                f"no provider is called {scheme!r}{suggest(scheme, PROVIDERS + OTHERS)} "
+                f"({_HOW} or add the `base_url` of your server)"
             )
-        if provider == "house":
+        if not self.base_url and not rest.strip():
+            raise ValueError(f"{self.model!r} names no model; {_HOW} or `house:0.5`")
+        if self.provider == "house":
             try:
                 skill = float(rest)
             except ValueError:
                 skill = -1.0
             if not 0 <= skill <= 1:
                 raise ValueError(f"{self.model!r}: a house player's skill is a number from 0 to 1")
+        elif self.faults != Faults():
+            raise ValueError(f"{self.model!r}: only house players (`house:0.5`) take `faults`")
+        if self.price is not None and self.gpu_hour_price is not None:
+            raise ValueError("state `price` (by token) or `gpu_hour_price` (by time), not both")
         if not self.name:
             object.__setattr__(self, "name", self.model)
         if not self.family:
@@ -117,7 +147,14 @@ class PlayerSettings(Section):
 
     @property
     def provider(self) -> str:
-        return self.model.partition(":")[0]
+        """The prefix of `model`; `openai` for a bare model name at a `base_url`."""
+        scheme, colon, _ = self.model.partition(":")
+        return scheme if colon and known_scheme(scheme) else "openai"
+
+
+def known_scheme(scheme: str) -> bool:
+    """Whether `scheme:` is ours or an installed plugin's (entry point group `peerage.players`)."""
+    return scheme in PROVIDERS + OTHERS or bool(entry_points(group="peerage.players", name=scheme))
 
 
 def family_of(model: str) -> str:
@@ -138,17 +175,9 @@ class Pairing(Section):
     window: int = Field(
         32,
         ge=1,
-        description="Matches that may be under way at once: a round is paired from the ratings so many matches "
-        "earlier. Fixed when the arena is made.",
+        description="Matches that may be under way at once: a round is paired from the ratings so many "
+        "matches earlier. Fixed when the arena is made.",
     )
-
-
-class CostUnit(Section):
-    """What a contestant's cost is made of: dollars + weight × seconds + weight × kWh."""
-
-    dollars: NotNegative = Field(1.0, description="Weight of a dollar.")
-    seconds: NotNegative = Field(0.0, description="Weight of a second of latency.")
-    kwh: NotNegative = Field(0.0, description="Weight of a kilowatt-hour.")
 
 
 class Rating(Section):
@@ -163,7 +192,23 @@ class Rating(Section):
     propagation_width: Positive | None = Field(
         50.0, description="Standard deviation, in Elo, of the Gaussian that spreads updates; null: off."
     )
-    cost_unit: CostUnit = Field(default_factory=CostUnit, description="What counts as cost.")
+    propagation_share: Share = Field(
+        0.5,
+        description="Part of an update that is spread; the rest stays with who earned it. 1 is the published "
+        "formula to the letter, by which players of equal rating could never part.",
+    )
+    cost_unit: CostUnit = Field(
+        default_factory=CostUnit,
+        description="What a contestant's cost is made of: dollars, plus weighted seconds and kWh.",
+    )
+
+    @model_validator(mode="after")
+    def _computable(self) -> Rating:
+        if self.cost_mode == "exponential" and self.cost_sensitivity == 0:
+            raise ValueError(
+                "cost_mode `exponential` divides by cost_sensitivity, which is 0; set it above 0"
+            )
+        return self
 
 
 class Budget(Section):
@@ -176,7 +221,8 @@ class Budget(Section):
     @model_validator(mode="before")
     @classmethod
     def _one_number(cls, value: object) -> object:
-        return {"arena": value} if isinstance(value, int | float) else value
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return {"arena": value} if number else value
 
 
 class Engine(Section):
@@ -206,18 +252,39 @@ class ArenaSettings(Section):
     engine: Engine = Field(default_factory=Engine, description="Concurrency, retries, deadlines.")
     ledger: str = Field("sqlite:///arena.db", description="Where records are kept; relative to this folder.")
 
+    @field_validator("game")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in GAMES:
+            raise ValueError(f"no game is called {value!r}{suggest(value, GAMES)}")
+        return value
+
+    @field_validator("ledger")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        scheme, found, _ = value.partition("://")
+        if not found or scheme not in LEDGERS:
+            raise ValueError(
+                f"{value!r} is no address of a ledger; write `sqlite:///arena.db`, or an address that "
+                "begins with `postgresql://` or `mongodb://`"
+            )
+        return value
+
     @model_validator(mode="after")
     def _consistent(self) -> ArenaSettings:
-        seen: dict[str, str] = {}
-        for player in self.players:
-            if player.name in seen:
-                raise ValueError(f"two players are named {player.name!r}; give one of them another `name`")
-            seen[player.name] = player.model
-        if self.game not in GAMES:
-            raise ValueError(f"game {self.game!r} is not known{_hint(self.game, GAMES)}")
+        places: dict[str, int] = {}
+        for place, player in enumerate(self.players, 1):
+            if player.name in places:
+                raise ValueError(
+                    f"players {places[player.name]} and {place} are both named {player.name!r}; "
+                    "give one of them another `name`"
+                )
+            places[player.name] = place
         return self
 
 
-def _hint(found: str, known: Any) -> str:
-    close = difflib.get_close_matches(found, list(known), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"
+def suggest(found: str, known: Iterable[str]) -> str:
+    """`; did you mean …?` where a known name is close to what was found, else all that are known."""
+    names = list(known)
+    close = difflib.get_close_matches(found.lower(), names, n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"

@@ -1,0 +1,52 @@
+"""`arena.yaml` → frozen, validated settings.
+
+    settings = load("my-arena")          # reads my-arena/arena.yaml
+    enough_players(settings)             # can every match be staffed?
+    rules = rules_of(settings)           # the game's own settings, as the game's own type
+
+Whatever is wrong is a `SettingsError` that names the file, the line, the key, what was found and the mend.
+"""
+
+from peerage.games.cost import CostUnit
+from peerage.settings.reading import (
+    FILE_NAME,
+    SettingsError,
+    enough_players,
+    load,
+    loads,
+    rules_of,
+)
+from peerage.settings.shape import (
+    ArenaSettings,
+    Budget,
+    Engine,
+    Faults,
+    Pairing,
+    PlayerSettings,
+    Price,
+    Rating,
+    Section,
+    family_of,
+    suggest,
+)
+
+__all__ = [
+    "FILE_NAME",
+    "ArenaSettings",
+    "Budget",
+    "CostUnit",
+    "Engine",
+    "Faults",
+    "Pairing",
+    "PlayerSettings",
+    "Price",
+    "Rating",
+    "Section",
+    "SettingsError",
+    "enough_players",
+    "family_of",
+    "load",
+    "loads",
+    "rules_of",
+    "suggest",
+]

@@ -1,0 +1,357 @@
+"""Reading `arena.yaml` and the files it names; every mistake is told with its place and its mend."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from peerage.games import GAMES
+from peerage.scheduling.officials import first_shortage
+from peerage.scheduling.standing import Standing
+from peerage.settings.shape import ArenaSettings, suggest
+
+FILE_NAME = "arena.yaml"
+_ARENAS = "cost_unit"  # a game's rule that is set for the whole arena
+
+
+class SettingsError(Exception):
+    """Settings cannot be used; the message is meant for the person who wrote them."""
+
+
+def load(folder: str | os.PathLike[str]) -> ArenaSettings:
+    """The settings of the arena in `folder`. Raises SettingsError."""
+    path = Path(folder) / FILE_NAME
+    return loads(_text_of(path), where=str(path), folder=folder)
+
+
+def loads(text: str, where: str = FILE_NAME, folder: str | os.PathLike[str] | None = None) -> ArenaSettings:
+    """Settings from the text of an `arena.yaml`. Raises SettingsError.
+
+    `where` names the text in errors. `rules.prompts`, when it is a path, is read relative to `folder` (the
+    current one by default) and becomes a list of {prompt, category}.
+    """
+    data, tree = _parse(text, where)
+    rules = data.get("rules")
+    if isinstance(rules, dict) and isinstance(rules.get("prompts"), str):
+        line = _line(tree, ("rules", "prompts"))
+        rules["prompts"] = _prompts(Path(folder or ".") / rules["prompts"], f"{where}{line}, rules.prompts")
+    wrong: list[str] = []
+    settings = None
+    try:
+        settings = ArenaSettings.model_validate(data)
+    except ValidationError as error:
+        wrong += _explain(error, ArenaSettings, (), tree, where)
+    spec = GAMES.get(data.get("game", ArenaSettings.model_fields["game"].default))
+    if spec is not None and isinstance(rules, dict):
+        try:
+            spec.rules.model_validate(rules)
+        except ValidationError as error:
+            wrong += _explain(error, spec.rules, ("rules",), tree, where)
+        if _ARENAS in rules and _ARENAS in spec.rules.model_fields:
+            line = _line(tree, ("rules", _ARENAS))
+            wrong.append(f"{where}{line}, rules.{_ARENAS}: set it for the whole arena, under `rating:`")
+    if wrong or settings is None:
+        raise SettingsError("\n".join(wrong))
+    return settings
+
+
+def rules_of(settings: ArenaSettings) -> Any:
+    """The game's own settings, as its pydantic model, with the arena's unit of cost. Raises SettingsError."""
+    model = GAMES[settings.game].rules
+    shared = {_ARENAS: settings.rating.cost_unit} if _ARENAS in model.model_fields else {}
+    try:
+        return model.model_validate({**settings.rules, **shared})
+    except ValidationError as error:
+        raise SettingsError("\n".join(_explain(error, model, ("rules",), None, "settings"))) from None
+
+
+def enough_players(settings: ArenaSettings) -> None:
+    """Raises SettingsError when a match of these players could lack contestants or officials."""
+    spec = GAMES[settings.game]
+    fewest = spec.contestants[0]
+    listed = len(settings.players)
+    if listed < fewest:
+        raise SettingsError(
+            f"players: found {listed}, and a match of {settings.game!r} has {fewest} contestants. "
+            "Add lines under `players:`; `house:0.5` is a player that needs no key"
+        )
+    initial = settings.rating.initial
+    standings = [Standing(player.name, player.family, initial, initial) for player in settings.players]
+    shortage = first_shortage(spec.officials(rules_of(settings)), standings)
+    if shortage is not None:
+        families = ", or give players of their own family another `family`" if shortage.kin_barred else ""
+        raise SettingsError(
+            f"players: found {listed}, too few for {settings.game!r}: {shortage}. "
+            f"Add players, or ask for smaller panels under `rules:`{families}"
+        )
+
+
+# ---------------------------------------------------------------------------------- from bytes to data
+
+
+def _text_of(path: Path) -> str:
+    try:
+        body = path.read_bytes()
+    except FileNotFoundError:
+        raise SettingsError(
+            f"{path} does not exist. `peerage init` writes one; `--dir FOLDER` names an arena elsewhere"
+        ) from None
+    except IsADirectoryError:
+        raise SettingsError(f"{path} is a folder; a file was expected") from None
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}") from None
+    return _decoded(body, path)
+
+
+def _decoded(body: bytes, path: Path) -> str:
+    if body.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise SettingsError(f"{path} is written in UTF-16; save it as UTF-8")
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = body[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
+        raise SettingsError(
+            f"{path}, line {line}, column {column}: found the byte 0x{body[error.start]:02x}, "
+            "which is not UTF-8; save the file as UTF-8"
+        ) from None
+
+
+def _parse(text: str, where: str) -> tuple[dict[str, Any], yaml.Node]:
+    loader = None
+    try:
+        loader = yaml.SafeLoader(text)
+        tree = loader.get_single_node()
+        if tree is None:
+            raise SettingsError(f"{where} is empty; `peerage init` writes one to start from")
+        if not isinstance(tree, yaml.MappingNode):
+            found = "a list" if isinstance(tree, yaml.SequenceNode) else f"{_shown(tree.value)}"
+            raise SettingsError(f"{where}: found {found}; expected `key: value` lines such as `players:`")
+        twice = next(_duplicates(tree, (), set()), None)
+        if twice is not None:
+            key, first, second = twice
+            raise SettingsError(f"{where}, line {second}: {key} is set again; line {first} already sets it")
+        data = loader.construct_document(tree)
+    except yaml.MarkedYAMLError as error:
+        raise SettingsError(f"{where}{_position(error)}: {_yaml_problem(error)}") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise SettingsError(
+            f"{where}, line {line}: found the control character U+{error.character:04X}; remove it"
+        ) from None
+    except (RecursionError, ValueError) as error:
+        raise SettingsError(f"{where} is not usable YAML: {error}") from None
+    finally:
+        if loader is not None:
+            loader.dispose()
+    return data, tree
+
+
+def _position(error: yaml.MarkedYAMLError) -> str:
+    mark = error.problem_mark or error.context_mark
+    return f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+
+
+def _yaml_problem(error: yaml.MarkedYAMLError) -> str:
+    problem = error.problem or "not YAML"
+    if "'\\t'" in problem:
+        return "found a tab; YAML is indented with spaces"
+    if "quoted scalar" in (error.context or "") and error.context_mark:
+        return f"the quote opened in line {error.context_mark.line + 1} is never closed"
+    if "mapping values are not allowed" in problem:
+        return "found a second `: ` in one line; put the value in quotes, or the key on a line of its own"
+    inside = f" {error.context}" if error.context else ""
+    if "could not find expected ':'" in problem or "expected <block end>" in problem:
+        return f"{problem}{inside}; check the indentation and the colon of this line and the one above"
+    return f"{problem}{inside}; put text with special characters in quotes"
+
+
+def _duplicates(node: yaml.Node, path: tuple[Any, ...], seen: set[int]) -> Iterator[tuple[str, int, int]]:
+    """(key, line, line again) of keys that stand twice in one mapping."""
+    if id(node) in seen:
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for place, item in enumerate(node.value):
+            yield from _duplicates(item, (*path, place), seen)
+    elif isinstance(node, yaml.MappingNode):
+        lines: dict[str, int] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                if key.value in lines:
+                    yield _path((*path, key.value)), lines[key.value], line
+                lines[key.value] = line
+            yield from _duplicates(value, (*path, getattr(key, "value", "?")), seen)
+
+
+def _prompts(path: Path, where: str) -> list[dict[str, str]]:
+    """A user's own prompts: one JSON object a line with `prompt` and, if wanted, `category`."""
+    if not path.is_file():
+        raise SettingsError(f"{where}: {path} does not exist; the path is relative to the arena's folder")
+    prompts: list[dict[str, str]] = []
+    for number, line in enumerate(_text_of(path).splitlines(), 1):
+        if line.strip():
+            prompts.append(_prompt(line, f"{path}, line {number}"))
+    if not prompts:
+        raise SettingsError(f"{where}: {path} holds no prompt; expected lines like {_EXAMPLE}")
+    return prompts
+
+
+_EXAMPLE = '{"prompt": "Explain …", "category": "physics"}'
+
+
+def _prompt(line: str, where: str) -> dict[str, str]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise SettingsError(f"{where}: not JSON ({reason}); expected {_EXAMPLE}") from None
+    if isinstance(found, str):
+        found = {"prompt": found}
+    if not isinstance(found, dict) or "prompt" not in found:
+        keys = f" with the keys {', '.join(map(repr, found))}" if isinstance(found, dict) else ""
+        raise SettingsError(f"{where}: found {_shown(found)}{keys}; expected {_EXAMPLE}")
+    prompt = {key: found[key] for key in ("prompt", "category") if found.get(key) is not None}
+    for key, value in prompt.items():
+        if not isinstance(value, str) or not value.strip():
+            raise SettingsError(f"{where}, {key}: found {_shown(value)}; expected some text")
+    return prompt
+
+
+# ------------------------------------------------------------------------------- telling what is wrong
+
+
+def _explain(
+    error: ValidationError,
+    model: type[BaseModel],
+    prefix: tuple[str, ...],
+    tree: yaml.Node | None,
+    where: str,
+) -> list[str]:
+    lines: list[str] = []
+    for one in error.errors(include_url=False):
+        path = prefix + one["loc"]
+        if one["type"] == "invalid_key":
+            path = (*path[:-1], str(path[-1]))
+        if one["type"] == "missing" and _misspelt(str(path[-1]), one["input"]):
+            continue
+        place = f"{where}{_line(tree, path)}"
+        key = _path(path)
+        lines.append(f"{place}{', ' if key else ''}{key}: {_problem(one, model)}")
+    return lines
+
+
+_PLAIN = {
+    "string": "text",
+    "integer": "a whole number",
+    "integer, got a number with a fractional part": "a whole number",
+    "number": "a number",
+}
+_PLAINER = {
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "more than",
+}
+
+
+def _problem(one: Mapping[str, Any], model: type[BaseModel]) -> str:
+    kind, message, found = one["type"], one["msg"], one["input"]
+    owner = _model_at(model, one["loc"][:-1])
+    if kind == "extra_forbidden":
+        return f"unknown key{suggest(str(one['loc'][-1]), owner.model_fields if owner else ())}"
+    if kind == "invalid_key":
+        return "a key must be text; put it in quotes"
+    if kind == "missing":
+        field = owner.model_fields.get(str(one["loc"][-1])) if owner else None
+        return (
+            f"missing; expected {field.description[:1].lower()}{field.description[1:]}"
+            if field and field.description
+            else "missing"
+        )
+    if kind in ("value_error", "assertion_error"):
+        return str(message).partition(", ")[2]
+    if kind in ("model_type", "dict_type", "model_attributes_type"):
+        expected = "indented `key: value` lines"
+    elif kind in ("tuple_type", "list_type"):
+        expected = "a list (lines that begin with `- `)"
+    elif kind == "string_type" and isinstance(found, bool | int | float):
+        expected = "text; put it in quotes"
+    else:
+        expected = str(message).removeprefix("Input should be ").removeprefix("String should have ")
+        expected = expected.removeprefix("a valid ").partition(", unable to parse")[0]
+        expected = _PLAIN.get(expected, expected)
+        for wordy, plain in _PLAINER.items():
+            expected = expected.replace(wordy, plain)
+        if kind == "literal_error" and isinstance(found, str):
+            close = suggest(found, one["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", "))
+            expected += close if "did you mean" in close else ""
+    return f"found {_shown(found)}; expected {expected}"
+
+
+def _misspelt(key: str, siblings: object) -> bool:
+    """Whether a missing key stands there under a near name, which is reported on its own."""
+    return isinstance(siblings, dict) and bool(difflib.get_close_matches(key, map(str, siblings), cutoff=0.6))
+
+
+def _model_at(model: type[BaseModel], path: Sequence[int | str]) -> type[BaseModel] | None:
+    """The settings model that holds the keys at `path`, None where there is no single one."""
+    here: Any = model
+    for step in path:
+        if isinstance(step, int):
+            continue
+        field = here.model_fields.get(step)
+        here = next(_models_in(field.annotation), None) if field else None
+        if here is None:
+            return None
+    return here  # type: ignore[no-any-return]
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
+
+
+def _line(tree: yaml.Node | None, path: Sequence[int | str]) -> str:
+    """`, line N` of the deepest part of `path` that stands in the file."""
+    if tree is None or not path:
+        return ""
+    node, line = tree, None
+    for step in path:
+        if isinstance(node, yaml.MappingNode):
+            here = next((both for both in node.value if both[0].value == step), None)
+            if here is None:
+                break
+            line, node = here[0].start_mark.line, here[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            node = node.value[step]
+            line = node.start_mark.line
+        else:
+            break
+    return "" if line is None else f", line {line + 1}"
+
+
+def _path(path: Sequence[int | str]) -> str:
+    """`players[2].price`: list items counted from 1, as people count."""
+    out = ""
+    for step in path:
+        out += f"[{step + 1}]" if isinstance(step, int) else f".{step}" if out else str(step)
+    return out
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -1,0 +1,280 @@
+"""Every mistake in `arena.yaml` is told with file, line, key, finding and mend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from peerage.settings import (
+    ArenaSettings,
+    PlayerSettings,
+    SettingsError,
+    enough_players,
+    family_of,
+    load,
+    loads,
+    rules_of,
+)
+
+HOUSE = "players:\n" + "".join(f"  - house:0.{at}\n" for at in range(1, 9))
+
+
+def complaint(text: str) -> str:
+    with pytest.raises(SettingsError) as caught:
+        loads(text)
+    return str(caught.value)
+
+
+def test_a_line_is_enough_for_a_player() -> None:
+    settings = loads("players:\n  - house:0.85\n  - {model: openai:gpt-5-mini, name: mini}\n")
+    assert [player.name for player in settings.players] == ["house:0.85", "mini"]
+    assert [player.provider for player in settings.players] == ["house", "openai"]
+    assert settings.game == "duel"
+    assert settings.rating.propagation_width == 50
+
+
+def test_a_number_is_the_arenas_budget() -> None:
+    assert loads("budget: 5").budget.arena == 5
+    assert loads("budget: {arena: 5, player: 1}").budget.player == 1
+
+
+def test_settings_are_frozen_and_hold_their_ground_in_python() -> None:
+    settings = ArenaSettings(players=(PlayerSettings(model="house:0.5"),))
+    with pytest.raises(ValueError, match="frozen"):
+        settings.seed = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "arena.yaml is empty; `peerage init` writes one to start from"),
+        ("# only a comment\n", "arena.yaml is empty; `peerage init` writes one to start from"),
+        ("- a\n- b", "arena.yaml: found a list; expected `key: value` lines such as `players:`"),
+        ("just text", "arena.yaml: found 'just text'; expected `key: value` lines such as `players:`"),
+        ("seed: 1\nnmae: x", "arena.yaml, line 2, nmae: unknown key; did you mean 'name'?"),
+        (
+            "players:\n  - {model: openai:x, temperature: hot}",
+            "arena.yaml, line 2, players[1].temperature: found 'hot'; expected a number",
+        ),
+        (
+            "players:\n  - house:0.1\n  - model: house:0.2\n    price: {input: 1, outptu: 2}",
+            "arena.yaml, line 4, players[2].price.outptu: unknown key; did you mean 'output'?",
+        ),
+        ("seed: 1.5", "arena.yaml, line 1, seed: found 1.5; expected a whole number"),
+        (
+            "engine:\n  concurrency: 0",
+            "arena.yaml, line 2, engine.concurrency: found 0; expected at least 1",
+        ),
+        (
+            "rating: {cost_mode: linaer}",
+            "arena.yaml, line 1, rating.cost_mode: found 'linaer'; expected 'linear', 'balanced' or "
+            "'exponential'; did you mean 'linear'?",
+        ),
+        ("budget: true", "arena.yaml, line 1, budget: found True; expected indented `key: value` lines"),
+        (
+            "players: house:0.5",
+            "arena.yaml, line 1, players: found 'house:0.5'; expected a list (lines that begin with `- `)",
+        ),
+        (
+            "players:\n  - {model: house:0.2, name: 12}",
+            "arena.yaml, line 2, players[1].name: found 12; expected text; put it in quotes",
+        ),
+        ("name: no", "arena.yaml, line 1, name: found False; expected text; put it in quotes"),
+        (
+            "players:\n  - model: house:0.1\n    name: a\n  - model: house:0.2\n    name: a",
+            "arena.yaml: players 1 and 2 are both named 'a'; give one of them another `name`",
+        ),
+        ("game: duell", "arena.yaml, line 1, game: no game is called 'duell'; did you mean 'duel'?"),
+        (
+            "players:\n - opnai:gpt-5",
+            "arena.yaml, line 2, players[1]: no provider is called 'opnai'; did you mean 'openai'? (write "
+            "`provider:model`, such as `openai:gpt-5-mini`, or add the `base_url` of your server)",
+        ),
+        (
+            "players: ['house:2']",
+            "arena.yaml, line 1, players[1]: 'house:2': a house player's skill is a number from 0 to 1",
+        ),
+        (
+            "players: [{model: openai:x, faults: {slow: 1}}]",
+            "arena.yaml, line 1, players[1]: 'openai:x': only house players (`house:0.5`) take `faults`",
+        ),
+        (
+            "ledger: arena.db",
+            "arena.yaml, line 1, ledger: 'arena.db' is no address of a ledger; write `sqlite:///arena.db`, "
+            "or an address that begins with `postgresql://` or `mongodb://`",
+        ),
+        (
+            "rating: {cost_mode: exponential, cost_sensitivity: 0}",
+            "arena.yaml, line 1, rating: cost_mode `exponential` divides by cost_sensitivity, which is 0; "
+            "set it above 0",
+        ),
+        ("rules:\n  jduges: 4", "arena.yaml, line 2, rules.jduges: unknown key; did you mean 'judges'?"),
+        ("rules:\n  judges: 0", "arena.yaml, line 2, rules.judges: found 0; expected at least 1"),
+        (
+            "rules: {cost_unit: {seconds: 1}}",
+            "arena.yaml, line 1, rules.cost_unit: set it for the whole arena, under `rating:`",
+        ),
+        # YAML itself
+        ("seed: 1\nname: x\nseed: 2", "arena.yaml, line 3: seed is set again; line 1 already sets it"),
+        (
+            "players:\n - model: house:0.1\n   name: a\n   name: b",
+            "arena.yaml, line 4: players[1].name is set again; line 3 already sets it",
+        ),
+        ("players:\n\t- x", "arena.yaml, line 2, column 1: found a tab; YAML is indented with spaces"),
+        (
+            "name: a: b",
+            "arena.yaml, line 1, column 8: found a second `: ` in one line; put the value in quotes, or the "
+            "key on a line of its own",
+        ),
+        ("name: 'x\nseed: 1", "arena.yaml, line 2, column 8: the quote opened in line 1 is never closed"),
+        ("name: \x00", "arena.yaml, line 1: found the control character U+0000; remove it"),
+        ("1: 2", "arena.yaml, line 1, 1: a key must be text; put it in quotes"),
+        (
+            'name: "a\\u202eb"\nplayers: [{model: house:0.1, name: "a\\u202eb"}]',
+            "arena.yaml, line 2, players[1].name: 'a\ufffdb' holds characters that cannot be seen; retype it",
+        ),
+    ],
+)
+def test_one_mistake_one_line(text: str, told: str) -> None:
+    assert complaint(text) == told
+
+
+def test_a_misspelt_key_is_reported_once_and_a_missing_one_with_its_meaning() -> None:
+    assert complaint("players: [{modle: x}]") == (
+        "arena.yaml, line 1, players[1].modle: unknown key; did you mean 'model'?"
+    )
+    missing = complaint("players: [{temperature: 1}]")
+    assert missing.startswith("arena.yaml, line 1, players[1].model: missing; expected what answers:")
+
+
+def test_all_mistakes_are_told_at_once() -> None:
+    told = complaint("rating: {k_factor: -1}\nseed: x\nrules: {judges: 0}").splitlines()
+    assert sorted(line.split(", ")[2].split(":")[0] for line in told) == [
+        "rating.k_factor",
+        "rules.judges",
+        "seed",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 3000, "a: &a [*a]", "name: !!python/name:os.system", "%x", "a:\n- b\nc"]
+)
+def test_hostile_yaml_is_refused_and_never_run(text: str) -> None:
+    assert complaint(text).startswith("arena.yaml")
+
+
+def test_a_secret_under_a_wrong_key_is_not_repeated() -> None:
+    assert "sk-123" not in complaint("players: [{model: openai:x, key: sk-123}]")
+
+
+class TestFiles:
+    def test_missing(self, tmp_path: Path) -> None:
+        with pytest.raises(SettingsError, match=r"arena.yaml does not exist. `peerage init` writes one"):
+            load(tmp_path)
+
+    def test_a_folder_in_its_place(self, tmp_path: Path) -> None:
+        (tmp_path / "arena.yaml").mkdir()
+        with pytest.raises(SettingsError, match="is a folder"):
+            load(tmp_path)
+
+    def test_a_byte_order_mark_is_no_mistake(self, tmp_path: Path) -> None:
+        (tmp_path / "arena.yaml").write_bytes(b"\xef\xbb\xbf" + b"name: b\n")
+        assert load(tmp_path).name == "b"
+
+    def test_other_encodings(self, tmp_path: Path) -> None:
+        (tmp_path / "arena.yaml").write_bytes("seed: 1\nname: café\n".encode("latin-1"))
+        with pytest.raises(SettingsError, match="line 2, column 10: found the byte 0xe9, which is not UTF-8"):
+            load(tmp_path)
+        (tmp_path / "arena.yaml").write_bytes("name: x".encode("utf-16"))
+        with pytest.raises(SettingsError, match="UTF-16; save it as UTF-8"):
+            load(tmp_path)
+
+
+class TestPrompts:
+    def write(self, folder: Path, lines: str) -> None:
+        (folder / "arena.yaml").write_text("seed: 1\nrules:\n  prompts: my.jsonl\n", "utf-8")
+        (folder / "my.jsonl").write_text(lines, "utf-8")
+
+    def test_one_a_line(self, tmp_path: Path) -> None:
+        self.write(
+            tmp_path, '{"prompt": "Why?", "category": "q", "id": 7}\n\n"Only text"\n{"prompt": "How?"}\n'
+        )
+        assert load(tmp_path).rules["prompts"] == [
+            {"prompt": "Why?", "category": "q"},
+            {"prompt": "Only text"},
+            {"prompt": "How?"},
+        ]
+        assert [own.prompt for own in rules_of(load(tmp_path)).prompts] == ["Why?", "Only text", "How?"]
+
+    @pytest.mark.parametrize(
+        ("lines", "told"),
+        [
+            ('{"prompt": "a"}\nWhy?', r"my.jsonl, line 2: not JSON \(Expecting value\); expected"),
+            ('{"promt": "a"}', r"my.jsonl, line 1: found a mapping with the keys 'promt'; expected"),
+            ('{"prompt": " "}', r"my.jsonl, line 1, prompt: found ' '; expected some text"),
+            ('{"prompt": "a", "category": 3}', r"my.jsonl, line 1, category: found 3; expected some text"),
+            ("[1]", r"my.jsonl, line 1: found a list; expected"),
+            ("\n\n", r"arena.yaml, line 3, rules.prompts: .*my.jsonl holds no prompt"),
+        ],
+    )
+    def test_bad_lines(self, tmp_path: Path, lines: str, told: str) -> None:
+        self.write(tmp_path, lines)
+        with pytest.raises(SettingsError, match=told):
+            load(tmp_path)
+
+    def test_a_missing_file(self, tmp_path: Path) -> None:
+        self.write(tmp_path, "")
+        (tmp_path / "my.jsonl").unlink()
+        with pytest.raises(
+            SettingsError, match=r"line 3, rules.prompts: .*my.jsonl does not exist; the path is"
+        ):
+            load(tmp_path)
+
+
+class TestEnoughPlayers:
+    def test_enough(self) -> None:
+        enough_players(loads(HOUSE))
+
+    def test_too_few_contestants(self) -> None:
+        with pytest.raises(SettingsError, match="found 1, and a match of 'duel' has 2 contestants"):
+            enough_players(loads("players: [house:0.5]"))
+
+    def test_too_few_officials(self) -> None:
+        three = loads("players: [house:0.1, house:0.2, house:0.3]")
+        with pytest.raises(
+            SettingsError, match=r"needs at least 2 as committee, and without the .* 1 may serve"
+        ):
+            enough_players(three)
+
+    def test_too_few_because_of_kin(self) -> None:
+        kin = loads(
+            "rules: {exclude_family: true}\nplayers:\n"
+            + "".join(f"  - {{model: house:0.{at}, family: same}}\n" for at in range(1, 9))
+        )
+        with pytest.raises(SettingsError, match="give players of their own family another `family`"):
+            enough_players(kin)
+
+
+def test_the_arenas_cost_unit_is_the_games() -> None:
+    settings = loads("rating: {cost_unit: {dollars: 0, seconds: 1}}")
+    assert rules_of(settings).cost_unit.seconds == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("openai:gpt-5-mini", "openai/gpt"),
+        ("openrouter:meta-llama/llama-3.1-8b", "meta-llama/llama"),
+        ("ollama:llama3.2:3b", "ollama/llama"),
+        ("house:0.85", "house:0.85"),
+    ],
+)
+def test_families(model: str, family: str) -> None:
+    assert family_of(model) == family
+    assert PlayerSettings(model=model).family == family
+
+
+def test_a_server_of_ones_own_needs_no_known_prefix() -> None:
+    settings = loads("players: [{model: Qwen/Qwen3-8B, base_url: 'http://localhost:8000/v1'}]")
+    assert settings.players[0].provider == "openai"
