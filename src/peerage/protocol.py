@@ -131,6 +131,7 @@ _INVISIBLE = re.compile(
 )
 
 
+@lru_cache(maxsize=64)  # a panel is shown the same few texts many times over
 def visible(text: str) -> str:
     """`text` with control, zero-width and bidirectional characters replaced by a visible mark.
 

@@ -10,7 +10,7 @@ twice. When the last turn is over there is no challenge. No author votes on its 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -187,11 +187,11 @@ def _vote(
     return dict(zip([member.label for member in members], replies, strict=True))
 
 
-def _objections(votes: Sequence[Reply] | Any, chars: int) -> str:
-    """The objectors' reasons as a list, one a line; what to do when nobody gave one."""
+def _objections(votes: Iterable[Reply], chars: int) -> str:
+    """The objectors' reasons as a list, one a line, each once; a remark when nobody gave one."""
     reasons = [
         " ".join(reply.value.reason.split())[:chars]
         for reply in votes
         if reply.ok and reply.value.choice == "object" and reply.value.reason.strip()
     ]
-    return "\n".join(f"- {reason}" for reason in reasons) or "(no reason was given)"
+    return "\n".join(f"- {reason}" for reason in dict.fromkeys(reasons)) or "(no reason was given)"
