@@ -32,24 +32,24 @@ class _Form(Struct, frozen=True):
     messages: tuple[tuple[Speaker, str], ...]
 
 
-class _Said(Struct, frozen=True, omit_defaults=True):
-    """A quote: the first `chars` characters of `reply`, or inline (`said`), or by digest (`text`)."""
+class _Filled(Struct, frozen=True, omit_defaults=True):
+    """What fills a place, when it is not a short literal.
 
-    label: str
+    With a `label` it is a quote: the first `chars` characters of `reply`, or inline (`said`), or by digest
+    (`text`). Without one it is a long literal, by digest.
+    """
+
+    label: str | None = None
     reply: str = ""
     chars: int = 0
     said: str = ""
     text: str = ""
 
 
-class _Long(Struct, frozen=True):
-    text: str
-
-
 class _Request(Struct, frozen=True):
     to: str
     form: str
-    fill: tuple[dict[str, str | _Said | _Long], ...]
+    fill: tuple[dict[str, str | _Filled], ...]
 
 
 class _Body(Struct, frozen=True, omit_defaults=True):
@@ -95,21 +95,21 @@ def request_body(ask: Ask) -> tuple[bytes, list[Text]]:
         if len(_forms) < 10_000:
             _forms[(shape, speakers)] = known
     texts = [known[1]]
-    fills: list[dict[str, str | _Said | _Long]] = []
+    fills: list[dict[str, str | _Filled]] = []
     for message in ask.messages:
-        fill: dict[str, str | _Said | _Long] = {}
+        fill: dict[str, str | _Filled] = {}
         for place, value in message.fill.items():
             if isinstance(value, Quote):
                 if value.key:
-                    fill[place] = _Said(value.label, value.key, len(value.text))
+                    fill[place] = _Filled(value.label, value.key, len(value.text))
                 elif len(value.text) <= INLINE_CHARS:
-                    fill[place] = _Said(value.label, said=value.text)
+                    fill[place] = _Filled(value.label, said=value.text)
                 else:
-                    fill[place] = _Said(value.label, text=_long(value.text, texts))
+                    fill[place] = _Filled(value.label, text=_long(value.text, texts))
             elif len(value) <= INLINE_CHARS:
                 fill[place] = value
             else:
-                fill[place] = _Long(_long(value, texts))
+                fill[place] = _Filled(text=_long(value, texts))
         fills.append(fill)
     return _encode(_Request(ask.to, known[0], tuple(fills))), texts
 
@@ -133,7 +133,7 @@ def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Calla
         for place, value in fill.items():
             if isinstance(value, str):
                 filled[place] = value
-            elif isinstance(value, _Long):
+            elif value.label is None:
                 filled[place] = texts(value.text)
             elif value.reply:
                 filled[place] = Quote(value.label, said(value.reply)[: value.chars], value.reply)

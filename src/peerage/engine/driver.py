@@ -71,12 +71,11 @@ class Driver:
         """
         branch, place, ask = self._waiting.pop(key)
         reply, problem = _parsed(ask, key, raw)
-        if problem:
-            if key not in self._first_tries and not key.endswith(REPAIR):
-                self._first_tries[key + REPAIR] = reply
-                repair = _repair(ask, raw, problem)
-                self._waiting[repair.key] = (branch, place, repair)
-                return [repair]
+        if problem and not key.endswith(REPAIR):
+            self._first_tries[key + REPAIR] = reply
+            repair = _repair(ask, raw, problem)
+            self._waiting[repair.key] = (branch, place, repair)
+            return [repair]
         first = self._first_tries.pop(key, None)
         if first is not None:
             reply = _sum(first, reply)

@@ -184,6 +184,12 @@ class Ledger(Protocol):
         Every attempt is given, unanswered ones too.
         """
 
+    def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str, int, str]]:
+        """(match, key, attempt, "request" or "reply") whose bytes no longer fit the checksum beside them.
+
+        A checksum finds accidents and says which row; what a forger cannot forge is the Merkle root.
+        """
+
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
         """Records in number order."""
 
@@ -208,8 +214,14 @@ class Ledger(Protocol):
         An intent is open while neither a reply nor a failure of that match, key and attempt stands.
         """
 
+    def spent_by(self) -> dict[str, int]:
+        """What each player cost in all, open intents at their worst, 1e-9 dollars."""
+
     def amendments(self, stream: str) -> Iterator[Amendment]:
         """One stream in order."""
+
+    def streams(self) -> Sequence[str]:
+        """The names of all streams of amendments."""
 
     def close(self) -> None:
         """Release the connection; safe to call twice."""

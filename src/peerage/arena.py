@@ -1,0 +1,191 @@
+"""The composition root: open an arena's folder, run it, read its tables.
+
+import peerage
+
+arena = peerage.open("my-arena")
+arena.run(max_matches=100)
+for row in arena.leaderboard(track="bt"):
+    print(row["rank"], row["player"], row["rating"])
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from peerage.engine.calls import Line
+from peerage.engine.recovery import Recovered, recover
+from peerage.engine.report import Progress, RunReport
+from peerage.engine.runner import Runner
+from peerage.games import GAMES
+from peerage.ledger import Ledger, open_ledger
+from peerage.ledger.store import Batch, Summary
+from peerage.match import MatchRecord
+from peerage.players import open_client
+from peerage.players.client import Client
+from peerage.players.keys import environment
+from peerage.players.prices import open_pricing
+from peerage.settings import ArenaSettings, SettingsError, enough_players, load
+from peerage.standings import elo_settings
+
+Observer = Callable[[MatchRecord, Summary], None]
+OpenClient = Callable[[Any], Client]
+
+
+class ArenaError(Exception):
+    """The arena cannot do what was asked; the message says why and how to mend it."""
+
+
+class Arena:
+    """An arena in a folder: `arena.yaml` and its ledger. Close it, or use it as a context manager."""
+
+    def __init__(self, folder: Path, settings: ArenaSettings, ledger: Ledger) -> None:
+        self.folder = folder
+        self.settings = settings
+        self.ledger = ledger
+
+    def __enter__(self) -> Arena:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.ledger.close()
+
+    def run(
+        self,
+        max_matches: int | None = None,
+        *,
+        observe: Observer | None = None,
+        beside: Callable[[Runner], Awaitable[None]] | None = None,
+        clients: OpenClient | None = None,
+    ) -> RunReport:
+        """Play until `max_matches` of the arena are settled, the budget is spent, or Ctrl+C; resumes.
+
+        See `play`. Raises ArenaError, SettingsError, LedgerError, PlayerError; whatever was recorded stays.
+        """
+        return asyncio.run(self.play(max_matches, observe=observe, beside=beside, clients=clients))
+
+    async def play(
+        self,
+        max_matches: int | None = None,
+        *,
+        observe: Observer | None = None,
+        beside: Callable[[Runner], Awaitable[None]] | None = None,
+        clients: OpenClient | None = None,
+        inline: bool = False,
+    ) -> RunReport:
+        """The same on a running event loop.
+
+        `observe(record, summary)` is called for each match once it is durable. `beside(runner)` runs as a
+        task next to the run (a live view) and is cancelled at its end. `clients` opens a player otherwise
+        than by its settings (simulation). `inline` journals without a thread, for virtual time.
+        """
+        enough_players(self.settings)
+        with self.ledger.runner():
+            lag = self._pin()
+            recovered = recover(self.ledger, lag, elo_settings(self.settings.rating))
+            async with AsyncExitStack() as stack:
+                lines = await self._open_lines(stack, clients)
+                self._check_budget(lines)
+                runner = Runner(
+                    self.settings,
+                    GAMES[self.settings.game],
+                    self.ledger,
+                    lines,
+                    recovered,
+                    lag=lag,
+                    limit=max_matches,
+                    clock=lambda: time.time_ns() // 1_000_000,
+                    observe=observe,
+                    inline=inline,
+                )
+                spectator = asyncio.ensure_future(beside(runner)) if beside is not None else None
+                try:
+                    return await runner.run()
+                finally:
+                    if spectator is not None:
+                        spectator.cancel()
+                        await asyncio.gather(spectator, return_exceptions=True)
+
+    async def _open_lines(self, stack: AsyncExitStack, clients: OpenClient | None) -> Mapping[str, Line]:
+        env = environment(self.folder, os.environ)
+        lines: dict[str, Line] = {}
+        for player in self.settings.players:
+            client = open_client(player, env, self.folder) if clients is None else clients(player)
+            stack.push_async_callback(client.close)
+            lines[player.name] = Line(player, client, open_pricing(player))
+        await asyncio.gather(*[line.client.start() for line in lines.values()])
+        return lines
+
+    def _check_budget(self, lines: Mapping[str, Line]) -> None:
+        budget = self.settings.budget
+        if budget.arena is None and budget.match is None and budget.player is None:
+            return
+        unpriced = [name for name, line in lines.items() if line.pricing.worst_nano(1, 1) is None]
+        if unpriced:
+            raise ArenaError(
+                f"a budget is set, but no price is known for {', '.join(unpriced)}, so it could not be kept. "
+                "State `price: {input: …, output: …}` (dollars per million tokens) for each, or take the "
+                "budget away"
+            )
+
+    def _pin(self) -> int:
+        """The pairing lag in rounds; what must not change between runs is written down in the first one."""
+        per_round = max(1, len(self.settings.players) // 2)
+        pinned = {
+            "seed": str(self.settings.seed),
+            "rating": self.settings.rating.model_dump_json(),
+            "lag": str(max(1, math.ceil(self.settings.pairing.window / per_round))),
+            "window": str(self.settings.pairing.window),
+        }
+        meta = self.ledger.meta()
+        if "lag" not in meta:
+            self.ledger.write(Batch(meta=pinned))
+            return int(pinned["lag"])
+        places = {"seed": "seed", "rating": "rating", "window": "pairing.window"}
+        for key, place in places.items():
+            if meta[key] != pinned[key]:
+                raise SettingsError(
+                    f"{place} in arena.yaml is not what this arena was made with, and its recorded matches "
+                    f"depend on it:{_difference(meta[key], pinned[key])}. Set it back, or start a new arena in "
+                    "another folder"
+                )
+        return int(meta["lag"])
+
+
+def _difference(was: str, now: str) -> str:
+    """What differs between two pinned values, for a person."""
+    try:
+        before, after = msgspec.json.decode(was), msgspec.json.decode(now)
+    except msgspec.DecodeError:
+        before, after = was, now
+    if isinstance(before, dict) and isinstance(after, dict):
+        changed = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
+        return ";".join(f" {key} was {before.get(key)!r} and is {after.get(key)!r}" for key in changed)
+    return f" it was {before} and is {after}"
+
+
+def open_arena(folder: str | Path = ".", *, create: bool = True) -> Arena:
+    """Open the arena in `folder`; its ledger is made when it is not there and `create` holds.
+
+    Raises SettingsError and LedgerError.
+    """
+    path = Path(folder)
+    settings = load(path)
+    return Arena(path, settings, open_ledger(settings.ledger, path, create=create))
+
+
+__all__ = ["Arena", "ArenaError", "Progress", "Recovered", "RunReport", "open_arena"]

@@ -1,0 +1,117 @@
+"""The budget as a promise: worst-case cost is set aside before a match starts, in match order. Pure.
+
+The rule is sequential and so the same at any concurrency: match m may start when what all earlier matches
+really cost, plus the most that m can cost, fits. It may start before earlier matches have ended when it
+would fit even if each of those cost its worst; otherwise it waits for them. All sums are integers of
+1e-9 dollars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+NANO = 1_000_000_000
+
+
+class Verdict(Enum):
+    """May a match start?"""
+
+    YES = "yes"
+    WAIT = "wait"
+    ARENA = "the arena's budget is spent"
+    MATCH = "it may cost more than the budget of one match"
+    PLAYER = "a player's budget is spent"
+
+
+class Budget:
+    """Running account. `limit`, `per_match`, `per_player` are None for no limit.
+
+    `spent` is what earlier runs cost, calls left unresolved by a crash included at their worst.
+    """
+
+    def __init__(
+        self,
+        limit: int | None,
+        per_match: int | None,
+        per_player: int | None,
+        spent: int = 0,
+        spent_by: Mapping[str, int] | None = None,
+    ) -> None:
+        self.limit = limit
+        self.per_match = per_match
+        self.per_player = per_player
+        self.spent = spent
+        self.spent_by = dict(spent_by or {})
+        self._held: dict[int, dict[str, int]] = {}
+        self._held_by: dict[str, int] = {}
+        self._held_sum = 0
+
+    @property
+    def bounded(self) -> bool:
+        return not (self.limit is None and self.per_match is None and self.per_player is None)
+
+    @property
+    def held(self) -> int:
+        """Set aside for matches under way."""
+        return self._held_sum
+
+    def may_start(self, worst: Mapping[str, int]) -> tuple[Verdict, str]:
+        """Whether a match may start whose worst cost per player is `worst`; and the player who cannot pay."""
+        total = sum(worst.values())
+        if self.per_match is not None and total > self.per_match:
+            return Verdict.MATCH, ""
+        if self.per_player is not None:
+            for player, most in worst.items():
+                if self.spent_by.get(player, 0) + most > self.per_player:
+                    return Verdict.PLAYER, player
+            for player, most in worst.items():
+                if self.spent_by.get(player, 0) + self._held_by.get(player, 0) + most > self.per_player:
+                    return Verdict.WAIT, player
+        if self.limit is not None:
+            if self.spent + total > self.limit:
+                return (Verdict.WAIT if self._held else Verdict.ARENA), ""
+            if self.spent + self._held_sum + total > self.limit:
+                return Verdict.WAIT, ""
+        return Verdict.YES, ""
+
+    def hold(self, number: int, worst: Mapping[str, int]) -> None:
+        """Set a match's worst cost aside. For a resumed match: what it may still cost."""
+        self._held[number] = dict(worst)
+        for player, most in worst.items():
+            self._held_by[player] = self._held_by.get(player, 0) + most
+            self._held_sum += most
+
+    def pay(self, number: int, player: str, cost: int) -> None:
+        """A call of a match has cost so much: spent now, and no longer set aside."""
+        self.spent += cost
+        self.spent_by[player] = self.spent_by.get(player, 0) + cost
+        self._release(number, player, cost)
+
+    def may_add(self, number: int, player: str, worst: int) -> bool:
+        """Set more aside, for repeating a call that may have been paid; False when it does not fit."""
+        held = self._held.get(number)
+        if held is None or not self.bounded:
+            return True
+        if self.limit is not None and self.spent + self._held_sum + worst > self.limit:
+            return False
+        held[player] = held.get(player, 0) + worst
+        self._held_by[player] = self._held_by.get(player, 0) + worst
+        self._held_sum += worst
+        return True
+
+    def close(self, number: int) -> None:
+        """A match has ended: what was set aside for it is free again."""
+        for player, most in list(self._held.get(number, {}).items()):
+            self._release(number, player, most)
+        self._held.pop(number, None)
+
+    def _release(self, number: int, player: str, amount: int) -> None:
+        held = self._held.get(number)
+        if held is None:
+            return
+        freed = min(amount, held.get(player, 0))
+        if freed:
+            held[player] -= freed
+            self._held_by[player] -= freed
+            self._held_sum -= freed

@@ -1,0 +1,315 @@
+"""One call from intent to reply: journal the intent, send, retry, price, journal the reply.
+
+An intent is durable before its call is sent, and it is written only when the call may leave at once, so
+that what a crash leaves open is at most what was really in flight. A failed attempt is retried with
+exponential backoff and seeded jitter; when the limit is reached the reply is void.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import Protocol
+
+from peerage.engine.codec import Text, reply_body
+from peerage.engine.dispatch import Dispatcher, Lane
+from peerage.engine.journal import Journal
+from peerage.ledger.merkle import leaf
+from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
+from peerage.players.client import Answer, Call, Client, InstantClient, PlayerError
+from peerage.protocol import Ask, Reply, fence, render, storable
+from peerage.settings import Engine, PlayerSettings
+
+MAX_STORED_CHARS = 262_144
+OVERHEAD_BYTES = 512
+"""Bytes counted on top of a request's text for what a provider wraps around it."""
+
+
+class Pricing(Protocol):
+    """What a player's calls cost, in 1e-9 dollars; None when unknown."""
+
+    version: str
+
+    def cost_nano(
+        self, input_tokens: int | None, output_tokens: int | None, seconds: float
+    ) -> int | None: ...
+
+    def worst_nano(self, input_bytes: int, max_tokens: int) -> int | None: ...
+
+
+@dataclass(frozen=True)
+class Line:
+    """A player as the engine reaches it."""
+
+    settings: PlayerSettings
+    client: Client
+    pricing: Pricing
+
+
+class Pending:
+    """A request on its way. `tries` counts attempts of this process, `attempt` those of all."""
+
+    __slots__ = ("ask", "attempt", "body", "bytes", "match", "messages", "player", "seed", "tries", "worst")
+
+    def __init__(self, match: int, seed: str, player: str, ask: Ask, body: bytes, attempt: int) -> None:
+        self.match = match
+        self.seed = seed
+        self.player = player
+        self.ask = ask
+        self.body = body
+        self.attempt = attempt
+        self.tries = 0
+        self.worst: int | None = None
+        self.bytes = 0
+        self.messages: tuple[tuple[str, str], ...] = ()
+
+
+class Calls:
+    """Every call of a run. For the event loop's thread alone.
+
+    `replied(pending, raw, leaf)` hands a reply over; `paid(pending, nano)` accounts for a failed attempt that
+    may have been charged and says whether another may be made; `expired(match)` tells that a match is past
+    its deadline, from when on its calls are void.
+    """
+
+    def __init__(
+        self,
+        lines: Mapping[str, Line],
+        engine: Engine,
+        journal: Journal,
+        clock: Callable[[], int],
+        *,
+        replied: Callable[[Pending, Reply, bytes], None],
+        paid: Callable[[Pending, int], bool],
+        expired: Callable[[int], bool],
+    ) -> None:
+        self._lines = lines
+        self._engine = engine
+        self._journal = journal
+        self._clock = clock
+        self._replied = replied
+        self._paid = paid
+        self._expired = expired
+        self._loop = asyncio.get_running_loop()
+        self._instant: dict[str, InstantClient] = {}
+        self._dispatcher: Dispatcher[Pending] = Dispatcher(engine.calls, self._leave)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._backing_off: dict[Pending, asyncio.TimerHandle] = {}
+        self.stopped = False
+        self.answered = 0
+        self.retried = 0
+        for name, line in lines.items():
+            if isinstance(line.client, InstantClient):
+                self._instant[name] = line.client
+            settings = line.settings
+            self._dispatcher.add(
+                name, Lane(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
+            )
+
+    @property
+    def in_flight(self) -> int:
+        return self._dispatcher.in_flight
+
+    @property
+    def waiting(self) -> int:
+        return self._dispatcher.waiting + len(self._backing_off)
+
+    def submit(self, pending: Pending, texts: list[Text]) -> None:
+        """Ask, as soon as caps and limits allow."""
+        self._journal.texts(texts)
+        if pending.player in self._instant:
+            self._leave(pending)
+        else:
+            self._queue(pending)
+
+    def void(self, pending: Pending, texts: list[Text], reason: str) -> None:
+        """Record a void reply to a request that nobody will be asked."""
+        self._journal.texts(texts)
+        pending.attempt += 1
+        pending.worst = 0
+        self._intent(pending)
+        self._record(pending, Reply("void", reason=reason, cost_nano=0))
+
+    async def stop(self, grace_s: float) -> None:
+        """Send nothing more; wait so long for calls in flight, then give them up."""
+        self.stopped = True
+        self._dispatcher.stop()
+        for timer in self._backing_off.values():
+            timer.cancel()
+        self._backing_off.clear()
+        if self._tasks and grace_s > 0:
+            await asyncio.wait(self._tasks, timeout=grace_s)
+        self.abandon()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def abandon(self) -> None:
+        """Give up on calls in flight; each stays open in the ledger as possibly paid."""
+        for task in self._tasks:
+            task.cancel()
+
+    def _queue(self, pending: Pending) -> None:
+        size = sum(len(message.template) for message in pending.ask.messages) // 4
+        self._dispatcher.submit(pending.player, pending, size + pending.ask.max_tokens)
+
+    def _leave(self, pending: Pending) -> None:
+        if self.stopped:
+            return
+        self._intend(pending)
+        self._journal.then(partial(self._send, pending))
+
+    def _intend(self, pending: Pending) -> None:
+        ask = pending.ask
+        line = self._lines[pending.player]
+        mark = fence(pending.seed, ask.key)
+        pending.messages = tuple([(m.speaker, render(m, mark)) for m in ask.messages])
+        if not pending.bytes:
+            size = sum([len(text) if text.isascii() else len(text.encode()) for _, text in pending.messages])
+            pending.bytes = size + len(line.settings.system_prompt.encode()) + OVERHEAD_BYTES
+            pending.worst = line.pricing.worst_nano(pending.bytes, self._limit(pending))
+        pending.attempt += 1
+        self._intent(pending)
+
+    def _intent(self, pending: Pending) -> None:
+        key, attempt, worst = pending.ask.key, pending.attempt, pending.worst
+        row = IntentRow(pending.match, key, attempt, pending.player, pending.body, worst)
+        self._journal.rows.intents.append(row)
+
+    def _limit(self, pending: Pending) -> int:
+        own = self._lines[pending.player].settings.max_tokens
+        return pending.ask.max_tokens if own is None else min(own, pending.ask.max_tokens)
+
+    def _send(self, pending: Pending) -> None:
+        ask = pending.ask
+        instant = self._instant.get(pending.player)
+        if self.stopped:
+            self._fail(pending, "not sent: the run was stopped", 0)
+            if instant is None:
+                self._dispatcher.returned(pending.player)
+            return
+        call = Call(
+            ask.key,
+            ask.role,
+            pending.messages,  # type: ignore[arg-type]
+            ask.expects,
+            self._limit(pending),
+            ask.temperature,
+            pending.seed,
+            ask.oracle,
+        )
+        if instant is None:
+            task = self._loop.create_task(self._converse(pending, call))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            return
+        try:
+            answer = instant.answer_now(call)
+        except PlayerError as error:
+            self._failed(pending, error)
+        else:
+            self._answered(pending, answer)
+
+    async def _converse(self, pending: Pending, call: Call) -> None:
+        line = self._lines[pending.player]
+        try:
+            async with asyncio.timeout(line.settings.timeout_s * 1.25):
+                answer = await line.client.answer(call)
+        except asyncio.CancelledError:
+            return
+        except TimeoutError:
+            error = PlayerError(f"no answer in {line.settings.timeout_s * 1.25:g} s", maybe_paid=True)
+            self._failed(pending, error)
+        except PlayerError as error:
+            self._failed(pending, error)
+        except Exception as error:  # a third party's client may raise anything; it costs its own player only
+            message = f"{pending.player}: its client raised {type(error).__name__}"
+            self._failed(pending, PlayerError(message, kind="permanent", maybe_paid=True))
+        else:
+            self._answered(pending, answer)
+        finally:
+            self._dispatcher.returned(pending.player)
+
+    def _answered(self, pending: Pending, answer: Answer) -> None:
+        line = self._lines[pending.player]
+        text = storable(answer.text)
+        cost = (
+            line.pricing.cost_nano(answer.input_tokens, answer.output_tokens, answer.latency_s)
+            if answer.cost_usd is None
+            else _nano(answer.cost_usd)
+        )
+        watts = line.settings.watts
+        self._record(
+            pending,
+            Reply(
+                "refused" if answer.refused else "ok",
+                text[:MAX_STORED_CHARS],
+                None,
+                "declined" if answer.refused else "",
+                answer.input_tokens,
+                answer.output_tokens,
+                round(answer.latency_s * 1000),
+                cost,
+                None if watts is None else round(watts * answer.latency_s / 3.6),
+                answer.hidden,
+            ),
+            storable(answer.snapshot)[:200],
+            answer.truncated or len(text) > MAX_STORED_CHARS,
+        )
+
+    def _failed(self, pending: Pending, error: PlayerError) -> None:
+        pending.tries += 1
+        reason = storable(str(error))[:500]
+        cost = (pending.worst or 0) if error.maybe_paid else 0
+        again = error.kind == "transient" and pending.tries <= self._engine.retries
+        if self.stopped and again:
+            self._fail(pending, reason, cost)
+            return
+        if again and not self._expired(pending.match) and self._paid(pending, cost):
+            self.retried += 1
+            self._fail(pending, reason, cost)
+            wait = backoff(self._engine, pending, error.retry_after_s)
+            if error.retry_after_s is not None:
+                self._dispatcher.pause(pending.player, error.retry_after_s)
+            self._backing_off[pending] = self._loop.call_later(wait, self._again, pending)
+            return
+        self._record(pending, Reply("void", reason=reason, cost_nano=cost))
+
+    def _again(self, pending: Pending) -> None:
+        del self._backing_off[pending]
+        if pending.player in self._instant:
+            self._leave(pending)
+        else:
+            self._queue(pending)
+
+    def _fail(self, pending: Pending, reason: str, cost: int) -> None:
+        self._journal.rows.failures.append(
+            FailureRow(pending.match, pending.ask.key, pending.attempt, reason, cost, self._clock())
+        )
+        self._journal.touch()
+
+    def _record(self, pending: Pending, raw: Reply, model: str = "", truncated: bool = False) -> None:
+        price = self._lines[pending.player].pricing.version if raw.cost_nano else ""
+        body = reply_body(raw, model, price, truncated)
+        key = pending.ask.key
+        self._journal.rows.replies.append(
+            ReplyRow(pending.match, key, pending.attempt, body, raw.cost_nano, self._clock())
+        )
+        self._journal.touch()
+        self.answered += 1
+        pending.messages = ()
+        self._replied(pending, raw, leaf(key, pending.player, pending.body, body))
+
+
+def _nano(dollars: float) -> int | None:
+    return math.ceil(dollars * 1e9) if math.isfinite(dollars) and dollars >= 0 else None
+
+
+def backoff(engine: Engine, pending: Pending, retry_after_s: float | None) -> float:
+    """Seconds to wait: exponential, half of it seeded jitter, never under the provider's retry-after."""
+    whole = min(engine.backoff_max_s, engine.backoff_s * 2.0 ** (pending.tries - 1))
+    digest = sha256(f"{pending.seed}/{pending.ask.key}/{pending.tries}".encode()).digest()
+    share = int.from_bytes(digest[:8], "big") / 2**64
+    return max(whole * (0.5 + 0.5 * share), retry_after_s or 0.0)

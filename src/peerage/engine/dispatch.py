@@ -1,0 +1,160 @@
+"""Who may be asked now: one queue behind a call cap, with each player's own concurrency and rate limits.
+
+A call waits here without a task of its own. Calls of one player leave in the order they came; a player
+that must wait (its limits, a provider's retry-after) never holds up another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+WINDOW_S = 60.0
+
+Waiting = TypeVar("Waiting")
+
+
+class Lane(Generic[Waiting]):
+    """One player's waiting calls and limits. Rates hold in every window of 60 seconds, exactly."""
+
+    __slots__ = (
+        "_calls",
+        "_spent",
+        "_tokens",
+        "concurrency",
+        "in_flight",
+        "paused_until",
+        "requests_per_minute",
+        "tokens_per_minute",
+        "waiting",
+    )
+
+    def __init__(
+        self,
+        concurrency: int | None = None,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+    ) -> None:
+        self.concurrency = concurrency
+        self.requests_per_minute = requests_per_minute
+        self.tokens_per_minute = tokens_per_minute
+        self.waiting: deque[tuple[Waiting, int]] = deque()
+        self.in_flight = 0
+        self.paused_until = 0.0
+        self._calls: deque[float] = deque()
+        self._tokens: deque[tuple[float, int]] = deque()
+        self._spent = 0
+
+    def opens_at(self, now: float) -> float | None:
+        """When the next waiting call may leave: `now`, later, or None until a call in flight returns."""
+        if self.concurrency is not None and self.in_flight >= self.concurrency:
+            return None
+        at = max(now, self.paused_until)
+        if self.requests_per_minute is not None:
+            while self._calls and self._calls[0] <= now - WINDOW_S:
+                self._calls.popleft()
+            over = len(self._calls) + 1 - max(1, int(self.requests_per_minute))
+            if over > 0:
+                at = max(at, self._calls[over - 1] + WINDOW_S)
+        if self.tokens_per_minute is not None:
+            while self._tokens and self._tokens[0][0] <= now - WINDOW_S:
+                self._spent -= self._tokens.popleft()[1]
+            over = self._spent + self.waiting[0][1] - int(self.tokens_per_minute)
+            for when, tokens in self._tokens:  # a call larger than the limit leaves when the window is empty
+                if over <= 0:
+                    break
+                over -= tokens
+                at = max(at, when + WINDOW_S)
+        return at
+
+    def leave(self, now: float) -> Waiting:
+        """Take the next waiting call out, counting it against the limits."""
+        call, tokens = self.waiting.popleft()
+        self.in_flight += 1
+        if self.requests_per_minute is not None:
+            self._calls.append(now)
+        if self.tokens_per_minute is not None:
+            self._tokens.append((now, tokens))
+            self._spent += tokens
+        return call
+
+
+class Dispatcher(Generic[Waiting]):
+    """Lets calls leave through `send` as caps and limits allow. For the event loop's thread alone."""
+
+    def __init__(self, cap: int, send: Callable[[Waiting], None]) -> None:
+        self.cap = cap
+        self.in_flight = 0
+        self.stopped = False
+        self._send = send
+        self._lanes: dict[str, Lane[Waiting]] = {}
+        self._turn: deque[str] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._pumping = False
+
+    def add(self, player: str, lane: Lane[Waiting]) -> None:
+        self._lanes[player] = lane
+
+    def submit(self, player: str, call: Waiting, tokens: int) -> None:
+        """Queue a call that may use up to `tokens` tokens."""
+        lane = self._lanes[player]
+        if not lane.waiting:
+            self._turn.append(player)
+        lane.waiting.append((call, tokens))
+        self._soon()
+
+    def returned(self, player: str) -> None:
+        """A call that left has come back, or was given up."""
+        self._lanes[player].in_flight -= 1
+        self.in_flight -= 1
+        self._soon()
+
+    def pause(self, player: str, seconds: float) -> None:
+        """Let no call to a player leave for so long: its provider asked for that."""
+        lane = self._lanes[player]
+        lane.paused_until = max(lane.paused_until, self._loop.time() + seconds)
+
+    def stop(self) -> None:
+        """Let nothing more leave."""
+        self.stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+    @property
+    def waiting(self) -> int:
+        return sum(len(lane.waiting) for lane in self._lanes.values())
+
+    def _soon(self) -> None:
+        if not self._pumping and not self.stopped:
+            self._pumping = True
+            self._loop.call_soon(self._pump)
+
+    def _pump(self) -> None:
+        self._pumping = False
+        if self.stopped:
+            return
+        now = self._loop.time()
+        blocked: list[str] = []
+        earliest: float | None = None
+        while self._turn and self.in_flight < self.cap:
+            player = self._turn.popleft()
+            lane = self._lanes[player]
+            at = lane.opens_at(now)
+            if at is None or at > now:
+                blocked.append(player)
+                if at is not None:
+                    earliest = at if earliest is None else min(earliest, at)
+                continue
+            self.in_flight += 1
+            call = lane.leave(now)
+            if lane.waiting:
+                self._turn.append(player)
+            self._send(call)
+        self._turn.extend(blocked)
+        if earliest is not None:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = self._loop.call_at(earliest, self._soon)

@@ -1,0 +1,103 @@
+"""From a match's replies and outcome to its record and summary. Pure: live runs and replays share it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from peerage.engine.codec import read_reply, record_body
+from peerage.ledger.merkle import leaf, root
+from peerage.ledger.store import Exchange, Summary
+from peerage.match import Fixture, MatchRecord, Outcome, Totals
+from peerage.protocol import Reply
+from peerage.ratings.elo import EloSettings
+from peerage.standings import DONE, Standings, after_match
+
+
+class Tally:
+    """A match's exchanges as they come in: their digests, and sums by player."""
+
+    __slots__ = ("leaves", "sums")
+
+    def __init__(self) -> None:
+        self.leaves: dict[str, bytes] = {}
+        self.sums: dict[str, list[int]] = {}
+
+    def add(self, key: str, player: str, raw: Reply, digest: bytes) -> None:
+        self.leaves[key] = digest
+        sums = self.sums.setdefault(player, [0, 0, 0, 0, 0])
+        sums[0] += 1
+        sums[1] += raw.input_tokens or 0
+        sums[2] += raw.output_tokens or 0
+        sums[3] += raw.cost_nano or 0
+        sums[4] += raw.cost_nano is None
+
+    def add_recorded(self, exchange: Exchange) -> Reply:
+        """Count an answered exchange from the ledger; returns its raw reply."""
+        assert exchange.reply is not None
+        raw = read_reply(exchange.key, exchange.reply)
+        digest = leaf(exchange.key, exchange.player, exchange.request, exchange.reply)
+        self.add(exchange.key, exchange.player, raw, digest)
+        return raw
+
+    def root(self) -> str:
+        """The Merkle root over the exchanges in order of key, in hex."""
+        return root([self.leaves[key] for key in sorted(self.leaves)]).hex()
+
+
+def answered_first(exchanges: Iterable[Exchange]) -> dict[str, Exchange]:
+    """For each key the answered attempt, or the last one when none was answered."""
+    best: dict[str, Exchange] = {}
+    for exchange in exchanges:
+        known = best.get(exchange.key)
+        if known is None or known.reply is None:
+            best[exchange.key] = exchange
+    return best
+
+
+class Settled(NamedTuple):
+    """A finished match: its record with the stored bytes, its row of the narrow table, standings after it."""
+
+    record: MatchRecord
+    body: bytes
+    summary: Summary
+    standings: Standings
+
+
+def settle(
+    fixture: Fixture,
+    digest: str,
+    tally: Tally,
+    outcome: Outcome,
+    before: Standings,
+    elo: EloSettings,
+    at_ms: int,
+) -> Settled:
+    """Fold a match into the standings and write its record; `digest` is the fixture's, in hex."""
+    names = tuple([seat.player for seat in fixture.seats])
+    scores = () if outcome.void else tuple([outcome.scores[seat.label] for seat in fixture.seats])
+    costs = tuple([outcome.costs.get(seat.label) for seat in fixture.seats])
+    after = after_match(before, fixture.number, names, scores, costs, elo)
+    was = [before.of(name, elo.initial) for name in names]
+    now = [after.of(name, elo.initial) for name in names]
+    moved = {
+        "raw": {name: (a.raw, b.raw) for name, a, b in zip(names, was, now, strict=True)},
+        "cost": {name: (a.cost, b.cost) for name, a, b in zip(names, was, now, strict=True)},
+    }
+    totals = {player: Totals(*sums) for player, sums in sorted(tally.sums.items())}
+    record = MatchRecord(fixture.number, digest, tally.root(), outcome, moved if scores else {}, totals)
+    summary = Summary(
+        fixture.number,
+        fixture.round,
+        fixture.game,
+        str(fixture.drawn.get("topic", fixture.drawn.get("category", ""))),
+        names,
+        outcome.void or DONE,
+        scores,
+        costs,
+        sum([total.cost_nano for total in totals.values()]),
+        tuple([rated.raw for rated in now]),
+        tuple([rated.cost for rated in now]),
+        at_ms,
+    )
+    return Settled(record, record_body(record), summary, after)

@@ -1,0 +1,106 @@
+"""What a ledger says about where an arena stood: everything a runner needs to go on. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+import msgspec
+
+from peerage.engine.codec import by_hex, read_fixture
+from peerage.ledger.merkle import GENESIS
+from peerage.ledger.store import Exchange, FixtureRow, Ledger
+from peerage.match import Fixture
+from peerage.ratings.elo import EloSettings
+from peerage.scheduling.standing import History
+from peerage.standings import DONE, NOBODY, Standings, after_match
+
+
+@dataclass
+class Recovered:
+    """Where an arena stands.
+
+    `standings` are after the last record; `after_round` those at the end of recent rounds, as pairing may
+    need them; `round_ends` the last number of each round not folded yet. `pending` are issued fixtures
+    without a record, with their digests, and `exchanges` what is on record for them. `spent_nano` counts
+    known costs, and calls left open by a crash at their worst (`open_nano`).
+    """
+
+    history: History = field(default_factory=History)
+    standings: Standings = NOBODY
+    chain: bytes = GENESIS
+    after_round: dict[int, Standings] = field(default_factory=dict)
+    round_ends: dict[int, int] = field(default_factory=dict)
+    rounds_folded: int = 0
+    next_number: int = 1
+    next_round: int = 1
+    pending: list[tuple[Fixture, str]] = field(default_factory=list)
+    exchanges: dict[int, list[Exchange]] = field(default_factory=dict)
+    spent_nano: int = 0
+    spent_by: Mapping[str, int] = field(default_factory=dict)
+    spent_in: dict[int, dict[str, int]] = field(default_factory=dict)
+    open_intents: int = 0
+    open_nano: int = 0
+
+
+class _Seat(msgspec.Struct):
+    player: str
+
+
+class _Light(msgspec.Struct):
+    """The little of a fixture that pairing remembers."""
+
+    seats: list[_Seat]
+
+
+_light = msgspec.json.Decoder(_Light).decode
+
+
+def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
+    """Read where the arena stands; `lag` in rounds."""
+    issued, recorded = ledger.heads()
+    found = Recovered()
+    ends: dict[int, int] = {}
+    waiting: list[FixtureRow] = []
+    for row in ledger.fixtures():
+        found.history.remember([seat.player for seat in _light(row.body).seats])
+        ends[row.round] = row.number
+        if row.number > recorded:
+            waiting.append(row)
+    found.next_number = issued + 1
+    found.next_round = max(ends, default=0) + 1
+    found.round_ends = {round: end for round, end in ends.items() if end > recorded}
+    found.rounds_folded = max((round for round, end in ends.items() if end <= recorded), default=0)
+    _refold(found, ledger, ends, lag, elo)
+    if recorded:
+        found.chain = next(iter(ledger.records(recorded, recorded))).chain
+    if waiting:
+        texts = by_hex(ledger.texts())
+        found.pending = [(read_fixture(row.body, texts), sha256(row.body).hexdigest()) for row in waiting]
+        for exchange in ledger.exchanges(recorded + 1):
+            found.exchanges.setdefault(exchange.match, []).append(exchange)
+            if exchange.reply is not None:
+                spent = found.spent_in.setdefault(exchange.match, {})
+                spent[exchange.player] = spent.get(exchange.player, 0) + (exchange.cost_nano or 0)
+    known, found.open_nano, found.open_intents = ledger.spent()
+    found.spent_nano = known + found.open_nano
+    found.spent_by = ledger.spent_by()
+    return found
+
+
+def _refold(found: Recovered, ledger: Ledger, ends: Mapping[int, int], lag: int, elo: EloSettings) -> None:
+    """Standings now, and at the end of each round that pairing may still ask for."""
+    basis = found.next_round - lag
+    start = ends.get(basis, 0) if basis > 0 else 0
+    snapshot = ledger.snapshot(start) if start else None
+    standings = NOBODY if snapshot is None else Standings.from_bytes(snapshot[1])
+    wanted = {end: round for round, end in ends.items() if round >= basis and end <= ledger.heads()[1]}
+    if standings.number in wanted:
+        found.after_round[wanted[standings.number]] = standings
+    for summary in ledger.summaries(standings.number + 1):
+        scores = summary.scores if summary.status == DONE else ()
+        standings = after_match(standings, summary.number, summary.players, scores, summary.costs, elo)
+        if summary.number in wanted:
+            found.after_round[wanted[summary.number]] = standings
+    found.standings = standings

@@ -1,0 +1,404 @@
+"""Plays an arena: issues fixtures, admits matches, drives them, folds them in number order.
+
+Order never depends on timing. A round is paired from the ratings after the round `lag` rounds earlier and
+written down when issued; matches start in number order and are folded in number order. So the same seed
+and replies give the same ledger at any concurrency, however often the run is interrupted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+from peerage.engine.admission import worst_cost
+from peerage.engine.budget import Budget, Verdict
+from peerage.engine.calls import Calls, Line, Pending
+from peerage.engine.codec import fixture_body, request_body
+from peerage.engine.driver import Driver
+from peerage.engine.journal import Journal
+from peerage.engine.records import Tally, answered_first, settle
+from peerage.engine.recovery import Recovered
+from peerage.engine.report import Progress, RunReport
+from peerage.games.game import GameSpec
+from peerage.ledger.merkle import link
+from peerage.ledger.store import Exchange, FixtureRow, Ledger, RecordRow, Summary
+from peerage.match import Fixture, MatchRecord, Outcome
+from peerage.protocol import Ask, Reply
+from peerage.scheduling.fixtures import Scheduler, next_round, remember
+from peerage.scheduling.standing import Standing
+from peerage.settings import ArenaSettings
+from peerage.standings import NOBODY, Standings, elo_settings
+
+SNAPSHOT_EVERY = 64
+GRACE_S = 60.0
+"""How long a stopped run waits for calls in flight: they are paid for, so their replies are worth having."""
+ENGINE = "engine"
+"""`Outcome.detail["by"]` of a match that the engine voided without the game's saying so."""
+
+
+class Mismatch(Exception):
+    """What is on record is not what the game asks now: the ledger or the rules were changed."""
+
+    def __init__(self, fixture: Fixture, key: str) -> None:
+        super().__init__(
+            f"match {fixture.number}, request {key!r}: the recorded request is not what {fixture.game} "
+            f"version {fixture.version} asks now. Was the ledger edited, or the game changed without a new "
+            "version? `peerage verify` tells which"
+        )
+
+
+class _Match:
+    """One match under way."""
+
+    __slots__ = ("deadline", "digest", "driver", "fixture", "players", "recorded", "tally")
+
+    def __init__(self, fixture: Fixture, digest: str, driver: Driver, deadline: float) -> None:
+        self.fixture = fixture
+        self.digest = digest
+        self.driver = driver
+        self.deadline = deadline
+        self.players = {seat.label: seat.player for seat in fixture.all_seats()}
+        self.recorded: dict[str, Exchange] = {}
+        self.tally = Tally()
+
+
+class Runner:
+    """One run of one arena, on one event loop.
+
+    `clock` gives Unix milliseconds. `observe(record, summary)` is called for each match as it is folded.
+    `inline` journals on the loop's own thread, for virtual time.
+    """
+
+    def __init__(
+        self,
+        settings: ArenaSettings,
+        spec: GameSpec[Any],
+        ledger: Ledger,
+        lines: Mapping[str, Line],
+        recovered: Recovered,
+        *,
+        lag: int,
+        limit: int | None,
+        clock: Callable[[], int],
+        observe: Callable[[MatchRecord, Summary], None] | None = None,
+        inline: bool = False,
+    ) -> None:
+        self._settings = settings
+        self._spec = spec
+        self._rules = spec.rules.model_validate(settings.rules)
+        self._lines = lines
+        self._limit = limit
+        self._clock = clock
+        self._observe = observe
+        self._elo = elo_settings(settings.rating)
+        self._lag = lag
+        self._loop = asyncio.get_running_loop()
+        self._done: asyncio.Future[str] = self._loop.create_future()
+        self._journal = Journal(ledger, self._broken, inline=inline)
+        self._calls = Calls(
+            lines,
+            settings.engine,
+            self._journal,
+            clock,
+            replied=self._replied,
+            paid=self._paid_again,
+            expired=self._expired,
+        )
+        self._scheduler = Scheduler.of(spec, self._rules, settings.seed, width=settings.pairing.width)
+        self._recovered = recovered
+        self._history = recovered.history
+        self._standings = recovered.standings
+        self._chain = recovered.chain
+        self._after_round: dict[int, Standings] = dict(recovered.after_round)
+        self._round_ends: dict[int, int] = dict(recovered.round_ends)
+        self._rounds_folded = recovered.rounds_folded
+        self._next_number = recovered.next_number
+        self._next_round = recovered.next_round
+        self._queue: deque[tuple[Fixture, str]] = deque(recovered.pending)
+        self._matches: dict[int, _Match] = {}
+        self._finished: dict[int, tuple[_Match, Outcome]] = {}
+        self._rules_of: dict[str, Any] = {}
+        self._retired: set[str] = set()
+        self._played = 0
+        self._note = ""
+        self._stopping = False
+        self._admitting = False
+        budget = settings.budget
+        self._budget = Budget(
+            _nano(budget.arena),
+            _nano(budget.match),
+            _nano(budget.player),
+            recovered.spent_nano,
+            recovered.spent_by,
+        )
+
+    # ------------------------------------------------------------------------------- the run as a whole
+
+    async def run(self) -> RunReport:
+        """Play until the limit, the budget, or `stop`; raises what broke the run; all is recorded."""
+        try:
+            self._issue()
+            self._admit()
+            reason = await self._done
+        finally:
+            await self._calls.stop(GRACE_S)
+            self._snapshot()
+            await self._journal.close()
+        return RunReport(
+            reason,
+            self._note,
+            self._standings.number,
+            self._played,
+            self._calls.answered,
+            self._budget.spent,
+            self._recovered.open_intents,
+            self._recovered.open_nano,
+        )
+
+    def stop(self) -> None:
+        """Admit and send nothing more, let calls in flight return, end the run. Twice: do not wait."""
+        if self._stopping:
+            self._calls.abandon()
+        self._stopping = True
+        self._end("interrupted", "stopped; run again to go on")
+
+    def progress(self) -> Progress:
+        return Progress(
+            self._standings.number,
+            self._limit,
+            len(self._matches),
+            self._calls.in_flight,
+            self._calls.waiting,
+            self._calls.answered,
+            self._calls.retried,
+            self._budget.spent,
+            self._budget.held,
+            self._standings,
+        )
+
+    def _end(self, reason: str, note: str) -> None:
+        if not self._done.done():
+            self._note = note
+            self._done.set_result(reason)
+
+    def _broken(self, error: Exception) -> None:
+        if not self._done.done():
+            self._done.set_exception(error)
+
+    # -------------------------------------------------------------------------------- issuing fixtures
+
+    def _issue(self) -> None:
+        """Issue every round whose ratings are settled, while the limit wants more matches."""
+        while self._next_round <= self._rounds_folded + self._lag and not self._reached(self._next_number):
+            basis = self._next_round - self._lag
+            standings = self._after_round[basis] if basis > 0 else NOBODY
+            initial = self._settings.rating.initial
+            pool = [
+                Standing(p.name, p.family, *standings.of(p.name, initial))
+                for p in self._settings.players
+                if p.name not in self._retired
+            ]
+            fixtures = next_round(
+                self._scheduler,
+                pool,
+                self._history,
+                number=self._next_number,
+                round=self._next_round,
+                snapshot=standings.number,
+            )
+            if not fixtures:
+                self._end("budget", "fewer than two players can still pay for a match")
+                return
+            remember(self._history, fixtures)
+            for fixture in fixtures:
+                body, texts = fixture_body(fixture)
+                self._journal.texts(texts)
+                self._journal.rows.fixtures.append(FixtureRow(fixture.number, fixture.round, body))
+                self._queue.append((fixture, sha256(body).hexdigest()))
+            self._journal.touch()
+            self._round_ends[self._next_round] = fixtures[-1].number
+            self._next_number = fixtures[-1].number + 1
+            self._after_round.pop(basis - 1, None)
+            self._next_round += 1
+
+    def _reached(self, number: int) -> bool:
+        return self._limit is not None and number > self._limit
+
+    # ------------------------------------------------------------------------------- admitting matches
+
+    def _admit(self) -> None:
+        """Start matches in number order, as far as concurrency and budget allow; see whether all is done."""
+        if self._admitting:
+            return
+        self._admitting = True
+        try:
+            while (
+                not self._stopping and self._queue and len(self._matches) < self._settings.engine.concurrency
+            ):
+                fixture, digest = self._queue[0]
+                if self._reached(fixture.number):
+                    break
+                void: str | None = self._unplayable(fixture)
+                if not void and self._budget.bounded:
+                    void = self._afford(fixture)
+                if void is None:
+                    break
+                self._queue.popleft()
+                if void:
+                    self._skip(fixture, digest, void)
+                else:
+                    self._start(fixture, digest)
+        finally:
+            self._admitting = False
+        if not self._matches and (not self._queue or self._reached(self._queue[0][0].number)):
+            self._end("limit", "")
+
+    def _unplayable(self, fixture: Fixture) -> str:
+        """Why a fixture of an earlier run can no longer be played, or ""."""
+        spec = self._spec
+        if (fixture.game, fixture.version) != (spec.name, spec.version):
+            return f"not playable here: {fixture.game} version {fixture.version}"
+        withdrawn = [seat.player for seat in fixture.seats if seat.player not in self._lines]
+        return f"withdrawn: {', '.join(withdrawn)}" if withdrawn else ""
+
+    def _afford(self, fixture: Fixture) -> str | None:
+        """Set the match's worst cost aside. Returns "" when it may start, why it is void, or None to wait."""
+        worst = worst_cost(self._spec, self._rules_for(fixture), fixture, self._lines)
+        for player, spent in self._recovered.spent_in.get(fixture.number, {}).items():
+            worst[player] = max(0, worst.get(player, 0) - spent)
+        verdict, player = self._budget.may_start(worst)
+        if verdict is Verdict.MATCH:
+            return "match_budget"
+        if verdict is Verdict.PLAYER:
+            self._retired.add(player)
+            return f"player_budget: {player}"
+        if verdict is Verdict.YES:
+            self._budget.hold(fixture.number, worst)
+            return ""
+        if verdict is Verdict.ARENA:
+            left = max(0, (self._budget.limit or 0) - self._budget.spent) / 1e9
+            most = sum(worst.values()) / 1e9
+            self._end("budget", f"${left:.4f} left; one more match may cost up to ${most:.4f}")
+        return None
+
+    def _rules_for(self, fixture: Fixture) -> Any:
+        if fixture.settings is self._scheduler.settings:
+            return self._rules
+        text = repr(sorted(fixture.settings.items()))
+        if text not in self._rules_of:
+            self._rules_of[text] = self._spec.rules.model_validate(fixture.settings)
+        return self._rules_of[text]
+
+    def _skip(self, fixture: Fixture, digest: str, reason: str) -> None:
+        """Void a match that cannot be played, asking nobody."""
+        driver = Driver(self._spec, fixture, self._rules_for(fixture))
+        match = _Match(fixture, digest, driver, 0.0)
+        for exchange in answered_first(self._recovered.exchanges.pop(fixture.number, ())).values():
+            if exchange.reply is not None:
+                match.tally.add_recorded(exchange)
+        self._finished[fixture.number] = (match, Outcome(void=reason, detail={"by": ENGINE}))
+        self._fold()
+
+    # --------------------------------------------------------------------------------- driving a match
+
+    def _start(self, fixture: Fixture, digest: str) -> None:
+        driver = Driver(self._spec, fixture, self._rules_for(fixture))
+        deadline = self._loop.time() + self._settings.engine.match_deadline_s
+        match = _Match(fixture, digest, driver, deadline)
+        self._matches[fixture.number] = match
+        match.recorded = answered_first(self._recovered.exchanges.pop(fixture.number, ()))
+        self._go_on(match, driver.start())
+
+    def _go_on(self, match: _Match, asks: Sequence[Ask]) -> None:
+        """Send requests, or feed what is on record for them; close the match when its game has ended."""
+        todo = list(asks)
+        while todo:
+            ask = todo.pop()
+            body, texts = request_body(ask)
+            before = match.recorded.pop(ask.key, None)
+            if before is not None:
+                if before.request != body:
+                    raise Mismatch(match.fixture, ask.key)
+                if before.reply is not None:
+                    todo.extend(match.driver.feed(ask.key, match.tally.add_recorded(before)))
+                    continue
+            player = match.players[ask.to]
+            pending = Pending(
+                match.fixture.number, match.fixture.seed, player, ask, body, before.attempt if before else 0
+            )
+            if player not in self._lines:
+                self._calls.void(pending, texts, "withdrawn")
+            elif self._loop.time() > match.deadline:
+                self._calls.void(pending, texts, "deadline")
+            else:
+                self._calls.submit(pending, texts)
+        if match.driver.outcome is not None and match.fixture.number in self._matches:
+            self._close(match, match.driver.outcome)
+
+    def _replied(self, pending: Pending, raw: Reply, digest: bytes) -> None:
+        match = self._matches[pending.match]
+        match.tally.add(pending.ask.key, pending.player, raw, digest)
+        self._budget.pay(pending.match, pending.player, raw.cost_nano or 0)
+        self._go_on(match, match.driver.feed(pending.ask.key, raw))
+
+    def _paid_again(self, pending: Pending, nano: int) -> bool:
+        """Account for a failed attempt that may have been charged; may another be made?"""
+        if nano:
+            self._budget.pay(pending.match, pending.player, nano)
+        return not nano or self._budget.may_add(pending.match, pending.player, nano)
+
+    def _expired(self, number: int) -> bool:
+        return self._loop.time() > self._matches[number].deadline
+
+    # ---------------------------------------------------------------------------------- closing a match
+
+    def _close(self, match: _Match, outcome: Outcome) -> None:
+        number = match.fixture.number
+        del self._matches[number]
+        self._budget.close(number)
+        self._finished[number] = (match, outcome)
+        self._fold()
+        self._admit()
+
+    def _fold(self) -> None:
+        """Write the records of finished matches, in number order; settle ratings; issue what they allow."""
+        while self._standings.number + 1 in self._finished:
+            match, outcome = self._finished.pop(self._standings.number + 1)
+            self._write(match, outcome)
+            number, fixture = match.fixture.number, match.fixture
+            if self._round_ends.get(fixture.round) == number:
+                self._after_round[fixture.round] = self._standings
+                self._round_ends.pop(fixture.round)
+                self._rounds_folded = fixture.round
+                self._issue()
+            if number % SNAPSHOT_EVERY == 0:
+                self._snapshot()
+
+    def _write(self, match: _Match, outcome: Outcome) -> None:
+        settled = settle(
+            match.fixture, match.digest, match.tally, outcome, self._standings, self._elo, self._clock()
+        )
+        self._chain = link(self._chain, settled.body)
+        rows = self._journal.rows
+        rows.records.append(
+            RecordRow(settled.record.number, settled.body, self._chain, settled.summary.at_ms)
+        )
+        rows.summaries.append(settled.summary)
+        self._journal.touch()
+        self._standings = settled.standings
+        self._played += 1
+        if self._observe is not None:
+            self._journal.then(partial(self._observe, settled.record, settled.summary))
+
+    def _snapshot(self) -> None:
+        if self._standings.number and self._standings.number != self._recovered.standings.number:
+            self._journal.rows.snapshots.append((self._standings.number, self._standings.to_bytes()))
+            self._journal.touch()
+
+
+def _nano(dollars: float | None) -> int | None:
+    return None if dollars is None else int(dollars * 1_000_000_000)
