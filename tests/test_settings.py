@@ -89,7 +89,8 @@ def test_settings_are_frozen_and_hold_their_ground_in_python() -> None:
         (
             "players:\n - opnai:gpt-5",
             "arena.yaml, line 2, players[1]: no provider is called 'opnai'; did you mean 'openai'? (write "
-            "`provider:model`, such as `openai:gpt-5-mini`, or add the `base_url` of your server)",
+            "`provider:model`, such as `openai:gpt-5-mini`; for a server of your own, `openai:MODEL` with its "
+            "`base_url`)",
         ),
         (
             "players: ['house:2']",
@@ -273,8 +274,3 @@ def test_the_arenas_cost_unit_is_the_games() -> None:
 def test_families(model: str, family: str) -> None:
     assert family_of(model) == family
     assert PlayerSettings(model=model).family == family
-
-
-def test_a_server_of_ones_own_needs_no_known_prefix() -> None:
-    settings = loads("players: [{model: Qwen/Qwen3-8B, base_url: 'http://localhost:8000/v1'}]")
-    assert settings.players[0].provider == "openai"

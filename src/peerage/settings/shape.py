@@ -30,7 +30,7 @@ PROVIDERS = (
 OTHERS = ("house", "gguf", "command", "http", "https", "python")
 """Players that are no provider's model."""
 
-_HOW = "write `provider:model`, such as `openai:gpt-5-mini`,"
+_HOW = "write `provider:model`, such as `openai:gpt-5-mini`"
 
 LEDGERS = ("sqlite", "postgresql", "mongodb")
 
@@ -121,12 +121,12 @@ class PlayerSettings(Section):
     @model_validator(mode="after")
     def _complete(self) -> PlayerSettings:
         scheme, _, rest = self.model.partition(":")
-        if not self.base_url and not known_scheme(scheme):
+        if not known_scheme(scheme):
             raise ValueError(
                 f"no provider is called {scheme!r}{suggest(scheme, PROVIDERS + OTHERS)} "
-                f"({_HOW} or add the `base_url` of your server)"
+                f"({_HOW}; for a server of your own, `openai:MODEL` with its `base_url`)"
             )
-        if not self.base_url and not rest.strip():
+        if not rest.strip():
             raise ValueError(f"{self.model!r} names no model; {_HOW} or `house:0.5`")
         if self.provider == "house":
             try:
@@ -147,9 +147,8 @@ class PlayerSettings(Section):
 
     @property
     def provider(self) -> str:
-        """The prefix of `model`; `openai` for a bare model name at a `base_url`."""
-        scheme, colon, _ = self.model.partition(":")
-        return scheme if colon and known_scheme(scheme) else "openai"
+        """The prefix of `model`."""
+        return self.model.partition(":")[0]
 
 
 def known_scheme(scheme: str) -> bool:
