@@ -1,0 +1,387 @@
+"""The ledger in an SQL database, through SQLAlchemy Core; `store.Ledger` states the contract.
+
+What only one database needs lives beside it (`sqlite.py`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice, starmap
+from typing import Any, cast
+from zlib import crc32
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Select, Table, delete, exists, func, select
+from sqlalchemy.exc import DBAPIError
+
+from peerage.ledger.sqlite import SqliteFile
+from peerage.ledger.store import (
+    SCHEMA_VERSION,
+    Amendment,
+    Batch,
+    Exchange,
+    FixtureRow,
+    LedgerError,
+    RecordRow,
+    Summary,
+)
+from peerage.ledger.tables import (
+    AMENDMENTS,
+    FAILURES,
+    FIXTURES,
+    INTENTS,
+    META,
+    RECORDS,
+    REPLIES,
+    SNAPSHOTS,
+    SUMMARIES,
+    TEXTS,
+    migrate,
+    refuse_newer,
+    schema_version,
+)
+
+_FETCH = 500
+
+# Rows as `Batch` holds them → INSERT. A reply finds its intent by match, key and attempt; without one it
+# is refused, since `intent` must not be null.
+_INTO_INTENTS = "intents (match, key, attempt, player, body, worst_nano, checksum)"
+_INTO_REPLIES = "replies (intent, body, cost_nano, at_ms, checksum)"
+_INTO_FAILURES = "failures (intent, reason, cost_nano, at_ms)"
+_INTENT = "(SELECT id FROM intents WHERE match = ? AND key = ? AND attempt = ?)"
+_INTO_SUMMARIES = (
+    "summaries (number, round, game, topic, players, status, scores, costs, spent_nano, raw, cost_elo, at_ms)"
+)
+
+
+class SqlLedger:
+    """The `Ledger` protocol over one SQL database."""
+
+    def __init__(self, address: str, file: SqliteFile) -> None:
+        self.address = address
+        self._file = file
+        self._readers = file.reading()
+        self._writer: Connection | None = None
+        self._writing = threading.Lock()
+
+    def prepare(self, *, create: bool) -> None:
+        """Check that this is a ledger we can use; make one (`create`), or migrate an older one.
+
+        Raises LedgerError when there is none, when it is something else, or newer than this program.
+        """
+        if not self._file.exists() and not create:
+            raise LedgerError(f"there is no ledger at {self._file.path}; make one with `peerage init`")
+        version = self._version() if self._file.exists() else 0
+        if version == 0 and not create:
+            raise LedgerError(f"{self._file.path} is empty; make a ledger with `peerage init`")
+        refuse_newer(self._file.path, version)
+        if version < SCHEMA_VERSION:
+            with (
+                self._holding(create=create) as connection,
+                self._explained(),
+                connection.begin(),
+            ):
+                migrate(connection, schema_version(connection, self._file.path))
+
+    def _version(self) -> int:
+        with self._explained(), self._readers.connect() as connection:
+            return schema_version(connection, self._file.path)
+
+    # ------------------------------------------------------------------------------------------ writing
+
+    @contextmanager
+    def runner(self) -> Iterator[None]:
+        with self._holding(create=False) as connection:
+            self._writer = connection
+            try:
+                yield
+            finally:
+                with self._writing:
+                    self._writer = None
+
+    @contextmanager
+    def _holding(self, *, create: bool) -> Iterator[Connection]:
+        with self._file.lock():
+            engine = self._file.writing(create=create)
+            with self._explained():
+                connection = engine.connect()
+            try:
+                # An unwritable ledger is refused now, not after the first paid call.
+                with self._explained(), connection.begin():
+                    pass
+                yield connection
+            finally:
+                with suppress(DBAPIError):
+                    self._file.settle(connection)
+                connection.close()
+                engine.dispose()
+
+    def write(self, batch: Batch) -> None:
+        if "schema" in batch.meta:
+            raise LedgerError("the schema version is not for a runner to write")
+        with self._writing, self._explained():
+            if self._writer is None:
+                raise LedgerError(f"{self.address} is written only inside `with ledger.runner():`")
+            with self._writer.begin():
+                self._write(self._writer, batch)
+
+    def _write(self, connection: Connection, batch: Batch) -> None:
+        def insert(into: str, row: str, rows: Sequence[tuple[Any, ...]], conflict: str = "") -> None:
+            if rows:
+                self._file.insert(connection, into, row, rows, conflict)
+
+        insert(
+            "texts (digest, body)",
+            _places(2),
+            [(digest, text.encode()) for digest, text in batch.texts],
+            "ON CONFLICT (digest) DO NOTHING",
+        )
+        insert(
+            "fixtures (number, round, body)",
+            _places(3),
+            [(row.number, row.round, row.body) for row in batch.fixtures],
+        )
+        insert(
+            _INTO_INTENTS,
+            _places(7),
+            [
+                (r.match, r.key, r.attempt, r.player, r.body, r.worst_nano, crc32(r.body))
+                for r in batch.intents
+            ],
+        )
+        insert(
+            _INTO_REPLIES,
+            f"({_INTENT}, ?, ?, ?, ?)",
+            [(r.match, r.key, r.attempt, r.body, r.cost_nano, r.at_ms, crc32(r.body)) for r in batch.replies],
+        )
+        insert(
+            _INTO_FAILURES,
+            f"({_INTENT}, ?, ?, ?)",
+            [(r.match, r.key, r.attempt, r.reason, r.cost_nano, r.at_ms) for r in batch.failures],
+        )
+        insert(
+            "records (number, body, chain, at_ms)",
+            _places(4),
+            [(row.number, row.body, row.chain, row.at_ms) for row in batch.records],
+        )
+        insert(_INTO_SUMMARIES, _places(12), [_flat(summary) for summary in batch.summaries])
+        insert(
+            "snapshots (number, body)",
+            _places(2),
+            batch.snapshots,
+            "ON CONFLICT (number) DO UPDATE SET body = excluded.body",
+        )
+        insert(
+            "amendments (stream, sequence, body, chain, at_ms)",
+            _places(5),
+            [(row.stream, row.sequence, row.body, row.chain, row.at_ms) for row in batch.amendments],
+        )
+        insert(
+            "meta (key, value)",
+            _places(2),
+            list(batch.meta.items()),
+            "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        )
+
+    def replace_summaries(self, summaries: Iterable[Summary]) -> None:
+        with self._writing, self._explained():
+            if self._writer is None:
+                raise LedgerError(f"{self.address} is written only inside `with ledger.runner():`")
+            with self._writer.begin():
+                self._writer.execute(delete(SUMMARIES))
+                rows = map(_flat, summaries)
+                while part := list(islice(rows, _FETCH)):
+                    self._file.insert(self._writer, _INTO_SUMMARIES, _places(12), part)
+
+    # ------------------------------------------------------------------------------------------ reading
+
+    def meta(self) -> Mapping[str, str]:
+        return {row[0]: row[1] for row in self._read(select(META.c.key, META.c.value))}
+
+    def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
+        columns = select(TEXTS.c.digest, TEXTS.c.body)
+        if digests is None:
+            rows = self._read(columns)
+        else:
+            rows = self._among(columns, iter(digests))
+        # Damage stays visible: bytes that are no text become marks, which no longer fit the digest.
+        return {bytes(digest): bytes(body).decode(errors="replace") for digest, body in rows}
+
+    def _among(self, columns: Select[Any], digests: Iterator[bytes]) -> Iterator[tuple[Any, ...]]:
+        while part := list(islice(digests, _FETCH)):
+            yield from self._read(columns.where(TEXTS.c.digest.in_(part)))
+
+    def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
+        t = FIXTURES.c
+        wanted = select(t.number, t.round, t.body).where(_span(t.number, first, last)).order_by(t.number)
+        return starmap(FixtureRow, self._read(wanted))
+
+    def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
+        i, r = INTENTS.c, REPLIES.c
+        wanted = (
+            select(i.match, i.key, i.attempt, i.player, i.body, r.body, i.worst_nano, r.cost_nano)
+            .select_from(INTENTS.outerjoin(REPLIES, r.intent == i.id))
+            .where(_span(i.match, first, last))
+            .order_by(i.match, i.id)
+        )
+        return starmap(Exchange, self._read(wanted))
+
+    def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str, int, str]]:
+        i, r = INTENTS.c, REPLIES.c
+        wanted = (
+            select(i.match, i.key, i.attempt, i.body, i.checksum, r.body, r.checksum)
+            .select_from(INTENTS.outerjoin(REPLIES, r.intent == i.id))
+            .where(_span(i.match, first, last))
+            .order_by(i.match, i.id)
+        )
+        for match, key, attempt, request, request_sum, reply, reply_sum in self._read(wanted):
+            if crc32(request) != request_sum:
+                yield match, key, attempt, "request"
+            if reply is not None and crc32(reply) != reply_sum:
+                yield match, key, attempt, "reply"
+
+    def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
+        t = RECORDS.c
+        wanted = select(t.number, t.body, t.chain, t.at_ms).where(_span(t.number, first, last))
+        return starmap(RecordRow, self._read(wanted.order_by(t.number)))
+
+    def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
+        number = SUMMARIES.c.number
+        return map(_deep, self._read(select(SUMMARIES).where(_span(number, first, last)).order_by(number)))
+
+    def pair_counts(self, game: str | None = None) -> Sequence[tuple[str, str, float, int]]:
+        t = SUMMARIES.c
+        grouped = select(t.players, t.scores, func.count()).where(t.status == "done")
+        if game is not None:
+            grouped = grouped.where(t.game == game)
+        counts: list[tuple[str, str, float, int]] = []
+        for players, scores, count in self._read(grouped.group_by(t.players, t.scores)):
+            names = _STRINGS.decode(players)
+            if len(names) == 2:
+                counts.append((names[0], names[1], _FLOATS.decode(scores)[0], count))
+        return sorted(counts)
+
+    def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
+        t = SNAPSHOTS.c
+        wanted = select(t.number, t.body).where(_span(t.number, 0, at_most)).order_by(t.number.desc())
+        return next(((number, body) for number, body in self._read(wanted.limit(1))), None)
+
+    def heads(self) -> tuple[int, int]:
+        return self._newest(FIXTURES), self._newest(RECORDS)
+
+    def _newest(self, table: Table) -> int:
+        return int(next(self._read(select(func.coalesce(func.max(table.c.number), 0))))[0])
+
+    def spent(self) -> tuple[int, int, int]:
+        replied = next(self._read(select(func.coalesce(func.sum(REPLIES.c.cost_nano), 0))))[0]
+        failed = next(self._read(select(func.coalesce(func.sum(FAILURES.c.cost_nano), 0))))[0]
+        i = INTENTS.alias().c
+        total = select(func.coalesce(func.sum(i.worst_nano), 0), func.count()).where(
+            i.id.in_(_open_intents())
+        )
+        worst, count = next(self._read(total))
+        return int(replied) + int(failed), int(worst), int(count)
+
+    def spent_by(self) -> dict[str, int]:
+        player, ids = INTENTS.c.player, INTENTS.c.id
+        i = INTENTS.alias().c
+        spent: dict[str, int] = {}
+        for wanted in (
+            select(player, func.sum(REPLIES.c.cost_nano))
+            .join(REPLIES, REPLIES.c.intent == ids)
+            .group_by(player),
+            select(player, func.sum(FAILURES.c.cost_nano))
+            .join(FAILURES, FAILURES.c.intent == ids)
+            .group_by(player),
+            select(i.player, func.sum(i.worst_nano)).where(i.id.in_(_open_intents())).group_by(i.player),
+        ):
+            for name, nano in self._read(wanted):
+                spent[name] = spent.get(name, 0) + int(nano or 0)
+        return spent
+
+    def amendments(self, stream: str) -> Iterator[Amendment]:
+        t = AMENDMENTS.c
+        wanted = select(t.stream, t.sequence, t.body, t.chain, t.at_ms).where(t.stream == stream)
+        return starmap(Amendment, self._read(wanted.order_by(t.sequence)))
+
+    def streams(self) -> Sequence[str]:
+        return [name for (name,) in self._read(select(AMENDMENTS.c.stream).distinct())]
+
+    def close(self) -> None:
+        self._readers.dispose()
+
+    def _read(self, wanted: Select[Any]) -> Iterator[tuple[Any, ...]]:
+        with (
+            self._explained(),
+            self._readers.connect() as connection,
+            connection.execute(wanted) as result,
+        ):
+            for part in result.partitions(_FETCH):
+                yield from cast("Iterable[tuple[Any, ...]]", part)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (DBAPIError, OSError) as error:
+            raise LedgerError(self._file.explain(error)) from error
+
+
+_STRINGS = msgspec.json.Decoder(tuple[str, ...])
+_FLOATS = msgspec.json.Decoder(tuple[float, ...])
+_COSTS = msgspec.json.Decoder(tuple[float | None, ...])
+
+
+def _open_intents() -> Select[Any]:
+    # Read from indexes alone, so that what selects by it touches only the few rows found.
+    i = INTENTS.c.id
+    return select(i).where(~exists().where(REPLIES.c.intent == i), ~exists().where(FAILURES.c.intent == i))
+
+
+def _places(count: int) -> str:
+    return f"({', '.join('?' * count)})"
+
+
+def _span(column: ColumnElement[int], first: int, last: int | None) -> ColumnElement[bool]:
+    return column >= first if last is None else column.between(first, last)
+
+
+def _json(value: tuple[object, ...]) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _flat(row: Summary) -> tuple[Any, ...]:
+    return (
+        row.number,
+        row.round,
+        row.game,
+        row.topic,
+        _json(row.players),
+        row.status,
+        _json(row.scores),
+        _json(row.costs),
+        row.spent_nano,
+        _json(row.raw),
+        _json(row.cost_elo),
+        row.at_ms,
+    )
+
+
+def _deep(row: tuple[Any, ...]) -> Summary:
+    number, round_, game, topic, players, status, scores, costs, spent_nano, raw, cost_elo, at_ms = row
+    return Summary(
+        number,
+        round_,
+        game,
+        topic,
+        _STRINGS.decode(players),
+        status,
+        _FLOATS.decode(scores),
+        _COSTS.decode(costs),
+        spent_nano,
+        _FLOATS.decode(raw),
+        _FLOATS.decode(cost_elo),
+        at_ms,
+    )

@@ -1,0 +1,188 @@
+"""What only SQLite needs: addresses, connections, the runner's lock, the bulk insert, its errors in words.
+
+The file is in WAL mode with full sync and pages of 16 KB. A runner writes through one connection;
+readers have read-only connections of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool, QueuePool
+
+from peerage.ledger.store import LedgerBusy, LedgerError
+
+PAGE_BYTES = 16_384
+CHECKPOINT_PAGES = 1_000
+READ_CACHE_KB = 65_536
+
+
+class SqliteFile:
+    """One ledger file: how to reach it, lock it, fill it, and speak of its faults."""
+
+    def __init__(self, address: str, folder: Path) -> None:
+        """`address` is `sqlite:///FILE`, FILE relative to the arena's folder or absolute."""
+        name = address.removeprefix("sqlite://").removeprefix("/")
+        if not name or name == ":memory:":
+            raise LedgerError(f"{address!r} names no file; write for example sqlite:///arena.db")
+        self.path = (folder / name).resolve()
+
+    def exists(self) -> bool:
+        return self.path.exists()
+
+    def reading(self) -> Engine:
+        """Read-only connections, for any thread."""
+        path = self.path
+
+        def connect() -> sqlite3.Connection:
+            # On a medium that cannot be written WAL's index cannot be made; without a WAL the file is all.
+            frozen = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
+            connection = _connect(path, "ro&immutable=1" if frozen else "ro")
+            connection.execute(f"PRAGMA cache_size=-{READ_CACHE_KB}")
+            return connection
+
+        return create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=2, max_overflow=-1)
+
+    def writing(self, *, create: bool) -> Engine:
+        """The runner's connection: durable at every commit, also through a power failure."""
+        path = self.path
+
+        def connect() -> sqlite3.Connection:
+            connection = _connect(path, "rwc" if create else "rw")
+            for pragma in (
+                f"page_size={PAGE_BYTES}",
+                "journal_mode=WAL",
+                "synchronous=FULL",
+                "fullfsync=ON",
+                f"wal_autocheckpoint={CHECKPOINT_PAGES}",
+            ):
+                connection.execute(f"PRAGMA {pragma}")
+            return connection
+
+        engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+        event.listen(engine, "begin", _begin)
+        return engine
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold `FILE.lock`, which the system frees when the process dies; `FILE.runner` says who holds it."""
+        path = self.path
+        lock = FileLock(f"{path}.lock", timeout=0, thread_local=False)
+        note = path.with_name(path.name + ".runner")
+        try:
+            lock.acquire()
+        except Timeout:
+            raise LedgerBusy(
+                f"another runner holds {path}{_holder(note)}; wait for it or stop it. "
+                "Reading commands work meanwhile"
+            ) from None
+        except OSError as error:
+            raise LedgerError(
+                f"cannot lock {path}: {error.strerror or error}; its folder must exist and be writable by you"
+            ) from error
+        try:
+            # Only a hint for people: a full disk must not stop a runner here.
+            with suppress(OSError):
+                note.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
+            yield
+        finally:
+            with suppress(OSError):
+                note.unlink()
+            lock.release()
+
+    def settle(self, connection: Connection) -> None:
+        """Move the WAL into the main file, as far as readers allow, so that the file can be copied alone."""
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def insert(
+        self,
+        connection: Connection,
+        into: str,
+        row: str,
+        rows: Sequence[tuple[Any, ...]],
+        conflict: str = "",
+    ) -> None:
+        """Insert rows in order, in few statements.
+
+        `into` names table and columns, `row` holds the places of one row. The driver hands over the
+        interpreter lock at every statement, which against a busy event loop may cost milliseconds; so
+        many rows go in one INSERT, of few enough sizes that all stay prepared.
+        """
+        at = 0
+        while at < len(rows):
+            left = len(rows) - at
+            size = left if left < _FINE else min(left - left % _FINE, _MOST)
+            values = tuple(chain.from_iterable(rows[at : at + size]))
+            connection.exec_driver_sql(_bulk_sql(into, row, conflict, size), values)
+            at += size
+
+    def explain(self, error: Exception) -> str:
+        """What went wrong, where, and how to mend it."""
+        return _explain(error, self.path)
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.as_uri()}?mode={mode}",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        timeout=10.0,
+        cached_statements=512,
+    )
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _holder(note: Path) -> str:
+    try:
+        held = json.loads(note.read_text())
+        return f" (process {held['pid']} on {held['host']})"
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+_FINE, _MOST = 16, 256
+
+
+@lru_cache(maxsize=512)
+def _bulk_sql(into: str, row: str, conflict: str, rows: int) -> str:
+    return f"INSERT INTO {into} VALUES {','.join([row] * rows)} {conflict}"
+
+
+def _explain(error: Exception, path: Path) -> str:
+    """What went wrong, where, and how to mend it."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    name = getattr(cause, "sqlite_errorname", "")
+    if name == "SQLITE_FULL":
+        return f"the disk (or quota) is full at {path}; what was recorded is safe. Free some space, run again"
+    if name.startswith("SQLITE_READONLY"):
+        return f"{path} or its folder cannot be written; give yourself write permission, or use --dir"
+    if name.startswith("SQLITE_CANTOPEN"):
+        why = "there is no such file" if not path.exists() else "it or its folder cannot be opened by you"
+        return f"cannot open {path}: {why}; check the path and its permissions"
+    if name == "SQLITE_NOTADB":
+        return f"{path} is no database, but a ledger was expected; name another file in arena.yaml"
+    if name.startswith("SQLITE_CORRUPT") or "decode to UTF-8" in str(cause):
+        return f"{path} is damaged ({cause}); restore it from a copy. `peerage verify` says what still stands"
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return f"another program is writing to {path}; close it and run again"
+    if name.startswith("SQLITE_IOERR"):
+        return f"the disk failed under {path} ({name}); what was recorded before is safe. Check the disk"
+    if name.startswith("SQLITE_CONSTRAINT"):
+        return f"a row contradicts what {path} holds: {cause}; nothing of this batch was written"
+    return f"{path}: {cause}"

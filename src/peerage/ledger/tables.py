@@ -1,0 +1,178 @@
+"""The tables of an SQL ledger, and the migrations that lead to them.
+
+`docs/ledger.md` describes them for readers of the file. Bodies and texts are stored as bytes, so that
+no store re-encodes what was hashed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    inspect,
+    select,
+)
+
+from peerage.ledger.store import SCHEMA_VERSION, LedgerError
+
+SCHEMA = MetaData()
+
+# SQLite appends only to a key declared INTEGER; elsewhere it must be 64 bits wide.
+ROWID = BigInteger().with_variant(Integer(), "sqlite")
+
+META = Table(
+    "meta",
+    SCHEMA,
+    Column("key", Text, primary_key=True, nullable=False),
+    Column("value", Text, nullable=False),
+)
+TEXTS = Table(
+    "texts",
+    SCHEMA,
+    Column("digest", LargeBinary, primary_key=True, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+FIXTURES = Table(
+    "fixtures",
+    SCHEMA,
+    Column("number", ROWID, primary_key=True, autoincrement=False),
+    Column("round", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+INTENTS = Table(
+    "intents",
+    SCHEMA,
+    Column("id", ROWID, primary_key=True),
+    Column("match", BigInteger, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("player", Text, nullable=False),
+    Column("worst_nano", BigInteger),
+    Column("checksum", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    UniqueConstraint("match", "key", "attempt", name="intents_once"),
+)
+REPLIES = Table(
+    "replies",
+    SCHEMA,
+    Column("id", ROWID, primary_key=True),
+    Column("intent", BigInteger, nullable=False),
+    Column("cost_nano", BigInteger),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    UniqueConstraint("intent", name="replies_once"),
+    # The sum of all costs must not read every page of replies.
+    Index("replies_cost", "intent", "cost_nano"),
+)
+FAILURES = Table(
+    "failures",
+    SCHEMA,
+    Column("id", ROWID, primary_key=True),
+    Column("intent", BigInteger, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("cost_nano", BigInteger),
+    Column("at_ms", BigInteger, nullable=False),
+    UniqueConstraint("intent", name="failures_once"),
+)
+RECORDS = Table(
+    "records",
+    SCHEMA,
+    Column("number", ROWID, primary_key=True, autoincrement=False),
+    Column("chain", LargeBinary, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+SUMMARIES = Table(
+    "summaries",
+    SCHEMA,
+    Column("number", ROWID, primary_key=True, autoincrement=False),
+    Column("round", BigInteger, nullable=False),
+    Column("game", Text, nullable=False),
+    Column("topic", Text, nullable=False),
+    Column("players", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("scores", Text, nullable=False),
+    Column("costs", Text, nullable=False),
+    Column("spent_nano", BigInteger, nullable=False),
+    Column("raw", Text, nullable=False),
+    Column("cost_elo", Text, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+)
+SNAPSHOTS = Table(
+    "snapshots",
+    SCHEMA,
+    Column("number", ROWID, primary_key=True, autoincrement=False),
+    Column("body", LargeBinary, nullable=False),
+)
+AMENDMENTS = Table(
+    "amendments",
+    SCHEMA,
+    Column("id", ROWID, primary_key=True),
+    Column("stream", Text, nullable=False),
+    Column("sequence", BigInteger, nullable=False),
+    Column("chain", LargeBinary, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    UniqueConstraint("stream", "sequence", name="amendments_once"),
+)
+
+Migration = Callable[[Connection], None]
+
+
+def first_tables(connection: Connection) -> None:
+    """Version 1: everything above."""
+    SCHEMA.create_all(connection)
+
+
+MIGRATIONS: tuple[Migration, ...] = (first_tables,)
+"""Migration n leads from schema version n to n + 1; together they lead to `SCHEMA_VERSION`."""
+
+
+def schema_version(connection: Connection, place: object) -> int:
+    """The schema version of an opened ledger, 0 when the store holds nothing at all.
+
+    Raises LedgerError, naming `place`, when the store holds something else than a ledger.
+    """
+    names = inspect(connection).get_table_names()
+    if not names:
+        return 0
+    found = None
+    if META.name in names:
+        found = connection.execute(select(META.c.value).where(META.c.key == "schema")).scalar()
+    if found is None or not found.isdecimal():
+        raise LedgerError(
+            f"{place} is a database, but not a ledger of Peerage: it holds {', '.join(names[:5])} and no "
+            "schema version. Name another file in arena.yaml"
+        )
+    return int(found)
+
+
+def refuse_newer(place: object, version: int) -> None:
+    """Raise LedgerError when a ledger's schema is newer than this program."""
+    if version > SCHEMA_VERSION:
+        raise LedgerError(
+            f"{place} has schema version {version}, this Peerage knows versions up to {SCHEMA_VERSION}; "
+            "use the Peerage that wrote it or a newer one: pip install --upgrade peerage"
+        )
+
+
+def migrate(connection: Connection, version: int, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Bring a ledger from schema `version` to the newest, inside the caller's transaction."""
+    for migration in migrations[version:]:
+        migration(connection)
+    newest = str(len(migrations))
+    if version == 0:
+        connection.execute(META.insert().values(key="schema", value=newest))
+    else:
+        connection.execute(META.update().where(META.c.key == "schema").values(value=newest))
