@@ -89,8 +89,8 @@ def test_settings_are_frozen_and_hold_their_ground_in_python() -> None:
         (
             "players:\n - opnai:gpt-5",
             "arena.yaml, line 2, players[1]: no provider is called 'opnai'; did you mean 'openai'? (write "
-            "`provider:model`, such as `openai:gpt-5-mini`; for a server of your own, `openai:MODEL` with its "
-            "`base_url`)",
+            "`provider:model`, such as `openai:gpt-5-mini`; for a server of your own, `openai:MODEL` with "
+            "its `base_url`)",
         ),
         (
             "players: ['house:2']",
