@@ -50,14 +50,15 @@ class DraftingRules(Struct, frozen=True):
 class Draft(Struct, frozen=True):
     """One draft on record.
 
-    `keys` maps each finished stage to the request key of its text; `status` is ok, or what the reply was
+    `authors` maps each stage to the label of its author, `keys` to the request key of its text when it was
+    finished; `status` is ok, or what the reply was
     that ended the turn (invalid, refused, void). `votes` maps committee labels to approve, object, or what
     the reply was instead; `approval` is the share of valid votes that approve, None without a quorum.
     """
 
     turn: int
     draft: int
-    authors: tuple[str, ...]
+    authors: Mapping[str, str]
     keys: Mapping[str, str]
     status: str
     votes: Mapping[str, str] = {}
@@ -93,7 +94,7 @@ def drafting(
             at = f"{turn}/{number}"
             replies = yield from _write(authors, stages, at, topic, earlier, objections, rules)
             last = replies[-1]
-            labels = tuple([author.label for author in authors])
+            labels = {stage.name: author.label for stage, author in zip(stages, authors, strict=True)}
             keys = {stage.name: reply.key for stage, reply in zip(stages, replies, strict=False) if reply.ok}
             if not last.ok:
                 drafts.append(Draft(turn, number, labels, keys, last.status))

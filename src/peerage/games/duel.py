@@ -50,7 +50,7 @@ def play(table: Table) -> Steps[Outcome]:
             table.drawn["topic"],
             rules.drafting(),
         )
-        detail["drafts"] = msgspec.to_builtins(drafted.drafts)
+        detail["drafts"] = [msgspec.to_builtins(draft) for draft in drafted.drafts]
         if drafted.texts is None:
             return Outcome(void="no_challenge", detail=detail)
         challenge = judged_on = drafted.texts
@@ -92,7 +92,7 @@ def play(table: Table) -> Steps[Outcome]:
     )
     detail |= {
         "decided": "by judges",
-        "ballots": msgspec.to_builtins(verdict.ballots),
+        "ballots": [msgspec.to_builtins(ballot) for ballot in verdict.ballots],
         "share": verdict.share,
     }
     if verdict.score is None:

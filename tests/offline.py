@@ -1,0 +1,217 @@
+"""Play a match offline: the real driver, replies from a function. And what must hold after any play."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from random import Random
+from typing import Any, NamedTuple
+
+import msgspec
+
+from peerage.engine.codec import by_hex, read_request, request_body
+from peerage.engine.driver import REPAIR, Driver
+from peerage.games.game import GameSpec
+from peerage.match import Fixture, Outcome, Seat
+from peerage.players.client import Call, PlayerError
+from peerage.players.house import HouseClient
+from peerage.protocol import Ask, Choice, Quote, Reply, Text, fence, render
+from peerage.settings import PlayerSettings
+
+Answering = Callable[[Ask, str], Reply]
+"""The raw reply to a request, given the player's name."""
+
+
+class Step(NamedTuple):
+    ask: Ask
+    player: str
+    reply: Reply
+
+
+class Played(NamedTuple):
+    fixture: Fixture
+    outcome: Outcome
+    steps: list[Step]
+
+    def step(self, key: str) -> Step:
+        return next(step for step in self.steps if step.ask.key == key)
+
+    @property
+    def keys(self) -> list[str]:
+        return [step.ask.key for step in self.steps]
+
+
+def fixture(
+    spec: GameSpec[Any],
+    players: Sequence[str],
+    rules: Mapping[str, Any] = {},
+    *,
+    number: int = 1,
+    seed: str = "seed",
+    raw: Mapping[str, float] = {},
+) -> Fixture:
+    """The first players of the list sit as contestants, the others serve in the order of the list."""
+    parsed = spec.rules.model_validate(dict(rules))
+    count = spec.contestants[0]
+
+    def seated(role: str, names: Iterable[str]) -> tuple[Seat, ...]:
+        return tuple(Seat(f"{role}/{at}", name, raw.get(name, 1500.0)) for at, name in enumerate(names, 1))
+
+    others = list(players[count:])
+    officials: dict[str, tuple[Seat, ...]] = {}
+    for bench in spec.officials(parsed):
+        names = list(players[:count]) if bench.order == "contestants" else others
+        if bench.role == "committee" and "author" in officials:
+            authors = {seat.player for seat in officials["author"]}
+            names = [name for name in names if name not in authors]
+        officials[bench.role] = seated(bench.role, names[: bench.wanted])
+        assert len(officials[bench.role]) >= bench.minimum, "the test gives too few players"
+    return Fixture(
+        number=number,
+        round=1,
+        game=spec.name,
+        version=spec.version,
+        seed=seed,
+        seats=tuple(
+            Seat(label, name, raw.get(name, 1500.0))
+            for label, name in zip("ABCDEFGH", players[:count], strict=False)
+        ),
+        officials=officials,
+        settings=parsed.model_dump(mode="json"),
+        drawn=spec.draw(parsed, Random("arena/draw"), number),
+    )
+
+
+def play(spec: GameSpec[Any], made: Fixture, answering: Answering, order: Random | None = None) -> Played:
+    """Play to the end; `order` shuffles the order in which open requests are answered."""
+    rules = spec.rules.model_validate(made.settings)
+    driver = Driver(spec, made, rules)
+    who = {seat.label: seat.player for seat in made.all_seats()}
+    waiting = driver.start()
+    steps: list[Step] = []
+    while waiting:
+        ask = waiting.pop(order.randrange(len(waiting)) if order else 0)
+        reply = answering(ask, who[ask.to])
+        steps.append(Step(ask, who[ask.to], reply))
+        assert len(steps) < 10_000, "the game does not end"
+        waiting += driver.feed(ask.key, reply)
+    assert driver.outcome is not None
+    return Played(made, driver.outcome, steps)
+
+
+def house(models: Mapping[str, str | PlayerSettings], seed: str = "seed") -> Answering:
+    """House players by name: `house:SKILL` or whole settings."""
+    clients = {
+        name: HouseClient(PlayerSettings(model=model, name=name) if isinstance(model, str) else model)
+        for name, model in models.items()
+    }
+
+    def answering(ask: Ask, player: str) -> Reply:
+        try:
+            answer = clients[player].answer_now(call(ask, seed))
+        except PlayerError as error:
+            return Reply("void", reason=str(error))
+        return Reply(
+            "refused" if answer.refused else "ok",
+            answer.text,
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+            latency_ms=round(answer.latency_s * 1000),
+            cost_nano=(answer.output_tokens or 0) * 400,
+            hidden=answer.hidden,
+        )
+
+    return answering
+
+
+def call(ask: Ask, seed: str = "seed") -> Call:
+    mark = fence(seed, ask.key)
+    messages = tuple((message.speaker, render(message, mark)) for message in ask.messages)
+    return Call(ask.key, ask.role, messages, ask.expects, ask.max_tokens, ask.temperature, seed, ask.oracle)
+
+
+def check(spec: GameSpec[Any], played: Played, secrets: Iterable[str] = ()) -> None:
+    """What holds after every play of every game, whatever was replied."""
+    made, outcome = played.fixture, played.outcome
+    labels = [seat.label for seat in made.seats]
+    assert outcome.void or sorted(outcome.scores) == sorted(labels)
+    assert all(0 <= score <= 1 for score in outcome.scores.values())
+    assert set(outcome.costs) <= set(labels)
+    assert msgspec.json.decode(msgspec.json.encode(outcome), type=Outcome) == outcome
+    assert len(set(played.keys)) == len(played.keys)
+    _check_bounds(spec, played)
+    _check_quotes(played)
+    for step in played.steps:
+        for _, text in call(step.ask, made.seed).messages:
+            for secret in secrets:
+                assert secret not in text, f"{secret!r} leaks into {step.ask.key}"
+
+
+def _check_bounds(spec: GameSpec[Any], played: Played) -> None:
+    rules = spec.rules.model_validate(played.fixture.settings)
+    bounds = {bound.seat: bound for bound in spec.bounds(rules, played.fixture)}
+    calls = Counter(step.ask.to for step in played.steps)
+    for label, count in calls.items():
+        assert count <= bounds[label].worst, f"{label} was asked {count} times"
+    for step in played.steps:
+        bound = bounds[step.ask.to]
+        size = sum(len(text.encode()) for _, text in call(step.ask, played.fixture.seed).messages)
+        assert size <= bound.input_bytes, f"{step.ask.key}: {size} bytes"
+        assert step.ask.max_tokens <= bound.max_tokens
+
+
+def _check_quotes(played: Played) -> None:
+    """Quotes refer to replies already given, and a stored request reads back as it was asked."""
+    said: dict[str, str] = {}
+    for step in played.steps:
+        for message in step.ask.messages:
+            for value in message.fill.values():
+                if isinstance(value, Quote) and value.key:
+                    assert said[value.key].startswith(value.text)
+        body, texts = request_body(step.ask)
+        stored = read_request(step.ask.key, body, by_hex(dict(texts)), said.__getitem__)
+        assert msgspec.structs.replace(step.ask, oracle=None) == stored
+        said[step.ask.key] = step.reply.text
+
+
+def unfenced(ask: Ask, seed: str) -> str:
+    """What a model reads outside the fences of this request, its own words given back to it left out."""
+    mark = fence(seed, ask.key)
+    text = "\n".join(said for speaker, said in call(ask, seed).messages if speaker != "assistant")
+    return re.sub(rf"<<<([^\n]*?) {mark}>>>\n.*?\n<<<end \1 {mark}>>>", "", text, flags=re.DOTALL)
+
+
+def scripted(script: Callable[[Ask, str], str | Reply]) -> Answering:
+    """Replies from a script that may give plain text."""
+
+    def answering(ask: Ask, player: str) -> Reply:
+        reply = script(ask, player)
+        return Reply("ok", reply, cost_nano=1_000_000, latency_ms=500) if isinstance(reply, str) else reply
+
+    return answering
+
+
+def choose(ask: Ask, option: str, reason: str = "because") -> str:
+    assert isinstance(ask.expects, Choice)
+    return f'{{"reason": "{reason}", "{ask.expects.field}": "{option}"}}'
+
+
+def agreeable(ask: Ask, player: str) -> str:
+    """Everybody writes a text that names its request, approves, and judges the first answer better."""
+    if isinstance(ask.expects, Text):
+        return f"the text of {ask.key} by {ask.to}"
+    return choose(ask, ask.expects.options[0])
+
+
+__all__ = [
+    "REPAIR",
+    "Played",
+    "agreeable",
+    "call",
+    "check",
+    "choose",
+    "fixture",
+    "house",
+    "play",
+    "scripted",
+    "unfenced",
+]
