@@ -55,8 +55,8 @@ class GameSpec(Generic[Rules]):
     """A game at the door of the arena.
 
     `rules` is the pydantic model of its settings (frozen, extra keys forbidden). `play` is the game.
-    `officials(rules)` says whom it needs besides the contestants; `draw(rules, rng, number)` what is drawn for
-    a match (plain JSON: a topic, a prompt), with an `rng` that begins alike for every match of an arena;
+    `officials(rules)` says whom it needs besides the contestants; `draw(rules, rng, number)` what is drawn
+    for a match (plain JSON: a topic, a prompt), with an `rng` that begins alike for every match of an arena;
     `bounds(rules, fixture)` every call it may make. `version` changes whenever the same replies could give
     another outcome or other requests.
     """
