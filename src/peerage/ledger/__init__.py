@@ -27,7 +27,7 @@ def open_ledger(address: str, folder: Path, *, create: bool) -> Ledger:
     from peerage.ledger.sql import SqlLedger
     from peerage.ledger.sqlite import SqliteFile
 
-    ledger = SqlLedger(address, SqliteFile(address, folder))
+    ledger = SqlLedger(SqliteFile(address, folder))
     try:
         ledger.prepare(create=create)
     except BaseException:

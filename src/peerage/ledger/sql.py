@@ -59,8 +59,8 @@ _INTO_SUMMARIES = (
 class SqlLedger:
     """The `Ledger` protocol over one SQL database."""
 
-    def __init__(self, address: str, file: SqliteFile) -> None:
-        self.address = address
+    def __init__(self, file: SqliteFile) -> None:
+        self.address = file.address
         self._file = file
         self._readers = file.reading()
         self._writer: Connection | None = None
@@ -139,9 +139,9 @@ class SqlLedger:
             "ON CONFLICT (digest) DO NOTHING",
         )
         insert(
-            "fixtures (number, round, body)",
-            _places(3),
-            [(row.number, row.round, row.body) for row in batch.fixtures],
+            "fixtures (number, round, body, checksum)",
+            _places(4),
+            [(row.number, row.round, row.body, crc32(row.body)) for row in batch.fixtures],
         )
         insert(
             _INTO_INTENTS,
@@ -168,10 +168,10 @@ class SqlLedger:
         )
         insert(_INTO_SUMMARIES, _places(12), [_flat(summary) for summary in batch.summaries])
         insert(
-            "snapshots (number, body)",
-            _places(2),
-            batch.snapshots,
-            "ON CONFLICT (number) DO UPDATE SET body = excluded.body",
+            "snapshots (number, body, checksum)",
+            _places(3),
+            [(number, body, crc32(body)) for number, body in batch.snapshots],
+            "ON CONFLICT (number) DO UPDATE SET body = excluded.body, checksum = excluded.checksum",
         )
         insert(
             "amendments (stream, sequence, body, chain, at_ms)",
@@ -228,19 +228,24 @@ class SqlLedger:
         )
         return starmap(Exchange, self._read(wanted))
 
-    def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str, int, str]]:
-        i, r = INTENTS.c, REPLIES.c
-        wanted = (
+    def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str]]:
+        f, i, r = FIXTURES.c, INTENTS.c, REPLIES.c
+        fixtures = select(f.number, f.body, f.checksum).where(_span(f.number, first, last))
+        for number, body, checksum in self._read(fixtures.order_by(f.number)):
+            if crc32(body) != checksum:
+                yield number, "fixture"
+        exchanges = (
             select(i.match, i.key, i.attempt, i.body, i.checksum, r.body, r.checksum)
             .select_from(INTENTS.outerjoin(REPLIES, r.intent == i.id))
             .where(_span(i.match, first, last))
             .order_by(i.match, i.id)
         )
-        for match, key, attempt, request, request_sum, reply, reply_sum in self._read(wanted):
+        for match, key, attempt, request, request_sum, reply, reply_sum in self._read(exchanges):
+            which = key if attempt == 1 else f"{key} (attempt {attempt})"
             if crc32(request) != request_sum:
-                yield match, key, attempt, "request"
+                yield match, f"request {which}"
             if reply is not None and crc32(reply) != reply_sum:
-                yield match, key, attempt, "reply"
+                yield match, f"reply {which}"
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
         t = RECORDS.c
@@ -265,8 +270,11 @@ class SqlLedger:
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
         t = SNAPSHOTS.c
-        wanted = select(t.number, t.body).where(_span(t.number, 0, at_most)).order_by(t.number.desc())
-        return next(((number, body) for number, body in self._read(wanted.limit(1))), None)
+        wanted = select(t.number, t.body, t.checksum).where(_span(t.number, 0, at_most))
+        for number, body, checksum in self._read(wanted.order_by(t.number.desc())):
+            if crc32(body) == checksum:
+                return number, body
+        return None
 
     def heads(self) -> tuple[int, int]:
         return self._newest(FIXTURES), self._newest(RECORDS)

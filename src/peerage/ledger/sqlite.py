@@ -38,6 +38,7 @@ class SqliteFile:
         if not name or name == ":memory:":
             raise LedgerError(f"{address!r} names no file; write for example sqlite:///arena.db")
         self.path = (folder / name).resolve()
+        self.address = f"sqlite:///{self.path.as_posix()}"
 
     def exists(self) -> bool:
         return self.path.exists()
@@ -118,12 +119,11 @@ class SqliteFile:
 
         `into` names table and columns, `row` holds the places of one row. The driver hands over the
         interpreter lock at every statement, which against a busy event loop may cost milliseconds; so
-        many rows go in one INSERT, of few enough sizes that all stay prepared.
+        many rows go in one INSERT, of few enough sizes that all of them stay prepared.
         """
         at = 0
         while at < len(rows):
-            left = len(rows) - at
-            size = left if left < _FINE else min(left - left % _FINE, _MOST)
+            size = min(len(rows) - at, _MOST_ROWS)
             values = tuple(chain.from_iterable(rows[at : at + size]))
             connection.exec_driver_sql(_bulk_sql(into, row, conflict, size), values)
             at += size
@@ -156,7 +156,7 @@ def _holder(note: Path) -> str:
         return ""
 
 
-_FINE, _MOST = 16, 256
+_MOST_ROWS = 128
 
 
 @lru_cache(maxsize=512)

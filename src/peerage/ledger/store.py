@@ -159,7 +159,10 @@ class Batch(Struct):
 
 
 class Ledger(Protocol):
-    """A store of records. Methods may block; a writer thread calls `write`, any thread may read."""
+    """A store of records. Methods may block; a writer thread calls `write`, any thread may read.
+
+    `address` opens the same ledger from any folder.
+    """
 
     address: str
 
@@ -184,10 +187,10 @@ class Ledger(Protocol):
         Every attempt is given, unanswered ones too.
         """
 
-    def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str, int, str]]:
-        """(match, key, attempt, "request" or "reply") whose bytes no longer fit the checksum beside them.
+    def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str]]:
+        """(match, "fixture", "request KEY" or "reply KEY") whose bytes no longer fit their checksum.
 
-        A checksum finds accidents and says which row; what a forger cannot forge is the Merkle root.
+        A checksum says which row an accident changed; what nobody can forge is the Merkle root.
         """
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
@@ -203,7 +206,7 @@ class Ledger(Protocol):
         """(player, opponent, first one's score, matches) over finished two-player matches, grouped."""
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
-        """The newest rating state, or the newest not beyond a match number."""
+        """The newest rating state whose bytes are whole, or the newest not beyond a match number."""
 
     def heads(self) -> tuple[int, int]:
         """(number of fixtures issued, number of records)."""

@@ -1,7 +1,8 @@
 """The tables of an SQL ledger, and the migrations that lead to them.
 
 `docs/ledger.md` describes them for readers of the file. Bodies and texts are stored as bytes, so that
-no store re-encodes what was hashed.
+no store re-encodes what was hashed. `checksum` is the CRC-32 of `body`: it says which row an accident
+changed, and covers what no record covers yet.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ FIXTURES = Table(
     SCHEMA,
     Column("number", ROWID, primary_key=True, autoincrement=False),
     Column("round", BigInteger, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
 INTENTS = Table(
@@ -113,6 +115,7 @@ SNAPSHOTS = Table(
     "snapshots",
     SCHEMA,
     Column("number", ROWID, primary_key=True, autoincrement=False),
+    Column("checksum", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
 AMENDMENTS = Table(
