@@ -7,7 +7,7 @@ propagation moves it. Void matches move nobody. So the standings after match n f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -29,6 +29,11 @@ def elo_settings(rating: Rating) -> EloSettings:
         propagation_width=rating.propagation_width,
         propagation_share=rating.propagation_share,
     )
+
+
+def pinned_rating(meta: Mapping[str, str]) -> Rating:
+    """The rating settings that an arena was made with, from the facts its ledger holds; else the defaults."""
+    return Rating.model_validate_json(meta["rating"]) if "rating" in meta else Rating()
 
 
 class Rated(NamedTuple):

@@ -8,6 +8,7 @@ from hashlib import sha256
 
 import msgspec
 
+from peerage.accounts import Account, position
 from peerage.engine.codec import by_hex, read_fixture
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Exchange, FixtureRow, Ledger
@@ -21,14 +22,15 @@ from peerage.standings import DONE, NOBODY, Standings, after_match
 class Recovered:
     """Where an arena stands.
 
-    `standings` are after the last record; `after_round` those at the end of recent rounds, as pairing may
-    need them; `round_ends` the last number of each round not folded yet. `pending` are issued fixtures
-    without a record, with their digests, and `exchanges` what is on record for them. `spent_nano` counts
-    known costs, and calls left open by a crash at their worst (`open_nano`).
+    `standings` and `accounts` are after the last record; `after_round` the standings at the end of recent
+    rounds, as pairing may need them; `round_ends` the last number of each round not folded yet. `pending`
+    are issued fixtures without a record, with their digests, and `exchanges` what is on record for them.
+    `spent_nano` counts known costs, and calls left open by a crash at their worst (`open_nano`).
     """
 
     history: History = field(default_factory=History)
     standings: Standings = NOBODY
+    accounts: dict[str, Account] = field(default_factory=dict)
     chain: bytes = GENESIS
     after_round: dict[int, Standings] = field(default_factory=dict)
     round_ends: dict[int, int] = field(default_factory=dict)
@@ -73,6 +75,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     found.round_ends = {round: end for round, end in ends.items() if end > recorded}
     found.rounds_folded = max((round for round, end in ends.items() if end <= recorded), default=0)
     _refold(found, ledger, ends, lag, elo)
+    found.accounts = position(ledger, elo).accounts
     if recorded:
         found.chain = next(iter(ledger.records(recorded, recorded))).chain
     if waiting:

@@ -14,6 +14,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
+from peerage.accounts import count, snapshot_body
 from peerage.engine.admission import worst_cost
 from peerage.engine.budget import Budget, Verdict
 from peerage.engine.calls import Calls, Line, Pending
@@ -112,6 +113,7 @@ class Runner:
         self._recovered = recovered
         self._history = recovered.history
         self._standings = recovered.standings
+        self._accounts = recovered.accounts
         self._chain = recovered.chain
         self._after_round: dict[int, Standings] = dict(recovered.after_round)
         self._round_ends: dict[int, int] = dict(recovered.round_ends)
@@ -390,13 +392,15 @@ class Runner:
         rows.summaries.append(settled.summary)
         self._journal.touch()
         self._standings = settled.standings
+        count(self._accounts, settled.summary, settled.record.totals)
         self._played += 1
         if self._observe is not None:
             self._journal.then(partial(self._observe, settled.record, settled.summary))
 
     def _snapshot(self) -> None:
         if self._standings.number and self._standings.number != self._recovered.standings.number:
-            self._journal.rows.snapshots.append((self._standings.number, self._standings.to_bytes()))
+            body = snapshot_body(self._standings, self._accounts)
+            self._journal.rows.snapshots.append((self._standings.number, body))
             self._journal.touch()
 
 

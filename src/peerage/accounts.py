@@ -1,0 +1,147 @@
+"""What every player has done and cost so far: a fold of finished matches, kept beside the ratings.
+
+The sums go into each rating snapshot, so that a table reads one snapshot and the few matches after it,
+never all records. They are derived: where no snapshot holds them they are folded from the first record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from peerage.ledger.store import Ledger, Summary
+from peerage.match import Totals
+from peerage.ratings.elo import EloSettings
+from peerage.standings import DONE, NOBODY, Standings, after_all
+
+
+class Account(Struct, frozen=True, gc=False):
+    """One player's sums over finished matches.
+
+    `matches` were decided, of which `wins` with the best score alone, `draws` with the best score shared;
+    `void` came to nothing. These count it as a contestant. `calls`, tokens and `cost_nano` (1e-9 dollars)
+    count everything it was asked, as an official too; `unknown_costs` are the calls without a known cost.
+    `answer_cost` sums, in the arena's cost unit, what its own play cost in the `answers_priced` decided
+    matches where that is known.
+    """
+
+    matches: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    void: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_nano: int = 0
+    unknown_costs: int = 0
+    answer_cost: float = 0.0
+    answers_priced: int = 0
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Everything it cost, in dollars; None while the cost of any call is unknown."""
+        return None if self.unknown_costs else self.cost_nano / 1e9
+
+    @property
+    def cost_per_match(self) -> float | None:
+        """Mean cost of its own play in a decided match, in the arena's cost unit; None when unknown."""
+        return self.answer_cost / self.answers_priced if self.answers_priced else None
+
+
+NOTHING = Account()
+
+
+def count(accounts: dict[str, Account], summary: Summary, totals: Mapping[str, Totals]) -> None:
+    """Count one more finished match, the next in number order, into `accounts`."""
+    for player, spent in totals.items():
+        was = accounts.get(player, NOTHING)
+        accounts[player] = Account(
+            was.matches,
+            was.wins,
+            was.draws,
+            was.losses,
+            was.void,
+            was.calls + spent.calls,
+            was.input_tokens + spent.input_tokens,
+            was.output_tokens + spent.output_tokens,
+            was.cost_nano + spent.cost_nano,
+            was.unknown_costs + spent.unknown_costs,
+            was.answer_cost,
+            was.answers_priced,
+        )
+    done = summary.status == DONE
+    best = max(summary.scores, default=0.0)
+    alone = summary.scores.count(best) == 1
+    for place, player in enumerate(summary.players):
+        won = done and summary.scores[place] == best
+        cost = summary.costs[place]
+        was = accounts.get(player, NOTHING)
+        accounts[player] = msgspec.structs.replace(
+            was,
+            matches=was.matches + done,
+            wins=was.wins + (won and alone),
+            draws=was.draws + (won and not alone),
+            losses=was.losses + (done and not won),
+            void=was.void + (not done),
+            answer_cost=was.answer_cost + (cost if done and cost is not None else 0.0),
+            answers_priced=was.answers_priced + (done and cost is not None),
+        )
+
+
+class Position(NamedTuple):
+    """Where an arena stands after match `standings.number`: ratings and sums."""
+
+    standings: Standings
+    accounts: dict[str, Account]
+
+
+class _Snapshot(Struct):
+    """A position as stored; `accounts` is None in what an earlier version wrote."""
+
+    number: int
+    players: tuple[str, ...]
+    raw: tuple[float, ...]
+    cost: tuple[float, ...]
+    accounts: dict[str, Account] | None = None
+
+
+class _Light(Struct):
+    """The little of a record that sums need."""
+
+    totals: dict[str, Totals]
+
+
+_read_snapshot = msgspec.json.Decoder(_Snapshot).decode
+_read_light = msgspec.json.Decoder(_Light).decode
+
+
+def snapshot_body(standings: Standings, accounts: dict[str, Account]) -> bytes:
+    """The stored bytes of a snapshot."""
+    return msgspec.json.encode(
+        _Snapshot(standings.number, standings.players, standings.raw, standings.cost, accounts)
+    )
+
+
+def read_snapshot(body: bytes) -> Position | None:
+    """A stored snapshot; None when it holds no sums."""
+    found = _read_snapshot(body)
+    if found.accounts is None:
+        return None
+    return Position(Standings(found.number, found.players, found.raw, found.cost), found.accounts)
+
+
+def position(ledger: Ledger, elo: EloSettings) -> Position:
+    """Where the arena stands after its last record: the newest snapshot and the matches after it."""
+    stored = ledger.snapshot()
+    standings, accounts = (stored and read_snapshot(stored[1])) or Position(NOBODY, {})
+    summaries = list(ledger.summaries(standings.number + 1))
+    if summaries:
+        last = summaries[-1].number
+        records = ledger.records(standings.number + 1, last)
+        for summary, record in zip(summaries, records, strict=True):
+            count(accounts, summary, _read_light(record.body).totals)
+    return Position(after_all(standings, summaries, elo), accounts)
