@@ -62,9 +62,9 @@ def _shape(
     again = [stage.again for stage in prompts.stages]
     return {
         "contestant": _bound(2, 1.0, [to_answer], challenge, contestant, 300),
+        # authors rotate, so over all turns each writes every part once a draft
         "author": _bound(
-            # alone, an author has one turn; of two who write together, each has a part in both turns
-            2 * max_drafts * min(parts, authors),
+            2 * max_drafts * parts,
             1.3 * parts / max(authors, 1),
             again,
             parts * draft + objections,
@@ -88,6 +88,6 @@ def _bound(
         worst=worst,
         input_bytes=size + quoted + _SMALL + REPAIR_BYTES,
         usual_input_tokens=round(size * _USUAL_TOKENS) + usual_tokens,
-        usual_output_tokens=min(limit.max_tokens, round(_CHAR * limit.max_chars * _USUAL_TOKENS / 10)),
+        usual_output_tokens=min(limit.max_tokens, limit.max_chars // 10),
         max_tokens=limit.max_tokens,
     )

@@ -1,0 +1,113 @@
+"""A panel on its own, as the author of another game would use it."""
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from peerage.judging.panel import Ballot, PanelRules, Verdict, count, panel
+from peerage.match import Seat
+from peerage.protocol import Ask, Chosen, Reply, Steps
+
+JUDGES = [Seat(f"judge/{at}", f"p{at}", 1500.0 + 100 * at) for at in range(1, 4)]
+
+
+def run(steps: Steps[Verdict], answer: Callable[[Ask], Reply]) -> tuple[Verdict, list[Ask]]:
+    asks: list[Ask] = list(next(steps))  # type: ignore[arg-type]
+    try:
+        steps.send([answer(ask) for ask in asks])
+    except StopIteration as stop:
+        return stop.value, asks
+    raise AssertionError("a panel asks once")
+
+
+def saying(choice: str) -> Callable[[Ask], Reply]:
+    return lambda ask: Reply("ok", value=Chosen(choice))
+
+
+def test_takes_plain_strings() -> None:
+    verdict, asks = run(panel(JUDGES, {"left": "L", "right": "R"}, {"question": "Which?"}), saying("tie"))
+    assert verdict.score == 0.5
+    assert [ask.key for ask in asks][:2] == ["judge/1/left-right", "judge/1/right-left"]
+    assert not verdict.inconclusive
+
+
+def test_hidden_qualities_reach_the_judges_in_the_order_shown() -> None:
+    answers = {"A": Reply("ok", "a", hidden=1), "B": Reply("ok", "b", hidden=2)}
+    _, asks = run(panel(JUDGES, answers, {"question": "?"}), saying("A"))
+    assert [ask.oracle["answers"] for ask in asks[:2]] == [[1, 2], [2, 1]]
+
+
+def test_answers_are_cut() -> None:
+    rules = PanelRules(answer_chars=3)
+    _, asks = run(panel(JUDGES, {"A": "abcdef", "B": "xy"}, {"question": "?"}, rules), saying("A"))
+    assert asks[0].messages[1].fill["answer_a"].text == "abc"  # type: ignore[union-attr]
+
+
+def test_misuse_is_told() -> None:
+    with pytest.raises(ValueError, match="2 answers, not 1"):
+        next(panel(JUDGES, {"A": "x"}, {"question": "?"}))
+    with pytest.raises(ValueError, match="rng"):
+        next(panel(JUDGES, {"A": "x", "B": "y"}, {"question": "?"}, PanelRules(order="one")))
+    with pytest.raises(KeyError, match="question"):
+        next(panel(JUDGES, {"A": "x", "B": "y"}, {}))
+
+
+def test_one_order_comes_from_the_rng() -> None:
+    def orders(seed: int) -> list[str]:
+        rules = PanelRules(order="one")
+        steps = panel(JUDGES * 3, {"A": "x", "B": "y"}, {"question": "?"}, rules, rng=Random(seed))
+        return [ask.key[-3:] for ask in next(steps)]  # type: ignore[union-attr]
+
+    assert orders(1) == orders(1)
+    assert len({tuple(orders(seed)) for seed in range(5)}) > 1
+
+
+def _ballots(votes: list[str]) -> tuple[list[Ballot], dict[str, float]]:
+    ballots = [Ballot(f"judge/{at}", vote, {}, False) for at, vote in enumerate(votes)]
+    return ballots, {ballot.judge: 1500.0 for ballot in ballots}
+
+
+VOTES = st.lists(st.sampled_from(["A", "B", "tie", "abstain"]), min_size=1, max_size=12)
+
+
+@given(VOTES, st.floats(0, 0.49), st.floats(0, 1), st.lists(st.floats(0, 4000), min_size=12, max_size=12))
+def test_swapping_the_contestants_mirrors_the_verdict(
+    votes: list[str], epsilon: float, quorum: float, ratings: list[float]
+) -> None:
+    rules = PanelRules(epsilon=epsilon, quorum=quorum)
+    ballots, _ = _ballots(votes)
+    rated = {ballot.judge: rating for ballot, rating in zip(ballots, ratings, strict=False)}
+    as_a = count(ballots, rated, "A", rules)
+    as_b = count(ballots, rated, "B", rules)
+    if as_a.score is None:
+        assert as_b.score is None
+        assert as_a.share is None
+    else:
+        assert as_b.score == 1 - as_a.score
+        assert as_a.share == pytest.approx(1 - (as_b.share or 0))
+
+
+@given(VOTES, st.floats(0, 1))
+def test_quorum(votes: list[str], quorum: float) -> None:
+    ballots, ratings = _ballots(votes)
+    valid = sum(vote != "abstain" for vote in votes)
+    found = count(ballots, ratings, "A", PanelRules(quorum=quorum))
+    assert found.inconclusive == (valid == 0 or valid < quorum * len(votes) - 1e-9)
+
+
+@given(VOTES)
+def test_equal_weights_count_heads(votes: list[str]) -> None:
+    ballots, ratings = _ballots(votes)
+    found = count(ballots, ratings, "A", PanelRules(weights="equal", quorum=0))
+    ahead = votes.count("A") - votes.count("B")
+    if any(vote != "abstain" for vote in votes):
+        assert found.score == (0.5 if ahead == 0 else float(ahead > 0))
+
+
+@pytest.mark.parametrize(("votes", "score"), [("AAABB", 0.5), ("AAAAB", 1.0), ("BBBBA", 0.0)])
+def test_epsilon_is_inclusive(votes: str, score: float) -> None:
+    ballots, ratings = _ballots(list(votes))
+    assert count(ballots, ratings, "A", PanelRules(weights="equal", epsilon=0.1)).score == score

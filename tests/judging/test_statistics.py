@@ -1,0 +1,79 @@
+import pytest
+from tests.offline import fixture, house, play
+
+from peerage.games.duel import DUEL
+from peerage.judging.panel import Ballot
+from peerage.judging.statistics import PanelRecord, judge_statistics, panel_record
+from peerage.match import Outcome
+from peerage.settings import PlayerSettings
+
+PLAYERS = {"judge/1": "kit", "judge/2": "lou", "judge/3": "max", "A": "ann", "B": "bob"}
+FAMILIES = {"kit": "k", "ann": "k", "lou": "l", "max": "m", "bob": "b"}
+
+
+def record(*ballots: Ballot) -> PanelRecord:
+    return PanelRecord(PLAYERS, ("A", "B"), ballots)
+
+
+def steady(judge: str, vote: str) -> Ballot:
+    return Ballot(judge, vote, {"A-B": vote, "B-A": vote}, False, 0.5)
+
+
+def test_agreement_flips_and_abstentions() -> None:
+    flip = Ballot("judge/2", "tie", {"A-B": "A", "B-A": "B"}, True)
+    gone = Ballot("judge/3", "abstain", {"A-B": "void", "B-A": "A"}, False)
+    found = judge_statistics(
+        [record(steady("judge/1", "A"), flip, gone), record(steady("judge/1", "B"), steady("judge/2", "B"))],
+        FAMILIES,
+    )
+    assert list(found) == ["kit", "lou", "max"]
+    assert (found["kit"].votes, found["kit"].agreement, found["kit"].flip_share) == (2, 0.5, 0)
+    assert (found["lou"].ties, found["lou"].flip_share) == (1, 0.5)
+    assert found["lou"].first_share == 0.75, "A first in A-B, B first in B-A, then B second and first"
+    assert (found["max"].abstentions, found["max"].unusable, found["max"].agreement) == (1, 1, None)
+    assert found["max"].flip_share is None
+
+
+def test_kin_lean_is_measured_against_the_rest_of_the_panel() -> None:
+    found = judge_statistics(
+        [record(steady("judge/1", "A"), steady("judge/2", "B"), steady("judge/3", "tie"))], FAMILIES
+    )
+    assert found["kit"].kin_lean == pytest.approx(1 - 0.25)
+    assert found["kit"].kin_votes == 1
+    assert found["lou"].kin_lean is None
+
+
+def test_planted_faults_are_seen_in_play() -> None:
+    """A position-biased and a self-preferring judge stand out beside honest ones, from outcomes alone."""
+    settings = {
+        "ann": PlayerSettings(model="house:0.6", name="ann", family="k"),
+        "bob": PlayerSettings(model="house:0.6", name="bob", family="b"),
+        "kit": PlayerSettings.model_validate(
+            {"model": "house:0.8", "name": "kit", "family": "k", "faults": {"self_preference": 0.8}}
+        ),
+        "lou": PlayerSettings.model_validate(
+            {"model": "house:0.8", "name": "lou", "family": "l", "faults": {"position_bias": 0.8}}
+        ),
+        "max": PlayerSettings(model="house:0.8", name="max", family="m"),
+        "nia": PlayerSettings(model="house:0.8", name="nia", family="n"),
+    }
+    panels = []
+    for number in range(1, 121):
+        made = fixture(DUEL, list(settings), {"prompts": ["Say why."]}, number=number, seed=f"s{number}")
+        found = panel_record(made, play(DUEL, made, house(settings, f"s{number}")).outcome)
+        assert found is not None
+        panels.append(found)
+    found_all = judge_statistics(panels, {name: player.family for name, player in settings.items()})
+    lean, flips = found_all["kit"].kin_lean, {name: found_all[name].flip_share or 0 for name in found_all}
+    assert lean is not None
+    assert lean > 0.2
+    assert flips["lou"] > 0.6
+    assert max(flips["max"], flips["nia"]) < 0.45
+    assert found_all["lou"].first_share == pytest.approx(0.9, abs=0.06)
+    assert found_all["max"].first_share == pytest.approx(0.5, abs=0.06)
+    assert found_all["lou"].agreement < found_all["max"].agreement  # type: ignore[operator]
+
+
+def test_no_panel_no_record() -> None:
+    made = fixture(DUEL, ["a", "b", "c", "d"])
+    assert panel_record(made, Outcome(void="no_answer")) is None
