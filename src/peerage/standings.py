@@ -31,9 +31,9 @@ def elo_settings(rating: Rating) -> EloSettings:
     )
 
 
-def pinned_rating(meta: Mapping[str, str]) -> Rating:
-    """The rating settings that an arena was made with, from the facts its ledger holds; else the defaults."""
-    return Rating.model_validate_json(meta["rating"]) if "rating" in meta else Rating()
+def pinned_rating(meta: Mapping[str, str], unpinned: Rating) -> Rating:
+    """The rating settings that an arena was made with, from the facts its ledger holds; else `unpinned`."""
+    return Rating.model_validate_json(meta["rating"]) if "rating" in meta else unpinned
 
 
 class Rated(NamedTuple):
