@@ -77,7 +77,7 @@ def fixture(
         ),
         officials=officials,
         settings=parsed.model_dump(mode="json"),
-        drawn=spec.draw(parsed, Random("arena/draw"), number),
+        drawn=spec.draw(parsed, "arena", number),
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from random import Random
 from typing import Any
 
 import msgspec
@@ -342,11 +341,11 @@ def test_a_repaired_answer_costs_both_calls() -> None:
 
 def test_topics_come_in_stratified_blocks() -> None:
     rules = DuelRules(topics=("a", "b", "c", "d", "e"))
-    drawn = [draw(rules, Random("arena"), number)["topic"] for number in range(1, 51)]
+    drawn = [draw(rules, "arena", number)["topic"] for number in range(1, 51)]
     blocks = [drawn[at : at + 5] for at in range(0, 50, 5)]
     assert all(sorted(block) == ["a", "b", "c", "d", "e"] for block in blocks)
     assert len({tuple(block) for block in blocks}) > 5
-    assert drawn != [draw(rules, Random("other"), number)["topic"] for number in range(1, 51)]
+    assert drawn != [draw(rules, "other", number)["topic"] for number in range(1, 51)]
 
 
 def officials_of(rules: dict[str, Any]) -> dict[str, Any]:

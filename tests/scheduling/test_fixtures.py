@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from random import Random
 from typing import Any, Literal
 
 import pytest
@@ -28,8 +27,8 @@ def play(table: Table) -> Steps[Outcome]:
     return Outcome(scores={seat.label: 0.5 for seat in table.seats})
 
 
-def draw(rules: Rules, rng: Random, number: int) -> Mapping[str, Any]:
-    return {"topic": rules.topics[number % len(rules.topics)], "lot": rng.random()}
+def draw(rules: Rules, seed: str, number: int) -> Mapping[str, Any]:
+    return {"topic": rules.topics[number % len(rules.topics)], "lot": seed}
 
 
 COIN = GameSpec(
@@ -67,7 +66,7 @@ def test_a_fixture_is_complete() -> None:
         for seat in fixture.all_seats():
             assert (seat.raw, seat.cost) == next(s[2:] for s in STANDINGS if s.player == seat.player)
     assert len({fixture.seed for fixture in fixtures}) == 3
-    assert len({fixture.drawn["lot"] for fixture in fixtures}) == 1, "draws begin alike in all an arena's matches"
+    assert len({fixture.drawn["lot"] for fixture in fixtures}) == 1, "draws follow from the arena's one seed"
 
 
 def test_the_best_raw_elo_judges() -> None:

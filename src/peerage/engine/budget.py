@@ -62,11 +62,13 @@ class Budget:
         if self.per_match is not None and total > self.per_match:
             return Verdict.MATCH, ""
         if self.per_player is not None:
+            # The first player who may be short decides, and while that is open all wait: so it does not
+            # depend on how far earlier matches have come who is named.
             for player, most in worst.items():
-                if self.spent_by.get(player, 0) + most > self.per_player:
+                spent = self.spent_by.get(player, 0)
+                if spent + most > self.per_player:
                     return Verdict.PLAYER, player
-            for player, most in worst.items():
-                if self.spent_by.get(player, 0) + self._held_by.get(player, 0) + most > self.per_player:
+                if spent + self._held_by.get(player, 0) + most > self.per_player:
                     return Verdict.WAIT, player
         if self.limit is not None:
             if self.spent + total > self.limit:

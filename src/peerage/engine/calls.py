@@ -21,7 +21,7 @@ from peerage.engine.journal import Journal
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
 from peerage.players.client import Answer, Call, Client, InstantClient, PlayerError
-from peerage.protocol import Ask, Reply, fence, render, storable
+from peerage.protocol import Ask, Reply, Speaker, fence, render, storable
 from peerage.settings import Engine, PlayerSettings
 
 MAX_STORED_CHARS = 262_144
@@ -53,7 +53,7 @@ class Line:
 class Pending:
     """A request on its way. `tries` counts attempts of this process, `attempt` those of all."""
 
-    __slots__ = ("ask", "attempt", "body", "bytes", "match", "messages", "player", "seed", "tries", "worst")
+    __slots__ = ("ask", "attempt", "body", "match", "messages", "player", "seed", "tries", "worst")
 
     def __init__(self, match: int, seed: str, player: str, ask: Ask, body: bytes, attempt: int) -> None:
         self.match = match
@@ -64,8 +64,7 @@ class Pending:
         self.attempt = attempt
         self.tries = 0
         self.worst: int | None = None
-        self.bytes = 0
-        self.messages: tuple[tuple[str, str], ...] = ()
+        self.messages: list[tuple[Speaker, str]] = []
 
 
 class Calls:
@@ -165,11 +164,14 @@ class Calls:
         ask = pending.ask
         line = self._lines[pending.player]
         mark = fence(pending.seed, ask.key)
-        pending.messages = tuple([(m.speaker, render(m, mark)) for m in ask.messages])
-        if not pending.bytes:
-            size = sum([len(text) if text.isascii() else len(text.encode()) for _, text in pending.messages])
-            pending.bytes = size + len(line.settings.system_prompt.encode()) + OVERHEAD_BYTES
-            pending.worst = line.pricing.worst_nano(pending.bytes, self._limit(pending))
+        size = OVERHEAD_BYTES + len(line.settings.system_prompt.encode())
+        messages: list[tuple[Speaker, str]] = []
+        for message in ask.messages:
+            text = render(message, mark)
+            size += len(text) if text.isascii() else len(text.encode())
+            messages.append((message.speaker, text))
+        pending.messages = messages
+        pending.worst = line.pricing.worst_nano(size, self._limit(pending))
         pending.attempt += 1
         self._intent(pending)
 
@@ -193,7 +195,7 @@ class Calls:
         call = Call(
             ask.key,
             ask.role,
-            pending.messages,  # type: ignore[arg-type]
+            pending.messages,
             ask.expects,
             self._limit(pending),
             ask.temperature,
@@ -299,7 +301,7 @@ class Calls:
         )
         self._journal.touch()
         self.answered += 1
-        pending.messages = ()
+        pending.messages = []
         self._replied(pending, raw, leaf(key, pending.player, pending.body, body))
 
 

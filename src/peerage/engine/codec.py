@@ -8,6 +8,7 @@ reply. Fixtures refer to their settings by digest. `docs/ledger.md` describes th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -32,7 +33,7 @@ class _Form(Struct, frozen=True):
     messages: tuple[tuple[Speaker, str], ...]
 
 
-class _Filled(Struct, frozen=True, omit_defaults=True):
+class _Filled(Struct, frozen=True, omit_defaults=True, gc=False):
     """What fills a place, when it is not a short literal.
 
     With a `label` it is a quote: the first `chars` characters of `reply`, or inline (`said`), or by digest
@@ -46,13 +47,13 @@ class _Filled(Struct, frozen=True, omit_defaults=True):
     text: str = ""
 
 
-class _Request(Struct, frozen=True):
+class _Request(Struct, frozen=True, gc=False):
     to: str
     form: str
-    fill: tuple[dict[str, str | _Filled], ...]
+    fill: list[dict[str, str | _Filled]]
 
 
-class _Body(Struct, frozen=True, omit_defaults=True):
+class _Body(Struct, frozen=True, omit_defaults=True, gc=False):
     """A reply as stored; `status` invalid never stands here, since validity follows from the kind."""
 
     status: str
@@ -75,8 +76,6 @@ _decode_request = msgspec.json.Decoder(_Request).decode
 _decode_body = msgspec.json.Decoder(_Body).decode
 _decode_record = msgspec.json.Decoder(MatchRecord).decode
 
-_forms: dict[tuple[Any, ...], tuple[str, Text]] = {}
-
 
 def text_digest(text: str) -> bytes:
     return sha256(text.encode()).digest()
@@ -84,34 +83,42 @@ def text_digest(text: str) -> bytes:
 
 def request_body(ask: Ask) -> tuple[bytes, list[Text]]:
     """The stored bytes of a request and the long texts it refers to."""
-    shape = (ask.role, ask.max_tokens, ask.temperature, ask.expects, *[m.template for m in ask.messages])
-    speakers = tuple([message.speaker for message in ask.messages])
-    known = _forms.get((shape, speakers))
-    if known is None:
-        messages = tuple((message.speaker, message.template) for message in ask.messages)
-        form = _encode(_Form(ask.role, ask.max_tokens, ask.temperature, ask.expects, messages)).decode()
-        digest = text_digest(form)
-        known = (digest.hex(), (digest, form))
-        if len(_forms) < 10_000:
-            _forms[(shape, speakers)] = known
-    texts = [known[1]]
-    fills: list[dict[str, str | _Filled]] = []
-    for message in ask.messages:
-        fill: dict[str, str | _Filled] = {}
-        for place, value in message.fill.items():
-            if isinstance(value, Quote):
-                if value.key:
-                    fill[place] = _Filled(value.label, value.key, len(value.text))
-                elif len(value.text) <= INLINE_CHARS:
-                    fill[place] = _Filled(value.label, said=value.text)
-                else:
-                    fill[place] = _Filled(value.label, text=_long(value.text, texts))
-            elif len(value) <= INLINE_CHARS:
-                fill[place] = value
-            else:
-                fill[place] = _Filled(text=_long(value, texts))
-        fills.append(fill)
-    return _encode(_Request(ask.to, known[0], tuple(fills))), texts
+    form, text = _form(
+        ask.role,
+        ask.max_tokens,
+        ask.temperature,
+        ask.expects,
+        tuple([(message.speaker, message.template) for message in ask.messages]),
+    )
+    texts = [text]
+    fills = [
+        {place: _fill(value, texts) for place, value in message.fill.items()} for message in ask.messages
+    ]
+    return _encode(_Request(ask.to, form, fills)), texts
+
+
+@lru_cache(maxsize=10_000)
+def _form(
+    role: Role,
+    max_tokens: int,
+    temperature: float | None,
+    expects: AnyKind,
+    messages: tuple[tuple[Speaker, str], ...],
+) -> tuple[str, Text]:
+    """What thousands of requests share, as a text with its digest."""
+    form = _encode(_Form(role, max_tokens, temperature, expects, messages)).decode()
+    digest = text_digest(form)
+    return digest.hex(), (digest, form)
+
+
+def _fill(value: str | Quote, texts: list[Text]) -> str | _Filled:
+    if isinstance(value, str):
+        return value if len(value) <= INLINE_CHARS else _Filled(text=_long(value, texts))
+    if value.key:
+        return _Filled(value.label, value.key, len(value.text))
+    if len(value.text) <= INLINE_CHARS:
+        return _Filled(value.label, said=value.text)
+    return _Filled(value.label, text=_long(value.text, texts))
 
 
 def _long(text: str, texts: list[Text]) -> str:

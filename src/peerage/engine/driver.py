@@ -51,6 +51,7 @@ class Driver:
         self.outcome: Outcome | None = None
         self.notes: list[Note] = []
         self._name = f"game {spec.name!r}, match {fixture.number}"
+        self._seats = {seat.label for seat in fixture.all_seats()}
         self._root = _Branch(spec.play(Table(fixture, rules)), "", None, None)
         self._waiting: dict[str, tuple[_Branch, Any, Ask]] = {}
         self._first_tries: dict[str, Reply] = {}
@@ -105,6 +106,8 @@ class Driver:
             except Voided as voided:
                 self._end(branch, None, voided)
                 return
+            except Exception as error:
+                raise GameError(f"{self._name} raised {type(error).__name__}: {error}") from error
             value = error = None
             if isinstance(yielded, Ask):
                 branch.many = False
@@ -117,12 +120,7 @@ class Driver:
                     return
                 value, error = _gathered(branch)
             elif isinstance(yielded, Iterable):
-                asks = []
-                for request in yielded:
-                    if isinstance(request, Note):
-                        self.notes.append(request)
-                    else:
-                        asks.append(request)
+                asks = self._listed(yielded)
                 if asks:
                     branch.many = True
                     branch.missing = len(asks)
@@ -137,10 +135,33 @@ class Driver:
                     "Together was expected"
                 )
 
+    def _listed(self, requests: Iterable[Any]) -> list[Ask]:
+        asks: list[Ask] = []
+        for request in requests:
+            if isinstance(request, Ask):
+                asks.append(request)
+            elif isinstance(request, Note):
+                self.notes.append(request)
+            else:
+                raise GameError(
+                    f"{self._name} yielded a sequence that holds {type(request).__name__}; only an Ask or a "
+                    "Note may stand there (for a protocol of several steps write `yield from` or Together)"
+                )
+        return asks
+
     def _open(self, branch: _Branch, place: Any, ask: Ask) -> None:
         if branch.prefix:
             ask = msgspec.structs.replace(ask, key=branch.prefix + ask.key)
-        if ask.key in self._keys or ask.key.endswith(REPAIR):
+        if ask.to not in self._seats:
+            raise GameError(
+                f"{self._name} asked the seat {ask.to!r}, which it does not have; "
+                f"its seats are {', '.join(sorted(self._seats))}"
+            )
+        if ask.key.endswith(REPAIR):
+            raise GameError(
+                f"{self._name} used the request key {ask.key!r}; keys that end in {REPAIR!r} are the engine's"
+            )
+        if ask.key in self._keys:
             raise GameError(
                 f"{self._name} used the request key {ask.key!r} twice; keys are unique in a match"
             )

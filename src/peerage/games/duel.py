@@ -15,6 +15,7 @@ answers tie.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -121,20 +122,23 @@ def officials(rules: DuelRules) -> tuple[Bench, ...]:
     return Bench("author", 2, fewest, "top_quarter", kin=kin), committee, judges
 
 
-def draw(rules: DuelRules, rng: Random, number: int) -> dict[str, str]:
+def draw(rules: DuelRules, seed: str, number: int) -> dict[str, str]:
     """The topic, or the prompt, of match `number`.
 
     Stratified: every block of as many matches as there are topics (or prompts) holds each of them once, in
-    an order drawn for the block. `rng` must begin alike for every match of an arena.
+    an order drawn for the block from the arena's `seed`.
     """
     strata: Sequence[Any] = rules.prompts or rules.topics
     block, place = divmod(number - 1, len(strata))
-    order = list(range(len(strata)))
-    Random(f"{rng.getrandbits(64)}/{block}").shuffle(order)
-    drawn = strata[order[place]]
+    drawn = strata[_order(seed, block, len(strata))[place]]
     if isinstance(drawn, str):
         return {"topic": drawn}
     return {"prompt": drawn.prompt, **({"category": drawn.category} if drawn.category else {})}
+
+
+@lru_cache(maxsize=8)
+def _order(seed: str, block: int, strata: int) -> tuple[int, ...]:
+    return tuple(Random(f"{seed}/draw/{block}").sample(range(strata), strata))
 
 
 DUEL: GameSpec[DuelRules] = GameSpec(

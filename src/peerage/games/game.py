@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from random import Random
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel
@@ -55,7 +54,7 @@ class GameSpec(Generic[Rules]):
     """A game at the door of the arena.
 
     `rules` is the pydantic model of its settings (frozen, extra keys forbidden). `play` is the game.
-    `officials(rules)` says whom it needs besides the contestants; `draw(rules, rng, number)` what is drawn
+    `officials(rules)` says whom it needs besides the contestants; `draw(rules, seed, number)` what is drawn
     for a match (plain JSON: a topic, a prompt), with an `rng` that begins alike for every match of an arena;
     `bounds(rules, fixture)` every call it may make. `version` changes whenever the same replies could give
     another outcome or other requests.
@@ -68,5 +67,5 @@ class GameSpec(Generic[Rules]):
     rules: type[Rules]
     play: Callable[[Table], Steps[Outcome]]
     officials: Callable[[Rules], tuple[Bench, ...]]
-    draw: Callable[[Rules, Random, int], Mapping[str, Any]]
+    draw: Callable[[Rules, str, int], Mapping[str, Any]]
     bounds: Callable[[Rules, Fixture], tuple[CallBound, ...]]

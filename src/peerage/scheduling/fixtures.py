@@ -81,7 +81,7 @@ def next_round(
     fixtures: list[Fixture] = []
     for at, pair in enumerate(pairs, number):
         seed = match_seed(scheduler.seed, at)
-        chosen = choose(benches, pair, merit, Random(f"{seed}/officials"))
+        chosen = choose(benches, pair, merit, f"{seed}/officials")
         if isinstance(chosen, Shortage):
             raise Unstaffed(str(chosen))
         fixtures.append(
@@ -97,7 +97,7 @@ def next_round(
                     for role, players in chosen.items()
                 },
                 settings=scheduler.settings,
-                drawn=scheduler.spec.draw(scheduler.rules, Random(f"{scheduler.seed}/draw"), at),
+                drawn=scheduler.spec.draw(scheduler.rules, str(scheduler.seed), at),
                 snapshot=snapshot,
             )
         )

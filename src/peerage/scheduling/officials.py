@@ -40,11 +40,12 @@ def by_merit(standings: Sequence[Standing], rng: Random) -> tuple[Standing, ...]
 
 
 def choose(
-    benches: Sequence[Bench], contestants: Sequence[str], merit: Sequence[Standing], rng: Random
+    benches: Sequence[Bench], contestants: Sequence[str], merit: Sequence[Standing], seed: str
 ) -> Mapping[str, tuple[str, ...]] | Shortage:
     """The officials of one match, role by role, or what is missing.
 
-    `contestants` are names, higher seeded first; `merit` is everybody as `by_merit` sorts them. Spare authors
+    `contestants` are names, higher seeded first; `merit` is everybody as `by_merit` sorts them; `seed` draws
+    who is drawn. Spare authors
     beyond their bench's minimum give way where the committee would otherwise fall short of its full number.
     """
     families = {standing.family for standing in merit if standing.player in contestants}
@@ -63,7 +64,7 @@ def choose(
             return Shortage(bench.role, bench.minimum, len(eligible), tuple(contestants), not bench.kin)
         if bench.order == "top_quarter":
             best = eligible[: max(bench.minimum, ceil(len(eligible) / 4))]
-            chosen[bench.role] = tuple(rng.sample(best, min(bench.wanted, len(best))))
+            chosen[bench.role] = tuple(Random(seed).sample(best, min(bench.wanted, len(best))))
         else:
             chosen[bench.role] = eligible[: bench.wanted]
     return chosen
@@ -81,7 +82,7 @@ def first_shortage(benches: Sequence[Bench], standings: Sequence[Standing]) -> S
         if barred in tried:
             continue
         tried.add(barred)
-        found = choose(benches, (a.player, b.player), standings, Random(0))
+        found = choose(benches, (a.player, b.player), standings, "")
         if isinstance(found, Shortage):
             return found
     return None
