@@ -1,0 +1,313 @@
+"""Replay: recompute every outcome and rating of a ledger offline, and compare with what is on record.
+
+`verify` tells whether a ledger is as it was written. This tells whether what was written follows from the
+replies: each game is driven again with the recorded replies, each request it makes is compared byte for
+byte, and outcome, Merkle root, totals, ratings and the row of the narrow table are derived anew.
+
+Not recomputed: matches that the engine voided without asking the game (budget, withdrawn player), which are
+accepted as stated and counted; pairing and the draw of topics, which are on record as issued; and games or
+versions that this program does not have, which are counted as not recomputable here (their roots, totals
+and ratings are checked all the same).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from peerage.accounts import Account, count, read_snapshot
+from peerage.engine.codec import by_hex, read_fixture, read_record, request_body
+from peerage.engine.driver import Driver, GameError
+from peerage.engine.records import Tally, answered_first, settle
+from peerage.games import GAMES
+from peerage.ledger.store import Exchange, FixtureRow, Ledger, RecordRow, Summary
+from peerage.match import Fixture, MatchRecord, Outcome
+from peerage.ratings.elo import EloSettings
+from peerage.settings import Rating
+from peerage.standings import NOBODY, Standings, elo_settings, pinned_rating
+
+TOLERANCE = 1e-6
+"""Rating points by which a recomputed rating may differ: another machine's last bits, nothing more."""
+
+ENGINE = "engine"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something on record that does not follow: in `match`, what (`about`), both values as short texts."""
+
+    match: int
+    about: str
+    recorded: str
+    recomputed: str
+
+    def __str__(self) -> str:
+        return f"match {self.match}, {self.about}: recorded {self.recorded}, recomputed {self.recomputed}"
+
+
+@dataclass(frozen=True)
+class ReplayReport:
+    """What was recomputed.
+
+    `matches` are on record; of them `recomputed` were played again from their replies, `as_stated` were
+    voided by the engine, and `unknown` counts those not recomputable here, by "game version".
+    """
+
+    matches: int
+    recomputed: int
+    as_stated: int
+    unknown: Mapping[str, int]
+    differences: tuple[Difference, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.differences
+
+
+def replay(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -> ReplayReport:
+    """Recompute the finished matches of a ledger; a running arena may go on writing.
+
+    `progress(done, all)` is called now and then. Raises LedgerError when the ledger cannot be read.
+    """
+    return _Replay(ledger).run(progress)
+
+
+class _Replay:
+    """One pass over a ledger. What was recomputed, never what is on record, goes into the next match."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        meta = ledger.meta()
+        self._ledger = ledger
+        self._elo: EloSettings = elo_settings(pinned_rating(meta, Rating()))
+        self._texts = by_hex(ledger.texts())
+        self._rules: dict[tuple[str, str], Any] = {}
+        self._standings = NOBODY
+        self._past: dict[int, Standings] = {0: NOBODY}
+        self._accounts: dict[str, Account] = {}
+        self._recomputed = 0
+        self._as_stated = 0
+        self._unknown: dict[str, int] = {}
+        self._found: list[Difference] = []
+
+    def run(self, progress: Callable[[int, int], None] | None) -> ReplayReport:
+        _, last = self._ledger.heads()
+        fixtures = _Column(self._ledger.fixtures(1, last))
+        summaries = _Column(self._ledger.summaries(1, last))
+        grouped = groupby(self._ledger.exchanges(1, last), attrgetter("match"))
+        exchanges = _Column(_Exchanges(number, tuple(rows)) for number, rows in grouped)
+        stored = self._ledger.snapshot(last)
+        for row in self._ledger.records(1, last):
+            fixture, said = fixtures.at(row.number), exchanges.at(row.number)
+            self._match(row, fixture, said.rows if said else (), summaries.at(row.number))
+            if stored is not None and stored[0] == row.number:
+                self._snapshot(row.number, stored[1])
+            if progress is not None and row.number % 256 == 0:
+                progress(row.number, last)
+        return ReplayReport(last, self._recomputed, self._as_stated, self._unknown, tuple(self._found))
+
+    def _match(
+        self,
+        row: RecordRow,
+        issued: FixtureRow | None,
+        exchanges: Iterable[Exchange],
+        summary: Summary | None,
+    ) -> None:
+        record = read_record(row.body)
+        if issued is None:
+            self._differ(row.number, "fixture", record.fixture, "there is none")
+            return
+        fixture = read_fixture(issued.body, self._texts)
+        self._seats(fixture)
+        tally = Tally()
+        outcome = self._outcome(fixture, issued.body, record, answered_first(exchanges), tally)
+        digest = sha256(issued.body).hexdigest()
+        settled = settle(fixture, digest, tally, outcome, self._standings, self._elo, row.at_ms)
+        if settled.body != row.body:
+            self._compare(record, settled.record)
+        if settled.summary != summary:
+            self._compare_summary(summary, settled.summary)
+        self._standings = settled.standings
+        self._past[row.number] = settled.standings
+        count(self._accounts, settled.summary, settled.record.totals)
+
+    # ------------------------------------------------------------------------------------ one match again
+
+    def _outcome(
+        self,
+        fixture: Fixture,
+        body: bytes,
+        record: MatchRecord,
+        recorded: dict[str, Exchange],
+        tally: Tally,
+    ) -> Outcome:
+        """The outcome that follows from the replies, or the recorded one where none can be derived."""
+        spec = GAMES.get(fixture.game)
+        by_engine = bool(record.outcome.void) and record.outcome.detail.get("by") == ENGINE
+        if by_engine or spec is None or spec.version != fixture.version:
+            for exchange in recorded.values():
+                if exchange.reply is not None:
+                    tally.add_recorded(exchange)
+            if by_engine:
+                self._as_stated += 1
+            else:
+                name = f"{fixture.game} {fixture.version}"
+                self._unknown[name] = self._unknown.get(name, 0) + 1
+            return record.outcome
+        driver = Driver(spec, fixture, self._rules_of(spec.rules, fixture, body))
+        players = {seat.label: seat.player for seat in fixture.all_seats()}
+        try:
+            todo = driver.start()
+            while todo:
+                ask = todo.pop()
+                exchange = recorded.pop(ask.key) if ask.key in recorded else None
+                if exchange is None or exchange.reply is None:
+                    self._differ(fixture.number, f"reply to {ask.key}", "none", "the game asks for it")
+                    continue
+                asked, _ = request_body(ask)
+                if exchange.request != asked:
+                    self._differ(
+                        fixture.number, f"request {ask.key}", _short(exchange.request), _short(asked)
+                    )
+                if exchange.player != players[ask.to]:
+                    self._differ(fixture.number, f"player of {ask.key}", exchange.player, players[ask.to])
+                todo.extend(driver.feed(ask.key, tally.add_recorded(exchange)))
+        except GameError as error:
+            self._differ(fixture.number, "play", "a finished match", str(error))
+        for key, exchange in recorded.items():
+            if exchange.reply is not None:
+                self._differ(fixture.number, f"reply to {key}", _short(exchange.reply), "it is never asked")
+                tally.add_recorded(exchange)
+        self._recomputed += 1
+        return driver.outcome if driver.outcome is not None else record.outcome
+
+    def _rules_of(self, rules: Any, fixture: Fixture, body: bytes) -> Any:
+        key = fixture.game, _settings_of(body).settings
+        if key not in self._rules:
+            self._rules[key] = rules.model_validate(fixture.settings)
+        return self._rules[key]
+
+    def _seats(self, fixture: Fixture) -> None:
+        """Seats carry the ratings that the match was paired, and its judges weighted, by."""
+        past = self._past
+        for number in [number for number in past if number < fixture.snapshot]:
+            del past[number]
+        standings = past.get(fixture.snapshot)
+        if standings is None:
+            self._differ(fixture.number, "snapshot", str(fixture.snapshot), "not a match before, in order")
+            return
+        for seat in fixture.all_seats():
+            was = standings.of(seat.player, self._elo.initial)
+            if not (_close(seat.raw, was.raw) and _close(seat.cost, was.cost)):
+                self._differ(
+                    fixture.number,
+                    f"ratings of {seat.player} as {seat.label}",
+                    f"{seat.raw}, {seat.cost}",
+                    f"{was.raw}, {was.cost}",
+                )
+
+    # ---------------------------------------------------------------------------------------- comparing
+
+    def _compare(self, recorded: MatchRecord, derived: MatchRecord) -> None:
+        number = derived.number
+        for about in ("number", "fixture", "root"):
+            if getattr(recorded, about) != getattr(derived, about):
+                self._differ(number, about, getattr(recorded, about), getattr(derived, about))
+        for about in ("void", "scores", "costs", "facts", "detail"):
+            before, after = getattr(recorded.outcome, about), getattr(derived.outcome, about)
+            if _canonical(before) != _canonical(after):
+                self._differ(number, f"outcome, {about}", _short(before), _short(after))
+        for player in sorted(recorded.totals.keys() | derived.totals.keys()):
+            before, after = recorded.totals.get(player), derived.totals.get(player)
+            if before != after:
+                self._differ(number, f"totals of {player}", _short(before), _short(after))
+        for track in sorted(recorded.ratings.keys() | derived.ratings.keys()):
+            was, now = recorded.ratings.get(track, {}), derived.ratings.get(track, {})
+            for player in sorted(was.keys() | now.keys()):
+                self._compare_ratings(number, f"{track} rating of {player}", was.get(player), now.get(player))
+
+    def _compare_ratings(
+        self, number: int, about: str, recorded: Iterable[float] | None, derived: Iterable[float] | None
+    ) -> None:
+        before, after = tuple(recorded or ()), tuple(derived or ())
+        if len(before) != len(after) or not all(map(_close, before, after)):
+            self._differ(number, about, _short(before), _short(after))
+
+    def _compare_summary(self, recorded: Summary | None, derived: Summary) -> None:
+        if recorded is None:
+            self._differ(derived.number, "row of the narrow table", "none", "one")
+            return
+        for about in Summary.__struct_fields__:
+            before, after = getattr(recorded, about), getattr(derived, about)
+            if about in ("raw", "cost_elo"):
+                self._compare_ratings(derived.number, f"narrow table, {about}", before, after)
+            elif before != after:
+                self._differ(derived.number, f"narrow table, {about}", _short(before), _short(after))
+
+    def _snapshot(self, number: int, body: bytes) -> None:
+        """The newest snapshot, which tables read."""
+        found = read_snapshot(body)
+        if found is None:
+            return
+        standings, derived = found.standings, self._standings
+        if standings.players != derived.players:
+            self._differ(number, "snapshot, players", _short(standings.players), _short(derived.players))
+            return
+        for track in ("raw", "cost"):
+            columns = zip(derived.players, getattr(standings, track), getattr(derived, track), strict=True)
+            for player, before, after in columns:
+                self._compare_ratings(number, f"snapshot, {track} rating of {player}", [before], [after])
+        for player in sorted(found.accounts.keys() | self._accounts.keys()):
+            stored, summed = found.accounts.get(player), self._accounts.get(player)
+            if stored != summed:
+                self._differ(number, f"snapshot, sums of {player}", _short(stored), _short(summed))
+
+    def _differ(self, match: int, about: str, recorded: str, recomputed: str) -> None:
+        self._found.append(Difference(match, about, str(recorded), str(recomputed)))
+
+
+class _Exchanges(msgspec.Struct, frozen=True):
+    """One match's exchanges."""
+
+    number: int
+    rows: tuple[Exchange, ...]
+
+
+class _Column:
+    """Rows in number order, looked up by numbers that only rise."""
+
+    def __init__(self, rows: Iterable[Any]) -> None:
+        self._rows: Iterator[Any] = iter(rows)
+        self._next: Any = next(self._rows, None)
+
+    def at(self, number: int) -> Any:
+        """The row of that number, or None."""
+        while self._next is not None and self._next.number < number:
+            self._next = next(self._rows, None)
+        return self._next if self._next is not None and self._next.number == number else None
+
+
+class _Settings(msgspec.Struct):
+    settings: str
+
+
+_settings_of = msgspec.json.Decoder(_Settings).decode
+
+
+def _close(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=0.0, abs_tol=TOLERANCE)
+
+
+def _canonical(value: Any) -> bytes:
+    return msgspec.json.encode(value, order="sorted")
+
+
+def _short(value: Any) -> str:
+    text = value.decode(errors="replace") if isinstance(value, bytes) else _canonical(value).decode()
+    return text if len(text) <= 300 else f"{text[:300]}… ({len(text)} characters)"
