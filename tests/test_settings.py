@@ -36,6 +36,7 @@ def test_a_line_is_enough_for_a_player() -> None:
 
 def test_a_number_is_the_arenas_budget() -> None:
     assert loads("budget: 5").budget.arena == 5
+    assert loads("budget: null").budget.arena is None
     assert loads("budget: {arena: 5, player: 1}").budget.player == 1
 
 

@@ -1,0 +1,1 @@
+"""Thin commands, one file per group; each calls one function of the library."""

@@ -220,8 +220,9 @@ class Budget(Section):
     @model_validator(mode="before")
     @classmethod
     def _one_number(cls, value: object) -> object:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        return {"arena": value} if number else value
+        if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+            return {"arena": value}
+        return value
 
 
 class Engine(Section):

@@ -1,0 +1,164 @@
+"""Writes docs/settings.md from the settings' schema and docs/commands.md from the commands' own help.
+
+python -m docs.generate
+
+A test compares what it makes with what is there, so the two pages cannot fall behind the code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from peerage.cli.main import app
+from peerage.games import GAMES
+from peerage.settings import ArenaSettings
+
+HERE = Path(__file__).parent
+_WIDTH = {"COLUMNS": "88", "TERMINAL_WIDTH": "88"}
+
+
+def pages() -> dict[str, str]:
+    """File name → text of every generated page."""
+    return {"settings.md": settings_page(), "commands.md": commands_page()}
+
+
+def settings_page() -> str:
+    lines = [
+        "# Settings",
+        "",
+        "Everything that `arena.yaml` may say. Only `players` is needed. This page is made from the code by "
+        "`make docs`.",
+        "",
+        "```yaml",
+        "name: my models",
+        "players:",
+        "  - openai:gpt-5-mini                  # one line adds a player",
+        "  - {model: anthropic:claude-haiku-4-5, temperature: 0.3}",
+        "  - {model: openai:my-model, base_url: 'http://localhost:8000/v1', name: mine}",
+        "  - house:0.5                          # needs no key",
+        "budget: 5.00                           # dollars at most",
+        "```",
+        "",
+    ]
+    schema = ArenaSettings.model_json_schema()
+    lines += _section("The arena", schema, schema["$defs"], skip=())
+    for name in ("PlayerSettings", "Price", "Faults", "Pairing", "Rating", "CostUnit", "Budget", "Engine"):
+        about = schema["$defs"][name]
+        lines += _section(_TITLES[name], about, schema["$defs"], skip=())
+    for game in GAMES.values():
+        rules = game.rules.model_json_schema()
+        lines += _section(f"`rules` of the {game.name}", rules, rules.get("$defs", {}), skip=("cost_unit",))
+        for name, about in rules.get("$defs", {}).items():
+            if name != "CostUnit":
+                lines += _section(f"{game.name}: {name}", about, rules["$defs"], skip=())
+    return "\n".join(lines).rstrip() + "\n"
+
+
+_TITLES = {
+    "PlayerSettings": "A player: an item of `players`",
+    "Price": "`price` of a player",
+    "Faults": "`faults` of a house player",
+    "Pairing": "`pairing`",
+    "Rating": "`rating`",
+    "CostUnit": "`rating.cost_unit`",
+    "Budget": "`budget`",
+    "Engine": "`engine`",
+}
+
+
+def _section(
+    title: str, schema: Mapping[str, Any], defs: Mapping[str, Any], skip: tuple[str, ...]
+) -> Iterator[str]:
+    yield f"## {title}"
+    yield ""
+    if schema.get("description"):
+        yield schema["description"]
+        yield ""
+    yield "| key | value | default | meaning |"
+    yield "|---|---|---|---|"
+    for key, about in schema["properties"].items():
+        if key not in skip:
+            required = key in schema.get("required", ())
+            meaning = about.get("description") or _referred(about, defs).get("description", "")
+            cells = (f"`{key}`", _kind(about, defs), _default(about, required), meaning)
+            yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    yield ""
+
+
+def _referred(about: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = defs.get(about.get("$ref", "").rpartition("/")[2], {})
+    return found
+
+
+def _kind(about: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    if "anyOf" in about:
+        return " or ".join(_kind(one, defs) for one in about["anyOf"])
+    if "$ref" in about:
+        return "mapping, see below"
+    if "enum" in about:
+        return ", ".join(f"`{one}`" for one in about["enum"])
+    if "const" in about:
+        return f"`{about['const']}`"
+    if about.get("type") == "array":
+        return f"list of {_kind(about['items'], defs).replace('mapping', 'mappings')}"
+    name = {"string": "text", "integer": "whole number", "boolean": "true or false", "object": "mapping"}
+    kind = name.get(about.get("type", ""), about.get("type", "any"))
+    return kind + _bounds(about)
+
+
+def _bounds(about: Mapping[str, Any]) -> str:
+    low = about.get("minimum", about.get("exclusiveMinimum"))
+    high = about.get("maximum", about.get("exclusiveMaximum"))
+    parts = []
+    if low is not None:
+        parts.append(f"above {low:g}" if "exclusiveMinimum" in about else f"from {low:g}")
+    if high is not None:
+        parts.append(f"below {high:g}" if "exclusiveMaximum" in about else f"to {high:g}")
+    if "maxLength" in about:
+        parts.append(f"at most {about['maxLength']} characters")
+    return " " + " ".join(parts) if parts else ""
+
+
+def _default(about: Mapping[str, Any], required: bool) -> str:
+    if required:
+        return "**needed**"
+    default = about.get("default")
+    if default in ("", [], {}) or isinstance(default, dict) or "default" not in about:
+        return f"`{json.dumps(default)}`" if isinstance(default, dict) and default else ""
+    return f"`{json.dumps(default)}`"
+
+
+def commands_page() -> str:
+    lines = [
+        "# Commands",
+        "",
+        "The help of every command, as `peerage COMMAND --help` prints it. This page is made by `make docs`.",
+        "",
+        "Exit codes: 0 done; 1 it failed (or `verify` found a fault); 2 the command or `arena.yaml` needs a "
+        "correction; 130 stopped by Ctrl+C. `PEERAGE_DEBUG=1` shows tracebacks.",
+        "",
+    ]
+    for words in ([], *([name] for name in commands())):
+        lines += [f"## {' '.join(['peerage', *words])}", "", "```text", *_help(words), "```", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def commands() -> list[str]:
+    """The names of all commands, in the order of the help."""
+    return list(get_command(app).commands)  # type: ignore[attr-defined]
+
+
+def _help(words: list[str]) -> list[str]:
+    printed = CliRunner().invoke(app, [*words, "--help"], prog_name="peerage", env=_WIDTH).output
+    return [line.rstrip() for line in printed.strip().splitlines()]
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (HERE / name).write_text(text, "utf-8")

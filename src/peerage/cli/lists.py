@@ -1,0 +1,76 @@
+"""`peerage players`, `peerage games`: what is there to play with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from peerage.cli.options import HERE, Folder, Format, Shape
+from peerage.cli.output import Column, show
+
+
+def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
+    """List the arena's players and their prices."""
+    from peerage.players.prices import open_pricing
+    from peerage.settings import load
+
+    rows: list[dict[str, Any]] = []
+    for player in load(folder).players:
+        pricing = open_pricing(player)
+        rows.append(
+            {
+                "player": player.name,
+                "model": player.model,
+                "family": player.family,
+                "architecture": player.architecture,
+                **pricing.per_million(),
+                "gpu_hour_usd": player.gpu_hour_price,
+                "pricing": pricing.version,
+                "base_url": player.base_url,
+            }
+        )
+    columns = [
+        Column("player", "Player"),
+        Column("model", "Model"),
+        Column("family", "Family"),
+        Column("input_usd_per_million", ">$ in / M tokens", "{:g}".format),
+        Column("output_usd_per_million", ">$ out / M tokens", "{:g}".format),
+        Column("pricing", "Prices from"),
+    ]
+    unknown = [row["player"] for row in rows if row["output_usd_per_million"] is row["gpu_hour_usd"] is None]
+    notes = [
+        f"No price is known for {', '.join(unknown)}: their matches stay off the cost track, and a budget "
+        "refuses them. `price: {input: …, output: …}` states one."
+    ]
+    show(rows, columns, shape, notes=notes if unknown else ())
+
+
+def games(shape: Shape = Format.table) -> None:
+    """List the games, and who is needed for a match."""
+    from peerage.games import GAMES
+
+    rows: list[dict[str, Any]] = []
+    for game in GAMES.values():
+        fewest, most = game.contestants
+        officials = game.officials(game.rules())
+        rows.append(
+            {
+                "game": game.name,
+                "version": game.version,
+                "contestants": list(game.contestants),
+                "officials": {bench.role: [bench.minimum, bench.wanted] for bench in officials},
+                "about": game.about,
+                "seats": f"{fewest}" if fewest == most else f"{fewest}–{most}",
+            }
+        )
+    columns = [
+        Column("game", "Game"),
+        Column("version", ">Version"),
+        Column("seats", ">Contestants"),
+        Column("officials", "Officials", _benches),
+        Column("about", "About"),
+    ]
+    show(rows, columns, shape)
+
+
+def _benches(officials: dict[str, list[int]]) -> str:
+    return ", ".join(f"{fewest}–{most} {role}" for role, (fewest, most) in officials.items())

@@ -1,0 +1,104 @@
+"""The command `peerage`: every command in one list, and one door through which every error leaves.
+
+Commands import what they need when they run, so that `peerage --help` is instant.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from peerage.cli import lists, setup
+
+USAGE = 2
+FAILED = 1
+INTERRUPTED = 130
+
+
+class Commands(TyperGroup):
+    """Runs one command; what it raises becomes one clear message and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("interrupted; everything recorded is safe", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            _debug()
+            place = f"{error.filename}: " if error.filename else ""
+            typer.echo(f"peerage: {place}{error.strerror or error}", err=True)
+            raise typer.Exit(FAILED) from None
+        except Exception as error:
+            if type(error).__module__.startswith(("typer.", "click.")):
+                raise
+            _debug()
+            raise typer.Exit(_tell(error)) from None
+
+
+app = typer.Typer(
+    cls=Commands,
+    help="Rank language models by letting them play: peer-judged duels on a verifiable ledger.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help costs a third of the time
+    pretty_exceptions_enable=False,
+)
+app.command()(setup.init)
+app.command()(setup.doctor)
+app.command()(lists.players)
+app.command()(lists.games)
+
+
+def main() -> None:
+    """The entry point of the `peerage` command."""
+    app()
+
+
+@app.callback(invoke_without_command=True)
+def _program(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),
+) -> None:
+    if version:
+        from peerage import __version__
+
+        typer.echo(f"peerage {__version__}")
+        raise typer.Exit
+
+
+def _debug() -> None:
+    if os.environ.get("PEERAGE_DEBUG"):
+        traceback.print_exc()
+
+
+def _tell(error: Exception) -> int:
+    """Say what went wrong, and with which exit code to leave.
+
+    An error whose class is ours carries a message for people; any other is a fault of ours, whose traceback
+    goes to a file.
+    """
+    if type(error).__module__.partition(".")[0] == "peerage":
+        typer.echo(f"peerage: {error}", err=True)
+        return USAGE if type(error).__name__ in ("SettingsError", "ArenaError") else FAILED
+    log = Path(tempfile.gettempdir()) / f"peerage-error-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    try:
+        log.write_text(f"{' '.join(sys.argv)}\n{traceback.format_exc()}", "utf-8")
+        where = f"The traceback is in {log}; please report it with that file."
+    except OSError:
+        where = "Run it again with PEERAGE_DEBUG=1 to see where, and please report that."
+    typer.echo(f"peerage stopped on a fault of its own: {type(error).__name__}: {error}\n{where}", err=True)
+    return FAILED
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""Tables on standard output: for people, or as JSON, CSV or Markdown for programs.
+
+The rows are plain data; JSON and CSV hold every key of a row unrounded, the other two what its columns show.
+Nothing is ever read as terminal markup, and control characters are made visible.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TextIO
+
+from peerage.cli.options import Format
+
+
+class Column(NamedTuple):
+    """A column for people: the row's key, its heading, and how a value is written.
+
+    A heading that begins with `>` is of numbers: aligned right.
+    """
+
+    key: str
+    heading: str
+    write: Callable[[Any], str] = str
+
+
+def show(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[Column],
+    shape: Format,
+    *,
+    title: str = "",
+    notes: Sequence[str] = (),
+    to: TextIO | None = None,
+) -> None:
+    """Write a table to `to`, by default standard output; `notes` stand under it, for people alone."""
+    to = sys.stdout if to is None else to
+    match shape:
+        case Format.json:
+            to.write(json.dumps(list(rows), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+        case Format.csv:
+            _csv(rows, [column.key for column in columns], to)
+        case Format.markdown:
+            _markdown(rows, columns, title, notes, to)
+        case Format.table:
+            to.write(drawn(rows, columns, title, notes, to))
+
+
+def drawn(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[Column],
+    title: str,
+    notes: Sequence[str],
+    to: TextIO,
+) -> str:
+    """The table as text, as wide as the terminal; in a pipe as wide as it needs to be."""
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console = Console(file=to, width=None if to.isatty() else 400, highlight=False)
+    with console.capture() as captured:
+        console.print(table(rows, columns, title))
+        for note in notes:
+            console.print(Padding(Text(note, style="dim"), (0, 1)), soft_wrap=not to.isatty())
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
+
+
+def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column], title: str = "") -> Any:
+    """The table as rich draws it."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from peerage.protocol import visible
+
+    grid = Table(
+        title=Text(title) if title else None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False
+    )
+    for column in columns:
+        number = column.heading.startswith(">")
+        grid.add_column(
+            Text(column.heading.lstrip(">")), justify="right" if number else "left", no_wrap=number
+        )
+    for row in rows:
+        grid.add_row(*[Text(visible(_cell(row, column))) for column in columns])
+    return grid
+
+
+def _csv(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], to: TextIO) -> None:
+    fields = list(rows[0]) if rows else list(keys)
+    writer = csv.DictWriter(to, fields, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(
+            {
+                key: json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+                for key, value in row.items()
+            }
+        )
+
+
+def _markdown(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[Column],
+    title: str,
+    notes: Sequence[str],
+    to: TextIO,
+) -> None:
+    from peerage.protocol import visible
+
+    if title:
+        to.write(f"**{title}**\n\n")
+    to.write("| " + " | ".join(column.heading.lstrip(">") for column in columns) + " |\n")
+    to.write("|" + "|".join("--:" if column.heading.startswith(">") else "---" for column in columns) + "|\n")
+    for row in rows:
+        cells = (visible(_cell(row, column)).replace("|", "\\|").replace("\n", " ") for column in columns)
+        to.write("| " + " | ".join(cells) + " |\n")
+    to.writelines(f"\n{note}\n" for note in notes)
+
+
+def _cell(row: Mapping[str, Any], column: Column) -> str:
+    value = row.get(column.key)
+    return "–" if value is None else column.write(value)
+
+
+def dollars(value: float) -> str:
+    """A sum of money, with as many digits as tell small ones apart."""
+    if value >= 1 or value == 0:
+        return f"${value:,.2f}"
+    return f"${value:.4f}" if value >= 0.001 else f"${value:.6f}"
+
+
+def whole(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def seconds(value: float) -> str:
+    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"

@@ -1,0 +1,111 @@
+"""The door of the command line: help, exit codes, and how errors leave."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from peerage.cli import lists, main
+from peerage.cli.main import app
+from peerage.players.client import PlayerError
+
+cli = CliRunner()
+
+
+def test_help_lists_the_commands_and_bare_peerage_shows_it() -> None:
+    for words in ([], ["--help"]):
+        shown = cli.invoke(app, words)
+        assert "init" in shown.output
+        assert "doctor" in shown.output
+
+
+def test_version() -> None:
+    shown = cli.invoke(app, ["--version"])
+    assert shown.exit_code == 0
+    assert re.fullmatch(r"peerage \d+\.\d+\.\d+\n", shown.output)
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = "{'pydantic', 'numpy', 'sqlalchemy', 'rich', 'yaml', 'rustworkx', 'asyncio', 'msgspec'}"
+    code = f"import sys, peerage.cli.main; print(*{heavy} & set(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert loaded.strip() == ""
+
+
+def test_an_unknown_option_is_a_usage_error() -> None:
+    shown = cli.invoke(app, ["players", "--colour"])
+    assert shown.exit_code == 2
+    assert "--colour" in shown.stderr
+
+
+def test_settings_that_cannot_be_used_leave_with_2(tmp_path: Path) -> None:
+    shown = cli.invoke(app, ["players", "--dir", str(tmp_path)])
+    assert shown.exit_code == 2
+    assert shown.stdout == ""
+    assert shown.stderr.startswith(f"peerage: {tmp_path / 'arena.yaml'} does not exist")
+
+
+def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> typer.Typer:
+    def fail() -> None:
+        raise error
+
+    failing = typer.Typer(cls=main.Commands)
+    failing.command("fail")(fail)
+    failing.command("games")(lists.games)
+    return failing
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (PlayerError("Ada: no such model"), 1, "peerage: Ada: no such model\n"),
+        (KeyboardInterrupt(), 130, "interrupted; everything recorded is safe\n"),
+        (
+            PermissionError(13, "Permission denied", "/far/arena.db"),
+            1,
+            "peerage: /far/arena.db: Permission denied\n",
+        ),
+        (OSError(28, "No space left on device"), 1, "peerage: No space left on device\n"),
+    ],
+)
+def test_what_a_command_raises_becomes_one_message(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, told: str
+) -> None:
+    shown = cli.invoke(raising(monkeypatch, error), ["fail"])
+    assert (shown.exit_code, shown.stderr) == (code, told)
+
+
+def test_a_fault_of_ours_names_the_file_that_holds_its_traceback(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    shown = cli.invoke(raising(monkeypatch, ZeroDivisionError("division by zero")), ["fail"])
+    assert shown.exit_code == 1
+    assert "fault of its own: ZeroDivisionError: division by zero" in shown.stderr
+    (log,) = tmp_path.iterdir()
+    assert str(log) in shown.stderr
+    assert "raise error" in log.read_text("utf-8")
+    assert "Traceback" not in shown.stderr
+
+
+def test_debugging_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PEERAGE_DEBUG", "1")
+    shown = cli.invoke(raising(monkeypatch, PlayerError("no")), ["fail"])
+    assert "Traceback" in shown.stderr
+
+
+def test_a_closed_pipe_is_quiet() -> None:
+    running = subprocess.run(
+        f"{sys.executable} -m peerage.cli.main games --format json | true",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert running.stderr == ""

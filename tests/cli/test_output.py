@@ -1,0 +1,72 @@
+"""Tables in four shapes, from the same rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from peerage.cli.options import Format
+from peerage.cli.output import Column, dollars, seconds, show
+
+ROWS = [
+    {"player": "Ada | [red]", "rating": 1510.1234567, "cost_usd": None, "span": [1, 2]},
+    {"player": "Bo\x1b[31m", "rating": 1490.0, "cost_usd": 0.00012, "span": [1, 2]},
+]
+COLUMNS = [
+    Column("player", "Player"),
+    Column("rating", ">Rating", "{:.0f}".format),
+    Column("cost_usd", ">Cost", dollars),
+]
+
+
+def written(shape: Format, rows: list[dict] = ROWS) -> str:
+    to = io.StringIO()
+    show(rows, COLUMNS, shape, title="Elo", notes=["a note"], to=to)
+    return to.getvalue()
+
+
+def test_json_is_the_rows_unrounded() -> None:
+    assert json.loads(written(Format.json)) == ROWS
+    assert json.loads(written(Format.json, [])) == []
+
+
+def test_csv_has_every_key() -> None:
+    read = list(csv.DictReader(io.StringIO(written(Format.csv))))
+    assert read[0] == {"player": "Ada | [red]", "rating": "1510.1234567", "cost_usd": "", "span": "[1, 2]"}
+    assert written(Format.csv, []) == "player,rating,cost_usd\n"
+
+
+def test_markdown_escapes_its_bars() -> None:
+    assert written(Format.markdown).splitlines() == [
+        "**Elo**",
+        "",
+        "| Player | Rating | Cost |",
+        "|---|--:|--:|",
+        "| Ada \\| [red] | 1510 | – |",
+        "| Bo\ufffd[31m | 1490 | $0.000120 |",
+        "",
+        "a note",
+    ]
+
+
+def test_a_table_takes_nothing_for_markup_and_shows_control_characters() -> None:
+    lines = written(Format.table).splitlines()
+    assert lines[0] == "Elo"
+    assert any(line.startswith(" Ada | [red] ") and line.endswith("1510           –") for line in lines)
+    assert any(line.startswith(" Bo\ufffd[31m ") and line.endswith("1490   $0.000120") for line in lines)
+    assert lines[-1].strip() == "a note"
+    assert "\x1b" not in written(Format.table)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "$0.00"), (1234.5, "$1,234.50"), (0.0312, "$0.0312"), (0.00001, "$0.000010")]
+)
+def test_dollars(value: float, text: str) -> None:
+    assert dollars(value) == text
+
+
+def test_seconds() -> None:
+    assert [seconds(0.25), seconds(12.34)] == ["250 ms", "12.3 s"]

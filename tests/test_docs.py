@@ -1,0 +1,49 @@
+"""The generated pages are what the code says, and every command is documented."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from typer.main import get_command
+
+from peerage.cli.main import app
+from peerage.games import GAMES
+from peerage.settings import ArenaSettings, PlayerSettings
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", ["settings.md", "commands.md"])
+def test_a_page_is_as_generated(generate: ModuleType, page: str) -> None:
+    assert (DOCS / page).read_text("utf-8") == generate.pages()[page], "run `make docs`"
+
+
+@pytest.mark.parametrize("name", get_command(app).commands)  # type: ignore[attr-defined]
+def test_every_command_has_help_and_every_option_too(name: str) -> None:
+    command = get_command(app).commands[name]  # type: ignore[attr-defined]
+    assert command.help
+    assert len(command.get_short_help_str(100)) <= 62, "the list of commands cuts it"
+    for option in command.params:
+        assert getattr(option, "help", None) or option.param_type_name == "argument", option.name
+    assert f"peerage {name}" in (DOCS / "commands.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("model", [ArenaSettings, PlayerSettings, *(game.rules for game in GAMES.values())])
+def test_every_key_says_what_it_means(model: type) -> None:
+    page = (DOCS / "settings.md").read_text("utf-8")
+    for key, field in model.model_fields.items():  # type: ignore[attr-defined]
+        assert field.description, key
+        assert key == "cost_unit" or f"`{key}`" in page
