@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
@@ -9,7 +10,7 @@ from msgspec import Struct
 from peerage.protocol import AnyKind, Role, Speaker
 
 
-class Call(Struct, frozen=True):
+class Call(Struct, frozen=True, gc=False):
     """One rendered request, ready to send.
 
     `messages` are (speaker, text) pairs. `max_tokens` bounds the reply; `temperature` None means the
@@ -19,7 +20,7 @@ class Call(Struct, frozen=True):
 
     key: str
     role: Role
-    messages: tuple[tuple[Speaker, str], ...]
+    messages: Sequence[tuple[Speaker, str]]
     expects: AnyKind
     max_tokens: int
     temperature: float | None
@@ -27,7 +28,7 @@ class Call(Struct, frozen=True):
     oracle: Any = None
 
 
-class Answer(Struct, frozen=True):
+class Answer(Struct, frozen=True, gc=False):
     """What a player said, before the engine judges its format.
 
     Token counts are None when the provider reports none. `latency_s` is in seconds, measured (or
@@ -45,6 +46,37 @@ class Answer(Struct, frozen=True):
     refused: bool = False
     truncated: bool = False
     hidden: Any = None
+
+
+MAX_TEXT = 200_000
+"""Characters kept of one reply. Far above any game's limit; what a runaway sends beyond it is cut."""
+
+MAX_BODY = 8 * 2**20
+"""Bytes read of one response. A longer one is a failure: it cannot be a reply to a bounded request."""
+
+
+def said(
+    text: str,
+    latency_s: float,
+    *,
+    input_tokens: int | None = None,
+    output_tokens: int | None = None,
+    cost_usd: float | None = None,
+    snapshot: str = "",
+    refused: bool = False,
+    truncated: bool = False,
+) -> Answer:
+    """An `Answer` whose text is at most `MAX_TEXT` characters long."""
+    return Answer(
+        text=text[:MAX_TEXT],
+        latency_s=latency_s,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cost_usd=cost_usd,
+        snapshot=snapshot[:200],
+        refused=refused,
+        truncated=truncated or len(text) > MAX_TEXT,
+    )
 
 
 FailureKind: TypeAlias = Literal["transient", "permanent"]

@@ -1,0 +1,140 @@
+"""What went wrong with a provider, in the house's terms: transient or permanent, paid or not, how to mend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import aiohttp
+from pydantic_ai.exceptions import (
+    ContentFilterError,
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelConnectionError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelQuotaExceededError,
+    ModelRateLimitError,
+    ModelRequestRejectedError,
+    ModelRequestTimeout,
+    UnexpectedModelBehavior,
+)
+
+from peerage.players.client import PlayerError
+from peerage.protocol import visible
+
+_FILTERED = ("content_filter", "content_policy", "moderation", "safety", "flagged")
+_WAITS_ARE_FREE = (408, 409, 425, 429, 503, 529)
+
+
+def is_filtered(error: Exception) -> bool:
+    """Whether the provider declined the request for its content: a refusal, not a failure."""
+    if isinstance(error, ContentFilterError):
+        return True
+    if not isinstance(error, ModelRequestRejectedError):
+        return False
+    said = f"{error.provider_error_code} {error.provider_error_type}".casefold()
+    return any(word in said for word in _FILTERED)
+
+
+def rejected_settings(error: Exception, sent: Iterable[str]) -> tuple[str, ...]:
+    """Those of the optional settings `sent` that a 400 or 422 names as what it will not take."""
+    if not isinstance(error, ModelRequestRejectedError) or not isinstance(error, ModelHTTPError):
+        return ()
+    if error.status_code not in (400, 422):
+        return ()
+    said = _text(error).casefold()
+    return tuple(name for name in sent if any(word in said for word in _WORDS.get(name, (name,))))
+
+
+_WORDS = {
+    "thinking": ("reasoning_effort", "reasoning effort", "thinking"),
+    "openai_reasoning_effort": ("reasoning_effort", "reasoning effort", "thinking"),
+    "structured": ("response_format", "json_schema", "json schema", "structured output", "grammar"),
+}
+
+
+def player_error(error: Exception, key_place: str) -> PlayerError:
+    """The failure behind an exception of the model library; `key_place` names where the key is set."""
+    if isinstance(error, PlayerError):
+        return error
+    if isinstance(error, ModelHTTPError):
+        return _status(error, key_place)
+    if isinstance(error, ModelConnectionError):
+        return PlayerError(f"the connection failed: {_text(error)}", maybe_paid=not _unsent(error))
+    if isinstance(error, ModelRequestTimeout):
+        return PlayerError("no reply in time", maybe_paid=True)
+    if isinstance(error, ModelAPIError | UnexpectedModelBehavior):
+        return PlayerError(f"the reply could not be read: {_text(error)}", maybe_paid=True)
+    return PlayerError(f"{type(error).__name__}: {error}", kind="permanent", maybe_paid=True)
+
+
+def _status(error: ModelHTTPError, key_place: str) -> PlayerError:
+    code, said = error.status_code, _text(error)
+    if isinstance(error, ModelQuotaExceededError):
+        return PlayerError(f"the account has no credit left ({code}): {said}", kind="permanent")
+    if isinstance(error, ModelRateLimitError):
+        return PlayerError(f"rate limit reached ({code}): {said}", retry_after_s=error.retry_after)
+    if isinstance(error, ModelAuthenticationError):
+        mend = (
+            f"check the key in {key_place} and that it may use this model" if key_place else "it wants a key"
+        )
+        return PlayerError(f"access denied ({code}): {said}; {mend}", kind="permanent")
+    if isinstance(error, ModelNotFoundError):
+        return PlayerError(
+            f"no such model or address ({code}): {said}; check `model` and `base_url`", kind="permanent"
+        )
+    if isinstance(error, ModelContextWindowExceededError):
+        return PlayerError(f"the prompt is longer than the model takes ({code}): {said}", kind="permanent")
+    if code >= 500 or code in _WAITS_ARE_FREE:
+        return PlayerError(
+            f"the provider failed ({code}): {said}",
+            retry_after_s=error.retry_after,
+            maybe_paid=code not in _WAITS_ARE_FREE,
+        )
+    return PlayerError(f"the request was turned down ({code}): {said}", kind="permanent")
+
+
+def _text(error: ModelAPIError | UnexpectedModelBehavior) -> str:
+    body = getattr(error, "body", None)
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        message = inner.get("message") if isinstance(inner, dict) else inner
+        if isinstance(message, str) and message.strip():
+            return message
+    cause = getattr(error.__cause__, "message", None)
+    return cause if isinstance(cause, str) and cause.strip() else error.message
+
+
+def _unsent(error: ModelConnectionError) -> bool:
+    """Whether the request never went out; the aiohttp error tells, where there is one."""
+    for cause in _causes(error):
+        if isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+            return True
+        if isinstance(cause, aiohttp.ClientError):
+            return False
+    return error.phase in ("pool", "connect")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def redacted(error: PlayerError, player: str, secrets: Iterable[str]) -> PlayerError:
+    """`error` naming the player, shortened, printable, and free of the player's keys."""
+    said = str(error)
+    for secret in secrets:
+        if secret:
+            said = said.replace(secret, "[key]")
+    said = " ".join(visible(said).split())
+    if len(said) > 600:
+        said = said[:597] + "..."
+    return PlayerError(
+        said if said.startswith(f"{player}: ") else f"{player}: {said}",
+        kind=error.kind,
+        retry_after_s=error.retry_after_s,
+        maybe_paid=error.maybe_paid,
+    )

@@ -1,0 +1,84 @@
+"""Which provider needs which key, and where keys come from: the environment and the arena's `.env`.
+
+Keys are looked up here and handed to the one client that sends them. They are never logged, stored,
+shown, or passed to a child process that was not told to have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from peerage.settings import PlayerSettings
+
+
+class Provider(NamedTuple):
+    """A provider of models.
+
+    `key_env` are the variables that may hold its key, best known first; empty when it needs none.
+    `base_url` is its OpenAI-compatible address; empty when it is reached through its own SDK.
+    `extra` is the extra of this package that installs what it needs. `vendor` is the maker's name
+    under which the model library knows the models it serves, where the model's own name has none.
+    """
+
+    key_env: tuple[str, ...]
+    base_url: str
+    extra: str
+    vendor: str = ""
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "openai": Provider(("OPENAI_API_KEY",), "https://api.openai.com/v1", "models"),
+    "anthropic": Provider(("ANTHROPIC_API_KEY",), "", "anthropic"),
+    "google": Provider(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "", "google"),
+    "groq": Provider(("GROQ_API_KEY",), "https://api.groq.com/openai/v1", "models"),
+    "xai": Provider(("XAI_API_KEY",), "https://api.x.ai/v1", "models", "xai"),
+    "huggingface": Provider(("HF_TOKEN",), "https://router.huggingface.co/v1", "models"),
+    "openrouter": Provider(("OPENROUTER_API_KEY",), "https://openrouter.ai/api/v1", "models"),
+    "mistral": Provider(("MISTRAL_API_KEY",), "https://api.mistral.ai/v1", "models", "mistralai"),
+    "ollama": Provider((), "http://localhost:11434/v1", "models"),
+}
+
+
+def environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:
+    """`env` and, for names it does not hold, those of the `.env` file in `folder`.
+
+    Values are taken as they stand: nothing is interpolated and nothing is put into this process's
+    own environment. A missing file is no error; an unreadable one raises OSError.
+    """
+    path = folder / ".env"
+    if not path.is_file():
+        return dict(env)
+    from dotenv import dotenv_values
+
+    stated = dotenv_values(path, interpolate=False, encoding="utf-8-sig")
+    return {name: value for name, value in stated.items() if value} | dict(env)
+
+
+def key_names(settings: PlayerSettings) -> tuple[str, ...]:
+    """The variables in which this player's key is looked for; empty when it needs none.
+
+    A player with a `base_url` of its own names its variable itself: a provider's key is never sent to
+    another server.
+    """
+    if settings.key_env:
+        return (settings.key_env,)
+    provider = PROVIDERS.get(settings.provider)
+    return () if provider is None or settings.base_url else provider.key_env
+
+
+def find_key(settings: PlayerSettings, env: Mapping[str, str]) -> str:
+    """This player's key, or an empty string when none is needed or none is there."""
+    return next((env[name].strip() for name in key_names(settings) if env.get(name, "").strip()), "")
+
+
+def found_keys(env: Mapping[str, str]) -> dict[str, str]:
+    """From each provider whose key is in `env` to the variable that holds it, in the house's order."""
+    found: dict[str, str] = {}
+    for provider, about in PROVIDERS.items():
+        for name in about.key_env:
+            if env.get(name, "").strip():
+                found[provider] = name
+                break
+    return found

@@ -1,0 +1,323 @@
+"""A model at a provider, asked through pydantic-ai's direct request API.
+
+OpenAI-compatible servers (OpenAI, Groq, xAI, Hugging Face, OpenRouter, Mistral, Ollama, vLLM, llama.cpp,
+any `base_url`) are reached over `wire.Wire`; Anthropic and Google through their own SDKs on the same aiohttp
+transport. Nothing here retries: the engine does.
+
+Two things a model may not take are settled before they can hurt: what the library knows is reported by
+`start` in `warnings` and left out; what only the server knows is learnt from its first 400, left out from
+then on, reported likewise, and that call is asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic_ai.direct import model_request
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.settings import ModelSettings
+
+from peerage.players.client import Answer, Call, PlayerError, said
+from peerage.players.failures import is_filtered, player_error, redacted, rejected_settings
+from peerage.players.keys import PROVIDERS, find_key, key_names
+from peerage.protocol import AnyKind, Speaker
+from peerage.settings import PlayerSettings
+
+if TYPE_CHECKING:
+    import aiohttp
+    import httpx2
+
+_PLAIN = ModelRequestParameters()
+
+
+class ProviderClient:
+    """The client of one model player. `warnings` says, after `start`, what the model does not take."""
+
+    def __init__(self, settings: PlayerSettings, env: Mapping[str, str]) -> None:
+        self.warnings: tuple[str, ...] = ()
+        self._settings = settings
+        self._key = find_key(settings, env)
+        self._key_place = " or ".join(key_names(settings))
+        self._base_url = settings.base_url or _default_url(settings.provider, env)
+        self._structured = settings.structured
+        self._usual: dict[str, Any] = {}
+        self._untaken: set[str] = set()
+        self._model: Model | None = None
+        self._session: aiohttp.ClientSession | None = None
+        self._http: httpx2.AsyncClient | None = None
+
+    @staticmethod
+    def require(provider: str) -> None:
+        """Raise ImportError when the library behind a provider is not installed."""
+        if PROVIDERS[provider].base_url:
+            import openai  # noqa: F401
+        elif provider == "anthropic":
+            import anthropic  # noqa: F401
+        else:
+            import google.genai  # noqa: F401
+
+    async def start(self) -> None:
+        if self._key_place and not self._key:
+            raise self._failure(
+                PlayerError(
+                    f"no key; set {self._key_place} in the environment or in the arena's .env file",
+                    kind="permanent",
+                )
+            )
+        try:
+            self._model = self._open_model()
+        except Exception as error:
+            await self.close()
+            raise self._failure(player_error(error, self._key_place)) from None
+        self._usual, self._untaken = usual_settings(self._settings, self._model.profile)
+        if self._structured and not self._model.profile.get("supports_json_schema_output", False):
+            self._structured = False
+        self.warnings = tuple(
+            f"{self._settings.name}: {self._settings.model} does not take {name}; it is left out"
+            for name in ("temperature", "top_p", "reasoning_effort")
+            if name in self._untaken and getattr(self._settings, name) is not None
+        )
+
+    async def answer(self, call: Call) -> Answer:
+        if self._model is None:
+            raise PlayerError(f"{self._settings.name}: asked before it was started", kind="permanent")
+        asked, parameters = self._shape(call)
+        started = time.perf_counter()
+        try:
+            async with asyncio.timeout(self._settings.timeout_s):
+                response = await model_request(
+                    self._model,
+                    conversation(call.messages, self._settings.system_prompt),
+                    model_settings=cast(ModelSettings, asked),
+                    model_request_parameters=parameters,
+                    instrument=False,
+                )
+        except TimeoutError:
+            raise self._failure(
+                PlayerError(f"no reply within {self._settings.timeout_s:g} s", maybe_paid=True)
+            ) from None
+        except Exception as error:
+            if is_filtered(error):
+                return said("", time.perf_counter() - started, refused=True)
+            sent = [name for name in asked if name != "max_tokens"]
+            sent += ["structured"] if parameters is not _PLAIN else []
+            failure = player_error(error, self._key_place)
+            if rejected := rejected_settings(error, sent):
+                self._leave_out(rejected)
+                failure = PlayerError(
+                    f"{failure}; {', '.join(rejected)} is left out from now on", retry_after_s=0.0
+                )
+            raise self._failure(failure) from None
+        return read(response, time.perf_counter() - started)
+
+    async def close(self) -> None:
+        session, self._session = self._session, None
+        http, self._http = self._http, None
+        self._model = None
+        if session is not None:
+            await session.close()
+        if http is not None:
+            await http.aclose()
+
+    def _shape(self, call: Call) -> tuple[dict[str, Any], ModelRequestParameters]:
+        """Settings and output mode for one call, without what the model does not take."""
+        limit = self._settings.max_tokens
+        asked = dict(self._usual)
+        asked["max_tokens"] = call.max_tokens if limit is None else min(limit, call.max_tokens)
+        if call.temperature is not None and "temperature" not in self._untaken:
+            asked["temperature"] = call.temperature
+        return asked, (structure(call.expects) if self._structured else None) or _PLAIN
+
+    def _leave_out(self, names: tuple[str, ...]) -> None:
+        for name in names:
+            if name == "structured":
+                self._structured = False
+            self._usual.pop(name, None)
+            if name not in self._untaken:
+                self._untaken.add(name)
+                self.warnings += (f"{self._settings.name}: the server does not take {name}; it is left out",)
+
+    def _failure(self, error: PlayerError) -> PlayerError:
+        return redacted(error, self._settings.name, (self._key,))
+
+    def _open_model(self) -> Model:
+        provider, _, name = self._settings.model.partition(":")
+        if provider == "anthropic":
+            from anthropic import AsyncAnthropic
+            from pydantic_ai.models.anthropic import AnthropicModel
+            from pydantic_ai.providers.anthropic import AnthropicProvider
+
+            client = AsyncAnthropic(
+                api_key=self._key,
+                base_url=self._base_url or None,
+                http_client=self._open_http(),
+                max_retries=0,
+            )
+            return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
+        if provider == "google":
+            from pydantic_ai.models.google import GoogleModel
+            from pydantic_ai.providers.google import GoogleProvider
+
+            google = GoogleProvider(
+                api_key=self._key, base_url=self._base_url or None, http_client=self._open_http()
+            )
+            return GoogleModel(name, provider=google)
+        return self._open_compatible(provider, name)
+
+    def _open_compatible(self, provider: str, name: str) -> Model:
+        from pydantic_ai.models.openai import OpenAIChatModel
+        from pydantic_ai.profiles.openai import OpenAIModelProfile
+        from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+        from peerage.players.wire import Wire, open_session
+
+        self._session = open_session(self._base_url)
+        wire = Wire(self._session, self._base_url, self._key)
+        if self._settings.base_url == "":
+            if provider == "openai":
+                from pydantic_ai.providers.openai import OpenAIProvider
+
+                return OpenAIChatModel(name, provider=OpenAIProvider(openai_client=wire))
+            if provider == "openrouter":
+                from pydantic_ai.models.openrouter import OpenRouterModel
+                from pydantic_ai.providers.openrouter import OpenRouterProvider
+
+                return OpenRouterModel(name, provider=OpenRouterProvider(openai_client=wire))
+        vendor = PROVIDERS[provider].vendor
+        known_as = f"{vendor}/{name}" if vendor and not self._settings.base_url else name
+        profile = {
+            **(OpenAICompatibleProvider.model_profile(known_as) or {}),
+            # Every compatible server knows `max_tokens`; the newer name only OpenAI's own.
+            **OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False),
+        }
+        compatible = OpenAICompatibleProvider(provider, openai_client=wire)
+        return OpenAIChatModel(name, provider=compatible, profile=cast(OpenAIModelProfile, profile))
+
+    def _open_http(self) -> httpx2.AsyncClient:
+        import httpx2
+        from openai import DefaultAioHttpClient
+
+        from peerage.players.wire import CONNECT_S, KEEPALIVE_S, is_loopback
+
+        self._http = DefaultAioHttpClient(
+            limits=httpx2.Limits(max_connections=10_000, keepalive_expiry=KEEPALIVE_S),
+            timeout=httpx2.Timeout(self._settings.timeout_s, connect=CONNECT_S, pool=None),
+            trust_env=not is_loopback(self._base_url),
+        )
+        return self._http
+
+
+def _default_url(provider: str, env: Mapping[str, str]) -> str:
+    if provider == "ollama" and env.get("OLLAMA_BASE_URL"):
+        return env["OLLAMA_BASE_URL"]
+    return PROVIDERS[provider].base_url
+
+
+def usual_settings(settings: PlayerSettings, profile: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
+    """What goes with every call to a model of this profile, and the names of settings it does not take."""
+    usual: dict[str, Any] = {}
+    untaken: set[str] = set()
+    effort = settings.reasoning_effort
+    thinks = profile.get("supports_thinking", False) or profile.get("thinking_always_enabled", False)
+    if effort is not None:
+        if settings.base_url or settings.provider == "ollama":
+            usual["openai_reasoning_effort"] = effort
+        elif thinks:
+            usual["thinking"] = False if effort == "none" else effort
+        elif effort != "none":
+            untaken.add("reasoning_effort")
+    if not _takes_sampling(profile, effort if thinks else None):
+        return usual, untaken | {"temperature", "top_p"}
+    stated = {"temperature": settings.temperature, "top_p": settings.top_p}
+    return usual | {name: value for name, value in stated.items() if value is not None}, untaken
+
+
+def _takes_sampling(profile: Mapping[str, Any], effort: str | None) -> bool:
+    """Whether a model takes temperature and top_p at this reasoning effort, as its profile says."""
+    if profile.get("anthropic_disallows_sampling_settings", False):
+        return False
+    if "anthropic_supports_adaptive_thinking" in profile and effort not in (None, "none"):
+        return False
+    if not profile.get("openai_supports_reasoning", False):
+        return True
+    efforts = profile.get("openai_reasoning_efforts")
+    can_rest = (
+        "none" in efforts
+        if efforts is not None
+        else profile.get("openai_supports_reasoning_effort_none", False)
+    )
+    resting = effort == "none" or (effort is None and not profile.get("thinking_enabled_by_default", False))
+    return bool(can_rest and resting)
+
+
+@lru_cache(maxsize=256)
+def structure(kind: AnyKind) -> ModelRequestParameters | None:
+    """The request for native structured output of a kind of reply; None for free text."""
+    schema = kind.schema()
+    if schema is None:
+        return None
+    return ModelRequestParameters(
+        output_mode="native",
+        output_object=OutputObjectDefinition(json_schema=schema, name="reply", strict=True),
+        allow_text_output=False,
+    )
+
+
+def conversation(messages: tuple[tuple[Speaker, str], ...], system_prompt: str) -> list[ModelMessage]:
+    """A call's messages in pydantic-ai's terms: one system text in front, then turns that alternate.
+
+    Strict chat templates refuse a second system message and two turns of one speaker in a row, so such
+    texts are joined with a blank line.
+    """
+    systems = [system_prompt] if system_prompt else []
+    turns: list[tuple[Speaker, str]] = []
+    for speaker, text in messages:
+        if speaker == "system":
+            systems.append(text)
+        elif turns and turns[-1][0] == speaker:
+            turns[-1] = (speaker, f"{turns[-1][1]}\n\n{text}")
+        else:
+            turns.append((speaker, text))
+    out: list[ModelMessage] = []
+    head = [SystemPromptPart("\n\n".join(systems))] if systems else []
+    for speaker, text in turns:
+        if speaker == "assistant":
+            out.append(ModelResponse(parts=[TextPart(text)]))
+        else:
+            out.append(ModelRequest(parts=[*head, UserPromptPart(text)]))
+            head = []
+    return [ModelRequest(parts=head), *out] if head else out
+
+
+def read(response: ModelResponse, latency_s: float) -> Answer:
+    """A model's response as an answer; raises PlayerError when the provider marks it as an error."""
+    details = response.provider_details or {}
+    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    if response.finish_reason == "error":
+        raise PlayerError("the provider gave up in the middle of the reply", maybe_paid=True)
+    usage = response.usage
+    counted = usage.input_tokens > 0
+    cost = details.get("cost")
+    return said(
+        text or str(details.get("refusal") or ""),
+        latency_s,
+        input_tokens=usage.input_tokens if counted else None,
+        output_tokens=usage.output_tokens if counted else None,
+        cost_usd=float(cost) if isinstance(cost, int | float) and cost >= 0 else None,
+        snapshot=response.model_name or "",
+        refused=response.finish_reason == "content_filter" or "refusal" in details,
+        truncated=response.finish_reason == "length",
+    )

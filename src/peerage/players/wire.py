@@ -1,0 +1,136 @@
+"""The OpenAI wire: chat completions over one aiohttp session.
+
+pydantic-ai builds the request and reads the response; between the two stands the SDK's client, whose
+own path (parameter walk, httpx objects, connection pool) costs three times the rest of a call. `Wire`
+is that client with one method of its own: it posts the body as it is, reads a bounded response, and
+tells precisely what went wrong and whether the provider may have done the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import httpx2
+import msgspec
+from openai import APIStatusError, AsyncOpenAI, NotGiven, Omit
+from openai.types.chat import ChatCompletion
+from pydantic import ValidationError
+
+from peerage.players.client import MAX_BODY, PlayerError
+
+KEEPALIVE_S = 4.0
+"""Idle connections are dropped before servers drop them (uvicorn and llama.cpp: 5 s)."""
+
+CONNECT_S = 15.0
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address is this machine itself, where no proxy belongs in between."""
+    return (urlsplit(url).hostname or "") in {"127.0.0.1", "localhost", "::1"}
+
+
+def open_session(url: str) -> aiohttp.ClientSession:
+    """A session for one server: as many connections as there are calls, no time limit of its own."""
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
+        trust_env=not is_loopback(url),
+        cookie_jar=aiohttp.DummyCookieJar(),
+    )
+
+
+async def read_bounded(response: aiohttp.ClientResponse) -> bytes:
+    """The body of a response; raises PlayerError beyond `MAX_BODY` bytes."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.content.iter_any():
+        size += len(part)
+        if size > MAX_BODY:
+            response.close()
+            raise PlayerError(
+                f"the server sent more than {MAX_BODY // 2**20} MiB for one reply", maybe_paid=True
+            )
+        parts.append(part)
+    return b"".join(parts)
+
+
+def connection_failure(error: aiohttp.ClientError | OSError) -> PlayerError:
+    """The failure of a connection: before the request went out nothing can have been paid."""
+    if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
+        return PlayerError(f"{error} is not an address; mend `base_url`", kind="permanent")
+    unsent = isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
+    what = "no connection" if unsent else "the connection broke off"
+    return PlayerError(f"{what}: {error or type(error).__name__}", maybe_paid=not unsent)
+
+
+class Wire(AsyncOpenAI):
+    """The OpenAI SDK's client whose chat completions go straight over an aiohttp session."""
+
+    def __init__(self, session: aiohttp.ClientSession, base_url: str, key: str) -> None:
+        super().__init__(api_key=key or "none", base_url=base_url, max_retries=0)
+        self._session = session
+        self._address = base_url.rstrip("/") + "/chat/completions"
+        self._request_headers = {"Content-Type": "application/json"} | (
+            {"Authorization": f"Bearer {key}"} if key else {}
+        )
+
+    @cached_property
+    def chat(self) -> Any:
+        return SimpleNamespace(completions=SimpleNamespace(create=self._create))
+
+    async def _create(
+        self,
+        *,
+        extra_headers: Mapping[str, str] | None = None,
+        extra_body: object = None,
+        timeout: object = None,
+        **parameters: Any,
+    ) -> ChatCompletion:
+        """Post one chat completion; raises openai.APIStatusError for an error status, else PlayerError."""
+        body = {name: value for name, value in parameters.items() if not isinstance(value, Omit | NotGiven)}
+        if isinstance(extra_body, dict):
+            body |= extra_body
+        body.pop("stream", None)
+        try:
+            async with self._session.post(
+                self._address, data=msgspec.json.encode(body), headers=self._request_headers
+            ) as response:
+                content = await read_bounded(response)
+        except (aiohttp.ClientError, OSError) as error:
+            raise connection_failure(error) from None
+        try:
+            found = msgspec.json.decode(content)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            found = None
+        if response.status >= 400:
+            raise _status_error(self._address, response, content, found)
+        if not isinstance(found, dict) or not isinstance(found.get("choices"), list):
+            raise PlayerError(
+                f"the server answered {response.status} with something that is no chat completion "
+                f"({response.content_type}, {len(content)} bytes); check `base_url`",
+                maybe_paid=True,
+            )
+        if not found["choices"]:
+            raise PlayerError("the server answered with no choice at all", maybe_paid=True)
+        try:
+            return ChatCompletion.model_validate(found)
+        except ValidationError:
+            return ChatCompletion.construct(**found)
+
+
+def _status_error(url: str, response: aiohttp.ClientResponse, content: bytes, found: Any) -> APIStatusError:
+    error = found.get("error", found) if isinstance(found, dict) else None
+    message = error.get("message") if isinstance(error, dict) else error
+    if not isinstance(message, str):
+        message = content[:300].decode("utf-8", "replace")
+    answer = httpx2.Response(
+        response.status,
+        headers=list(response.headers.items()),
+        request=httpx2.Request("POST", url),
+    )
+    return APIStatusError(message, response=answer, body=error)

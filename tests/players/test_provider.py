@@ -1,0 +1,355 @@
+"""Models over HTTP: what is sent, what is read, and what each misbehaviour of a server becomes."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from peerage.players import open_client
+from peerage.players.client import MAX_TEXT, Call, PlayerError
+from peerage.players.provider import ProviderClient, conversation, usual_settings
+from peerage.protocol import Choice, Text
+from peerage.settings import PlayerSettings
+from tests.servers import openai_server as behave
+from tests.servers.openai_server import OpenAIServer
+
+KEY = "sk-very-secret-0123456789"
+VERDICT = Choice("verdict", ("A", "B", "tie"))
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[OpenAIServer]:
+    async with OpenAIServer() as running:
+        yield running
+
+
+def settings_for(server: OpenAIServer, **stated: Any) -> PlayerSettings:
+    return PlayerSettings(
+        **{"model": "openai:tiny", "name": "Tiny", "base_url": server.url, "key_env": "TINY_KEY", **stated}
+    )
+
+
+async def opened(settings: PlayerSettings) -> ProviderClient:
+    client = open_client(settings, {"TINY_KEY": KEY}, Path())
+    assert isinstance(client, ProviderClient)
+    await client.start()
+    return client
+
+
+def call(expects: Any = Text(), **stated: Any) -> Call:
+    usual: dict[str, Any] = {
+        "key": "answer/A",
+        "role": "contestant",
+        "messages": (("system", "Be brief."), ("user", "Why?")),
+        "expects": expects,
+        "max_tokens": 300,
+        "temperature": None,
+        "seed": "s",
+    }
+    return Call(**{**usual, **stated})
+
+
+async def failure(client: ProviderClient, asked: Call | None = None) -> PlayerError:
+    with pytest.raises(PlayerError) as caught:
+        await client.answer(asked or call())
+    await client.close()
+    return caught.value
+
+
+async def test_a_call_carries_the_prompt_the_limit_and_the_settings(server: OpenAIServer) -> None:
+    client = await opened(
+        settings_for(server, system_prompt="You are a player.", temperature=0.4, top_p=0.9, max_tokens=200)
+    )
+    answer = await client.answer(call())
+    await client.close()
+    assert answer.text == "A plain answer."
+    assert (answer.input_tokens, answer.output_tokens) == (11, 7)
+    assert answer.snapshot == "tiny-2026-01-01"
+    assert answer.cost_usd is None
+    assert 0 < answer.latency_s < 5
+    assert not answer.refused
+    assert not answer.truncated
+    sent = server.requests[0]
+    assert sent.headers["Authorization"] == f"Bearer {KEY}"
+    assert sent.body["messages"] == [
+        {"role": "system", "content": "You are a player.\n\nBe brief."},
+        {"role": "user", "content": "Why?"},
+    ]
+    assert {name: sent.body[name] for name in ("model", "max_tokens", "temperature", "top_p")} == {
+        "model": "tiny",
+        "max_tokens": 200,
+        "temperature": 0.4,
+        "top_p": 0.9,
+    }
+    assert "response_format" not in sent.body
+
+
+async def test_the_games_temperature_goes_before_the_players(server: OpenAIServer) -> None:
+    client = await opened(settings_for(server, temperature=0.4))
+    await client.answer(call(temperature=0.0))
+    await client.close()
+    assert server.requests[0].body["temperature"] == 0.0
+
+
+async def test_a_choice_asks_for_native_structured_output(server: OpenAIServer) -> None:
+    client = await opened(settings_for(server))
+    answer = await client.answer(call(VERDICT))
+    await client.close()
+    asked = server.requests[0].body["response_format"]
+    assert asked["type"] == "json_schema"
+    assert asked["json_schema"]["schema"]["properties"]["verdict"]["enum"] == ["A", "B", "tie"]
+    assert VERDICT.parse(answer.text).choice == "A"
+
+
+async def test_structured_false_asks_plainly(server: OpenAIServer) -> None:
+    client = await opened(settings_for(server, structured=False))
+    await client.answer(call(VERDICT))
+    await client.close()
+    assert "response_format" not in server.requests[0].body
+
+
+@pytest.mark.parametrize(
+    ("complaint", "stated", "expects", "gone"),
+    [
+        ("Unsupported value: 'temperature' is fixed", {"temperature": 0.5}, Text(), "temperature"),
+        ("response_format of type json_schema is not supported", {}, VERDICT, "response_format"),
+        ("unknown field reasoning_effort", {"reasoning_effort": "low"}, Text(), "reasoning_effort"),
+    ],
+)
+async def test_a_setting_that_the_server_rejects_is_left_out_from_then_on(
+    server: OpenAIServer, complaint: str, stated: dict[str, Any], expects: Any, gone: str
+) -> None:
+    client = await opened(settings_for(server, **stated))
+    assert client.warnings == ()
+    server.next(behave.status(400, error={"message": complaint, "type": "invalid_request_error"}))
+    with pytest.raises(PlayerError, match="left out from now on") as caught:
+        await client.answer(call(expects))
+    assert caught.value.kind == "transient"
+    assert caught.value.retry_after_s == 0
+    await client.answer(call(expects))
+    await client.close()
+    assert gone in server.requests[0].body
+    assert gone not in server.requests[1].body
+    assert len(client.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "maybe_paid", "says"),
+    [
+        (401, "permanent", False, "TINY_KEY"),
+        (403, "permanent", False, "TINY_KEY"),
+        (404, "permanent", False, "base_url"),
+        (400, "permanent", False, "turned down"),
+        (408, "transient", False, "failed"),
+        (429, "transient", False, "rate limit"),
+        (500, "transient", True, "failed"),
+        (502, "transient", True, "failed"),
+        (503, "transient", False, "failed"),
+    ],
+)
+async def test_statuses(server: OpenAIServer, code: int, kind: str, maybe_paid: bool, says: str) -> None:
+    server.next(behave.status(code))
+    error = await failure(await opened(settings_for(server)))
+    assert (error.kind, error.maybe_paid) == (kind, maybe_paid)
+    assert str(error).startswith("Tiny: ")
+    assert says in str(error)
+
+
+async def test_retry_after_in_seconds_and_as_a_date(server: OpenAIServer) -> None:
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    server.next(behave.status(429, {"Retry-After": "7"}), behave.status(503, {"Retry-After": later}))
+    client = await opened(settings_for(server))
+    with pytest.raises(PlayerError) as first:
+        await client.answer(call())
+    with pytest.raises(PlayerError) as second:
+        await client.answer(call())
+    await client.close()
+    assert first.value.retry_after_s == 7
+    assert second.value.retry_after_s == pytest.approx(30, abs=3)
+
+
+async def test_an_empty_account_and_a_long_prompt_are_permanent(server: OpenAIServer) -> None:
+    server.next(
+        behave.status(
+            429, error={"message": "no funds", "type": "insufficient_quota", "code": "insufficient_quota"}
+        ),
+        behave.status(400, error={"message": "too long", "code": "context_length_exceeded"}),
+    )
+    client = await opened(settings_for(server))
+    with pytest.raises(PlayerError, match="credit") as quota:
+        await client.answer(call())
+    length = await failure(client)
+    assert quota.value.kind == length.kind == "permanent"
+    assert "longer than the model takes" in str(length)
+
+
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [behave.drop(), behave.drop_mid_body(), behave.truncated_json(), behave.empty_choices()],
+    ids=["drop", "drop_mid_body", "truncated_json", "empty_choices"],
+)
+async def test_a_broken_reply_is_transient_and_may_have_been_paid(
+    server: OpenAIServer, misbehaviour: behave.Behaviour
+) -> None:
+    server.next(misbehaviour)
+    error = await failure(await opened(settings_for(server)))
+    assert (error.kind, error.maybe_paid) == ("transient", True)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '"hello"', "null", "[" * 100_000, '{"choices": 3}', "\x00\xff"])
+async def test_a_body_that_is_no_completion(server: OpenAIServer, text: str) -> None:
+    server.next(behave.body(text))
+    error = await failure(await opened(settings_for(server)))
+    assert error.kind == "transient"
+    assert "no chat completion" in str(error)
+
+
+async def test_a_web_page_is_named_as_such(server: OpenAIServer) -> None:
+    server.next(behave.body("<html>hello</html>", "text/html"))
+    error = await failure(await opened(settings_for(server)))
+    assert "text/html" in str(error)
+    assert "base_url" in str(error)
+
+
+async def test_silence_times_out(server: OpenAIServer) -> None:
+    server.next(behave.hang())
+    error = await failure(await opened(settings_for(server, timeout_s=0.2)))
+    assert (error.kind, error.maybe_paid) == ("transient", True)
+    assert "0.2 s" in str(error)
+
+
+async def test_nobody_there_cost_nothing(server: OpenAIServer) -> None:
+    settings = settings_for(server, base_url="http://127.0.0.1:9/v1")
+    error = await failure(await opened(settings))
+    assert (error.kind, error.maybe_paid) == ("transient", False)
+
+
+async def test_enormous_replies_are_cut_and_monstrous_ones_refused(server: OpenAIServer) -> None:
+    server.next(behave.enormous(MAX_TEXT + 10), behave.enormous(9 * 2**20))
+    client = await opened(settings_for(server))
+    answer = await client.answer(call())
+    assert len(answer.text) == MAX_TEXT
+    assert answer.truncated
+    assert "MiB" in str(await failure(client))
+
+
+async def test_refusals_filters_and_lengths(server: OpenAIServer) -> None:
+    server.next(
+        behave.reply(None, refusal="I cannot help with that."),
+        behave.reply("half a", finish="content_filter"),
+        behave.status(400, error={"message": "flagged", "code": "content_filter"}),
+        behave.reply("half a", finish="length"),
+        behave.reply(""),
+    )
+    client = await opened(settings_for(server))
+    refused = await client.answer(call())
+    assert (refused.refused, refused.text) == (True, "I cannot help with that.")
+    assert (await client.answer(call())).refused
+    assert (await client.answer(call())).refused
+    assert (await client.answer(call())).truncated
+    empty = await client.answer(call())
+    assert (empty.text, empty.refused, empty.truncated) == ("", False, False)
+    await client.close()
+
+
+async def test_usage_that_is_not_reported_is_unknown(server: OpenAIServer) -> None:
+    server.next(behave.body(json.dumps({**behave.completion("hi"), "usage": None})))
+    client = await opened(settings_for(server))
+    answer = await client.answer(call())
+    await client.close()
+    assert (answer.input_tokens, answer.output_tokens) == (None, None)
+
+
+async def test_a_key_is_in_no_message_and_no_repr(server: OpenAIServer) -> None:
+    server.next(behave.status(401, error={"message": f"Incorrect API key provided: {KEY}."}))
+    client = await opened(settings_for(server))
+    shown = repr(client) + str(client)
+    error = await failure(client)
+    assert KEY not in str(error) + repr(error) + shown
+    assert "[key]" in str(error)
+
+
+async def test_a_missing_key_says_where_to_put_it(server: OpenAIServer) -> None:
+    client = open_client(settings_for(server, key_env="NOT_SET"), {"OPENAI_API_KEY": KEY}, Path())
+    with pytest.raises(PlayerError, match="NOT_SET") as caught:
+        await client.start()
+    assert caught.value.kind == "permanent"
+
+
+async def test_another_server_never_gets_the_providers_key(server: OpenAIServer) -> None:
+    settings = settings_for(server, key_env="")
+    client = open_client(settings, {"OPENAI_API_KEY": KEY}, Path())
+    await client.start()
+    await client.answer(call())
+    await client.close()
+    assert KEY not in json.dumps(server.requests[0].headers)
+
+
+async def test_many_calls_at_once_share_one_session(server: OpenAIServer) -> None:
+    server.always(behave.slow(0.3))
+    client = await opened(settings_for(server))
+    began = asyncio.get_running_loop().time()
+    answers = await asyncio.gather(*(client.answer(call()) for _ in range(200)))
+    await client.close()
+    assert len(answers) == 200
+    assert asyncio.get_running_loop().time() - began < 4
+
+
+async def test_closing_twice_and_asking_after_is_an_error(server: OpenAIServer) -> None:
+    client = await opened(settings_for(server))
+    await client.close()
+    await client.close()
+    with pytest.raises(PlayerError, match="started"):
+        await client.answer(call())
+
+
+def test_turns_alternate_and_one_system_text_stands_in_front() -> None:
+    made = conversation(
+        (("user", "a"), ("user", "b"), ("assistant", "c"), ("system", "late"), ("user", "d")), "first"
+    )
+    assert [[type(part).__name__ for part in message.parts] for message in made] == [
+        ["SystemPromptPart", "UserPromptPart"],
+        ["TextPart"],
+        ["UserPromptPart"],
+    ]
+    assert [part.content for message in made for part in message.parts] == [  # type: ignore[union-attr]
+        "first\n\nlate",
+        "a\n\nb",
+        "c",
+        "d",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "stated", "reported"),
+    [
+        ("openai:o3", {"temperature": 0.5}, ("temperature",)),
+        ("openai:gpt-5-mini", {"top_p": 0.5}, ("top_p",)),
+        ("openai:gpt-4o", {"reasoning_effort": "high"}, ("reasoning_effort",)),
+        ("openai:gpt-4o", {"temperature": 0.5}, ()),
+        ("openai:gpt-5-mini", {"reasoning_effort": "high"}, ()),
+    ],
+)
+async def test_what_a_known_model_does_not_take_is_reported_at_start(
+    model: str, stated: dict[str, Any], reported: tuple[str, ...]
+) -> None:
+    client = open_client(PlayerSettings(model=model, **stated), {"OPENAI_API_KEY": KEY}, Path())
+    assert isinstance(client, ProviderClient)
+    await client.start()
+    await client.close()
+    assert len(client.warnings) == len(reported)
+    assert all(name in warning for name, warning in zip(reported, client.warnings, strict=True))
+
+
+def test_unknown_servers_get_what_was_stated() -> None:
+    settings = PlayerSettings(
+        model="openai:mine", base_url="http://h/v1", temperature=1.0, reasoning_effort="low"
+    )
+    usual, untaken = usual_settings(settings, {})
+    assert usual == {"temperature": 1.0, "openai_reasoning_effort": "low"}
+    assert not untaken
