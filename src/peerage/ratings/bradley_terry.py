@@ -65,7 +65,7 @@ class BradleyTerry:
     @cached_property
     def error(self) -> Floats:
         """Standard error of each rating, in points."""
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return np.asarray(np.sqrt(np.maximum(np.diag(self.covariance), 0.0)))
 
     @property
     def lower(self) -> Floats:

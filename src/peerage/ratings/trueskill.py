@@ -1,0 +1,189 @@
+"""TrueSkill: skills as normal distributions, for teams of any size and number, with ties.
+
+    >>> settings = TrueSkillSettings()
+    >>> table = rate(games(3, [Game(((0,), (1,), (2,)), (1, 2, 2))]), settings)
+    >>> [(round(mu, 3), round(sigma, 3)) for mu, sigma in zip(table.mu.tolist(), table.sigma.tolist())]
+    [(30.109, 6.735), (22.443, 5.972), (22.448, 5.974)]
+
+Herbrich, Minka, Graepel, "TrueSkill: A Bayesian Skill Rating System" (NIPS 2006). Two players meet in
+closed form; more pass messages. A tie where the draw probability is 0 takes the exact limit: the two
+performed equally well.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+
+import numpy as np
+
+from peerage.ratings import trueskill_kernels
+from peerage.ratings.compiled import kernel
+from peerage.ratings.history import Duels, Game, Games, games
+from peerage.ratings.kernels import Floats
+from peerage.ratings.table import Z95, Row, rank_ranges, ranks, separated
+
+__all__ = ["Game", "TrueSkillSettings", "TrueSkillTable", "games", "rate", "rate_duels", "trajectory"]
+
+_LONG_DUELS = 50_000
+_LONG_GAMES = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class TrueSkillSettings:
+    """The field's constants, by the field's names.
+
+    `mu`, `sigma`: a newcomer's skill. `beta`: noise of one performance (a skill gap of beta wins about 76 %).
+    `tau`: how much a skill may drift between games. `draw_probability`: of two equal players, from 0 to
+    below 1. `tolerance`: message passing stops when nothing moves more. `k`: tables are sorted by mu -
+    k·sigma.
+    """
+
+    mu: float = 25.0
+    sigma: float = 25.0 / 3
+    beta: float = 25.0 / 6
+    tau: float = 25.0 / 300
+    draw_probability: float = 0.1
+    tolerance: float = 1e-4
+    k: float = 3.0
+
+    def __post_init__(self) -> None:
+        for name, least in (
+            ("sigma", True),
+            ("beta", True),
+            ("tolerance", True),
+            ("tau", False),
+            ("k", False),
+        ):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and (value > 0 if least else value >= 0)):
+                raise ValueError(f"{name} is {value}: expected a number {'above 0' if least else 'from 0'}")
+        if not math.isfinite(self.mu):
+            raise ValueError(f"mu is {self.mu}: expected a finite number")
+        if not 0 <= self.draw_probability < 1:
+            raise ValueError(f"draw_probability is {self.draw_probability}: expected from 0 to below 1")
+
+    def draw_margin(self, seats: int) -> float:
+        """The gap in performance below which two sides of `seats` players in all tie."""
+        quantile = NormalDist().inv_cdf((self.draw_probability + 1) / 2) if self.draw_probability else 0.0
+        return quantile * math.sqrt(seats) * self.beta
+
+
+@dataclass(frozen=True)
+class TrueSkillTable:
+    """Everybody's skill after a history: `mu` and `sigma`, shape (players,), and games played."""
+
+    settings: TrueSkillSettings
+    mu: Floats
+    sigma: Floats
+    games: Floats
+
+    @property
+    def rating(self) -> Floats:
+        """mu - k·sigma: what the table is sorted by."""
+        return self.mu - self.settings.k * self.sigma
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """A line for each player, by number; `lower` and `upper` bound the *skill*, mu ± 1.96 sigma.
+
+        Rank ranges treat the skills as independent, as TrueSkill does.
+        """
+        lower, upper = self.mu - Z95 * self.sigma, self.mu + Z95 * self.sigma
+        open_ranks = rank_ranges(separated(self.mu, np.diag(self.sigma**2)))
+        return tuple(
+            Row(
+                i,
+                float(rating),
+                float(lower[i]),
+                float(upper[i]),
+                rank,
+                (min(open_ranks[i][0], rank), max(open_ranks[i][1], rank)),
+                float(self.games[i]),
+                float(self.mu[i]),
+                float(self.sigma[i]),
+            )
+            for i, (rating, rank) in enumerate(zip(self.rating, ranks(self.rating), strict=True))
+        )
+
+
+def rate(played: Games, settings: TrueSkillSettings, start: TrueSkillTable | None = None) -> TrueSkillTable:
+    """Skills after games, from `start` or from nothing known."""
+    return _play_games(played, settings, start, np.empty((0, 2, played.players)))
+
+
+def rate_duels(
+    history: Duels, settings: TrueSkillSettings, start: TrueSkillTable | None = None
+) -> TrueSkillTable:
+    """Skills after duels, in closed form; weights are powers of the message, any score but ½ decides."""
+    return _play_duels(history, settings, start, np.empty((0, 2, history.players)))
+
+
+def trajectory(history: Games | Duels, settings: TrueSkillSettings) -> Floats:
+    """mu and sigma after each game: shape (games, 2, players)."""
+    trail = np.empty((len(history), 2, history.players))
+    if isinstance(history, Duels):
+        _play_duels(history, settings, None, trail)
+    else:
+        _play_games(history, settings, None, trail)
+    return trail
+
+
+def _begin(
+    players: int, settings: TrueSkillSettings, start: TrueSkillTable | None
+) -> tuple[Floats, Floats, Floats]:
+    known = 0 if start is None else len(start.mu)
+    if known > players:
+        raise ValueError(f"the start holds {known} players, the history {players}")
+    mu, variance = np.full(players, settings.mu), np.full(players, settings.sigma**2)
+    played = np.zeros(players)
+    if start is not None:
+        mu[:known], variance[:known], played[:known] = start.mu, start.sigma**2, start.games
+    return mu, variance, played
+
+
+def _play_duels(
+    history: Duels, settings: TrueSkillSettings, start: TrueSkillTable | None, trail: Floats
+) -> TrueSkillTable:
+    mu, variance, played = _begin(history.players, settings, start)
+    kernel(trueskill_kernels.duels, long=len(history) >= _LONG_DUELS)(
+        mu,
+        variance,
+        history.first,
+        history.second,
+        history.score,
+        history.weight,
+        settings.beta,
+        settings.tau,
+        settings.draw_margin(2),
+        trail,
+    )
+    played += np.bincount(history.first, minlength=len(mu)) + np.bincount(history.second, minlength=len(mu))
+    return TrueSkillTable(settings, mu, np.sqrt(variance), played)
+
+
+def _play_games(
+    history: Games, settings: TrueSkillSettings, start: TrueSkillTable | None, trail: Floats
+) -> TrueSkillTable:
+    mu, variance, played = _begin(history.players, settings, start)
+    teams, seats = history.widest
+    kernel(trueskill_kernels.games, long=len(history) >= _LONG_GAMES)(
+        mu,
+        variance,
+        history.game,
+        history.team,
+        history.rank,
+        history.seat,
+        history.share,
+        history.weight,
+        settings.beta,
+        settings.tau,
+        settings.draw_margin(1),
+        settings.tolerance,
+        teams,
+        seats,
+        trail,
+    )
+    return TrueSkillTable(settings, mu, np.sqrt(variance), played + history.played())

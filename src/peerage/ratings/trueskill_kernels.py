@@ -1,0 +1,285 @@
+"""The inner loops of TrueSkill, plain Python that Numba compiles for long histories (see `compiled.py`).
+
+Messages are kept as mean and variance, so that a tie at draw probability 0, which says that two
+performances were *equal*, is an ordinary message of variance 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from peerage.ratings.kernels import Floats, Ints
+
+_ROOT_HALF = 0.7071067811865476
+_DENSITY = 0.3989422804014327  # 1 / sqrt(2 pi)
+_SWEEPS = 10
+# Gauss-Legendre on [-1, 1], the positive halves: 8 nodes, then 16
+_NODES = (
+    0.18343464249564978,
+    0.525532409916329,
+    0.7966664774136267,
+    0.9602898564975362,
+    0.09501250983763744,
+    0.2816035507792589,
+    0.45801677765722737,
+    0.6178762444026438,
+    0.755404408355003,
+    0.8656312023878318,
+    0.9445750230732326,
+    0.9894009349916499,
+)
+_WEIGHTS = (
+    0.36268378337836166,
+    0.3137066458778869,
+    0.22238103445337443,
+    0.10122853629037706,
+    0.18945061045506864,
+    0.18260341504492364,
+    0.16915651939500265,
+    0.1495959888165767,
+    0.12462897125553407,
+    0.0951585116824926,
+    0.062253523938647456,
+    0.027152459411754176,
+)
+
+
+def cdf(x: float) -> float:
+    """Normal distribution function."""
+    return 0.5 * math.erfc(-x * _ROOT_HALF)
+
+
+def pdf(x: float) -> float:
+    """Normal density."""
+    return _DENSITY * math.exp(-0.5 * x * x)
+
+
+def mills(z: float) -> float:
+    """(1 - cdf(z)) / pdf(z) for z from 0: Mills' ratio, by its asymptotic series beyond 25."""
+    if z > 25.0:
+        u = 1.0 / (z * z)
+        return (1.0 - u * (1.0 - u * (3.0 - u * (15.0 - u * (105.0 - u * 945.0))))) / z
+    return math.erfc(z * _ROOT_HALF) / (2.0 * pdf(z))
+
+
+def won(x: float) -> tuple[float, float]:
+    """V and W of a win, x standard deviations beyond the draw margin.
+
+    Herbrich, Minka and Graepel, "TrueSkill: A Bayesian Skill Rating System" (NIPS 2006), equations 7 and 8.
+    """
+    if x < -30.0:
+        z = -x
+        u = 1.0 / (z * z)
+        return z + (1.0 - u * (2.0 - u * (10.0 - u * 74.0))) / z, 1.0 - u * (1.0 - u * (6.0 - u * 50.0))
+    v = pdf(x) / cdf(x)
+    return v, v * (v + x)
+
+
+def tied(difference: float, margin: float) -> tuple[float, float]:
+    """V and W of a tie; both arguments in standard deviations. As `margin` goes to 0: -difference and 1.
+
+    Equations 9 and 10 of the paper, as the mean and variance of a normal cut to [-margin, margin]. Taken
+    literally they cancel where the margin is small; there the two moments are integrated instead
+    (Gauss-Legendre).
+    """
+    t = abs(difference)
+    if margin * t > 20.0 and t > margin:
+        v, w = won(margin - t)
+        v = -v
+    elif margin <= 1.0 and margin * t <= 6.0:
+        mass = 0.0
+        first = 0.0
+        second = 0.0
+        for i in range(4) if margin <= 0.5 and margin * t <= 1.0 else range(4, 12):
+            x = margin * _NODES[i]
+            tilt = math.exp(t * x)
+            part = _WEIGHTS[i] * math.exp(-0.5 * x * x)
+            even = part * (tilt + 1.0 / tilt)
+            mass += even
+            first += part * (tilt - 1.0 / tilt) * x
+            second += even * x * x
+        mean = first / mass
+        v = mean - t
+        w = 1.0 - (second / mass - mean * mean)
+    else:
+        a = margin - t
+        b = -margin - t
+        if a > 0.0:
+            mass = cdf(a) - cdf(b)
+            v = (pdf(b) - pdf(a)) / mass
+            w = v * v + (a * pdf(a) - b * pdf(b)) / mass
+        else:
+            fall = math.exp(-2.0 * margin * t)
+            mass = mills(-a) - fall * mills(-b)
+            v = (fall - 1.0) / mass
+            w = v * v + (a - b * fall) / mass
+    return (v if difference >= 0.0 else -v), min(w, 1.0)
+
+
+def duels(
+    mu: Floats,
+    variance: Floats,
+    first: Ints,
+    second: Ints,
+    score: Floats,
+    weight: Floats,
+    beta: float,
+    tau: float,
+    margin: float,
+    trail: Floats,
+) -> None:
+    """Play duels into `mu` and `variance` (of skill), in place, by the closed form for two players.
+
+    `margin` is the draw margin of a duel. `trail`, when it has rows, receives mu and sigma after each duel:
+    shape (duels, 2, players).
+    """
+    noise = 2.0 * beta * beta
+    drift = tau * tau
+    for i in range(len(first)):
+        a, b = int(first[i]), int(second[i])
+        s = float(score[i])
+        if s < 0.5:
+            a, b = b, a
+        var_a = float(variance[a]) + drift
+        var_b = float(variance[b]) + drift
+        total = var_a + var_b + noise
+        c = math.sqrt(total)
+        difference = (float(mu[a]) - float(mu[b])) / c
+        if s == 0.5:
+            v, w = tied(difference, margin / c)
+        else:
+            v, w = won(difference - margin / c)
+        left_a = 1.0 - var_a / total * w
+        left_b = 1.0 - var_b / total * w
+        step_a = var_a / c * v
+        step_b = var_b / c * v
+        part = float(weight[i])
+        if part != 1.0:  # the message to the power of the weight
+            lost_a = left_a + part * (1.0 - left_a)
+            lost_b = left_b + part * (1.0 - left_b)
+            step_a *= part / lost_a
+            step_b *= part / lost_b
+            left_a /= lost_a
+            left_b /= lost_b
+        mu[a] += step_a
+        mu[b] -= step_b
+        variance[a] = var_a * left_a
+        variance[b] = var_b * left_b
+        if len(trail) > 0:
+            trail[i, 0] = mu
+            trail[i, 1] = np.sqrt(variance)
+
+
+def games(
+    mu: Floats,
+    variance: Floats,
+    game: Ints,
+    team: Ints,
+    rank: Floats,
+    seat: Ints,
+    share: Floats,
+    weight: Floats,
+    beta: float,
+    tau: float,
+    unit_margin: float,
+    tolerance: float,
+    teams: int,
+    seats: int,
+    trail: Floats,
+) -> None:
+    """Play games of any number of teams, as `duels`, by message passing along the chain of team differences.
+
+    The schedule (sweeps there and back until no truncated difference moves by more than `tolerance`, ten at
+    most) is that of the `trueskill` package. `unit_margin` is the draw margin for a pair of one seat in
+    all; `teams` and `seats` are the largest numbers in a game.
+    """
+    noise = beta * beta
+    skill, doubt, part = np.empty(seats), np.empty(seats), np.empty(seats)
+    mean, spread = np.empty(teams), np.empty(teams)
+    # what the difference with the team above, and the one below, tells a team: precision and mean
+    above, above_mean = np.empty(teams), np.empty(teams)
+    below, below_mean = np.empty(teams), np.empty(teams)
+    # what a truncated difference says; an infinite variance is silence
+    cut_mean, cut_variance = np.empty(teams), np.empty(teams)
+    for g in range(len(game) - 1):
+        start = int(game[g])
+        n = int(game[g + 1]) - start
+        base = int(team[start])
+        for i in range(int(team[start + n]) - base):
+            player = int(seat[base + i])
+            skill[i] = mu[player]
+            doubt[i] = variance[player] + tau * tau
+            part[i] = max(float(share[base + i]), 1e-4)
+        for t in range(n):
+            total = 0.0
+            noisy = 0.0
+            for i in range(int(team[start + t]) - base, int(team[start + t + 1]) - base):
+                total += float(part[i]) * float(skill[i])
+                noisy += float(part[i]) * float(part[i]) * (float(doubt[i]) + noise)
+            mean[t], spread[t] = total, noisy
+            above[t] = below[t] = above_mean[t] = below_mean[t] = cut_mean[t] = 0.0
+            cut_variance[t] = math.inf
+        last = n - 2
+        for _ in range(_SWEEPS if last else 1):
+            moved = 0.0
+            for turn in range(max(2 * last, 1)):
+                x = turn if turn < last else 2 * last - turn
+                pi_x = 1.0 / float(spread[x]) + float(above[x])
+                mu_x = (float(mean[x]) / float(spread[x]) + float(above[x]) * float(above_mean[x])) / pi_x
+                y = x + 1
+                pi_y = 1.0 / float(spread[y]) + float(below[y])
+                mu_y = (float(mean[y]) / float(spread[y]) + float(below[y]) * float(below_mean[y])) / pi_y
+                gap = mu_x - mu_y
+                wide = 1.0 / pi_x + 1.0 / pi_y
+                s = math.sqrt(wide)
+                margin = unit_margin * math.sqrt(int(team[start + x + 2]) - int(team[start + x])) / s
+                if rank[start + x] == rank[start + y]:
+                    v, w = tied(gap / s, margin)
+                else:
+                    v, w = won(gap / s - margin)
+                was_mean, was_variance = float(cut_mean[x]), float(cut_variance[x])
+                now_mean, now_variance = 0.0, math.inf
+                if w > 0.0:
+                    now_mean, now_variance = gap + s * v / w, wide * (1.0 - w) / w
+                if now_variance > 0.0 and was_variance > 0.0:
+                    change = abs(now_mean / now_variance - was_mean / was_variance)
+                    change_pi = math.sqrt(abs(1.0 / now_variance - 1.0 / was_variance))
+                    moved = max(moved, change, change_pi)
+                cut_mean[x], cut_variance[x] = now_mean, now_variance
+                if turn < last:
+                    above[y] = 1.0 / (now_variance + 1.0 / pi_x)
+                    above_mean[y] = mu_x - now_mean
+                elif last:
+                    below[x] = 1.0 / (now_variance + 1.0 / pi_y)
+                    below_mean[x] = now_mean + mu_y
+            if moved <= tolerance:
+                break
+        pi_y = 1.0 / spread[1] + below[1]
+        below[0] = 1.0 / (cut_variance[0] + 1.0 / pi_y)
+        below_mean[0] = cut_mean[0] + (mean[1] / spread[1] + below[1] * below_mean[1]) / pi_y
+        pi_x = 1.0 / spread[last] + above[last]
+        above[n - 1] = 1.0 / (cut_variance[last] + 1.0 / pi_x)
+        above_mean[n - 1] = (mean[last] / spread[last] + above[last] * above_mean[last]) / pi_x - cut_mean[
+            last
+        ]
+        for i in range(int(team[start + n]) - base):
+            variance[int(seat[base + i])] = doubt[i]
+        for t in range(n):
+            told = float(above[t]) + float(below[t])
+            if told == 0.0:
+                continue
+            level = (float(above[t]) * float(above_mean[t]) + float(below[t]) * float(below_mean[t])) / told
+            for i in range(int(team[start + t]) - base, int(team[start + t + 1]) - base):
+                p, own = float(part[i]), float(doubt[i]) + noise
+                message = (level - (float(mean[t]) - p * float(skill[i]))) / p
+                message_pi = 1.0 / ((1.0 / told + (float(spread[t]) - p * p * own)) / (p * p) + noise)
+                message_pi *= float(weight[g])
+                player = int(seat[base + i])
+                kept = 1.0 / (1.0 + float(variance[player]) * message_pi)
+                mu[player] = (float(mu[player]) + float(variance[player]) * message_pi * message) * kept
+                variance[player] *= kept
+        if len(trail) > 0:
+            trail[g, 0] = mu
+            trail[g, 1] = np.sqrt(variance)
