@@ -89,7 +89,8 @@ class _Replay:
         self._texts = by_hex(ledger.texts())
         self._rules: dict[tuple[str, str], Any] = {}
         self._standings = NOBODY
-        self._past: dict[int, Standings] = {0: NOBODY}
+        self._past: dict[int, Standings] = {0: NOBODY}  # as far back as fixtures still refer to
+        self._oldest = 0
         self._accounts: dict[str, Account] = {}
         self._recomputed = 0
         self._as_stated = 0
@@ -166,8 +167,8 @@ class _Replay:
             todo = driver.start()
             while todo:
                 ask = todo.pop()
-                exchange = recorded.pop(ask.key) if ask.key in recorded else None
-                if exchange is None or exchange.reply is None:
+                exchange = recorded.pop(ask.key, _UNANSWERED)
+                if exchange.reply is None:
                     self._differ(fixture.number, f"reply to {ask.key}", "none", "the game asks for it")
                     continue
                 asked, _ = request_body(ask)
@@ -195,10 +196,10 @@ class _Replay:
 
     def _seats(self, fixture: Fixture) -> None:
         """Seats carry the ratings that the match was paired, and its judges weighted, by."""
-        past = self._past
-        for number in [number for number in past if number < fixture.snapshot]:
-            del past[number]
-        standings = past.get(fixture.snapshot)
+        while self._oldest < min(fixture.snapshot, self._standings.number):
+            self._past.pop(self._oldest, None)
+            self._oldest += 1
+        standings = self._past.get(fixture.snapshot)
         if standings is None:
             self._differ(fixture.number, "snapshot", str(fixture.snapshot), "not a match before, in order")
             return
@@ -270,6 +271,9 @@ class _Replay:
 
     def _differ(self, match: int, about: str, recorded: str, recomputed: str) -> None:
         self._found.append(Difference(match, about, str(recorded), str(recomputed)))
+
+
+_UNANSWERED = Exchange(0, "", 0, "", b"", None, None, None)
 
 
 class _Exchanges(msgspec.Struct, frozen=True):
