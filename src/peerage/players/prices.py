@@ -1,0 +1,188 @@
+"""What a player's replies cost, in whole billionths of a dollar, rounded up. Unknown is None, never 0.
+
+Where a price comes from, in this order: dollars per GPU hour stated for the player; a price per token
+stated for it; nothing, for house players; the table of the `genai-prices` package, offline, as it stood
+at a date. A pure room of its own: no clock, no network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from peerage.settings import PlayerSettings
+
+NANO = 10**9
+FEMTO_PER_NANO = 10**6
+OVERHEAD_TOKENS = 1_000
+"""Input tokens added to a call's bytes in its worst case: role markers, chat template, reply schema."""
+
+_PRICE_IDS = {"xai": "x-ai"}
+
+
+class Rate(NamedTuple):
+    """A price per token in 1e-15 dollars, which every price per million tokens in use hits exactly.
+
+    A call with more than `above` input tokens pays this rate for all its tokens.
+    """
+
+    above: int
+    femto: int
+
+
+@dataclass(frozen=True)
+class Price:
+    """What one player's replies cost. `source` says where that comes from and of which date it is.
+
+    `input` and `output` are rates by ascending `above`, the first with 0; both empty: price unknown.
+    `call_nano` is charged for each call. `hour_nano`, when not None, is the price of an hour of
+    hardware; replies then cost their seconds and tokens are free. `limit` caps every reply's tokens,
+    `timeout_ms` its time; `prompt_bytes` go before every request.
+    """
+
+    source: str = ""
+    input: tuple[Rate, ...] = ()
+    output: tuple[Rate, ...] = ()
+    call_nano: int = 0
+    hour_nano: int | None = None
+    limit: int | None = None
+    timeout_ms: int = 0
+    prompt_bytes: int = 0
+
+    @property
+    def known(self) -> bool:
+        return self.hour_nano is not None or bool(self.input and self.output)
+
+    def cost_nano(self, input_tokens: int | None, output_tokens: int | None, latency_ms: int) -> int | None:
+        """The cost of one reply in 1e-9 dollars, rounded up; None when price or usage is unknown."""
+        if self.hour_nano is not None:
+            return _ceil(max(0, latency_ms) * self.hour_nano, 3_600_000)
+        if not self.known:
+            return None
+        if _free(self.input) and _free(self.output):
+            return self.call_nano
+        if input_tokens is None or output_tokens is None:
+            return None
+        femto = input_tokens * _rate(self.input, input_tokens) + output_tokens * _rate(
+            self.output, input_tokens
+        )
+        return self.call_nano + _ceil(femto, FEMTO_PER_NANO)
+
+    def worst_nano(self, input_bytes: int, max_tokens: int) -> int | None:
+        """The most one reply can cost: (bytes + overhead) × input + max_tokens × output, at the dearest tier.
+
+        A token is at least one byte of UTF-8, so `input_bytes` of rendered prompt bound its tokens. With a
+        price per GPU hour: the player's timeout. None when the price is unknown.
+        """
+        if self.hour_nano is not None:
+            return _ceil(self.timeout_ms * self.hour_nano, 3_600_000)
+        if not self.known:
+            return None
+        tokens = max_tokens if self.limit is None else min(max_tokens, self.limit)
+        asked = 0 if _free(self.input) else input_bytes + self.prompt_bytes + OVERHEAD_TOKENS
+        femto = asked * max(rate.femto for rate in self.input) + tokens * max(
+            rate.femto for rate in self.output
+        )
+        return self.call_nano + _ceil(femto, FEMTO_PER_NANO)
+
+
+def price_of(settings: PlayerSettings, at: date) -> Price:
+    """The price of a player, from its settings or from the installed table as of `at`.
+
+    `source` is the stated `pricing_source`, or the table's package, version and date; empty when the
+    price is unknown.
+    """
+    limits: dict[str, Any] = {
+        "limit": settings.max_tokens,
+        "timeout_ms": round(settings.timeout_s * 1000),
+        "prompt_bytes": len(settings.system_prompt.encode("utf-8", "replace")),
+    }
+    if settings.gpu_hour_price is not None:
+        hour = _ceil_decimal(Decimal(str(settings.gpu_hour_price)) * NANO)
+        return Price(settings.pricing_source or "stated per GPU hour", hour_nano=hour, **limits)
+    if settings.price is not None:
+        return Price(
+            settings.pricing_source or "stated",
+            (_flat(settings.price.input),),
+            (_flat(settings.price.output),),
+            **limits,
+        )
+    if settings.provider == "house":
+        return Price("house players are free", (Rate(0, 0),), (Rate(0, 0),), **limits)
+    return _from_table(settings, at, limits)
+
+
+def nano(dollars: float) -> int:
+    """Dollars that a player reported, in 1e-9 dollars, rounded up."""
+    return _ceil_decimal(Decimal(str(dollars)) * NANO)
+
+
+def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> Price:
+    provider, _, name = settings.model.partition(":")
+    if provider in ("gguf", "command", "python", "http", "https"):
+        return Price(**limits)
+    try:
+        from importlib.metadata import version
+
+        from genai_prices.data_snapshot import get_snapshot
+    except ImportError:
+        return Price(**limits)
+    if provider == "huggingface" and ":" in name:
+        name, _, host = name.rpartition(":")
+        provider = f"huggingface_{host}"
+    by_url = settings.base_url or None
+    try:
+        _, model = get_snapshot().find_provider_model(
+            name, None, None if by_url else _PRICE_IDS.get(provider, provider), by_url
+        )
+    except LookupError:
+        return Price(**limits)
+    found = model.get_prices(datetime.combine(at, time(12), UTC))
+    if found.input_mtok is None or found.output_mtok is None:
+        return Price(**limits)
+    per_call = found.requests_kcount
+    return Price(
+        f"genai-prices {version('genai-prices')}, {at.isoformat()}",
+        _rates(found.input_mtok),
+        _rates(found.output_mtok),
+        call_nano=_ceil_decimal(per_call * NANO / 1000) if isinstance(per_call, Decimal) else 0,
+        **limits,
+    )
+
+
+def _rates(price: Any) -> tuple[Rate, ...]:
+    """The rates of a price in the table: a number, or a base with tiers."""
+    if isinstance(price, Decimal):
+        return (Rate(0, _femto(price)),)
+    return (Rate(0, _femto(price.base)), *(Rate(tier.start, _femto(tier.price)) for tier in price.tiers))
+
+
+def _flat(dollars_per_million: float) -> Rate:
+    return Rate(0, _femto(Decimal(str(dollars_per_million))))
+
+
+def _femto(dollars_per_million: Decimal) -> int:
+    return _ceil_decimal(dollars_per_million * NANO)
+
+
+def _rate(rates: tuple[Rate, ...], input_tokens: int) -> int:
+    reached = rates[0].femto
+    for rate in rates[1:]:
+        if input_tokens > rate.above:
+            reached = rate.femto
+    return reached
+
+
+def _free(rates: Iterable[Rate]) -> bool:
+    return all(rate.femto == 0 for rate in rates)
+
+
+def _ceil(amount: int, divisor: int) -> int:
+    return -(-amount // divisor)
+
+
+def _ceil_decimal(amount: Decimal) -> int:
+    return int(amount.to_integral_value(rounding="ROUND_CEILING"))
