@@ -29,8 +29,8 @@ def leaf(key: str, player: str, request: bytes, reply: bytes) -> bytes:
     player as UTF-8, and the stored bytes of request and reply.
     """
     name, who = key.encode(), player.encode()
-    head = _LENGTHS(0, len(name), len(who), len(request), len(reply))
-    return sha256(b"".join((head, name, who, request, reply))).digest()
+    lengths = _LENGTHS(0, len(name), len(who), len(request), len(reply))
+    return sha256(lengths + name + who + request + reply).digest()
 
 
 def root(leaves: Sequence[bytes]) -> bytes:
@@ -94,6 +94,5 @@ def _node(left: bytes, right: bytes) -> bytes:
 
 def _above(level: list[bytes]) -> list[bytes]:
     # An odd node moves up unchanged: level by level this builds RFC 6962's split.
-    pairs = len(level) // 2
-    above = [sha256(b"\x01" + level[2 * i] + level[2 * i + 1]).digest() for i in range(pairs)]
-    return above + level[2 * pairs :]
+    above = [sha256(b"\x01" + a + b).digest() for a, b in zip(level[::2], level[1::2], strict=False)]
+    return above + level[2 * len(above) :]

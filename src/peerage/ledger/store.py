@@ -46,8 +46,8 @@ class IntentRow(Struct, frozen=True, gc=False):
 class ReplyRow(Struct, frozen=True, gc=False):
     """The reply to an intent: `body` is JSON (status, text, tokens, latency, cost, prices, snapshot).
 
-    `cost_nano` repeats the cost for summing; `at_ms` is the wall clock, Unix milliseconds, outside the
-    digest.
+    `cost_nano` is for summing: the cost, or where that is unknown the most it may be (the intent's worst,
+    None without a price). `at_ms` is the wall clock, Unix milliseconds. Both are outside the digest.
     """
 
     match: int
@@ -83,6 +83,18 @@ class Exchange(Struct, frozen=True, gc=False):
     request: bytes
     reply: bytes | None
     worst_nano: int | None
+    cost_nano: int | None
+
+
+class Unanswered(Struct, frozen=True, gc=False):
+    """An attempt without a reply: `failed`, with what it may have cost, or open, as a crash leaves it."""
+
+    match: int
+    key: str
+    attempt: int
+    player: str
+    worst_nano: int | None
+    failed: bool
     cost_nano: int | None
 
 
@@ -186,6 +198,9 @@ class Ledger(Protocol):
 
         Every attempt is given, unanswered ones too.
         """
+
+    def unanswered(self, first: int) -> Iterator[Unanswered]:
+        """Attempts without a reply in matches from `first` on, in order of writing."""
 
     def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str]]:
         """(match, "fixture", "request KEY" or "reply KEY") whose bytes no longer fit their checksum.

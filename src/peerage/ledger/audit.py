@@ -1,0 +1,290 @@
+"""Check one span of finished matches: the work that `verify` shares out among processes.
+
+Also a program, `python -m peerage.ledger.audit ADDRESS FIRST LAST`, which writes its findings as
+MessagePack; a program of its own rather than a forked or spawned copy, so that any script may call `verify`.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import re
+import sys
+from collections.abc import Iterable
+from hashlib import sha256
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from peerage.ledger.merkle import GENESIS, leaf, link, root
+from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
+
+BLOCK = 500
+"""Matches read at a time."""
+
+
+class Findings(msgspec.Struct):
+    """What a span came to: answered exchanges and bytes hashed, the texts it refers to (digest in hex → the
+    first match that does), and problems as (match, what)."""
+
+    exchanges: int = 0
+    hashed: int = 0
+    texts: dict[bytes, int] = {}
+    problems: list[tuple[int, str]] = []
+
+    def add(self, other: Findings) -> None:
+        """Count another span in."""
+        self.exchanges += other.exchanges
+        self.hashed += other.hashed
+        self.texts = other.texts | self.texts
+        self.problems += other.problems
+
+
+def audit(ledger: Ledger, first: int, last: int) -> Findings:
+    """Check the finished matches first..last."""
+    findings = Findings()
+    chain = _Chain(ledger, first)
+    for start in range(first, last + 1, BLOCK):
+        _block(ledger, start, min(start + BLOCK - 1, last), chain, findings)
+    return findings
+
+
+class _Chain:
+    """Follows the chain over records; a broken link is laid to one record, not to all after it."""
+
+    def __init__(self, ledger: Ledger, first: int) -> None:
+        self._links: tuple[bytes, ...] = (GENESIS,)
+        if first > 1:
+            self._links = ()
+            try:
+                for row in ledger.records(max(first - 2, 1), first - 1):
+                    self.fits(row)
+            except LedgerError:
+                self.lost()
+
+    def fits(self, row: RecordRow) -> bool:
+        """Whether a record continues the chain."""
+        links = [link(before, row.body) for before in self._links]
+        if not links or row.chain in links:
+            self._links = (row.chain,)
+            return True
+        # Either the body or the chain value changed: the next record shows which.
+        self._links = (row.chain, *links)
+        return False
+
+    def lost(self) -> None:
+        """A record is not there: the next one cannot be held against it."""
+        self._links = ()
+
+
+def _block(ledger: Ledger, first: int, last: int, chain: _Chain, findings: Findings) -> None:
+    try:
+        fixtures = {row.number: row for row in ledger.fixtures(first, last)}
+        records = {row.number: row for row in ledger.records(first, last)}
+        summaries = {row.number: row for row in ledger.summaries(first, last)}
+        tallies = {
+            number: _Tally(number, rows, findings)
+            for number, rows in groupby(ledger.exchanges(first, last), attrgetter("match"))
+        }
+    except LedgerError as error:
+        if first == last:
+            findings.problems.append((first, f"cannot be read: {error}"))
+            chain.lost()
+        else:
+            half = (first + last) // 2
+            _block(ledger, first, half, chain, findings)
+            _block(ledger, half + 1, last, chain, findings)
+        return
+    nothing = _Tally(0, (), findings)
+    for number in range(first, last + 1):
+        tally = tallies.get(number, nothing)
+        findings.exchanges += tally.answered
+        findings.hashed += tally.bytes
+        problems = _match(
+            ledger, number, fixtures.get(number), records.get(number), summaries.get(number), tally, chain
+        )
+        for row in (fixtures.get(number), records.get(number)):
+            findings.hashed += len(row.body) if row else 0
+        if number in fixtures:
+            for digest in _SETTINGS(fixtures[number].body):
+                findings.texts.setdefault(digest, number)
+        findings.problems += [(number, what) for what in problems]
+
+
+_TEXTS = re.compile(rb'"text":"([0-9a-f]{64})"').findall
+_SETTINGS = re.compile(rb'"settings":"([0-9a-f]{64})"').findall
+
+
+class _Tally:
+    """One match's exchanges: their root, and sums to hold against its record."""
+
+    __slots__ = ("answered", "bytes", "cost_nano", "root", "twice", "unanswered")
+
+    def __init__(self, number: int, rows: Iterable[Exchange], findings: Findings) -> None:
+        leaves: dict[str, bytes] = {}
+        texts = findings.texts
+        self.bytes = self.cost_nano = self.unanswered = 0
+        self.twice: list[str] = []
+        for row in rows:
+            request, reply, key = row.request, row.reply, row.key
+            # No player can write these marks: within JSON strings their quotes are escaped.
+            at = request.find(b'"form":"') + 8
+            form = request[at : at + 64]
+            if form not in texts:
+                texts[form] = number
+            if b'"text":"' in request:
+                for digest in _TEXTS(request):
+                    texts.setdefault(digest, number)
+            if reply is None:
+                self.unanswered += 1
+                continue
+            if key in leaves:
+                self.twice.append(key)
+            leaves[key] = leaf(key, row.player, request, reply)
+            self.bytes += len(request) + len(reply)
+            self.cost_nano += row.cost_nano or 0
+        self.answered = len(leaves)
+        self.root = root([leaves[key] for key in sorted(leaves)]).hex()
+
+
+class _Seat(msgspec.Struct, gc=False):
+    label: str
+    player: str
+
+
+class _Issued(msgspec.Struct, gc=False):
+    """What a fixture's body says that others repeat."""
+
+    number: int
+    round: int
+    game: str
+    seats: tuple[_Seat, ...]
+    drawn: dict[str, Any] = {}
+
+
+class _Outcome(msgspec.Struct, gc=False):
+    void: str = ""
+    scores: dict[str, float] = {}
+    costs: dict[str, float | None] = {}
+
+
+class _Total(msgspec.Struct, gc=False):
+    cost_nano: int
+
+
+class _Record(msgspec.Struct, gc=False):
+    """What a record's body says that others repeat; `match.MatchRecord` is the whole."""
+
+    number: int
+    fixture: str
+    root: str
+    outcome: _Outcome
+    ratings: dict[str, dict[str, tuple[float, float]]]
+    totals: dict[str, _Total]
+
+
+_read_record = msgspec.json.Decoder(_Record).decode
+_read_fixture = msgspec.json.Decoder(_Issued).decode
+
+
+def _match(
+    ledger: Ledger,
+    number: int,
+    fixture: FixtureRow | None,
+    record: RecordRow | None,
+    summary: Summary | None,
+    tally: _Tally,
+    chain: _Chain,
+) -> list[str]:
+    """What is wrong with one match."""
+    if record is None:
+        chain.lost()
+        return ["its record is missing"]
+    if not chain.fits(record):
+        # Nothing can be held against a record that is itself not as it was written.
+        return ["its record changed", *_changed(ledger, number)]
+    if fixture is None:
+        return ["its fixture is missing"]
+    try:
+        header, issued = _read_record(record.body), _read_fixture(fixture.body)
+    except msgspec.MsgspecError as error:
+        return [*_changed(ledger, number), f"its fixture or record cannot be understood: {error}"]
+    problems: list[str] = []
+    if header.number != number:
+        problems.append(f"its record is that of match {header.number}")
+    if header.fixture != sha256(fixture.body).hexdigest():
+        problems.append("its fixture changed")
+    elif (issued.number, issued.round) != (number, fixture.round):
+        problems.append("number or round beside its fixture changed")
+    problems += [f"{key} is answered twice" for key in tally.twice]
+    if header.root != tally.root:
+        found = [what for what in _changed(ledger, number) if what not in problems]
+        problems += found or ["its exchanges do not give the Merkle root on record"]
+    elif tally.unanswered:
+        problems += _changed(ledger, number)
+    else:
+        spent = sum([total.cost_nano for total in header.totals.values()])
+        if spent != tally.cost_nano:
+            problems.append(f"costs beside its replies come to {tally.cost_nano}, its record says {spent}")
+    if not problems:
+        problems += _compare(summary, header, issued, record.at_ms)
+    return problems
+
+
+def _changed(ledger: Ledger, number: int) -> list[str]:
+    return [
+        "its fixture changed" if what == "fixture" else f"{what} changed"
+        for _, what in ledger.damaged(number, number)
+    ]
+
+
+def _compare(summary: Summary | None, header: _Record, issued: _Issued, at_ms: int) -> list[str]:
+    """Where the narrow table says something else than fixture and record."""
+    if summary is None:
+        return ["its row of the narrow table is missing"]
+    outcome = header.outcome
+    labels = [seat.label for seat in issued.seats]
+    players = tuple([seat.player for seat in issued.seats])
+    raw, cost = header.ratings.get("raw", {}), header.ratings.get("cost", {})
+    expected = Summary(
+        header.number,
+        issued.round,
+        issued.game,
+        str(issued.drawn.get("topic", issued.drawn.get("category", ""))),
+        players,
+        outcome.void or "done",
+        () if outcome.void else tuple([outcome.scores.get(label, math.nan) for label in labels]),
+        tuple([outcome.costs.get(label) for label in labels]),
+        sum([total.cost_nano for total in header.totals.values()]),
+        # The record names only ratings that this match moved.
+        tuple([raw[name][1] for name in players]) if raw else summary.raw,
+        tuple([cost[name][1] for name in players]) if cost else summary.cost_elo,
+        at_ms,
+    )
+    if summary == expected:
+        return []
+    return [
+        f"the narrow table says {field} {getattr(summary, field)!r}, its record {getattr(expected, field)!r}"
+        for field in Summary.__struct_fields__
+        if getattr(summary, field) != getattr(expected, field)
+    ]
+
+
+def main(address: str, first: str, last: str) -> None:
+    """Write the findings of a span to standard output, as MessagePack."""
+    from peerage.ledger import open_ledger
+
+    # Rows by the million and no cycles among them: the collector would only walk them.
+    gc.disable()
+    ledger = open_ledger(address, Path(), create=False)
+    try:
+        sys.stdout.buffer.write(msgspec.msgpack.encode(audit(ledger, int(first), int(last))))
+    finally:
+        ledger.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

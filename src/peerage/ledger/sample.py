@@ -1,0 +1,150 @@
+"""Made-up duels in the stored form: what the tests of every ledger and the benchmarks are fed with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from random import Random
+
+from peerage.engine.codec import Text, fixture_body, record_body, request_body
+from peerage.ledger.merkle import GENESIS, leaf, link, root
+from peerage.ledger.store import Batch, FixtureRow, IntentRow, RecordRow, ReplyRow, Summary
+from peerage.match import Fixture, MatchRecord, Outcome, Seat, Totals
+from peerage.protocol import Ask, Choice, Message, Quote
+from peerage.protocol import Text as FreeText
+
+_PLAYERS = tuple([f"player-{number:02}" for number in range(1, 13)])
+_SETTINGS = {"topics": ["algebra", "history"], "prompt": "Answer as well as you can. " * 20}
+_WORDS = "The sum of the first n odd numbers is n squared, which a picture of growing squares shows. "
+_AT_MS = 1_767_225_600_000
+
+
+def sample(
+    matches: int, *, reply_chars: int = 600, together: int = 50, at_ms: int = _AT_MS
+) -> Iterator[Batch]:
+    """Batches that fill an empty ledger with `matches` finished duels of 18 exchanges each.
+
+    Replies are `reply_chars` to twice as many characters long. `together` duels go into a batch. The
+    same arguments give the same bytes.
+    """
+    requests, texts = _requests()
+    prose = _WORDS * (2 + 2 * reply_chars // len(_WORDS))
+    chain = GENESIS
+    batch = Batch(texts=texts)
+    for number in range(1, matches + 1):
+        random = Random(number)
+        names = random.sample(_PLAYERS, 8)
+        issued, settings = fixture_body(_fixture(number, names))
+        batch.texts += settings
+        batch.fixtures.append(FixtureRow(number, number, issued))
+        leaves: dict[str, bytes] = {}
+        sums: dict[str, list[int]] = {}
+        for key, seat, request in requests:
+            player, cost = names[seat], random.randrange(50_000, 900_000)
+            at = random.randrange(len(_WORDS))
+            reply = b'{"status":"ok","text":"%b","input_tokens":300,"output_tokens":%d,"cost_nano":%d}' % (
+                prose[at : at + reply_chars + random.randrange(reply_chars)].encode(),
+                reply_chars // 4,
+                cost,
+            )
+            batch.intents.append(IntentRow(number, key, 1, player, request, 2 * cost))
+            batch.replies.append(ReplyRow(number, key, 1, reply, cost, at_ms + number))
+            leaves[key] = leaf(key, player, request, reply)
+            spent = sums.setdefault(player, [0, 0, 0, 0, 0])
+            for place, value in enumerate((1, 300, reply_chars // 4, cost)):
+                spent[place] += value
+        record, summary = _settled(number, names, issued, leaves, sums, at_ms + number)
+        body = record_body(record)
+        chain = link(chain, body)
+        batch.records.append(RecordRow(number, body, chain, at_ms + number))
+        batch.summaries.append(summary)
+        if number % together == 0 or number == matches:
+            yield batch
+            batch = Batch()
+
+
+def _fixture(number: int, names: list[str]) -> Fixture:
+    return Fixture(
+        number=number,
+        round=number,
+        game="duel",
+        version=1,
+        seed=f"sample/{number}",
+        seats=(Seat("A", names[0]), Seat("B", names[1])),
+        officials={
+            "author": (Seat("author/1", names[0]),),
+            "committee": tuple([Seat(f"committee/{n}", names[1 + n]) for n in range(1, 6)]),
+            "judge": tuple([Seat(f"judge/{n}", names[1 + n]) for n in range(1, 6)]),
+        },
+        settings=_SETTINGS,
+        drawn={"topic": "algebra"},
+    )
+
+
+def _settled(
+    number: int,
+    names: list[str],
+    issued: bytes,
+    leaves: dict[str, bytes],
+    sums: dict[str, list[int]],
+    at_ms: int,
+) -> tuple[MatchRecord, Summary]:
+    first = (0.0, 0.5, 1.0)[number % 3]
+    costs = (sums[names[0]][3] / 1e9, sums[names[1]][3] / 1e9)
+    moved = {names[0]: (1500.0, 1492.0 + 16 * first), names[1]: (1500.0, 1508.0 - 16 * first)}
+    record = MatchRecord(
+        number,
+        sha256(issued).hexdigest(),
+        root([leaves[key] for key in sorted(leaves)]).hex(),
+        Outcome(scores={"A": first, "B": 1.0 - first}, costs={"A": costs[0], "B": costs[1]}),
+        {"raw": moved, "cost": moved},
+        {player: Totals(*spent) for player, spent in sorted(sums.items())},
+    )
+    after = (moved[names[0]][1], moved[names[1]][1])
+    spent_nano = sum([spent[3] for spent in sums.values()])
+    summary = Summary(
+        number,
+        number,
+        "duel",
+        "algebra",
+        (names[0], names[1]),
+        "done",
+        (first, 1.0 - first),
+        costs,
+        spent_nano,
+        after,
+        after,
+        at_ms,
+    )
+    return record, summary
+
+
+def _requests() -> tuple[list[tuple[str, int, bytes]], list[Text]]:
+    """(key, place of the player in the match, stored request) of a duel's 18 exchanges, and their texts."""
+    question = Quote("question", "", "question")
+    answers = {"a": Quote("answer A", "", "answer/A"), "b": Quote("answer B", "", "answer/B")}
+    draft = Message("user", "Write a question about {topic}.", {"topic": "algebra"})
+    vote = Message("user", "Is it clear and solvable?\n{question}", {"question": question})
+    answer = Message("user", "Answer it.\n{question}", {"question": question})
+    judge = Message("user", "Which is better?\n{question}\n{a}\n{b}", {"question": question} | answers)
+    approval, verdict = Choice("approve", ("yes", "no")), Choice("verdict", ("A", "B", "tie"))
+    asks = [(0, Ask("author/1", "question", "author", (draft,), FreeText(), 800))]
+    asks += [
+        (1 + n, Ask(f"committee/{n}", f"vote/{n}", "committee", (vote,), approval, 200)) for n in range(1, 6)
+    ]
+    asks += [
+        (seat, Ask(label, f"answer/{label}", "contestant", (answer,), FreeText(), 1200))
+        for seat, label in enumerate("AB")
+    ]
+    asks += [
+        (1 + n, Ask(f"judge/{n}", f"judge/{n}/{order}", "judge", (judge,), verdict, 300))
+        for n in range(1, 6)
+        for order in ("ab", "ba")
+    ]
+    requests: list[tuple[str, int, bytes]] = []
+    texts: list[Text] = []
+    for seat, ask in asks:
+        body, long = request_body(ask)
+        requests.append((ask.key, seat, body))
+        texts += long
+    return requests, texts
