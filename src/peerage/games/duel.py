@@ -36,7 +36,7 @@ def play(table: Table) -> Steps[Outcome]:
     """One duel between the two seats of `table`."""
     rules: DuelRules = table.rules
     preset = PRESETS[rules.preset]
-    detail: dict[str, Any] = dict(table.drawn)
+    detail: dict[str, Any] = {what: text for what, text in table.drawn.items() if what != "prompt"}
     challenge: Mapping[str, str | Quote]
     if "prompt" in table.drawn:
         challenge = {"question": table.drawn["prompt"]}

@@ -55,9 +55,9 @@ class GameSpec(Generic[Rules]):
 
     `rules` is the pydantic model of its settings (frozen, extra keys forbidden). `play` is the game.
     `officials(rules)` says whom it needs besides the contestants; `draw(rules, seed, number)` what is drawn
-    for match `number` (plain JSON: a topic, a prompt), `seed` being the arena's, the same for all its matches;
-    `bounds(rules, fixture)` every call it may make. `version` changes whenever the same replies could give
-    another outcome or other requests.
+    for match `number` (plain JSON: a topic, a prompt) from the arena's seed; `bounds(rules, fixture)` every
+    call it may make. `version` changes whenever the same replies could give another outcome or other
+    requests.
     """
 
     name: str
