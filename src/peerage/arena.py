@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from peerage.engine.calls import Line
-from peerage.engine.recovery import Recovered, recover
+from peerage.engine.recovery import Recovered, read_budget_voids, recover
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.runner import Runner
 from peerage.games import GAMES
@@ -109,6 +109,7 @@ class Arena:
         with self.ledger.runner():
             lag = self._pin()
             recovered = recover(self.ledger, lag, elo_settings(self.settings.rating))
+            read_budget_voids(recovered, self.ledger, self._budget_since())
             async with AsyncExitStack() as stack:
                 lines = await self._open_lines(stack, clients)
                 self._check_budget(lines)
@@ -159,7 +160,12 @@ class Arena:
             client = open_client(player, env, self.folder) if clients is None else clients(player)
             stack.push_async_callback(client.close)
             lines[player.name] = Line(player, client, open_pricing(player))
-        await asyncio.gather(*[line.client.start() for line in lines.values()])
+        started = await asyncio.gather(
+            *[line.client.start() for line in lines.values()], return_exceptions=True
+        )
+        for failure in started:
+            if isinstance(failure, BaseException):
+                raise failure
         return lines
 
     def _check_budget(self, lines: Mapping[str, Line]) -> None:
@@ -196,6 +202,18 @@ class Arena:
                     "another folder"
                 )
         return int(meta["lag"])
+
+    def _budget_since(self) -> int:
+        """How many matches were on record when the budgets of match and player were last changed."""
+        budget = self.settings.budget
+        if budget.match is None and budget.player is None:
+            return self.ledger.heads()[1]
+        stated = msgspec.json.encode([budget.match, budget.player]).decode()
+        meta = self.ledger.meta()
+        if meta.get("budget") != stated:
+            meta = {"budget": stated, "budget_since": str(self.ledger.heads()[1])}
+            self.ledger.write(Batch(meta=meta))
+        return int(meta["budget_since"])
 
 
 @contextmanager

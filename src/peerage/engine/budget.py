@@ -27,7 +27,9 @@ class Verdict(Enum):
 class Budget:
     """Running account. `limit`, `per_match`, `per_player` are None for no limit.
 
-    `spent` is what earlier runs cost, calls left unresolved by a crash included at their worst.
+    `spent` is what earlier runs cost, calls left unresolved by a crash included at their worst; `begun` the
+    part of it that belongs to matches still to be resumed, by match and player. It counts for those matches
+    alone when earlier ones are admitted, as it would have without the interruption.
     """
 
     def __init__(
@@ -37,12 +39,19 @@ class Budget:
         per_player: int | None,
         spent: int = 0,
         spent_by: Mapping[str, int] | None = None,
+        begun: Mapping[int, Mapping[str, int]] | None = None,
     ) -> None:
         self.limit = limit
         self.per_match = per_match
         self.per_player = per_player
         self.spent = spent
         self.spent_by = dict(spent_by or {})
+        self._begun = dict(begun or {})
+        self._begun_by: dict[str, int] = {}
+        for costs in self._begun.values():
+            for player, cost in costs.items():
+                self._begun_by[player] = self._begun_by.get(player, 0) + cost
+        self._paid: dict[int, int] = {}
         self._held: dict[int, dict[str, int]] = {}
         self._held_by: dict[str, int] = {}
         self._held_sum = 0
@@ -56,29 +65,40 @@ class Budget:
         """Set aside for matches under way."""
         return self._held_sum
 
-    def may_start(self, worst: Mapping[str, int]) -> tuple[Verdict, str]:
-        """Whether a match may start whose worst cost per player is `worst`; and the player who cannot pay."""
-        total = sum(worst.values())
-        if self.per_match is not None and total > self.per_match:
+    def may_start(self, number: int, worst: Mapping[str, int]) -> tuple[Verdict, str]:
+        """Whether a match may start that may still cost `worst`, by player; and the player who cannot pay."""
+        own = self._begun.get(number, {})
+        need = {player: worst.get(player, 0) + own.get(player, 0) for player in {**worst, **own}}
+        if self.per_match is not None and sum(need.values()) > self.per_match:
             return Verdict.MATCH, ""
+        verdict = self._fits(need, self._begun_by)
+        if verdict[0] is Verdict.YES and len(self._begun) > (number in self._begun):
+            # What later matches have cost already is spent all the same, if the budget was lowered since.
+            verdict = self._fits(need, own)
+        return verdict
+
+    def _fits(self, need: Mapping[str, int], aside: Mapping[str, int]) -> tuple[Verdict, str]:
+        """Whether `need` fits beside what was spent, `aside` of it not counted, and what is held."""
         if self.per_player is not None:
             # The first player who may be short decides, and while that is open all wait: so it does not
             # depend on how far earlier matches have come who is named.
-            for player, most in worst.items():
-                spent = self.spent_by.get(player, 0)
+            for player, most in need.items():
+                spent = self.spent_by.get(player, 0) - aside.get(player, 0)
                 if spent + most > self.per_player:
                     return Verdict.PLAYER, player
                 if spent + self._held_by.get(player, 0) + most > self.per_player:
                     return Verdict.WAIT, player
         if self.limit is not None:
-            if self.spent + total > self.limit:
+            total = self.spent - sum(aside.values()) + sum(need.values())
+            if total > self.limit:
                 return (Verdict.WAIT if self._held else Verdict.ARENA), ""
-            if self.spent + self._held_sum + total > self.limit:
+            if total + self._held_sum > self.limit:
                 return Verdict.WAIT, ""
         return Verdict.YES, ""
 
     def hold(self, number: int, worst: Mapping[str, int]) -> None:
         """Set a match's worst cost aside. For a resumed match: what it may still cost."""
+        self._paid[number] = self._reach(number)
         self._held[number] = dict(worst)
         for player, most in worst.items():
             self._held_by[player] = self._held_by.get(player, 0) + most
@@ -88,6 +108,7 @@ class Budget:
         """A call of a match has cost so much: spent now, and no longer set aside."""
         self.spent += cost
         self.spent_by[player] = self.spent_by.get(player, 0) + cost
+        self._paid[number] = self._paid.get(number, 0) + cost
         self._release(number, player, cost)
 
     def may_add(self, number: int, player: str, worst: int) -> bool:
@@ -97,6 +118,11 @@ class Budget:
             return True
         if self.limit is not None and self.spent + self._held_sum + worst > self.limit:
             return False
+        spent = self.spent_by.get(player, 0) + self._held_by.get(player, 0)
+        if self.per_player is not None and spent + worst > self.per_player:
+            return False
+        if self.per_match is not None and self._paid[number] + sum(held.values()) + worst > self.per_match:
+            return False
         held[player] = held.get(player, 0) + worst
         self._held_by[player] = self._held_by.get(player, 0) + worst
         self._held_sum += worst
@@ -104,9 +130,18 @@ class Budget:
 
     def close(self, number: int) -> None:
         """A match has ended: what was set aside for it is free again."""
+        self._reach(number)
         for player, most in list(self._held.get(number, {}).items()):
             self._release(number, player, most)
         self._held.pop(number, None)
+        self._paid.pop(number, None)
+
+    def _reach(self, number: int) -> int:
+        """A match of an earlier run goes on: from now on what it has cost counts like any other cost."""
+        own = self._begun.pop(number, {})
+        for player, cost in own.items():
+            self._begun_by[player] -= cost
+        return sum(own.values())
 
     def _release(self, number: int, player: str, amount: int) -> None:
         held = self._held.get(number)

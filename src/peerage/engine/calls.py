@@ -72,7 +72,7 @@ class Calls:
 
     `replied(pending, raw, leaf)` hands a reply over; `paid(pending, nano)` accounts for a failed attempt that
     may have been charged and says whether another may be made; `expired(match)` tells that a match is past
-    its deadline, from when on its calls are void.
+    its deadline, from when on its calls are void. `broken(error)` ends the run: the fault is not a player's.
     """
 
     def __init__(
@@ -85,6 +85,7 @@ class Calls:
         replied: Callable[[Pending, Reply, bytes], None],
         paid: Callable[[Pending, int], bool],
         expired: Callable[[int], bool],
+        broken: Callable[[Exception], None],
     ) -> None:
         self._lines = lines
         self._engine = engine
@@ -93,12 +94,14 @@ class Calls:
         self._replied = replied
         self._paid = paid
         self._expired = expired
+        self._broken = broken
         self._loop = asyncio.get_running_loop()
         self._instant: dict[str, InstantClient] = {}
         self._dispatcher: Dispatcher[Pending] = Dispatcher(engine.calls, self._leave)
         self._tasks: set[asyncio.Task[None]] = set()
         self._backing_off: dict[Pending, asyncio.TimerHandle] = {}
         self.stopped = False
+        self._abandoned = False
         self.answered = 0
         self.retried = 0
         for name, line in lines.items():
@@ -131,7 +134,18 @@ class Calls:
         pending.attempt += 1
         pending.worst = 0
         self._intent(pending)
-        self._record(pending, Reply("void", reason=reason, cost_nano=0))
+        # Not at once: a long match past its deadline would go through all its requests on one stack.
+        self._journal.then(partial(self._record, pending, Reply("void", reason=reason, cost_nano=0)))
+
+    def expire(self, match: int) -> None:
+        """A match is past its deadline: whatever of it still waits to be sent is void."""
+        if self.stopped:
+            return
+        late = [pending for pending in self._backing_off if pending.match == match]
+        for pending in late:
+            self._backing_off.pop(pending).cancel()
+        for pending in late + self._dispatcher.withdraw(lambda waiting: waiting.match == match):
+            self.void(pending, [], "deadline")
 
     async def stop(self, grace_s: float) -> None:
         """Send nothing more; wait so long for calls in flight, then give them up."""
@@ -147,17 +161,24 @@ class Calls:
 
     def abandon(self) -> None:
         """Give up on calls in flight; each stays open in the ledger as possibly paid."""
+        self._abandoned = True
         for task in self._tasks:
             task.cancel()
 
     def _queue(self, pending: Pending) -> None:
-        size = sum(len(message.template) for message in pending.ask.messages) // 4
-        self._dispatcher.submit(pending.player, pending, size + pending.ask.max_tokens)
+        tokens = 0
+        if self._lines[pending.player].settings.tokens_per_minute is not None:
+            tokens = _size(pending.ask) // 4 + self._limit(pending)
+        self._dispatcher.submit(pending.player, pending, tokens)
 
     def _leave(self, pending: Pending) -> None:
         if self.stopped:
             return
-        self._intend(pending)
+        try:
+            self._intend(pending)
+        except Exception as fault:
+            self._broken(fault)
+            return
         self._journal.then(partial(self._send, pending))
 
     def _intend(self, pending: Pending) -> None:
@@ -211,70 +232,63 @@ class Calls:
             answer = instant.answer_now(call)
         except PlayerError as error:
             self._failed(pending, error)
+        except Exception as error:
+            self._failed(pending, _raised(pending.player, error))
         else:
             self._answered(pending, answer)
 
     async def _converse(self, pending: Pending, call: Call) -> None:
-        line = self._lines[pending.player]
+        seconds = self._lines[pending.player].settings.timeout_s * 1.25
+        answer: Answer | PlayerError
         try:
-            async with asyncio.timeout(line.settings.timeout_s * 1.25):
-                answer = await line.client.answer(call)
-        except asyncio.CancelledError:
-            return
-        except TimeoutError:
-            error = PlayerError(f"no answer in {line.settings.timeout_s * 1.25:g} s", maybe_paid=True)
-            self._failed(pending, error)
-        except PlayerError as error:
-            self._failed(pending, error)
-        except Exception as error:  # a third party's client may raise anything; it costs its own player only
-            message = f"{pending.player}: its client raised {type(error).__name__}"
-            self._failed(pending, PlayerError(message, kind="permanent", maybe_paid=True))
-        else:
-            self._answered(pending, answer)
+            try:
+                async with asyncio.timeout(seconds):
+                    answer = await self._lines[pending.player].client.answer(call)
+            except asyncio.CancelledError:
+                if self._abandoned:
+                    return
+                answer = PlayerError(f"{pending.player}: its client cancelled the call", maybe_paid=True)
+            except TimeoutError:
+                answer = PlayerError(f"no answer in {seconds:g} s", maybe_paid=True)
+            except PlayerError as error:
+                answer = error
+            except Exception as error:
+                answer = _raised(pending.player, error)
+            if isinstance(answer, PlayerError):
+                self._failed(pending, answer)
+            else:
+                self._answered(pending, answer)
+        except Exception as fault:
+            self._broken(fault)
         finally:
             self._dispatcher.returned(pending.player)
 
     def _answered(self, pending: Pending, answer: Answer) -> None:
         line = self._lines[pending.player]
-        text = storable(answer.text)
-        cost = (
-            line.pricing.cost_nano(answer.input_tokens, answer.output_tokens, answer.latency_s)
-            if answer.cost_usd is None
-            else _nano(answer.cost_usd)
-        )
-        watts = line.settings.watts
-        self._record(
-            pending,
-            Reply(
-                "refused" if answer.refused else "ok",
-                text[:MAX_STORED_CHARS],
-                None,
-                "declined" if answer.refused else "",
-                answer.input_tokens,
-                answer.output_tokens,
-                round(answer.latency_s * 1000),
-                cost,
-                None if watts is None else round(watts * answer.latency_s / 3.6),
-                answer.hidden,
-            ),
-            storable(answer.snapshot)[:200],
-            answer.truncated or len(text) > MAX_STORED_CHARS,
-        )
+        try:
+            raw = _raw(line, answer)
+            model = storable(answer.snapshot)[:200]
+            truncated = bool(answer.truncated) or len(answer.text) > MAX_STORED_CHARS
+        except Exception as error:  # whatever a third party's client returned, it was no `Answer`
+            self._failed(pending, _raised(pending.player, error))
+            return
+        self._record(pending, raw, model, truncated)
 
     def _failed(self, pending: Pending, error: PlayerError) -> None:
         pending.tries += 1
         reason = storable(str(error))[:500]
-        cost = (pending.worst or 0) if error.maybe_paid else 0
+        cost = pending.worst if error.maybe_paid else 0
         again = error.kind == "transient" and pending.tries <= self._engine.retries
         if self.stopped and again:
             self._fail(pending, reason, cost)
             return
-        if again and not self._expired(pending.match) and self._paid(pending, cost):
+        if again and not self._expired(pending.match) and self._paid(pending, cost or 0):
             self.retried += 1
             self._fail(pending, reason, cost)
-            wait = backoff(self._engine, pending, error.retry_after_s)
-            if error.retry_after_s is not None:
-                self._dispatcher.pause(pending.player, error.retry_after_s)
+            asked = _stated(error.retry_after_s)
+            wait = backoff(self._engine, pending, asked)
+            if asked:
+                self._dispatcher.pause(pending.player, asked)
             self._backing_off[pending] = self._loop.call_later(wait, self._again, pending)
             return
         self._record(pending, Reply("void", reason=reason, cost_nano=cost))
@@ -286,7 +300,7 @@ class Calls:
         else:
             self._queue(pending)
 
-    def _fail(self, pending: Pending, reason: str, cost: int) -> None:
+    def _fail(self, pending: Pending, reason: str, cost: int | None) -> None:
         self._journal.rows.failures.append(
             FailureRow(pending.match, pending.ask.key, pending.attempt, reason, cost, self._clock())
         )
@@ -297,7 +311,7 @@ class Calls:
         body = reply_body(raw, model, price, truncated)
         key = pending.ask.key
         self._journal.rows.replies.append(
-            ReplyRow(pending.match, key, pending.attempt, body, raw.cost_nano, self._clock())
+            ReplyRow(pending.match, key, pending.attempt, body, most_nano(pending, raw), self._clock())
         )
         self._journal.touch()
         self.answered += 1
@@ -305,13 +319,65 @@ class Calls:
         self._replied(pending, raw, leaf(key, pending.player, pending.body, body))
 
 
+def most_nano(pending: Pending, raw: Reply) -> int | None:
+    """What a reply cost, or may have cost at most when its cost is unknown; None without a price."""
+    return pending.worst if raw.cost_nano is None else raw.cost_nano
+
+
+def _raw(line: Line, answer: Answer) -> Reply:
+    """An answer as a raw reply, priced; what a client may have got wrong is unknown then."""
+    seconds = answer.latency_s if math.isfinite(answer.latency_s) and answer.latency_s > 0 else 0.0
+    tokens_in, tokens_out = _counted(answer.input_tokens), _counted(answer.output_tokens)
+    if answer.cost_usd is None:
+        cost = line.pricing.cost_nano(tokens_in, tokens_out, seconds)
+    else:
+        cost = _nano(answer.cost_usd)
+    watts = line.settings.watts
+    return Reply(
+        "refused" if answer.refused else "ok",
+        storable(answer.text[:MAX_STORED_CHARS]),
+        None,
+        "declined" if answer.refused else "",
+        tokens_in,
+        tokens_out,
+        round(seconds * 1000),
+        cost,
+        None if watts is None else round(watts * seconds / 3.6),
+        answer.hidden,
+    )
+
+
+def _raised(player: str, error: Exception) -> PlayerError:
+    """A third party's client may raise or return anything; it costs its own player only."""
+    return PlayerError(f"{player}: its client failed with {error!r}", kind="permanent", maybe_paid=True)
+
+
+def _counted(tokens: int | None) -> int | None:
+    return tokens if isinstance(tokens, int) and 0 <= tokens < 2**40 else None
+
+
 def _nano(dollars: float) -> int | None:
-    return math.ceil(dollars * 1e9) if math.isfinite(dollars) and dollars >= 0 else None
+    return math.ceil(dollars * 1e9) if 0 <= dollars < 1e9 else None
 
 
-def backoff(engine: Engine, pending: Pending, retry_after_s: float | None) -> float:
+def _stated(seconds: float | None) -> float:
+    """A provider's retry-after, when it is one; nobody can mean more than a day."""
+    return min(seconds, 86_400.0) if seconds is not None and seconds > 0 else 0.0
+
+
+def _size(ask: Ask) -> int:
+    """Characters of a request, without its quotes' markers."""
+    size = 0
+    for message in ask.messages:
+        size += len(message.template)
+        for value in message.fill.values():
+            size += len(value) if isinstance(value, str) else len(value.text)
+    return size
+
+
+def backoff(engine: Engine, pending: Pending, retry_after_s: float) -> float:
     """Seconds to wait: exponential, half of it seeded jitter, never under the provider's retry-after."""
     whole = min(engine.backoff_max_s, engine.backoff_s * 2.0 ** (pending.tries - 1))
     digest = sha256(f"{pending.seed}/{pending.ask.key}/{pending.tries}".encode()).digest()
     share = int.from_bytes(digest[:8], "big") / 2**64
-    return max(whole * (0.5 + 0.5 * share), retry_after_s or 0.0)
+    return max(whole * (0.5 + 0.5 * share), retry_after_s)

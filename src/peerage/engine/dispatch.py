@@ -53,11 +53,12 @@ class Lane(Generic[Waiting]):
             return None
         at = max(now, self.paused_until)
         if self.requests_per_minute is not None:
-            while self._calls and self._calls[0] <= now - WINDOW_S:
+            window = max(WINDOW_S, WINDOW_S / self.requests_per_minute)  # less than one a minute
+            while self._calls and self._calls[0] <= now - window:
                 self._calls.popleft()
             over = len(self._calls) + 1 - max(1, int(self.requests_per_minute))
             if over > 0:
-                at = max(at, self._calls[over - 1] + WINDOW_S)
+                at = max(at, self._calls[over - 1] + window)
         if self.tokens_per_minute is not None:
             while self._tokens and self._tokens[0][0] <= now - WINDOW_S:
                 self._spent -= self._tokens.popleft()[1]
@@ -111,6 +112,18 @@ class Dispatcher(Generic[Waiting]):
         self._lanes[player].in_flight -= 1
         self.in_flight -= 1
         self._soon()
+
+    def withdraw(self, unwanted: Callable[[Waiting], bool]) -> list[Waiting]:
+        """Take waiting calls back, in order; they leave no more."""
+        taken: list[Waiting] = []
+        for player, lane in self._lanes.items():
+            gone = [call for call, _ in lane.waiting if unwanted(call)]
+            if gone:
+                taken += gone
+                lane.waiting = deque([item for item in lane.waiting if not unwanted(item[0])])
+                if not lane.waiting:
+                    self._turn.remove(player)
+        return taken
 
     def pause(self, player: str, seconds: float) -> None:
         """Let no call to a player leave for so long: its provider asked for that."""

@@ -106,8 +106,8 @@ class Driver:
             except Voided as voided:
                 self._end(branch, None, voided)
                 return
-            except Exception as error:
-                raise GameError(f"{self._name} raised {type(error).__name__}: {error}") from error
+            except Exception as fault:
+                raise GameError(f"{self._name} raised {type(fault).__name__}: {fault}") from fault
             value = error = None
             if isinstance(yielded, Ask):
                 branch.many = False

@@ -20,7 +20,8 @@ class Journal:
     """The one writer of a running arena. All methods are for the event loop's thread.
 
     With `inline` the loop's own thread writes: for simulation in virtual time, where no thread may wait.
-    `failed` is called on the loop with the error when a write fails; nothing is written after that.
+    `failed` is called on the loop with the error when a write fails (nothing is written after that, see
+    `broken`) or a callback raises.
     """
 
     def __init__(self, ledger: Ledger, failed: Callable[[Exception], None], *, inline: bool = False) -> None:
@@ -33,7 +34,7 @@ class Journal:
         self._loop = asyncio.get_running_loop()
         self._flushing = False
         self._busy = False
-        self._broken = False
+        self.broken = False
         self._idle: list[asyncio.Future[None]] = []
         self._wake = threading.Event()
         self._work: tuple[Batch, list[Callback]] | None = None
@@ -69,7 +70,7 @@ class Journal:
 
     async def drain(self) -> None:
         """Return when everything added so far is durable, or the journal is broken."""
-        if self._broken or not (self._batch or self._callbacks or self._busy):
+        if self.broken or not (self._batch or self._callbacks or self._busy):
             return
         done: asyncio.Future[None] = self._loop.create_future()
         self._idle.append(done)
@@ -87,14 +88,15 @@ class Journal:
 
     def _flush(self) -> None:
         self._flushing = False
-        if self._busy or self._broken or not (self._batch or self._callbacks):
+        if self._busy or self.broken or not (self._batch or self._callbacks):
             return
         work = (self._batch, self._callbacks)
         self._batch, self._callbacks = Batch(), []
         self._busy = True
         if self._inline:
             try:
-                self._ledger.write(work[0])
+                if work[0]:
+                    self._ledger.write(work[0])
             except Exception as error:
                 self._loop.call_soon(self._fail, error)
             else:
@@ -124,7 +126,10 @@ class Journal:
         self.commits += 1
         self._busy = False
         for callback in callbacks:
-            callback()
+            try:
+                callback()
+            except Exception as fault:
+                self._failed(fault)
         if self._batch or self._callbacks:
             self.touch()
         else:
@@ -132,7 +137,7 @@ class Journal:
 
     def _fail(self, error: Exception) -> None:
         self._busy = False
-        self._broken = True
+        self.broken = True
         self._settle()
         self._failed(error)
 

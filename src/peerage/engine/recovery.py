@@ -11,11 +11,15 @@ import msgspec
 from peerage.accounts import Account, position
 from peerage.engine.codec import by_hex, read_fixture
 from peerage.ledger.merkle import GENESIS
-from peerage.ledger.store import Exchange, FixtureRow, Ledger
+from peerage.ledger.store import Exchange, FixtureRow, Ledger, Unanswered
 from peerage.match import Fixture
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import History
 from peerage.standings import DONE, NOBODY, Standings, after_match
+
+MATCH_BUDGET = "match_budget"
+PLAYER_BUDGET = "player_budget: "
+"""Why a match is void that could not be paid for; after the second stands the player."""
 
 
 @dataclass
@@ -25,7 +29,12 @@ class Recovered:
     `standings` and `accounts` are after the last record; `after_round` the standings at the end of recent
     rounds, as pairing may need them; `round_ends` the last number of each round not folded yet. `pending`
     are issued fixtures without a record, with their digests, and `exchanges` what is on record for them.
-    `spent_nano` counts known costs, and calls left open by a crash at their worst (`open_nano`).
+    `spent_nano` counts known costs, and calls left open by a crash at their worst; `spent_by` the same by
+    player, `begun` that part of it which belongs to pending matches and `replied` what of that answered
+    calls cost. `left_open` are the calls that the last run left open.
+
+    `retired` maps players whose budget voided a match to its round, and `unaffordable` counts the last
+    matches void for a budget without one between that was not (see `read_budget_voids`).
     """
 
     history: History = field(default_factory=History)
@@ -41,9 +50,11 @@ class Recovered:
     exchanges: dict[int, list[Exchange]] = field(default_factory=dict)
     spent_nano: int = 0
     spent_by: Mapping[str, int] = field(default_factory=dict)
-    spent_in: dict[int, dict[str, int]] = field(default_factory=dict)
-    open_intents: int = 0
-    open_nano: int = 0
+    begun: dict[int, dict[str, int]] = field(default_factory=dict)
+    replied: dict[int, dict[str, int]] = field(default_factory=dict)
+    left_open: list[Unanswered] = field(default_factory=list)
+    retired: dict[str, int] = field(default_factory=dict)
+    unaffordable: int = 0
 
 
 class _Seat(msgspec.Struct):
@@ -84,12 +95,32 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
         for exchange in ledger.exchanges(recorded + 1):
             found.exchanges.setdefault(exchange.match, []).append(exchange)
             if exchange.reply is not None:
-                spent = found.spent_in.setdefault(exchange.match, {})
-                spent[exchange.player] = spent.get(exchange.player, 0) + (exchange.cost_nano or 0)
-    known, found.open_nano, found.open_intents = ledger.spent()
-    found.spent_nano = known + found.open_nano
+                _add(found.replied, exchange.match, exchange.player, exchange.cost_nano)
+                _add(found.begun, exchange.match, exchange.player, exchange.cost_nano)
+    for lost in ledger.unanswered(recorded + 1):
+        _add(found.begun, lost.match, lost.player, lost.cost_nano if lost.failed else lost.worst_nano)
+        if not lost.failed:
+            found.left_open.append(lost)
+    known, open_nano, _ = ledger.spent()
+    found.spent_nano = known + open_nano
     found.spent_by = ledger.spent_by()
     return found
+
+
+def read_budget_voids(found: Recovered, ledger: Ledger, since: int) -> None:
+    """Find who is `retired` and how many matches were `unaffordable`, counting from match `since` + 1."""
+    for summary in ledger.summaries(since + 1):
+        if summary.status.startswith(PLAYER_BUDGET):
+            found.retired.setdefault(summary.status.removeprefix(PLAYER_BUDGET), summary.round)
+        if summary.status.startswith((MATCH_BUDGET, PLAYER_BUDGET)):
+            found.unaffordable += 1
+        else:
+            found.unaffordable = 0
+
+
+def _add(sums: dict[int, dict[str, int]], match: int, player: str, nano: int | None) -> None:
+    by_player = sums.setdefault(match, {})
+    by_player[player] = by_player.get(player, 0) + (nano or 0)
 
 
 def _refold(found: Recovered, ledger: Ledger, ends: Mapping[int, int], lag: int, elo: EloSettings) -> None:
@@ -98,7 +129,8 @@ def _refold(found: Recovered, ledger: Ledger, ends: Mapping[int, int], lag: int,
     start = ends.get(basis, 0) if basis > 0 else 0
     snapshot = ledger.snapshot(start) if start else None
     standings = NOBODY if snapshot is None else Standings.from_bytes(snapshot[1])
-    wanted = {end: round for round, end in ends.items() if round >= basis and end <= ledger.heads()[1]}
+    recorded = ledger.heads()[1]
+    wanted = {end: round for round, end in ends.items() if round >= basis and end <= recorded}
     if standings.number in wanted:
         found.after_round[wanted[standings.number]] = standings
     for summary in ledger.summaries(standings.number + 1):

@@ -28,8 +28,8 @@ class RunReport:
     """How a run ended.
 
     `reason` is `limit`, `budget` or `interrupted`; `note` says more, for people. `settled` counts matches of
-    the arena, `played` and `calls` those of this run. `possibly_paid_twice` counts calls that an earlier
-    crash left open and that were asked again, `possibly_paid_nano` what they may have cost.
+    the arena, `played` and `calls` those of this run. `possibly_paid_twice` counts calls that the run before
+    left open, as a crash does, and that had to be asked again; `possibly_paid_nano` what they may have cost.
     """
 
     reason: str

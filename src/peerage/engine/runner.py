@@ -17,19 +17,19 @@ from typing import Any
 from peerage.accounts import count, snapshot_body
 from peerage.engine.admission import worst_cost
 from peerage.engine.budget import Budget, Verdict
-from peerage.engine.calls import Calls, Line, Pending
+from peerage.engine.calls import Calls, Line, Pending, most_nano
 from peerage.engine.codec import fixture_body, request_body
 from peerage.engine.driver import Driver
 from peerage.engine.journal import Journal
 from peerage.engine.records import Tally, answered_first, settle
-from peerage.engine.recovery import Recovered
+from peerage.engine.recovery import MATCH_BUDGET, PLAYER_BUDGET, Recovered
 from peerage.engine.report import Progress, RunReport
 from peerage.games.game import GameSpec
 from peerage.ledger.merkle import link
-from peerage.ledger.store import Exchange, FixtureRow, Ledger, RecordRow, Summary
+from peerage.ledger.store import Exchange, FailureRow, FixtureRow, Ledger, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import Ask, Reply
-from peerage.scheduling.fixtures import Scheduler, next_round, remember
+from peerage.scheduling.fixtures import Scheduler, Unstaffed, next_round, remember
 from peerage.scheduling.standing import Standing
 from peerage.settings import ArenaSettings
 from peerage.standings import NOBODY, Standings, elo_settings
@@ -37,6 +37,7 @@ from peerage.standings import NOBODY, Standings, elo_settings
 SNAPSHOT_EVERY = 64
 GRACE_S = 60.0
 """How long a stopped run waits for calls in flight: they are paid for, so their replies are worth having."""
+LEFT_OPEN = "left open when an earlier run ended"
 ENGINE = "engine"
 """`Outcome.detail["by"]` of a match that the engine voided without the game's saying so."""
 
@@ -57,7 +58,7 @@ class _Match:
 
     __slots__ = ("deadline", "digest", "driver", "fixture", "players", "recorded", "tally")
 
-    def __init__(self, fixture: Fixture, digest: str, driver: Driver, deadline: float) -> None:
+    def __init__(self, fixture: Fixture, digest: str, driver: Driver, deadline: asyncio.TimerHandle) -> None:
         self.fixture = fixture
         self.digest = digest
         self.driver = driver
@@ -108,6 +109,7 @@ class Runner:
             replied=self._replied,
             paid=self._paid_again,
             expired=self._expired,
+            broken=self._broken,
         )
         self._scheduler = Scheduler.of(spec, self._rules, settings.seed, width=settings.pairing.width)
         self._recovered = recovered
@@ -122,9 +124,11 @@ class Runner:
         self._next_round = recovered.next_round
         self._queue: deque[tuple[Fixture, str]] = deque(recovered.pending)
         self._matches: dict[int, _Match] = {}
-        self._finished: dict[int, tuple[_Match, Outcome]] = {}
+        self._finished: dict[int, tuple[Fixture, str, Tally, Outcome]] = {}
         self._rules_of: dict[str, Any] = {}
-        self._retired: set[str] = set()
+        self._retired = dict(recovered.retired)
+        self._unaffordable = recovered.unaffordable
+        self._over = ""
         self._played = 0
         self._note = ""
         self._stopping = False
@@ -136,6 +140,7 @@ class Runner:
             _nano(budget.player),
             recovered.spent_nano,
             recovered.spent_by,
+            recovered.begun,
         )
 
     # ------------------------------------------------------------------------------- the run as a whole
@@ -143,11 +148,12 @@ class Runner:
     async def run(self) -> RunReport:
         """Play until the limit, the budget, or `stop`; raises what broke the run; all is recorded."""
         try:
+            self._account_for_open_calls()
             self._issue()
             self._admit()
             reason = await self._done
         finally:
-            await self._calls.stop(GRACE_S)
+            await self._calls.stop(0.0 if self._journal.broken else GRACE_S)
             self._snapshot()
             await self._journal.close()
         return RunReport(
@@ -157,8 +163,8 @@ class Runner:
             self._played,
             self._calls.answered,
             self._budget.spent,
-            self._recovered.open_intents,
-            self._recovered.open_nano,
+            len(self._recovered.left_open),
+            sum(lost.worst_nano or 0 for lost in self._recovered.left_open),
         )
 
     def stop(self) -> None:
@@ -191,29 +197,47 @@ class Runner:
         if not self._done.done():
             self._done.set_exception(error)
 
+    def _account_for_open_calls(self) -> None:
+        """Write calls that the last run left open down as failed at their worst: each crash counts once."""
+        for lost in self._recovered.left_open:
+            self._journal.rows.failures.append(
+                FailureRow(lost.match, lost.key, lost.attempt, LEFT_OPEN, lost.worst_nano, self._clock())
+            )
+            self._journal.touch()
+
     # -------------------------------------------------------------------------------- issuing fixtures
 
     def _issue(self) -> None:
         """Issue every round whose ratings are settled, while the limit wants more matches."""
-        while self._next_round <= self._rounds_folded + self._lag and not self._reached(self._next_number):
+        while (
+            not self._over
+            and self._next_round <= self._rounds_folded + self._lag
+            and not self._reached(self._next_number)
+        ):
             basis = self._next_round - self._lag
             standings = self._after_round[basis] if basis > 0 else NOBODY
             initial = self._settings.rating.initial
             pool = [
                 Standing(p.name, p.family, *standings.of(p.name, initial))
                 for p in self._settings.players
-                if p.name not in self._retired
+                if p.name not in self._retired or self._retired[p.name] > basis
             ]
-            fixtures = next_round(
-                self._scheduler,
-                pool,
-                self._history,
-                number=self._next_number,
-                round=self._next_round,
-                snapshot=standings.number,
-            )
+            try:
+                fixtures = next_round(
+                    self._scheduler,
+                    pool,
+                    self._history,
+                    number=self._next_number,
+                    round=self._next_round,
+                    snapshot=standings.number,
+                )
+            except Unstaffed as shortage:
+                if not self._retired:
+                    raise
+                self._over = f"too few players can still pay for a match: {shortage}"
+                return
             if not fixtures:
-                self._end("budget", "fewer than two players can still pay for a match")
+                self._over = "fewer than two players can still pay for a match"
                 return
             remember(self._history, fixtures)
             for fixture in fixtures:
@@ -257,7 +281,10 @@ class Runner:
         finally:
             self._admitting = False
         if not self._matches and (not self._queue or self._reached(self._queue[0][0].number)):
-            self._end("limit", "")
+            if self._over and not self._queue:
+                self._end("budget", self._over)
+            else:
+                self._end("limit", "")
 
     def _unplayable(self, fixture: Fixture) -> str:
         """Why a fixture of an earlier run can no longer be played, or ""."""
@@ -270,20 +297,27 @@ class Runner:
     def _afford(self, fixture: Fixture) -> str | None:
         """Set the match's worst cost aside. Returns "" when it may start, why it is void, or None to wait."""
         worst = worst_cost(self._spec, self._rules_for(fixture), fixture, self._lines)
-        for player, spent in self._recovered.spent_in.get(fixture.number, {}).items():
+        number = fixture.number
+        for player, spent in self._recovered.replied.get(number, {}).items():
             worst[player] = max(0, worst.get(player, 0) - spent)
-        verdict, player = self._budget.may_start(worst)
-        if verdict is Verdict.MATCH:
-            return "match_budget"
-        if verdict is Verdict.PLAYER:
-            self._retired.add(player)
-            return f"player_budget: {player}"
+        verdict, player = self._budget.may_start(number, worst)
         if verdict is Verdict.YES:
-            self._budget.hold(fixture.number, worst)
+            self._unaffordable = 0
+            self._budget.hold(number, worst)
             return ""
-        if verdict is Verdict.ARENA:
+        most = sum(worst.values()) / 1e9
+        if verdict in (Verdict.MATCH, Verdict.PLAYER):
+            void = MATCH_BUDGET if verdict is Verdict.MATCH else f"{PLAYER_BUDGET}{player}"
+            # Beyond what was issued before a spent player could be left out, there is no end to this.
+            patience = (self._lag + 2) * max(1, len(self._settings.players) // 2)
+            if self._unaffordable < patience:
+                self._unaffordable += 1
+                return void
+            if not self._matches:
+                note = f"none of the last {self._unaffordable} matches could be paid for ({void})"
+                self._end("budget", f"{note}; one more may cost up to ${most:.4f}")
+        elif verdict is Verdict.ARENA:
             left = max(0, (self._budget.limit or 0) - self._budget.spent) / 1e9
-            most = sum(worst.values()) / 1e9
             self._end("budget", f"${left:.4f} left; one more match may cost up to ${most:.4f}")
         return None
 
@@ -297,19 +331,21 @@ class Runner:
 
     def _skip(self, fixture: Fixture, digest: str, reason: str) -> None:
         """Void a match that cannot be played, asking nobody."""
-        driver = Driver(self._spec, fixture, self._rules_for(fixture))
-        match = _Match(fixture, digest, driver, 0.0)
+        tally = Tally()
         for exchange in answered_first(self._recovered.exchanges.pop(fixture.number, ())).values():
             if exchange.reply is not None:
-                match.tally.add_recorded(exchange)
-        self._finished[fixture.number] = (match, Outcome(void=reason, detail={"by": ENGINE}))
+                tally.add_recorded(exchange)
+        self._budget.close(fixture.number)
+        self._finished[fixture.number] = (fixture, digest, tally, Outcome(void=reason, detail={"by": ENGINE}))
         self._fold()
 
     # --------------------------------------------------------------------------------- driving a match
 
     def _start(self, fixture: Fixture, digest: str) -> None:
         driver = Driver(self._spec, fixture, self._rules_for(fixture))
-        deadline = self._loop.time() + self._settings.engine.match_deadline_s
+        deadline = self._loop.call_later(
+            self._settings.engine.match_deadline_s, self._calls.expire, fixture.number
+        )
         match = _Match(fixture, digest, driver, deadline)
         self._matches[fixture.number] = match
         match.recorded = answered_first(self._recovered.exchanges.pop(fixture.number, ()))
@@ -317,9 +353,9 @@ class Runner:
 
     def _go_on(self, match: _Match, asks: Sequence[Ask]) -> None:
         """Send requests, or feed what is on record for them; close the match when its game has ended."""
-        todo = list(asks)
+        todo = deque(asks)
         while todo:
-            ask = todo.pop()
+            ask = todo.popleft()
             body, texts = request_body(ask)
             before = match.recorded.pop(ask.key, None)
             if before is not None:
@@ -334,7 +370,7 @@ class Runner:
             )
             if player not in self._lines:
                 self._calls.void(pending, texts, "withdrawn")
-            elif self._loop.time() > match.deadline:
+            elif self._expired(match.fixture.number):
                 self._calls.void(pending, texts, "deadline")
             else:
                 self._calls.submit(pending, texts)
@@ -344,34 +380,41 @@ class Runner:
     def _replied(self, pending: Pending, raw: Reply, digest: bytes) -> None:
         match = self._matches[pending.match]
         match.tally.add(pending.ask.key, pending.player, raw, digest)
-        self._budget.pay(pending.match, pending.player, raw.cost_nano or 0)
+        self._budget.pay(pending.match, pending.player, most_nano(pending, raw) or 0)
         self._go_on(match, match.driver.feed(pending.ask.key, raw))
 
     def _paid_again(self, pending: Pending, nano: int) -> bool:
         """Account for a failed attempt that may have been charged; may another be made?"""
-        if nano:
-            self._budget.pay(pending.match, pending.player, nano)
-        return not nano or self._budget.may_add(pending.match, pending.player, nano)
+        if nano and not self._budget.may_add(pending.match, pending.player, nano):
+            return False
+        self._budget.pay(pending.match, pending.player, nano)
+        return True
 
     def _expired(self, number: int) -> bool:
-        return self._loop.time() > self._matches[number].deadline
+        return self._loop.time() >= self._matches[number].deadline.when()
 
     # ---------------------------------------------------------------------------------- closing a match
 
     def _close(self, match: _Match, outcome: Outcome) -> None:
         number = match.fixture.number
+        unasked = [exchange.key for exchange in match.recorded.values() if exchange.reply is not None]
+        if unasked:
+            raise Mismatch(match.fixture, unasked[0])
+        match.deadline.cancel()
         del self._matches[number]
         self._budget.close(number)
-        self._finished[number] = (match, outcome)
+        self._finished[number] = (match.fixture, match.digest, match.tally, outcome)
         self._fold()
         self._admit()
 
     def _fold(self) -> None:
         """Write the records of finished matches, in number order; settle ratings; issue what they allow."""
         while self._standings.number + 1 in self._finished:
-            match, outcome = self._finished.pop(self._standings.number + 1)
-            self._write(match, outcome)
-            number, fixture = match.fixture.number, match.fixture
+            fixture, digest, tally, outcome = self._finished.pop(self._standings.number + 1)
+            self._write(fixture, digest, tally, outcome)
+            number = fixture.number
+            if outcome.void.startswith(PLAYER_BUDGET):
+                self._retired.setdefault(outcome.void.removeprefix(PLAYER_BUDGET), fixture.round)
             if self._round_ends.get(fixture.round) == number:
                 self._after_round[fixture.round] = self._standings
                 self._round_ends.pop(fixture.round)
@@ -380,10 +423,8 @@ class Runner:
             if number % SNAPSHOT_EVERY == 0:
                 self._snapshot()
 
-    def _write(self, match: _Match, outcome: Outcome) -> None:
-        settled = settle(
-            match.fixture, match.digest, match.tally, outcome, self._standings, self._elo, self._clock()
-        )
+    def _write(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
+        settled = settle(fixture, digest, tally, outcome, self._standings, self._elo, self._clock())
         self._chain = link(self._chain, settled.body)
         rows = self._journal.rows
         rows.records.append(
