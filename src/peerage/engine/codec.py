@@ -53,6 +53,12 @@ class _Request(Struct, frozen=True, gc=False):
     fill: list[dict[str, str | _Filled]]
 
 
+class _Shape(Struct, frozen=True, gc=False):
+    """The little of a request that statistics need."""
+
+    form: str
+
+
 class _Body(Struct, frozen=True, omit_defaults=True, gc=False):
     """A reply as stored; `status` invalid never stands here, since validity follows from the kind."""
 
@@ -73,6 +79,7 @@ class _Body(Struct, frozen=True, omit_defaults=True, gc=False):
 _encode = msgspec.json.Encoder().encode
 _decode_form = msgspec.json.Decoder(_Form).decode
 _decode_request = msgspec.json.Decoder(_Request).decode
+_decode_shape = msgspec.json.Decoder(_Shape).decode
 _decode_body = msgspec.json.Decoder(_Body).decode
 _decode_record = msgspec.json.Decoder(MatchRecord).decode
 
@@ -148,6 +155,17 @@ def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Calla
                 filled[place] = Quote(value.label, texts(value.text) if value.text else value.said)
         messages.append(Message(speaker, template, filled))
     return Ask(request.to, key, form.role, tuple(messages), form.expects, form.max_tokens, form.temperature)
+
+
+def form_of(body: bytes) -> str:
+    """Which form (role, limits, kind of reply, templates) a stored request has: its digest in hex."""
+    return _decode_shape(body).form
+
+
+def read_form(text: str) -> tuple[Role, AnyKind]:
+    """The role and the kind of reply of a stored form."""
+    form = _decode_form(text)
+    return form.role, form.expects
 
 
 def reply_body(reply: Reply, model: str = "", price: str = "", truncated: bool = False) -> bytes:
