@@ -18,6 +18,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,7 @@ from peerage.match import MatchRecord
 from peerage.players import open_client
 from peerage.players.client import Client
 from peerage.players.keys import environment
-from peerage.players.prices import open_pricing
+from peerage.players.prices import price_of
 from peerage.settings import ArenaSettings, SettingsError, enough_players, load
 from peerage.standings import elo_settings
 
@@ -155,11 +156,12 @@ class Arena:
 
     async def _open_lines(self, stack: AsyncExitStack, clients: OpenClient | None) -> Mapping[str, Line]:
         env = environment(self.folder, os.environ)
+        today = datetime.now(UTC).date()
         lines: dict[str, Line] = {}
         for player in self.settings.players:
             client = open_client(player, env, self.folder) if clients is None else clients(player)
             stack.push_async_callback(client.close)
-            lines[player.name] = Line(player, client, open_pricing(player))
+            lines[player.name] = Line(player, client, price_of(player, today))
         started = await asyncio.gather(
             *[line.client.start() for line in lines.values()], return_exceptions=True
         )
@@ -172,7 +174,7 @@ class Arena:
         budget = self.settings.budget
         if budget.arena is None and budget.match is None and budget.player is None:
             return
-        unpriced = [name for name, line in lines.items() if line.pricing.worst_nano(1, 1) is None]
+        unpriced = [name for name, line in lines.items() if line.price.worst_nano(1, 1) is None]
         if unpriced:
             raise ArenaError(
                 f"a budget is set, but no price is known for {', '.join(unpriced)}, so it could not be kept. "
@@ -198,8 +200,8 @@ class Arena:
             if meta[key] != pinned[key]:
                 raise SettingsError(
                     f"{place} in arena.yaml is not what this arena was made with, and its recorded matches "
-                    f"depend on it:{_difference(meta[key], pinned[key])}. Set it back, or start a new arena in "
-                    "another folder"
+                    f"depend on it:{_difference(meta[key], pinned[key])}. Set it back, or start a new arena "
+                    "in another folder"
                 )
         return int(meta["lag"])
 

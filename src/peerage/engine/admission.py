@@ -21,7 +21,6 @@ def worst_cost(
         if line is None:
             continue
         limit = min(bound.max_tokens, line.settings.max_tokens or bound.max_tokens)
-        prompt = bound.input_bytes + len(line.settings.system_prompt.encode()) + OVERHEAD_BYTES
-        most = bound.worst * (line.pricing.worst_nano(prompt, limit) or 0)
+        most = bound.worst * (line.price.worst_nano(bound.input_bytes + OVERHEAD_BYTES, limit) or 0)
         worst[seats[bound.seat]] = worst.get(seats[bound.seat], 0) + most
     return worst

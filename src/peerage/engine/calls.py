@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Protocol
 
 from peerage.engine.codec import Text, reply_body
 from peerage.engine.dispatch import Dispatcher, Lane
@@ -21,6 +20,7 @@ from peerage.engine.journal import Journal
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
 from peerage.players.client import Answer, Call, Client, InstantClient, PlayerError
+from peerage.players.prices import Price
 from peerage.protocol import Ask, Reply, Speaker, fence, render, storable
 from peerage.settings import Engine, PlayerSettings
 
@@ -29,25 +29,13 @@ OVERHEAD_BYTES = 512
 """Bytes counted on top of a request's text for what a provider wraps around it."""
 
 
-class Pricing(Protocol):
-    """What a player's calls cost, in 1e-9 dollars; None when unknown."""
-
-    version: str
-
-    def cost_nano(
-        self, input_tokens: int | None, output_tokens: int | None, seconds: float
-    ) -> int | None: ...
-
-    def worst_nano(self, input_bytes: int, max_tokens: int) -> int | None: ...
-
-
 @dataclass(frozen=True)
 class Line:
     """A player as the engine reaches it."""
 
     settings: PlayerSettings
     client: Client
-    pricing: Pricing
+    price: Price
 
 
 class Pending:
@@ -185,14 +173,14 @@ class Calls:
         ask = pending.ask
         line = self._lines[pending.player]
         mark = fence(pending.seed, ask.key)
-        size = OVERHEAD_BYTES + len(line.settings.system_prompt.encode())
+        size = OVERHEAD_BYTES
         messages: list[tuple[Speaker, str]] = []
         for message in ask.messages:
             text = render(message, mark)
             size += len(text) if text.isascii() else len(text.encode())
             messages.append((message.speaker, text))
         pending.messages = messages
-        pending.worst = line.pricing.worst_nano(size, self._limit(pending))
+        pending.worst = line.price.worst_nano(size, self._limit(pending))
         pending.attempt += 1
         self._intent(pending)
 
@@ -307,7 +295,7 @@ class Calls:
         self._journal.touch()
 
     def _record(self, pending: Pending, raw: Reply, model: str = "", truncated: bool = False) -> None:
-        price = self._lines[pending.player].pricing.version if raw.cost_nano else ""
+        price = self._lines[pending.player].price.source if raw.cost_nano else ""
         body = reply_body(raw, model, price, truncated)
         key = pending.ask.key
         self._journal.rows.replies.append(
@@ -329,7 +317,7 @@ def _raw(line: Line, answer: Answer) -> Reply:
     seconds = answer.latency_s if math.isfinite(answer.latency_s) and answer.latency_s > 0 else 0.0
     tokens_in, tokens_out = _counted(answer.input_tokens), _counted(answer.output_tokens)
     if answer.cost_usd is None:
-        cost = line.pricing.cost_nano(tokens_in, tokens_out, seconds)
+        cost = line.price.cost_nano(tokens_in, tokens_out, round(seconds * 1000))
     else:
         cost = _nano(answer.cost_usd)
     watts = line.settings.watts
