@@ -313,6 +313,28 @@ def test_an_injected_verdict_does_not_vote() -> None:
 # --------------------------------------------------------------------------------- costs, draw, rules
 
 
+def test_the_plan_counts_the_calls_that_the_page_states() -> None:
+    """docs/games/duel.md: 18 calls without a redraft, 96 at worst; the estimate allows for some redrafts."""
+    made = fixture(DUEL, PLAYERS)
+    found = DUEL.bounds(DuelRules(), made)
+    assert [bound.seat for bound in found] == [seat.label for seat in made.all_seats()]
+    assert sum(bound.worst for bound in found) == 96
+    assert 18 < sum(bound.expected for bound in found) < 21
+
+
+def test_the_worst_case_is_reached() -> None:
+    """Every draft objected to until the last, every reply repaired: the bounds hold and are not slack."""
+
+    def script(ask: Ask) -> str:
+        if not ask.key.endswith("~repair"):
+            return " "
+        if ask.role == "committee":
+            return choose(ask, "approve" if ask.key.startswith("vote/2/3/") else "object")
+        return agreeable(ask, "")
+
+    assert len(duel(script).steps) == 96
+
+
 def test_costs_come_in_the_arenas_unit_and_unknown_is_none() -> None:
     unit = {"dollars": 2.0, "seconds": 0.5, "kwh": 10.0}
 
