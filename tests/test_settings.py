@@ -270,6 +270,9 @@ def test_the_arenas_cost_unit_is_the_games() -> None:
         ("openrouter:meta-llama/llama-3.1-8b", "meta-llama/llama"),
         ("ollama:llama3.2:3b", "ollama/llama"),
         ("house:0.85", "house:0.85"),
+        ("gguf:models/SmolLM2-135M-Instruct.gguf", "gguf/smollm"),
+        ("gguf:C:\\models\\SmolLM2.gguf", "gguf/smollm"),
+        ("command:./agent.py --deep", "command:./agent.py --deep"),
     ],
 )
 def test_families(model: str, family: str) -> None:

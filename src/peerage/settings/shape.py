@@ -157,11 +157,16 @@ def known_scheme(scheme: str) -> bool:
 
 
 def family_of(model: str) -> str:
-    """The kin a model belongs to when none is stated: the maker and the first word of its name."""
+    """The kin a model belongs to when none is stated: its maker and the first word of its name.
+
+    An agent or a house player is its own family.
+    """
     provider, _, rest = model.partition(":")
-    if provider == "house":
+    if provider in ("house", "command", "http", "https", "python"):
         return model
     maker, _, name = rest.rpartition("/")
+    if provider == "gguf":
+        maker, name = "", re.split(r"[/\\]", rest)[-1]
     word = re.split(r"[-_:.\d]", name, maxsplit=1)[0]
     return f"{(maker or provider).lower()}/{word.lower() or name.lower()}"
 
