@@ -1,12 +1,13 @@
-"""Bradley-Terry ratings from counts, with robust intervals.
+"""Bradley-Terry ratings, with ties, weights, clusters and robust intervals.
 
     >>> table = fit([Pair(0, 1, 6, 2, 2), Pair(1, 2, 5, 4, 1), Pair(0, 2, 7, 3, 0)], players=3)
     >>> [round(row.rating) for row in table.rows], table.connected
     ([1598, 1463, 1439], True)
 
-P(a beats b) = 1 / (1 + 10^((R_b - R_a) / 400)), fitted by Newton's method (Hunter, "MM algorithms for
-generalized Bradley-Terry models", Annals of Statistics 2004, for the model); a tie is half a win each. The
-mean rating is 1500: only differences mean anything, and intervals are those of a player against that mean.
+P(a beats b) = 1 / (1 + 10^((R_b - R_a) / 400)); `tie_models.py` has three readings of a tie. The likelihood
+is climbed by Newton's method. The mean rating is 1500: only differences mean anything, and an interval is
+that of a player against the mean. Intervals are robust: the sandwich of Huber (1967) and White (1982), each
+game's part enlarged by its leverage (HC2; MacKinnon and White, Journal of Econometrics 1985).
 """
 
 from __future__ import annotations
@@ -17,9 +18,13 @@ from functools import cached_property
 
 import numpy as np
 
+from peerage.ratings.connection import strong_components
 from peerage.ratings.elo import DuelResult
+from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import POINTS, Z95, Row, rank_ranges, ranks, separated
+from peerage.ratings.table import POINTS, Row, rank_ranges, ranks, separated, t95
+from peerage.ratings.tally import TIE, WIN, Tally, from_cells, tally
+from peerage.ratings.tie_models import MODELS, Likelihood, Ties, first_guess
 
 PRIOR_GAMES = 1.0
 
@@ -44,6 +49,16 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Effect:
+    """What one unit of a covariate adds to the first player's rating, in points, with its 95 % interval."""
+
+    name: str
+    points: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
 class BradleyTerry:
     """Ratings (400 points a decade, mean 1500) with their joint distribution.
 
@@ -53,6 +68,10 @@ class BradleyTerry:
     When not, no finite ratings fit; `components` are then the groups within which the data do compare, and
     `prior_games` is above 0: every player was given that many tied games against a phantom of average
     strength, and the intervals are the posterior's.
+
+    `tie` is nu (Davidson) or theta (Rao-Kupper), nan where ties are half wins. `clusters` counts the
+    clusters that the intervals allow for, 0 for none; with few of them Student's t stands for the normal.
+    `draws` holds bootstrap ratings, shape (draws, players), if those made the intervals.
     """
 
     rating: Floats
@@ -61,6 +80,10 @@ class BradleyTerry:
     connected: bool
     components: tuple[tuple[int, ...], ...]
     prior_games: float
+    tie: float = float("nan")
+    clusters: int = 0
+    effects: tuple[Effect, ...] = ()
+    draws: Floats | None = None
 
     @cached_property
     def error(self) -> Floats:
@@ -69,15 +92,15 @@ class BradleyTerry:
 
     @property
     def lower(self) -> Floats:
-        return self.rating - Z95 * self.error
+        return self._bound(2.5)
 
     @property
     def upper(self) -> Floats:
-        return self.rating + Z95 * self.error
+        return self._bound(97.5)
 
     @cached_property
     def above(self) -> np.ndarray:
-        """Boolean matrix: [i, j] when i is above j at 95 %, for all pairs together."""
+        """Who is separated from whom: [i, j] when i is above j at 95 %, for all pairs together."""
         return separated(self.rating, self.covariance)
 
     @cached_property
@@ -88,6 +111,16 @@ class BradleyTerry:
             Row(i, float(rating), float(lower[i]), float(upper[i]), rank, open_ranks[i], float(self.games[i]))
             for i, (rating, rank) in enumerate(zip(self.rating, ranks(self.rating), strict=True))
         )
+
+    def anchored(self, player: int, at: float) -> Floats:
+        """The ratings shifted so that `player` stands at `at`."""
+        return np.asarray(self.rating - self.rating[player] + at)
+
+    def _bound(self, percentile: float) -> Floats:
+        if self.draws is not None and len(self.draws):
+            return np.asarray(np.percentile(self.draws, percentile, axis=0))
+        side = 1 if percentile > 50 else -1
+        return np.asarray(self.rating + side * t95(self.clusters - 1 if self.clusters else None) * self.error)
 
 
 def aggregate(results: Iterable[DuelResult]) -> list[Pair]:
@@ -104,131 +137,198 @@ def aggregate(results: Iterable[DuelResult]) -> list[Pair]:
     return [Pair(a, b, *counts[a, b]) for a, b in sorted(counts)]
 
 
-def fit(pairs: Sequence[Pair], players: int, *, prior_games: float = PRIOR_GAMES) -> BradleyTerry:
+def fit(
+    pairs: Sequence[Pair], players: int, *, ties: Ties = "half", prior_games: float = PRIOR_GAMES
+) -> BradleyTerry:
     """Ratings of players 0 … `players`-1 from counted results.
 
     `prior_games` is used only where no finite ratings fit the data (see `BradleyTerry`); a player without
     games is then rated 1500 or near it, with a wide interval. One player alone is 1500 exactly.
     """
-    a = np.array([p.a for p in pairs], np.int64)
-    b = np.array([p.b for p in pairs], np.int64)
-    if len(a) and (min(a.min(), b.min()) < 0 or max(a.max(), b.max()) >= players):
-        worst = next(p for p in pairs if not (0 <= p.a < players and 0 <= p.b < players))
-        raise ValueError(f"a pair names players {worst.a} and {worst.b}: there are {players}, counted from 0")
+    cells = np.zeros((players, players, 3))
+    for p in pairs:
+        if not (0 <= p.a < players and 0 <= p.b < players):
+            raise ValueError(f"a pair names players {p.a} and {p.b}: there are {players}, counted from 0")
+        cells[p.a, p.b] += (p.wins_b, p.ties, p.wins_a)
+    flat = cells.ravel()
+    return fit_tally(from_cells(players, flat, flat, flat), ties=ties, prior_games=prior_games)
+
+
+def fit_duels(history: Duels, *, ties: Ties = "half", prior_games: float = PRIOR_GAMES) -> BradleyTerry:
+    """As `fit`, from a history: weights count in the ratings and, squared, in the intervals."""
+    return fit_tally(tally(history), ties=ties, prior_games=prior_games)
+
+
+def fit_tally(counted: Tally, *, ties: Ties = "half", prior_games: float = PRIOR_GAMES) -> BradleyTerry:
+    """As `fit`, from a tally."""
+    solved = solve(counted, ties, prior_games)
+    if solved.prior:
+        covariance = solved.inverse
+    else:
+        covariance = solved.inverse @ solved.scatter(_squares(solved)) @ solved.inverse
+    return solved.table(covariance)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The top of a likelihood, in log-odds: `strength` of each player, tie parameter `e` (nan without one),
+    and the `inverse` of the information there, of the strengths and then `e`.
+    """
+
+    counted: Tally
+    ties: Ties
+    strength: Floats
+    e: float
+    inverse: Floats
+    prior: float
+    components: tuple[tuple[int, ...], ...]
+    likelihood: Likelihood
+
+    def scatter(self, weight: Floats) -> Floats:
+        """Sum of weight * score scoreᵀ over outcomes, `weight` of shape (3, pairs)."""
+        slope = self.likelihood
+        return _matrix(
+            self.counted,
+            (weight * slope.d**2).sum(axis=0),
+            (weight * slope.d * slope.e).sum(axis=0),
+            float((weight * slope.e**2).sum()),
+            not np.isnan(self.e),
+        )
+
+    def table(self, covariance: Floats, clusters: int = 0, draws: Floats | None = None) -> BradleyTerry:
+        """The table, from the covariance of strengths (and `e`) in log-odds."""
+        n = self.counted.players
+        centre = np.eye(n) - 1 / max(n, 1)
+        return BradleyTerry(
+            rating=1500 + (self.strength - self.strength.mean() if n else self.strength) * POINTS,
+            covariance=centre @ covariance[:n, :n] @ centre * POINTS**2,
+            games=self.counted.games(),
+            connected=len(self.components) <= 1,
+            components=self.components,
+            prior_games=self.prior,
+            tie=float(np.exp(self.e)),
+            clusters=clusters,
+            draws=draws,
+        )
+
+
+def solve(counted: Tally, ties: Ties, prior_games: float) -> Solution:
+    """Climb the likelihood by Newton's method, with the prior where no finite top exists."""
     if not prior_games > 0:
         raise ValueError(f"prior_games is {prior_games}: expected a number above 0")
-    wins = np.zeros((players, players))
-    ties = np.zeros((players, players))
-    np.add.at(wins, (a, b), [p.wins_a for p in pairs])
-    np.add.at(wins, (b, a), [p.wins_b for p in pairs])
-    np.add.at(ties, (a, b), [p.ties for p in pairs])
-    np.add.at(ties, (b, a), [p.ties for p in pairs])
-    return fit_matrix(wins, ties, prior_games=prior_games)
-
-
-def fit_matrix(wins: Floats, ties: Floats, *, prior_games: float = PRIOR_GAMES) -> BradleyTerry:
-    """As `fit`, from matrices: `wins[i, j]` of i over j, `ties` symmetric; shape (players, players)."""
-    n = len(wins)
-    total = wins + wins.T + ties
-    components = strong_components((wins + ties) > 0)
-    connected = len(components) <= 1
-    prior = 0.0 if connected else prior_games
-    points = wins + ties / 2
-    strength = _newton(points, total, prior)
-    information, chance = _information(strength, total, prior)
-    inverse = _inverse(information, prior)
-    if prior:
-        covariance = inverse
-    else:
-        leverage = _pair_variance(inverse) * chance * (1 - chance)
-        squares = wins * (1 - chance) ** 2 + wins.T * chance**2 + ties * (0.5 - chance) ** 2
-        covariance = inverse @ _laplacian(squares / np.maximum(1 - leverage, 0.01)) @ inverse
-    centre = np.eye(n) - 1 / max(n, 1)
-    covariance = centre @ covariance @ centre * POINTS**2
-    return BradleyTerry(
-        rating=1500 + (strength - strength.mean() if n else strength) * POINTS,
-        covariance=covariance,
-        games=total.sum(axis=1),
-        connected=connected,
-        components=components,
-        prior_games=prior,
-    )
-
-
-def strong_components(beats: np.ndarray) -> tuple[tuple[int, ...], ...]:
-    """Groups of players between whom `beats` leads both ways, each sorted, in order of their first player."""
-    unplaced = np.ones(len(beats), bool)
-    groups = []
-    for first in range(len(beats)):
-        if unplaced[first]:
-            group = _reach(beats, first, unplaced) & _reach(beats.T, first, unplaced)
-            unplaced &= ~group
-            groups.append(tuple(np.flatnonzero(group).tolist()))
-    return tuple(groups)
-
-
-def _reach(edges: np.ndarray, first: int, within: np.ndarray) -> np.ndarray:
-    seen = np.zeros(len(edges), bool)
-    seen[first] = True
-    frontier = seen
-    while frontier.any():
-        frontier = edges[frontier].any(axis=0) & within & ~seen
-        seen = seen | frontier
-    return seen
-
-
-def _chances(strength: Floats) -> Floats:
-    return 1 / (1 + np.exp(np.clip(strength[None, :] - strength[:, None], -700, 700)))
-
-
-def _laplacian(weight: Floats) -> Floats:
-    return np.diag(weight.sum(axis=1)) - weight
-
-
-def _information(strength: Floats, total: Floats, prior: float) -> tuple[Floats, Floats]:
-    chance = _chances(strength)
-    information = _laplacian(total * chance * (1 - chance))
-    if prior:
-        alone = 1 / (1 + np.exp(-strength))
-        information = information + np.diag(prior * alone * (1 - alone))
-    return information, chance
-
-
-def _inverse(information: Floats, prior: float) -> Floats:
-    """Inverse, or without a prior the inverse within the differences of ratings (the mean is held)."""
-    n = len(information)
-    if prior or n == 0:
-        return np.asarray(np.linalg.inv(information))
-    hold = max(float(np.trace(information)) / n, 1e-300) / n
-    return np.asarray(np.linalg.inv(information + hold)) - 1 / (n * n * hold)
-
-
-def _pair_variance(covariance: Floats) -> Floats:
-    spread = np.diag(covariance)
-    return np.asarray(spread[:, None] + spread[None, :] - 2 * covariance)
-
-
-def _newton(points: Floats, total: Floats, prior: float) -> Floats:
-    n = len(points)
-    strength = np.zeros(n)
+    if ties not in MODELS:
+        raise ValueError(f"ties is {ties!r}: expected one of {', '.join(MODELS)}")
+    components = strong_components(counted.beats())
+    prior = prior_games if len(components) > 1 else 0.0
+    tied = float(counted.weight[TIE].sum() / max(counted.weight.sum(), 1e-300))
+    # nothing or everything tied: the tie parameter has no finite estimate, and says nothing about strengths
+    model: Ties = ties if 0 < tied < 1 else "half"
+    n = counted.players
+    free = model != "half"
+    place = np.append(_guess(counted), 0.0)
+    place[n] = first_guess(model, tied) if free else 0.0
+    step = np.zeros(n + 1)
     value = -np.inf
-    step = np.zeros(n)
-    for _ in range(100):
-        attempt = strength + step
-        gap = attempt[:, None] - attempt[None, :]
-        reached = -float((points * np.logaddexp(0, -gap)).sum())
-        reached -= prior / 2 * float((np.logaddexp(0, attempt) + np.logaddexp(0, -attempt)).sum())
-        if reached < value - 1e-9 * abs(value):
+    for _ in range(200):
+        attempt = place + step
+        slope = MODELS[model](attempt[counted.a] - attempt[counted.b], attempt[n])
+        reached = float((counted.weight * slope.value).sum()) + _log_prior(attempt[:n], prior)
+        if not reached >= value - 1e-10 * abs(value) or (model == "rao-kupper" and attempt[n] <= 0):
             step = step / 2
             continue
-        strength, value = attempt, reached
-        if 0 < np.abs(step).max(initial=0.0) < 1e-9:
+        place, value = attempt, reached
+        information = _information(counted, slope, place, prior, free)
+        gradient = _gradient(counted, slope, place, prior)
+        step = np.zeros(n + 1)
+        step[: n + free] = np.linalg.solve(_held(information, n, prior), gradient[: n + free])
+        if np.abs(step).max() < 1e-7:  # the next one would be its square
+            place = place + step
             break
-        information, chance = _information(strength, total, prior)
-        slope = (points - total * chance).sum(axis=1)
-        if prior:
-            slope = slope + prior * (0.5 - 1 / (1 + np.exp(-strength)))
-        step = _inverse(information, prior) @ slope
-        if np.abs(step).max(initial=0.0) < 1e-14:
-            break
-    return strength
+    inverse = _inverse(information, n, prior)
+    e = float(place[n]) if free else np.nan
+    return Solution(counted, model, place[:n], e, inverse, prior, components, slope)
+
+
+def _guess(counted: Tally) -> Floats:
+    """Strengths to start from: the log-odds of each player's points."""
+    points = counted.weight[WIN] + counted.weight[TIE] / 2
+    met = counted.weight.sum(axis=0)
+    n, a, b = counted.players, counted.a, counted.b
+    won = np.bincount(a, points, n) + np.bincount(b, met - points, n)
+    lost = np.bincount(a, met - points, n) + np.bincount(b, points, n)
+    guess = np.log((won + 0.5) / (lost + 0.5))
+    return np.asarray(guess - guess.mean() if n else guess)
+
+
+def _squares(solved: Solution) -> Floats:
+    """Squared weights, enlarged by leverage, of shape (3, pairs)."""
+    counted = solved.counted
+    n = counted.players
+    variance = np.diag(solved.inverse)[:n]
+    between = variance[counted.a] + variance[counted.b] - 2 * solved.inverse[counted.a, counted.b]
+    each = counted.square.sum(axis=0) / np.maximum(counted.weight.sum(axis=0), 1e-300)
+    leverage = -solved.likelihood.dd[0] * each * between
+    return np.asarray(counted.square / np.maximum(1 - leverage, 0.01))
+
+
+def _log_prior(strength: Floats, games: float) -> float:
+    if not games:
+        return 0.0
+    return -games / 2 * float((np.logaddexp(0, strength) + np.logaddexp(0, -strength)).sum())
+
+
+def _gradient(counted: Tally, slope: Likelihood, place: Floats, prior: float) -> Floats:
+    n = counted.players
+    pull = (counted.weight * slope.d).sum(axis=0)
+    gradient = np.zeros(n + 1)
+    gradient[:n] = np.bincount(counted.a, pull, n) - np.bincount(counted.b, pull, n)
+    gradient[:n] += prior * (0.5 - 1 / (1 + np.exp(-place[:n])))
+    gradient[n] = (counted.weight * slope.e).sum()
+    return gradient
+
+
+def _information(counted: Tally, slope: Likelihood, place: Floats, prior: float, free: bool) -> Floats:
+    weight = counted.weight
+    information = _matrix(
+        counted,
+        -(weight * slope.dd).sum(axis=0),
+        -(weight * slope.de).sum(axis=0),
+        -float((weight * slope.ee).sum()),
+        free,
+    )
+    if prior:
+        alone = 1 / (1 + np.exp(-place[: counted.players]))
+        information[range(len(alone)), range(len(alone))] += prior * alone * (1 - alone)
+    return information
+
+
+def _matrix(counted: Tally, dd: Floats, de: Floats, ee: float, free: bool) -> Floats:
+    """The matrix of a quadratic form in the strengths and, if `free`, the tie parameter."""
+    n, a, b = counted.players, counted.a, counted.b
+    matrix = np.zeros((n + free, n + free))
+    matrix[a, b] = matrix[b, a] = -dd
+    matrix[range(n), range(n)] = np.bincount(a, dd, n) + np.bincount(b, dd, n)
+    if free:
+        matrix[:n, n] = matrix[n, :n] = np.bincount(a, de, n) - np.bincount(b, de, n)
+        matrix[n, n] = ee
+    return matrix
+
+
+def _held(information: Floats, n: int, prior: float) -> Floats:
+    """The information with the mean of the strengths held, which the data leave free without a prior."""
+    if prior or n == 0:
+        return information
+    held = information.copy()
+    held[:n, :n] += _hold(information, n)
+    return held
+
+
+def _hold(information: Floats, n: int) -> float:
+    return max(float(np.trace(information[:n, :n])) / n, 1e-300) / n
+
+
+def _inverse(information: Floats, n: int, prior: float) -> Floats:
+    inverse = np.asarray(np.linalg.inv(_held(information, n, prior)))
+    if not prior and n:
+        inverse[:n, :n] -= 1 / (n * n * _hold(information, n))
+    return inverse

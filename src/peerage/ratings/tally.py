@@ -1,0 +1,86 @@
+"""Duels counted by pair: what Bradley-Terry needs of a history, however long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from peerage.ratings import tally_kernels
+from peerage.ratings.compiled import kernel
+from peerage.ratings.history import Duels
+from peerage.ratings.kernels import Floats, Ints
+
+WIN, LOSS, TIE = 0, 1, 2
+_LONG = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Results of each pair that met: `a` < `b`, and per outcome for `a` (WIN, LOSS, TIE) the sum of weights,
+    the sum of their squares and the number of games; the last three have shape (3, pairs).
+    """
+
+    players: int
+    a: Ints
+    b: Ints
+    weight: Floats
+    square: Floats
+    count: Floats
+
+    def games(self) -> Floats:
+        """Games of each player."""
+        met = self.count.sum(axis=0)
+        return np.asarray(np.bincount(self.a, met, self.players) + np.bincount(self.b, met, self.players))
+
+    def beats(self) -> np.ndarray:
+        """Boolean matrix: [i, j] when i beat or tied j with some weight."""
+        edges = np.zeros((self.players, self.players), bool)
+        won, lost, tied = self.weight > 0
+        edges[self.a, self.b] = won | tied
+        edges[self.b, self.a] = lost | tied
+        return edges
+
+
+def tally(history: Duels) -> Tally:
+    """Count a history. Raises ValueError at a score other than 1, ½ and 0."""
+    (weight, square, count), odd, alike = kernel(tally_kernels.count, long=len(history) >= _LONG)(
+        history.first, history.second, history.score, history.weight, history.players
+    )
+    if odd >= 0:
+        found = history.score[odd]
+        raise ValueError(
+            f"row {odd}: score is {found}; Bradley-Terry counts wins (1), ties (½) and losses (0)"
+        )
+    if alike:
+        square = count = weight
+    return from_cells(history.players, weight, square, count)
+
+
+def from_cells(players: int, weight: Floats, square: Floats, count: Floats) -> Tally:
+    """A tally from sums by cell (first * players + second) * 3 + outcome, outcome 0 loss, 1 tie, 2 win."""
+    shape = (players, players, 3)
+    columns: list[Floats] = []
+    met = count.reshape(shape).sum(axis=2)
+    a, b = np.nonzero(np.triu(met + met.T, 1))
+    for cells in (weight, square, count):
+        by = cells.reshape(shape)
+        forth, back = by[a, b], by[b, a]
+        columns.append(
+            np.stack([forth[:, 2] + back[:, 0], forth[:, 0] + back[:, 2], forth[:, 1] + back[:, 1]])
+        )
+    return Tally(players, a.astype(np.int64), b.astype(np.int64), *columns)
+
+
+def inverse_frequency(history: Duels) -> Duels:
+    """The history with each pair of players counting alike, however often it met; weights average as before.
+
+    For arenas that pair by rating or by novelty: Chiang et al., "Chatbot Arena" (2024), section 5.
+    """
+    key = np.minimum(history.first, history.second) * history.players + np.maximum(
+        history.first, history.second
+    )
+    per_pair = np.bincount(key, history.weight)
+    weight = history.weight / np.where(per_pair[key] > 0, per_pair[key], 1.0)
+    total = weight.sum()
+    return replace(history, weight=weight * (history.weight.sum() / total if total else 1.0))

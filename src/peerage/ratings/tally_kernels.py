@@ -1,0 +1,121 @@
+"""Passes over the rows of a history, plain Python that Numba compiles for long ones (see `compiled.py`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from peerage.ratings.kernels import Floats, Ints
+
+
+def count(first: Ints, second: Ints, score: Floats, weight: Floats, players: int) -> tuple[Floats, int, bool]:
+    """Sums over rows by cell (first, second, twice the score): of weights, of their squares, and of ones.
+
+    Shape (3, players * players * 3). Also the first row whose score is none of 0, ½ and 1, or -1, and
+    whether all weights are 1; the sums of squares and ones are then not filled in, being the same.
+    """
+    twice = score + score
+    code = twice.astype(np.int64)
+    odd = np.flatnonzero(twice != code)
+    if len(odd):
+        return np.zeros((3, 0)), int(odd[0]), True
+    size = players * players * 3
+    cell = (first * players + second) * 3 + code
+    sums = np.zeros((3, size))
+    if np.all(weight == 1.0):
+        sums[0] = np.bincount(cell, minlength=size)
+        return sums, -1, True
+    sums[0] = np.bincount(cell, weight, size)
+    sums[1] = np.bincount(cell, weight * weight, size)
+    sums[2] = np.bincount(cell, minlength=size)
+    return sums, -1, False
+
+
+def count_loops(
+    first: Ints, second: Ints, score: Floats, weight: Floats, players: int
+) -> tuple[Floats, int, bool]:
+    """`count` in one pass."""
+    sums = np.zeros((3, players * players * 3))
+    alike = True
+    for i in range(len(first)):
+        twice = score[i] + score[i]
+        code = int(twice)
+        if twice != code:
+            return sums, i, True
+        if weight[i] != 1.0:
+            alike = False
+            break
+        sums[0, (first[i] * players + second[i]) * 3 + code] += 1.0
+    if alike:
+        return sums, -1, True
+    sums[:] = 0.0
+    for i in range(len(first)):
+        w = weight[i]
+        twice = score[i] + score[i]
+        code = int(twice)
+        if twice != code:
+            return sums, i, False
+        cell = (first[i] * players + second[i]) * 3 + code
+        sums[0, cell] += w
+        sums[1, cell] += w * w
+        sums[2, cell] += 1.0
+    return sums, -1, False
+
+
+def gram(first: Ints, second: Ints, covariates: Floats, weight: Floats, players: int) -> Floats:
+    """Sum of weight * x xᵀ over rows x = (unit of first - unit of second, covariates); a square matrix."""
+    n, m = players, covariates.shape[1]
+    total = np.zeros((n + m, n + m))
+    pair = np.bincount(first * n + second, weight, n * n).reshape(n, n)
+    pair = pair + pair.T
+    total[:n, :n] = np.diag(pair.sum(axis=1)) - pair
+    for k in range(m):
+        weighted = weight * covariates[:, k]
+        total[:n, n + k] = np.bincount(first, weighted, n) - np.bincount(second, weighted, n)
+        total[n + k, :n] = total[:n, n + k]
+    total[n:, n:] = covariates.T @ (covariates * weight[:, None])
+    return total
+
+
+def gram_loops(first: Ints, second: Ints, covariates: Floats, weight: Floats, players: int) -> Floats:
+    """`gram` in one pass."""
+    n, m = players, covariates.shape[1]
+    total = np.zeros((n + m, n + m))
+    for i in range(len(first)):
+        a, b, w = first[i], second[i], weight[i]
+        total[a, a] += w
+        total[b, b] += w
+        total[a, b] -= w
+        for k in range(m):
+            wz = w * covariates[i, k]
+            total[n + k, a] += wz
+            total[n + k, b] -= wz
+            for j in range(k + 1):
+                total[n + k, n + j] += wz * covariates[i, j]
+    for i in range(n):
+        for j in range(i):
+            both = total[i, j] + total[j, i]
+            total[i, j] = both
+            total[j, i] = both
+    for k in range(m):
+        for i in range(n):
+            total[i, n + k] = total[n + k, i]
+        for j in range(k):
+            total[n + j, n + k] = total[n + k, n + j]
+    return total
+
+
+def chances(first: Ints, second: Ints, covariates: Floats, strength: Floats, effect: Floats) -> Floats:
+    """Chance of the first player in each row."""
+    gap = strength[first] - strength[second] + covariates @ effect
+    return np.asarray(1.0 / (1.0 + np.exp(-np.minimum(np.maximum(gap, -700.0), 700.0))))
+
+
+def chances_loops(first: Ints, second: Ints, covariates: Floats, strength: Floats, effect: Floats) -> Floats:
+    """`chances` in one pass."""
+    chance = np.empty(len(first))
+    for i in range(len(first)):
+        gap = strength[first[i]] - strength[second[i]]
+        for k in range(len(effect)):
+            gap += covariates[i, k] * effect[k]
+        chance[i] = 1.0 / (1.0 + np.exp(-min(max(gap, -700.0), 700.0)))
+    return chance
