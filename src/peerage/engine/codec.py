@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -204,6 +204,20 @@ def read_reply(key: str, body: bytes) -> Reply:
         said.hidden,
         key,
     )
+
+
+class Provenance(NamedTuple):
+    """Where a reply came from: model version as the provider named it, price version; and was it cut."""
+
+    model: str
+    price: str
+    truncated: bool
+
+
+def read_provenance(body: bytes) -> Provenance:
+    """What is stored with a reply for people, not for games."""
+    said = _decode_body(body)
+    return Provenance(said.model, said.price, said.truncated)
 
 
 def fixture_body(fixture: Fixture) -> tuple[bytes, list[Text]]:

@@ -1,0 +1,398 @@
+"""One match as a story: who sat where, what was asked and said, how it was judged, what came of it.
+
+Terminals and pages are made from this alone. It holds what players and spectators may see: never a house
+answer's hidden quality, never a key.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from peerage.challenges.drafting import Draft
+from peerage.engine.codec import read_fixture, read_provenance, read_record, read_reply, read_request
+from peerage.engine.driver import REPAIR, Driver
+from peerage.engine.records import answered_first
+from peerage.games import GAMES
+from peerage.judging.panel import Ballot
+from peerage.ledger.merkle import GENESIS, leaf
+from peerage.ledger.store import Exchange, Ledger, LedgerError
+from peerage.match import Fixture, MatchRecord, Outcome, Totals
+from peerage.protocol import Chosen, Role, Speaker, Unusable, fence, render
+from peerage.standings import DONE
+
+UNDER_WAY = "under way"
+
+
+class SeatView(Struct, frozen=True):
+    """A seat: models see `label` alone; the ratings are those the match was paired by."""
+
+    label: str
+    role: Role
+    player: str
+    raw: float
+    cost: float
+
+
+class ExchangeView(Struct, frozen=True):
+    """One request and what came back.
+
+    `request` is as the player saw it, (speaker, text) by message. `status` is ok, invalid, refused, void, or
+    waiting when no reply is on record; `reason` says what went wrong. `reply` is as it came, control characters
+    included: show it through `protocol.visible`. `choice` and `choice_reason` are what a vote or verdict was
+    read as, a judge's "A" being the answer that it was shown first. `attempts` counts how often it was sent. Cost in dollars, None when unknown.
+    `digest` is its leaf in the match's Merkle tree, in hex, empty while waiting.
+    """
+
+    key: str
+    label: str
+    role: Role
+    player: str
+    request: tuple[tuple[Speaker, str], ...]
+    max_tokens: int
+    temperature: float | None
+    status: str
+    reply: str = ""
+    reason: str = ""
+    choice: str = ""
+    choice_reason: str = ""
+    attempts: int = 1
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_s: float | None = None
+    cost_usd: float | None = None
+    model: str = ""
+    price: str = ""
+    truncated: bool = False
+    digest: str = ""
+
+
+class VoteView(Struct, frozen=True):
+    """A committee member's vote on a draft: approve, object, or what the reply was instead."""
+
+    label: str
+    player: str
+    vote: str
+    reason: str
+
+
+class DraftView(Struct, frozen=True):
+    """One draft: `authors` and `texts` by stage; see `challenges.drafting.Draft`."""
+
+    turn: int
+    draft: int
+    authors: dict[str, str]
+    texts: dict[str, str]
+    status: str
+    votes: tuple[VoteView, ...]
+    approval: float | None
+    accepted: bool
+
+
+class BallotView(Struct, frozen=True):
+    """A judge's ballot: `verdicts` and `reasons` by the order shown; see `judging.panel.Ballot`."""
+
+    label: str
+    player: str
+    vote: str
+    verdicts: dict[str, str]
+    reasons: dict[str, str]
+    flipped: bool
+    weight: float
+
+
+class Digests(Struct, frozen=True):
+    """All in hex: SHA-256 of the stored fixture and record, the Merkle root of the exchanges, and the chain
+    value after the record before (`previous`) and after this one. Empty where there is none yet."""
+
+    fixture: str
+    root: str = ""
+    record: str = ""
+    previous: str = ""
+    chain: str = ""
+
+
+class Transcript(Struct, frozen=True):
+    """A match. `status` is done, the reason why it is void, or "under way".
+
+    `challenge` holds the texts that were answered, by stage (a user's own prompt under "prompt"); `scores`
+    and `costs` (the arena's cost unit) are by contestant label; `share` is the first one's share of the
+    judges' weight; `decided` tells how. `ratings` maps tracks to players to (before, after). `at_ms` is when
+    the record was written, Unix milliseconds.
+    """
+
+    number: int
+    round: int
+    game: str
+    version: int
+    seed: str
+    snapshot: int
+    status: str
+    topic: str
+    drawn: dict[str, Any]
+    seats: tuple[SeatView, ...]
+    challenge: dict[str, str]
+    drafts: tuple[DraftView, ...]
+    exchanges: tuple[ExchangeView, ...]
+    ballots: tuple[BallotView, ...]
+    scores: dict[str, float]
+    costs: dict[str, float | None]
+    share: float | None
+    decided: str
+    ratings: dict[str, dict[str, tuple[float, float]]]
+    totals: dict[str, Totals]
+    digests: Digests
+    at_ms: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+    def player(self, label: str) -> str:
+        """Who sits at `label`."""
+        return next(seat.player for seat in self.seats if seat.label == label)
+
+
+def transcript(ledger: Ledger, number: int) -> Transcript:
+    """The match of that number, finished or under way. Raises LedgerError when there is no such match."""
+    issued = next(iter(ledger.fixtures(number, number)), None)
+    if issued is None:
+        last = ledger.heads()[0]
+        there = f"this arena has matches 1 to {last}" if last else "nothing was played yet; see `peerage run`"
+        raise LedgerError(f"there is no match {number}: {there}")
+    texts = _texts(ledger)
+    fixture = read_fixture(issued.body, texts)
+    row = next(iter(ledger.records(number, number)), None)
+    record = None if row is None else read_record(row.body)
+    outcome = Outcome() if record is None else record.outcome
+    rows = list(ledger.exchanges(number, number))
+    exchanges = _exchanges(fixture, rows, texts)
+    finals = {one.key.removesuffix(REPAIR): one for one in exchanges}
+    players = {seat.label: seat.player for seat in fixture.all_seats()}
+    drafts = _drafts(outcome, finals, players)
+    digests = Digests(sha256(issued.body).hexdigest())
+    if row is not None and record is not None:
+        before = next(iter(ledger.records(number - 1, number - 1)), None)
+        previous = GENESIS if before is None else before.chain
+        digests = Digests(
+            record.fixture, record.root, sha256(row.body).hexdigest(), previous.hex(), row.chain.hex()
+        )
+    return Transcript(
+        fixture.number,
+        fixture.round,
+        fixture.game,
+        fixture.version,
+        fixture.seed,
+        fixture.snapshot,
+        UNDER_WAY if record is None else outcome.void or DONE,
+        str(fixture.drawn.get("topic", fixture.drawn.get("category", ""))),
+        dict(fixture.drawn),
+        _seats(fixture),
+        _challenge(fixture, drafts),
+        drafts,
+        exchanges,
+        _ballots(outcome, finals, players),
+        dict(outcome.scores),
+        dict(outcome.costs),
+        outcome.detail.get("share"),
+        str(outcome.detail.get("decided", "")),
+        _ratings(record),
+        {} if record is None else dict(record.totals),
+        digests,
+        None if row is None else row.at_ms,
+    )
+
+
+def _texts(ledger: Ledger) -> Callable[[str], str]:
+    @cache
+    def text(digest: str) -> str:
+        wanted = bytes.fromhex(digest)
+        found = ledger.texts([wanted])
+        if wanted not in found:
+            raise LedgerError(
+                f"{ledger.address} lacks the text {digest}; `peerage verify` says what is whole"
+            )
+        return found[wanted]
+
+    return text
+
+
+def _seats(fixture: Fixture) -> tuple[SeatView, ...]:
+    contestants = [SeatView(s.label, "contestant", s.player, s.raw, s.cost) for s in fixture.seats]
+    officials = [
+        SeatView(s.label, role, s.player, s.raw, s.cost)  # type: ignore[arg-type]
+        for role, seats in fixture.officials.items()
+        for s in seats
+    ]
+    return tuple(contestants + officials)
+
+
+def _exchanges(
+    fixture: Fixture, rows: Iterable[Exchange], texts: Callable[[str], str]
+) -> tuple[ExchangeView, ...]:
+    rows = list(rows)
+    recorded = answered_first(rows)
+    said = {key: read_reply(key, e.reply).text for key, e in recorded.items() if e.reply is not None}
+    attempts: dict[str, int] = {}
+    for row in rows:
+        attempts[row.key] = attempts.get(row.key, 0) + 1
+    return tuple(
+        [
+            _exchange(fixture.seed, recorded[key], attempts[key], texts, said.__getitem__)
+            for key in playing_order(fixture, recorded)
+        ]
+    )
+
+
+def playing_order(fixture: Fixture, recorded: Mapping[str, Exchange]) -> list[str]:
+    """The recorded keys in the order in which the game asks them; as written where it is unknown here."""
+    spec = GAMES.get(fixture.game)
+    order: list[str] = []
+    if spec is not None and spec.version == fixture.version:
+        driver = Driver(spec, fixture, spec.rules.model_validate(fixture.settings))
+        todo = deque(driver.start())
+        while todo:
+            key = todo.popleft().key
+            exchange = recorded.get(key)
+            if exchange is None:
+                continue
+            order.append(key)
+            if exchange.reply is None:
+                continue
+            asks = driver.feed(key, read_reply(key, exchange.reply))
+            if asks and asks[0].key.endswith(REPAIR):
+                todo.extendleft(asks)
+            else:
+                todo.extend(asks)
+    return order + [key for key in recorded if key not in set(order)]
+
+
+def _exchange(
+    seed: str,
+    exchange: Exchange,
+    attempts: int,
+    texts: Callable[[str], str],
+    said: Callable[[str], str],
+) -> ExchangeView:
+    key = exchange.key
+    ask = read_request(key, exchange.request, texts, said)
+    mark = fence(seed, key)
+    asked = ExchangeView(
+        key,
+        ask.to,
+        ask.role,
+        exchange.player,
+        tuple([(message.speaker, render(message, mark)) for message in ask.messages]),
+        ask.max_tokens,
+        ask.temperature,
+        "waiting",
+        attempts=attempts,
+    )
+    if exchange.reply is None:
+        return asked
+    raw = read_reply(key, exchange.reply)
+    status, reason, value = str(raw.status), raw.reason, None
+    if status == "ok":
+        try:
+            value = ask.expects.parse(raw.text)
+        except Unusable as unusable:
+            status, reason = "invalid", str(unusable)
+    chosen = value if isinstance(value, Chosen) else Chosen("")
+    made = read_provenance(exchange.reply)
+    return msgspec.structs.replace(
+        asked,
+        status=status,
+        reply=raw.text,
+        reason=reason,
+        choice=chosen.choice,
+        choice_reason=chosen.reason,
+        input_tokens=raw.input_tokens,
+        output_tokens=raw.output_tokens,
+        latency_s=raw.latency_ms / 1e3,
+        cost_usd=None if raw.cost_nano is None else raw.cost_nano / 1e9,
+        model=made.model,
+        price=made.price,
+        truncated=made.truncated,
+        digest=leaf(key, exchange.player, exchange.request, exchange.reply).hex(),
+    )
+
+
+def _drafts(
+    outcome: Outcome, finals: Mapping[str, ExchangeView], players: Mapping[str, str]
+) -> tuple[DraftView, ...]:
+    drafts = msgspec.convert(outcome.detail.get("drafts", ()), tuple[Draft, ...])
+    return tuple(
+        [
+            DraftView(
+                draft.turn,
+                draft.draft,
+                {stage: players[label] for stage, label in draft.authors.items()},
+                {stage: _said(finals, key) for stage, key in draft.keys.items()},
+                draft.status,
+                tuple(
+                    [
+                        VoteView(
+                            label,
+                            players[label],
+                            vote,
+                            _reason(finals, f"vote/{draft.turn}/{draft.draft}/{label}"),
+                        )
+                        for label, vote in draft.votes.items()
+                    ]
+                ),
+                draft.approval,
+                draft.accepted,
+            )
+            for draft in drafts
+        ]
+    )
+
+
+def _ballots(
+    outcome: Outcome, finals: Mapping[str, ExchangeView], players: Mapping[str, str]
+) -> tuple[BallotView, ...]:
+    ballots = msgspec.convert(outcome.detail.get("ballots", ()), tuple[Ballot, ...])
+    return tuple(
+        [
+            BallotView(
+                ballot.judge,
+                players[ballot.judge],
+                ballot.vote,
+                dict(ballot.verdicts),
+                {order: _reason(finals, f"{ballot.judge}/{order}") for order in ballot.verdicts},
+                ballot.flipped,
+                ballot.weight,
+            )
+            for ballot in ballots
+        ]
+    )
+
+
+def _said(finals: Mapping[str, ExchangeView], key: str) -> str:
+    found = finals.get(key.removesuffix(REPAIR))
+    return found.reply if found else ""
+
+
+def _reason(finals: Mapping[str, ExchangeView], key: str) -> str:
+    """A voter's own words, or why there are none."""
+    found = finals.get(key)
+    return (found.choice_reason or found.reason) if found else ""
+
+
+def _challenge(fixture: Fixture, drafts: Iterable[DraftView]) -> dict[str, str]:
+    if "prompt" in fixture.drawn:
+        return {"prompt": str(fixture.drawn["prompt"])}
+    return next((dict(draft.texts) for draft in drafts if draft.accepted), {})
+
+
+def _ratings(record: MatchRecord | None) -> dict[str, dict[str, tuple[float, float]]]:
+    if record is None:
+        return {}
+    return {track: dict(moved) for track, moved in record.ratings.items()}
