@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.servers import openai_server as behave
+from tests.servers.openai_server import OpenAIServer
 
 from peerage.players import open_client
 from peerage.players.client import MAX_TEXT, Call, PlayerError
 from peerage.players.provider import ProviderClient, conversation, usual_settings
 from peerage.protocol import Choice, Text
 from peerage.settings import PlayerSettings
-from tests.servers import openai_server as behave
-from tests.servers.openai_server import OpenAIServer
 
 KEY = "sk-very-secret-0123456789"
 VERDICT = Choice("verdict", ("A", "B", "tie"))
@@ -41,7 +41,10 @@ async def opened(settings: PlayerSettings) -> ProviderClient:
     return client
 
 
-def call(expects: Any = Text(), **stated: Any) -> Call:
+PLAIN = Text()
+
+
+def call(expects: Any = PLAIN, **stated: Any) -> Call:
     usual: dict[str, Any] = {
         "key": "answer/A",
         "role": "contestant",

@@ -21,7 +21,6 @@ from pydantic_ai.exceptions import (
 )
 
 from peerage.players.client import PlayerError
-from peerage.protocol import visible
 
 _FILTERED = ("content_filter", "content_policy", "moderation", "safety", "flagged")
 _WAITS_ARE_FREE = (408, 409, 425, 429, 503, 529)
@@ -121,20 +120,3 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     while cause is not None:
         yield cause
         cause = cause.__cause__ or cause.__context__
-
-
-def redacted(error: PlayerError, player: str, secrets: Iterable[str]) -> PlayerError:
-    """`error` naming the player, shortened, printable, and free of the player's keys."""
-    said = str(error)
-    for secret in secrets:
-        if secret:
-            said = said.replace(secret, "[key]")
-    said = " ".join(visible(said).split())
-    if len(said) > 600:
-        said = said[:597] + "..."
-    return PlayerError(
-        said if said.startswith(f"{player}: ") else f"{player}: {said}",
-        kind=error.kind,
-        retry_after_s=error.retry_after_s,
-        maybe_paid=error.maybe_paid,
-    )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -31,8 +31,9 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 
 from peerage.players.client import Answer, Call, PlayerError, said
-from peerage.players.failures import is_filtered, player_error, redacted, rejected_settings
+from peerage.players.failures import is_filtered, player_error, rejected_settings
 from peerage.players.keys import PROVIDERS, find_key, key_names
+from peerage.players.named import named_failure
 from peerage.protocol import AnyKind, Speaker
 from peerage.settings import PlayerSettings
 
@@ -151,7 +152,7 @@ class ProviderClient:
                 self.warnings += (f"{self._settings.name}: the server does not take {name}; it is left out",)
 
     def _failure(self, error: PlayerError) -> PlayerError:
-        return redacted(error, self._settings.name, (self._key,))
+        return named_failure(error, self._settings.name, (self._key,))
 
     def _open_model(self) -> Model:
         provider, _, name = self._settings.model.partition(":")
@@ -182,7 +183,8 @@ class ProviderClient:
         from pydantic_ai.profiles.openai import OpenAIModelProfile
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-        from peerage.players.wire import Wire, open_session
+        from peerage.players.session import open_session
+        from peerage.players.wire import Wire
 
         self._session = open_session(self._base_url)
         wire = Wire(self._session, self._base_url, self._key)
@@ -210,7 +212,7 @@ class ProviderClient:
         import httpx2
         from openai import DefaultAioHttpClient
 
-        from peerage.players.wire import CONNECT_S, KEEPALIVE_S, is_loopback
+        from peerage.players.session import CONNECT_S, KEEPALIVE_S, is_loopback
 
         self._http = DefaultAioHttpClient(
             limits=httpx2.Limits(max_connections=10_000, keepalive_expiry=KEEPALIVE_S),
@@ -276,7 +278,7 @@ def structure(kind: AnyKind) -> ModelRequestParameters | None:
     )
 
 
-def conversation(messages: tuple[tuple[Speaker, str], ...], system_prompt: str) -> list[ModelMessage]:
+def conversation(messages: Sequence[tuple[Speaker, str]], system_prompt: str) -> list[ModelMessage]:
     """A call's messages in pydantic-ai's terms: one system text in front, then turns that alternate.
 
     Strict chat templates refuse a second system message and two turns of one speaker in a row, so such

@@ -1,0 +1,252 @@
+"""Agents on this machine: a program that is run for every call, and a Python function.
+
+The objects that pass are described in `exchange`. A program runs in a session of its own, in the arena's
+folder, with a scrubbed environment, and is killed with all its children when its time is up. That keeps
+keys from leaking and processes from lingering; it is no sandbox: run only agents you trust.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import os
+import shlex
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from peerage.players.client import MAX_BODY, Answer, Call, PlayerError
+from peerage.players.exchange import reply_from, reply_from_bytes, request_of
+from peerage.players.named import named_failure
+from peerage.settings import PlayerSettings
+
+ALLOWED = (
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ",
+    "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
+    "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR",
+)  # fmt: skip
+"""Variables a program inherits. Nothing else of the environment reaches it, but the player's `key_env`."""
+
+STDERR_KEPT = 2_000
+
+
+class CommandClient:
+    """`command:PROGRAM ARGS`: the request on standard input, the reply on standard output, exit code 0.
+
+    Any other exit code is a transient failure; the end of standard error goes into its message.
+    """
+
+    def __init__(self, settings: PlayerSettings, env: Mapping[str, str], folder: Path) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._arguments = shlex.split(settings.model.partition(":")[2], posix=os.name != "nt")
+        self._environment = child_environment(env, settings.key_env)
+        self._secrets = (env.get(settings.key_env, "") if settings.key_env else "",)
+        self._running: set[asyncio.subprocess.Process] = set()
+
+    async def start(self) -> None:
+        program = self._arguments[0]
+        here = self._folder / program
+        if here.is_file():
+            self._arguments[0] = str(here.absolute())
+        elif shutil.which(program, path=self._environment.get("PATH")) is None:
+            raise self._failure(
+                PlayerError(
+                    f"the program {program!r} is neither in {self._folder} nor on PATH", kind="permanent"
+                )
+            )
+
+    async def answer(self, call: Call) -> Answer:
+        started = time.perf_counter()
+        try:
+            async with asyncio.timeout(self._settings.timeout_s):
+                content = await self._run(msgspec.json.encode(request_of(call, self._settings)))
+        except TimeoutError:
+            raise self._failure(
+                PlayerError(f"no reply within {self._settings.timeout_s:g} s; killed", maybe_paid=True)
+            ) from None
+        except OSError as error:
+            raise self._failure(PlayerError(f"cannot be run: {error}", kind="permanent")) from None
+        except PlayerError as error:
+            raise self._failure(error) from None
+        try:
+            return reply_from_bytes(content, time.perf_counter() - started)
+        except PlayerError as error:
+            raise self._failure(error) from None
+
+    async def close(self) -> None:
+        for process in tuple(self._running):
+            kill_group(process)
+
+    async def _run(self, request: bytes) -> bytes:
+        process = await asyncio.create_subprocess_exec(
+            *self._arguments,
+            cwd=self._folder,
+            env=self._environment,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._running.add(process)
+        reading = [
+            asyncio.ensure_future(_head(process.stdout, process)),
+            asyncio.ensure_future(_tail(process.stderr)),
+        ]
+        try:
+            with suppress(BrokenPipeError, ConnectionResetError):
+                process.stdin.write(request)
+                await process.stdin.drain()
+            process.stdin.close()
+            code = await process.wait()
+            # A child that outlives the program would hold its pipes open for ever.
+            kill_group(process)
+            content, complaint = await asyncio.gather(*reading)
+        finally:
+            kill_group(process)
+            for task in reading:
+                task.cancel()
+            self._running.discard(process)
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(process.wait())
+        if len(content) > MAX_BODY:
+            raise PlayerError(f"wrote more than {MAX_BODY // 2**20} MiB", maybe_paid=True)
+        if code != 0:
+            end = complaint.decode("utf-8", "replace").strip()
+            raise PlayerError(f"exit code {code}{f': {end}' if end else ''}", maybe_paid=True)
+        return content
+
+    def _failure(self, error: PlayerError) -> PlayerError:
+        return named_failure(error, self._settings.name, self._secrets)
+
+
+def child_environment(env: Mapping[str, str], key_env: str) -> dict[str, str]:
+    """What a program sees of the environment: `ALLOWED`, and the variable its player names."""
+    return {name: value for name, value in env.items() if name in ALLOWED or (key_env and name == key_env)}
+
+
+def kill_group(process: asyncio.subprocess.Process) -> None:
+    """Kill a program and everything it started."""
+    if os.name == "nt":
+        with suppress(ProcessLookupError):
+            process.kill()
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _head(stream: asyncio.StreamReader, process: asyncio.subprocess.Process) -> bytes:
+    content = bytearray()
+    while part := await stream.read(65_536):
+        content += part
+        if len(content) > MAX_BODY:
+            kill_group(process)
+            break
+    return bytes(content)
+
+
+async def _tail(stream: asyncio.StreamReader) -> bytes:
+    end = b""
+    while part := await stream.read(65_536):
+        end = (end + part)[-STDERR_KEPT:]
+    return end
+
+
+class FunctionClient:
+    """`python:module:function`: called with the request; returns the reply, an object or plain text.
+
+    A plain function runs in a thread of its own, which nothing can stop: one that never returns lingers
+    until the run ends. An OSError or TimeoutError it raises is transient, anything else permanent.
+    """
+
+    def __init__(self, settings: PlayerSettings, env: Mapping[str, str], folder: Path) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._secrets = (env.get(settings.key_env, "") if settings.key_env else "",)
+        self._function: Callable[[dict[str, Any]], Any] | None = None
+
+    async def start(self) -> None:
+        module, _, name = self._settings.model.partition(":")[2].partition(":")
+        folder = str(self._folder.absolute())
+        if folder not in sys.path:
+            # Last, so that a file of the arena never hides an installed module.
+            sys.path.append(folder)
+        try:
+            found: Any = importlib.import_module(module)
+            for part in name.split("."):
+                found = getattr(found, part)
+        except Exception as error:
+            raise self._failure(
+                PlayerError(
+                    f"cannot import {module}:{name}: {type(error).__name__}: {error}", kind="permanent"
+                )
+            ) from None
+        if not callable(found):
+            raise self._failure(PlayerError(f"{module}:{name} cannot be called", kind="permanent"))
+        self._function = found
+
+    async def answer(self, call: Call) -> Answer:
+        if self._function is None:
+            raise self._failure(PlayerError("asked before it was started", kind="permanent"))
+        request = request_of(call, self._settings)
+        started = time.perf_counter()
+        try:
+            async with asyncio.timeout(self._settings.timeout_s):
+                if inspect.iscoroutinefunction(self._function):
+                    found = await self._function(request)
+                else:
+                    found = await in_thread(self._function, request)
+            return reply_from(found, time.perf_counter() - started)
+        except PlayerError as error:
+            raise self._failure(error) from None
+        except Exception as error:
+            raise self._failure(
+                PlayerError(
+                    f"{type(error).__name__}: {error or 'no reply in time'}",
+                    kind="transient" if isinstance(error, OSError) else "permanent",
+                    maybe_paid=True,
+                )
+            ) from None
+
+    async def close(self) -> None:
+        self._function = None
+
+    def _failure(self, error: PlayerError) -> PlayerError:
+        return named_failure(error, self._settings.name, self._secrets)
+
+
+async def in_thread(function: Callable[[dict[str, Any]], Any], request: dict[str, Any]) -> Any:
+    """Run `function(request)` in a daemon thread, which cannot keep the process from ending."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def settle(value: Any, error: BaseException | None) -> None:
+        if not done.done():
+            if error is None:
+                done.set_result(value)
+            else:
+                done.set_exception(error)
+
+    def work() -> None:
+        value, error = None, None
+        try:
+            value = function(request)
+        except BaseException as raised:
+            error = RuntimeError(str(raised)) if isinstance(raised, StopIteration | SystemExit) else raised
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, value, error)
+
+    threading.Thread(target=work, daemon=True, name="peerage-player").start()
+    return await done

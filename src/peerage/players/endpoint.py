@@ -1,0 +1,113 @@
+"""An agent behind an address: `http://…` or `https://…`, POST, JSON there and back (see `exchange`)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+
+import aiohttp
+import msgspec
+
+from peerage.players.client import Answer, Call, PlayerError
+from peerage.players.exchange import reply_from_bytes, request_of
+from peerage.players.keys import find_key
+from peerage.players.named import named_failure
+from peerage.players.session import connection_failure, open_session, read_bounded
+from peerage.settings import PlayerSettings
+
+_UNPAID = (408, 425, 429, 503)
+
+
+class EndpointClient:
+    """One endpoint. The key of `key_env`, when stated, goes along as a bearer token.
+
+    408, 425, 429 and 5xx are transient (`Retry-After` in seconds or as a date is honoured), any other
+    error status permanent. A JSON content type with a body that is no JSON is a broken reply.
+    """
+
+    def __init__(self, settings: PlayerSettings, env: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._key = find_key(settings, env)
+        self._url = address(settings.model)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def start(self) -> None:
+        if self._settings.key_env and not self._key:
+            raise self._failure(
+                PlayerError(
+                    f"no key; set {self._settings.key_env} in the environment or .env", kind="permanent"
+                )
+            )
+        self._session = open_session(self._url)
+
+    async def answer(self, call: Call) -> Answer:
+        if self._session is None:
+            raise self._failure(PlayerError("asked before it was started", kind="permanent"))
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/plain"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        started = time.perf_counter()
+        try:
+            async with (
+                asyncio.timeout(self._settings.timeout_s),
+                self._session.post(
+                    self._url, data=msgspec.json.encode(request_of(call, self._settings)), headers=headers
+                ) as response,
+            ):
+                content = await read_bounded(response)
+            if response.status >= 400:
+                raise _status_failure(response, content)
+            if response.content_type == "application/json":
+                _check_json(content)
+            return reply_from_bytes(content, time.perf_counter() - started)
+        except TimeoutError:
+            told = PlayerError(f"no reply within {self._settings.timeout_s:g} s", maybe_paid=True)
+            raise self._failure(told) from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._failure(connection_failure(error)) from None
+        except PlayerError as error:
+            raise self._failure(error) from None
+
+    async def close(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    def _failure(self, error: PlayerError) -> PlayerError:
+        return named_failure(error, self._settings.name, (self._key,))
+
+
+def address(model: str) -> str:
+    """The address in a model's text: the text itself, or what follows `http:` or `https:`."""
+    rest = model.partition(":")[2]
+    return rest if rest.startswith(("http://", "https://")) else model
+
+
+def _check_json(content: bytes) -> None:
+    try:
+        msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise PlayerError("the endpoint's JSON is broken or cut off", maybe_paid=True) from None
+
+
+def _status_failure(response: aiohttp.ClientResponse, content: bytes) -> PlayerError:
+    code, told = response.status, content[:300].decode("utf-8", "replace")
+    if code < 500 and code not in _UNPAID:
+        return PlayerError(f"the endpoint turned the request down ({code}): {told}", kind="permanent")
+    return PlayerError(
+        f"the endpoint failed ({code}): {told}",
+        retry_after_s=seconds_until(response.headers.get("Retry-After", "")),
+        maybe_paid=code not in _UNPAID,
+    )
+
+
+def seconds_until(retry_after: str) -> float | None:
+    """The seconds a `Retry-After` header asks for, given as a number or as an HTTP date; None for neither."""
+    if retry_after.strip().isdigit():
+        return float(retry_after)
+    try:
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,105 @@
+"""What passes between the house and an agent: one JSON object there, one JSON object back.
+
+The same shape for programs (`command:`), endpoints (`http:`) and functions (`python:`). A request:
+
+    {"version": 1, "id": "5f0c…", "player": "My agent", "role": "contestant", "max_tokens": 800,
+     "temperature": null, "messages": [{"role": "system", "content": "…"}, …], "schema": null}
+
+`id` is the same in every attempt and every resume of a call, so an agent may answer a repeated one from a
+cache. `schema` is the JSON schema of the reply's text when a format is asked for. A reply:
+
+    {"text": "…", "input_tokens": 120, "output_tokens": 45, "cost_usd": 0.0012,
+     "model": "agent-7", "refused": false, "truncated": false}
+
+Only `text` is needed. A failure: {"error": "the search service is down", "retry": true}. Whatever is no
+JSON object with `text` or `error` is itself the text, so that a plain program is an agent too. A reply
+with a broken field (a negative cost, a number that is none) is a permanent failure: it will not mend itself.
+"""
+
+from __future__ import annotations
+
+import math
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from peerage.players.client import Answer, Call, PlayerError, said
+from peerage.settings import PlayerSettings
+
+VERSION = 1
+
+
+def request_of(call: Call, settings: PlayerSettings) -> dict[str, Any]:
+    """The request object for one call."""
+    limit = settings.max_tokens
+    system = [("system", settings.system_prompt)] if settings.system_prompt else []
+    return {
+        "version": VERSION,
+        "id": sha256(f"agent\0{call.seed}\0{call.key}".encode()).hexdigest()[:16],
+        "player": settings.name,
+        "role": call.role,
+        "max_tokens": call.max_tokens if limit is None else min(limit, call.max_tokens),
+        "temperature": settings.temperature if call.temperature is None else call.temperature,
+        "messages": [{"role": speaker, "content": text} for speaker, text in (*system, *call.messages)],
+        "schema": call.expects.schema(),
+    }
+
+
+def reply_from_bytes(content: bytes, latency_s: float) -> Answer:
+    """The answer that a program or an endpoint wrote; raises PlayerError as the reply says."""
+    text = content.decode("utf-8", "replace")
+    try:
+        found = msgspec.json.decode(text) if text.lstrip().startswith("{") else None
+    except (msgspec.DecodeError, RecursionError):
+        found = None
+    if isinstance(found, dict) and ("text" in found or "error" in found):
+        return reply_from(found, latency_s)
+    return said(text, latency_s)
+
+
+def reply_from(found: Any, latency_s: float) -> Answer:
+    """The answer in a reply object, or in plain text; raises PlayerError."""
+    if isinstance(found, str):
+        return said(found, latency_s)
+    if not isinstance(found, dict):
+        raise _broken(f"a string or an object was expected, not {type(found).__name__}")
+    if "error" in found:
+        raise PlayerError(
+            f"the agent reports: {str(found['error'])[:300]}",
+            kind="transient" if found.get("retry", False) is True else "permanent",
+            maybe_paid=True,
+        )
+    text, model = found.get("text"), found.get("model", "")
+    if not isinstance(text, str):
+        raise _broken("`text` is not a string")
+    cost = found.get("cost_usd")
+    if cost is not None and not (_number(cost) and math.isfinite(cost) and cost >= 0):
+        raise _broken("`cost_usd` is not a number of dollars")
+    return said(
+        text,
+        latency_s,
+        input_tokens=_count(found, "input_tokens"),
+        output_tokens=_count(found, "output_tokens"),
+        cost_usd=None if cost is None else float(cost),
+        snapshot=model if isinstance(model, str) else "",
+        refused=found.get("refused", False) is True,
+        truncated=found.get("truncated", False) is True,
+    )
+
+
+def _count(found: dict[str, Any], name: str) -> int | None:
+    value = found.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 10**12:
+        raise _broken(f"`{name}` is not a number of tokens")
+    return value
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _broken(what: str) -> PlayerError:
+    return PlayerError(f"the agent's reply is malformed: {what}", kind="permanent", maybe_paid=True)

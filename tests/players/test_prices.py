@@ -1,0 +1,137 @@
+"""Prices: exact, rounded up, unknown never free, the worst case never exceeded."""
+
+from datetime import date
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from peerage.players.prices import NANO, Price, Rate, nano, price_of
+from peerage.settings import PlayerSettings
+
+TODAY = date(2026, 6, 1)
+
+
+def price(model: str = "openai:gpt-4o-mini", **stated: Any) -> Price:
+    return price_of(PlayerSettings(model=model, **stated), TODAY)
+
+
+@pytest.mark.parametrize(
+    ("model", "dollars_in", "dollars_out"),
+    [
+        ("openai:gpt-4o-mini", "0.15", "0.6"),
+        ("groq:llama-3.3-70b-versatile", "0.59", "0.79"),
+        ("xai:grok-4", "3", "15"),
+        ("openrouter:openai/gpt-5-mini", "0.25", "2"),
+    ],
+)
+def test_the_tables_prices(model: str, dollars_in: str, dollars_out: str) -> None:
+    found = price(model)
+    assert found.cost_nano(1_000_000, 0, 0) == Fraction(dollars_in) * NANO
+    assert found.cost_nano(0, 1_000_000, 0) == Fraction(dollars_out) * NANO
+    assert found.source.startswith("genai-prices ")
+    assert found.source.endswith("2026-06-01")
+
+
+def test_a_tier_prices_every_token_of_the_call() -> None:
+    found = price("google:gemini-2.5-pro")
+    assert found.cost_nano(200_000, 0, 0) == 250_000_000
+    assert found.cost_nano(200_001, 0, 0) == 200_001 * 2_500
+    assert found.cost_nano(200_001, 10, 0) == 200_001 * 2_500 + 10 * 15_000
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "openai:no-such-model-at-all",
+        "ollama:llama3",
+        "huggingface:meta-llama/Llama-3.3-70B-Instruct",
+        "gguf:model.gguf",
+        "command:agent",
+        "http://127.0.0.1/agent",
+        "python:m:f",
+    ],
+)
+def test_an_unknown_price_is_none_and_never_zero(model: str) -> None:
+    found = price(model)
+    assert not found.known
+    assert found.source == ""
+    assert found.cost_nano(10, 10, 10) is None
+    assert found.worst_nano(10, 10) is None
+
+
+def test_a_known_model_on_another_server_has_no_price() -> None:
+    assert not price("openai:gpt-4o-mini", base_url="http://127.0.0.1:8000/v1").known
+
+
+def test_a_stated_price_wins_and_keeps_its_source() -> None:
+    found = price(price={"input": 0.0375, "output": 0.15}, pricing_source="the contract of May")
+    assert found.source == "the contract of May"
+    assert found.cost_nano(1, 0, 0) == 38
+    assert found.cost_nano(2, 1, 0) == 75 + 150
+
+
+def test_unreported_usage_has_unknown_cost_unless_free() -> None:
+    assert price().cost_nano(None, 5, 0) is None
+    assert price(price={"input": 0, "output": 0}).cost_nano(None, None, 0) == 0
+    assert price("house:0.5").cost_nano(None, None, 99) == 0
+    assert price("house:0.5").worst_nano(10_000, 500) == 0
+
+
+def test_hardware_by_the_hour() -> None:
+    found = price("gguf:m.gguf", gpu_hour_price=3.6, timeout_s=2)
+    assert found.cost_nano(None, None, 1) == 1_000
+    assert found.worst_nano(10**9, 10**9) == 2_000_000
+    assert price("gguf:m.gguf", gpu_hour_price=1e-9).cost_nano(1, 1, 1) == 1
+
+
+def test_the_players_own_limit_bounds_the_worst_case() -> None:
+    free_in = {"price": {"input": 0, "output": 1}}
+    assert price(**free_in).worst_nano(0, 1000) == 1_000_000
+    assert price(**free_in, max_tokens=10).worst_nano(0, 1000) == 10_000
+
+
+def test_the_system_prompt_counts_in_the_worst_case() -> None:
+    bare, long = (price(price={"input": 1, "output": 1}, system_prompt=text) for text in ("", "é" * 100))
+    assert long.worst_nano(0, 1) == (bare.worst_nano(0, 1) or 0) + 200 * 1_000
+
+
+rates = st.lists(
+    st.tuples(st.integers(1, 10**6), st.integers(0, 10**12)), max_size=3, unique_by=lambda rate: rate[0]
+)
+
+
+@given(rates, rates, st.integers(0, 10**9), st.integers(0, 10**7), st.integers(0, 10**7), st.data())
+def test_no_reply_costs_more_than_its_worst_case(
+    tiers_in: list[tuple[int, int]],
+    tiers_out: list[tuple[int, int]],
+    base: int,
+    input_bytes: int,
+    max_tokens: int,
+    data: st.DataObject,
+) -> None:
+    found = Price(
+        "x",
+        (Rate(0, base), *(Rate(*tier) for tier in sorted(tiers_in))),
+        (Rate(0, base), *(Rate(*tier) for tier in sorted(tiers_out))),
+    )
+    worst = found.worst_nano(input_bytes, max_tokens)
+    cost = found.cost_nano(data.draw(st.integers(0, input_bytes)), data.draw(st.integers(0, max_tokens)), 0)
+    assert worst is not None
+    assert cost is not None
+    assert 0 <= cost <= worst
+
+
+@given(st.decimals(0, 1000, places=6), st.integers(0, 10**7), st.integers(0, 10**7))
+def test_costs_are_exact_and_rounded_up(rate: Any, input_tokens: int, output_tokens: int) -> None:
+    found = price(price={"input": float(rate), "output": float(rate)})
+    exact = Fraction(str(float(rate))) * (input_tokens + output_tokens) * 1000
+    assert found.cost_nano(input_tokens, output_tokens, 0) == ceil(exact)
+
+
+@given(st.floats(0, 1e6))
+def test_reported_dollars_round_up(dollars: float) -> None:
+    assert nano(dollars) == ceil(Fraction(str(dollars)) * NANO)
