@@ -232,7 +232,7 @@ def solve(counted: Tally, ties: Ties, prior_games: float) -> Solution:
     for _ in range(200):
         attempt = place + step
         slope = MODELS[model](attempt[counted.a] - attempt[counted.b], attempt[n])
-        reached = float((counted.weight * slope.value).sum()) + _log_prior(attempt[:n], prior)
+        reached = float((counted.weight * slope.value).sum()) + log_prior(attempt[:n], prior)
         if not reached >= value - 1e-10 * abs(value) or (model == "rao-kupper" and attempt[n] <= 0):
             step = step / 2
             continue
@@ -240,11 +240,11 @@ def solve(counted: Tally, ties: Ties, prior_games: float) -> Solution:
         information = _information(counted, slope, place, prior, free)
         gradient = _gradient(counted, slope, place, prior)
         step = np.zeros(n + 1)
-        step[: n + free] = np.linalg.solve(_held(information, n, prior), gradient[: n + free])
+        step[: n + free] = np.linalg.solve(held(information, n, prior), gradient[: n + free])
         if np.abs(step).max() < 1e-7:  # the next one would be its square
             place = place + step
             break
-    inverse = _inverse(information, n, prior)
+    inverse = inverse_of(information, n, prior)
     e = float(place[n]) if free else np.nan
     return Solution(counted, model, place[:n], e, inverse, prior, components, slope)
 
@@ -271,7 +271,8 @@ def _squares(solved: Solution) -> Floats:
     return np.asarray(counted.square / np.maximum(1 - leverage, 0.01))
 
 
-def _log_prior(strength: Floats, games: float) -> float:
+def log_prior(strength: Floats, games: float) -> float:
+    """Log-likelihood of `games` ties of each player against a phantom of strength 0."""
     if not games:
         return 0.0
     return -games / 2 * float((np.logaddexp(0, strength) + np.logaddexp(0, -strength)).sum())
@@ -314,7 +315,7 @@ def _matrix(counted: Tally, dd: Floats, de: Floats, ee: float, free: bool) -> Fl
     return matrix
 
 
-def _held(information: Floats, n: int, prior: float) -> Floats:
+def held(information: Floats, n: int, prior: float) -> Floats:
     """The information with the mean of the strengths held, which the data leave free without a prior."""
     if prior or n == 0:
         return information
@@ -327,8 +328,9 @@ def _hold(information: Floats, n: int) -> float:
     return max(float(np.trace(information[:n, :n])) / n, 1e-300) / n
 
 
-def _inverse(information: Floats, n: int, prior: float) -> Floats:
-    inverse = np.asarray(np.linalg.inv(_held(information, n, prior)))
+def inverse_of(information: Floats, n: int, prior: float) -> Floats:
+    """The inverse, within the differences of the first `n` parameters when there is no prior."""
+    inverse = np.asarray(np.linalg.inv(held(information, n, prior)))
     if not prior and n:
         inverse[:n, :n] -= 1 / (n * n * _hold(information, n))
     return inverse

@@ -25,6 +25,7 @@ _LN2_LOW = 1.9082149292705877e-10
 _LN10_400 = 0.005756462732485115  # ln(10) / 400
 _C2, _C3, _C4, _C5 = 1 / 2, 1 / 6, 1 / 24, 1 / 120
 _C6, _C7, _C8, _C9 = 1 / 720, 1 / 5040, 1 / 40320, 1 / 362880
+_POWERS = np.ldexp(1.0, np.arange(-1023, 1024))
 _ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to a whole number, left in the low bits
 _TO_EXPONENT = 1023 - 0x4338000000000000  # from the bits of a number so rounded to those of 2 to its power
 _EIGHTH_TURNS = 8 * 1.4426950408889634
@@ -41,6 +42,19 @@ def exp_scalar(x: float) -> float:
     )
     p = p * p
     return math.ldexp(p * p, k)
+
+
+def exp_scalar_loops(x: float) -> float:
+    """`exp_scalar`, bit for bit, with the power of two looked up: Numba would call the C library for it."""
+    x = min(max(x, -700.0), 700.0)
+    k = math.floor(x * _INV_LN2 + 0.5)
+    r = ((x - k * _LN2_HIGH) - k * _LN2_LOW) * 0.25
+    p = 1.0 + r * (
+        1.0
+        + r * (_C2 + r * (_C3 + r * (_C4 + r * (_C5 + r * (_C6 + r * (_C7 + r * (_C8 + r * _C9)))))))
+    )
+    p = p * p
+    return p * p * _POWERS[int(k) + 1023]
 
 
 def gaussian_shares(position: Floats, width: float, a: int, b: int) -> tuple[Floats, Floats]:
@@ -179,3 +193,17 @@ def elo_fold(
         if len(trail) > 0:
             trail[i, 0] = raw
             trail[i, 1] = cost
+
+
+def elo_pass(
+    rating: Floats, first: Ints, second: Ints, score: Floats, weight: Floats, order: Ints, k_factor: float
+) -> None:
+    """Play duels into `rating`, in place, in the order of the rows that `order` names; all rows if it is empty."""
+    for i in range(len(first)):
+        row = int(order[i]) if len(order) > 0 else i
+        a, b = int(first[row]), int(second[row])
+        step = (
+            k_factor * float(weight[row]) * (float(score[row]) - expected(float(rating[a]), float(rating[b])))
+        )
+        rating[a] += step
+        rating[b] -= step

@@ -104,18 +104,64 @@ def gram_loops(first: Ints, second: Ints, covariates: Floats, weight: Floats, pl
     return total
 
 
-def chances(first: Ints, second: Ints, covariates: Floats, strength: Floats, effect: Floats) -> Floats:
-    """Chance of the first player in each row."""
+def logistic(
+    first: Ints,
+    second: Ints,
+    covariates: Floats,
+    score: Floats,
+    strength: Floats,
+    effect: Floats,
+) -> tuple[Floats, Floats]:
+    """Of each row, the first player's chance, and the log-likelihood of the score."""
     gap = strength[first] - strength[second] + covariates @ effect
-    return np.asarray(1.0 / (1.0 + np.exp(-np.minimum(np.maximum(gap, -700.0), 700.0))))
+    gap = np.minimum(np.maximum(gap, -700.0), 700.0)
+    return 1.0 / (1.0 + np.exp(-gap)), (score - 1.0) * gap - np.log1p(np.exp(-gap))
 
 
-def chances_loops(first: Ints, second: Ints, covariates: Floats, strength: Floats, effect: Floats) -> Floats:
-    """`chances` in one pass."""
-    chance = np.empty(len(first))
+def logistic_loops(
+    first: Ints,
+    second: Ints,
+    covariates: Floats,
+    score: Floats,
+    strength: Floats,
+    effect: Floats,
+) -> tuple[Floats, Floats]:
+    """`logistic` in one pass."""
+    chance, value = np.empty(len(first)), np.empty(len(first))
     for i in range(len(first)):
         gap = strength[first[i]] - strength[second[i]]
         for k in range(len(effect)):
             gap += covariates[i, k] * effect[k]
-        chance[i] = 1.0 / (1.0 + np.exp(-min(max(gap, -700.0), 700.0)))
-    return chance
+        gap = min(max(gap, -700.0), 700.0)
+        odds = 1.0 + np.exp(-gap)
+        chance[i] = 1.0 / odds
+        value[i] = (score[i] - 1.0) * gap - np.log(odds)
+    return chance, value
+
+
+def leverage(first: Ints, second: Ints, covariates: Floats, weight: Floats, inverse: Floats) -> Floats:
+    """weight * xᵀ inverse x of each row x = (unit of first - unit of second, covariates)."""
+    n = len(inverse) - covariates.shape[1]
+    spread = np.diag(inverse)[:n]
+    part = spread[first] + spread[second] - 2.0 * inverse[first, second]
+    for k in range(covariates.shape[1]):
+        cross = 2.0 * (inverse[first, n + k] - inverse[second, n + k]) + covariates @ inverse[n:, n + k]
+        part = part + covariates[:, k] * cross
+    return weight * part
+
+
+def leverage_loops(first: Ints, second: Ints, covariates: Floats, weight: Floats, inverse: Floats) -> Floats:
+    """`leverage` in one pass."""
+    m = covariates.shape[1]
+    n = len(inverse) - m
+    lever = np.empty(len(first))
+    for i in range(len(first)):
+        a, b = first[i], second[i]
+        part = inverse[a, a] + inverse[b, b] - 2.0 * inverse[a, b]
+        for k in range(m):
+            cross = 2.0 * (inverse[n + k, a] - inverse[n + k, b])
+            for j in range(m):
+                cross += covariates[i, j] * inverse[n + k, n + j]
+            part += covariates[i, k] * cross
+        lever[i] = weight[i] * part
+    return lever

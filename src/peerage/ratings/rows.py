@@ -1,0 +1,187 @@
+"""Bradley-Terry from single rows: covariates (length, style, cost), and intervals clustered by challenge or
+judge.
+
+A covariate is what differs between the two answers of a duel: how much longer the first one is, say. Fitted
+together with the ratings it takes up what it explains, and the ratings are what is left: "style control" (Li,
+Angelopoulos, Chiang, "Does style matter?", LMSYS 2024). A tie is half a win each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from peerage.ratings import tally_kernels
+from peerage.ratings.bradley_terry import (
+    PRIOR_GAMES,
+    BradleyTerry,
+    Effect,
+    Solution,
+    held,
+    inverse_of,
+    log_prior,
+    solve,
+)
+from peerage.ratings.compiled import kernel
+from peerage.ratings.history import Duels
+from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.table import POINTS, t95
+from peerage.ratings.tally import tally
+from peerage.ratings.tie_models import Ties
+
+_LONG = 200_000
+
+
+def fit_clustered(
+    history: Duels, cluster: ArrayLike, *, ties: Ties = "half", prior_games: float = PRIOR_GAMES
+) -> BradleyTerry:
+    """Ratings as `fit_duels`, with intervals that allow results of one cluster to hang together.
+
+    `cluster` labels the rows (challenges, judges); scores are summed within a label before they are squared
+    (Liang and Zeger, Biometrika 1986), with the factor C / (C - 1) and Student's t with C - 1 degrees of
+    freedom.
+    """
+    solved = solve(tally(history), ties, prior_games)
+    codes, clusters = _codes(history, cluster)
+    if solved.prior or clusters < 2:
+        return solved.table(solved.inverse)
+    slope_d, slope_e = _row_slopes(solved, history)
+    extra = np.empty((len(history), 0)) if np.isnan(solved.e) else slope_e[:, None]
+    meat = cluster_sums(history, codes, slope_d, extra) * (clusters / (clusters - 1))
+    return solved.table(solved.inverse @ meat @ solved.inverse, clusters)
+
+
+def fit_covariates(
+    history: Duels,
+    covariates: ArrayLike,
+    names: Sequence[str],
+    *,
+    cluster: ArrayLike | None = None,
+    prior_games: float = PRIOR_GAMES,
+) -> BradleyTerry:
+    """Ratings with the covariates held equal. `covariates` has shape (rows, names), the first player's
+    advantage.
+
+    `effects` of the table say what one unit of each adds. Raises ValueError for a value that is not finite,
+    and for covariates that the players, or each other, explain completely.
+    """
+    z = np.ascontiguousarray(covariates, np.float64).reshape(len(history), -1)
+    if z.shape[1] != len(names):
+        raise ValueError(f"there are {z.shape[1]} covariates and {len(names)} names")
+    if not np.isfinite(z).all():
+        row, column = np.argwhere(~np.isfinite(z))[0]
+        raise ValueError(f"row {row}: {names[column]} is {z[row, column]}, expected a finite number")
+    counted = tally(history)
+    solved = solve(counted, "half", prior_games)
+    n, m = history.players, len(names)
+    rows = (history.first, history.second, z)
+    long = len(history) >= _LONG
+    logistic, gram = kernel(tally_kernels.logistic, long=long), kernel(tally_kernels.gram, long=long)
+    place = np.concatenate([solved.strength, np.zeros(m)])
+    step = np.zeros(n + m)
+    value = -np.inf
+    information = np.zeros((n + m, n + m))
+    for _ in range(200):
+        attempt = place + step
+        chance, values = logistic(*rows, history.score, attempt[:n], attempt[n:])
+        reached = float(history.weight @ values) + log_prior(attempt[:n], solved.prior)
+        if not reached >= value - 1e-10 * abs(value):
+            step = step / 2
+            continue
+        place, value = attempt, reached
+        residual = history.weight * (history.score - chance)
+        information = gram(*rows, history.weight * chance * (1 - chance), n)
+        gradient = np.concatenate(
+            [
+                np.bincount(history.first, residual, n) - np.bincount(history.second, residual, n),
+                z.T @ residual,
+            ]
+        )
+        if solved.prior:
+            alone = 1 / (1 + np.exp(-place[:n]))
+            information[range(n), range(n)] += solved.prior * alone * (1 - alone)
+            gradient[:n] += solved.prior * (0.5 - alone)
+        step = np.linalg.solve(_checked(held(information, n, solved.prior), n, names), gradient)
+        if np.abs(step).max(initial=0.0) < 1e-7:
+            place = place + step
+            break
+    inverse = inverse_of(information, n, solved.prior)
+    codes, clusters = _codes(history, cluster) if cluster is not None else (None, 0)
+    if solved.prior or (codes is not None and clusters < 2):
+        covariance, clusters = inverse, 0
+    elif codes is not None:
+        meat = cluster_sums(history, codes, residual, residual[:, None] * z) * (clusters / (clusters - 1))
+        covariance = inverse @ meat @ inverse
+    else:
+        lever = kernel(tally_kernels.leverage, long=long)(
+            *rows, history.weight * chance * (1 - chance), inverse
+        )
+        covariance = inverse @ gram(*rows, residual**2 / np.maximum(1 - lever, 0.01), n) @ inverse
+    wide = t95(clusters - 1 if clusters else None)
+    error = np.sqrt(np.maximum(np.diag(covariance)[n:], 0))
+    effects = tuple(
+        Effect(name, at * POINTS, (at - wide * se) * POINTS, (at + wide * se) * POINTS)
+        for name, at, se in zip(names, place[n:].tolist(), error.tolist(), strict=True)
+    )
+    return replace(replace(solved, strength=place[:n]).table(covariance, clusters), effects=effects)
+
+
+def cluster_sums(history: Duels, codes: Ints, slope: Floats, extra: Floats) -> Floats:
+    """Sum over clusters of s sᵀ, s the cluster's summed scores: `slope` to first, minus it to second, `extra`."""
+    n, m = history.players, extra.shape[1]
+    order = np.argsort(codes, kind="stable")
+    first, second = history.first[order], history.second[order]
+    slope, extra, sorted_codes = slope[order], extra[order], codes[order]
+    meat = np.zeros((n + m, n + m))
+    at_once = max(1, 4_000_000 // (n + m))
+    clusters = int(sorted_codes[-1]) + 1
+    for start in range(0, clusters, at_once):
+        stop = min(start + at_once, clusters)
+        part = slice(*np.searchsorted(sorted_codes, [start, stop]))
+        local = sorted_codes[part] - start
+        size = (stop - start) * n
+        sums = np.bincount(local * n + first[part], slope[part], size)
+        sums -= np.bincount(local * n + second[part], slope[part], size)
+        rest = [np.bincount(local, extra[part, k], stop - start) for k in range(m)]
+        scores = np.column_stack([sums.reshape(stop - start, n), *rest])
+        meat += scores.T @ scores
+    return meat
+
+
+def _codes(history: Duels, cluster: ArrayLike) -> tuple[Ints, int]:
+    labels = np.asarray(cluster)
+    if len(labels) != len(history):
+        raise ValueError(f"there are {len(labels)} cluster labels and {len(history)} rows")
+    known, codes = np.unique(labels, return_inverse=True)
+    return codes.astype(np.int64), len(known)
+
+
+def _row_slopes(solved: Solution, history: Duels) -> tuple[Floats, Floats]:
+    """Each row's weighted slope of the log-likelihood, in the difference of strengths and in the tie parameter."""
+    counted = solved.counted
+    pair = np.full((history.players, history.players), -1)
+    pair[counted.a, counted.b] = np.arange(len(counted.a))
+    turned = history.first > history.second
+    at = pair[np.minimum(history.first, history.second), np.maximum(history.first, history.second)]
+    score = np.where(turned, 1 - history.score, history.score)
+    outcome = np.where(score == 1, 0, np.where(score == 0, 1, 2))
+    sign = np.where(turned, -1.0, 1.0)
+    likelihood = solved.likelihood
+    return history.weight * sign * likelihood.d[outcome, at], history.weight * likelihood.e[outcome, at]
+
+
+def _checked(information: Floats, n: int, names: Sequence[str]) -> Floats:
+    """The information, unless a covariate adds nothing that players and earlier covariates do not explain."""
+    for k in range(len(names)):
+        upto = n + k
+        row = information[upto, :upto]
+        own = information[upto, upto]
+        left = own - row @ np.linalg.solve(information[:upto, :upto], row) if upto else own
+        if not left > 1e-9 * own:
+            raise ValueError(
+                f"{names[k]} cannot be told apart from the players and the other covariates: leave it out"
+            )
+    return information
