@@ -43,6 +43,9 @@ from peerage.standings import elo_settings
 if TYPE_CHECKING:
     from peerage.engine.replay import ReplayReport
     from peerage.ledger.verify import Report
+    from peerage.tables.plan import Plan
+    from peerage.tables.stats import Stats
+    from peerage.tables.transcript import Transcript
 
 Observer = Callable[[MatchRecord, Summary], None]
 OpenClient = Callable[[Any], Client]
@@ -141,6 +144,28 @@ class Arena:
         from peerage.tables.leaderboard import leaderboard
 
         return [row.as_dict() for row in leaderboard(self.ledger, self.settings, track)]
+
+    def stats(self) -> Stats:
+        """Statistics of players, judges and authors over the finished matches."""
+        from peerage.tables.stats import stats
+
+        return stats(self.ledger, self.settings)
+
+    def transcript(self, number: int) -> Transcript:
+        """The whole of one match, finished or under way. Raises LedgerError when there is no such match."""
+        from peerage.tables.transcript import transcript
+
+        return transcript(self.ledger, number)
+
+    def plan(self, matches: int) -> Plan:
+        """What so many further matches would ask and cost; asks and spends nothing."""
+        from peerage.accounts import position
+        from peerage.tables.plan import estimate
+
+        today = datetime.now(UTC).date()
+        prices = {player.name: price_of(player, today) for player in self.settings.players}
+        standings = position(self.ledger, elo_settings(self.settings.rating)).standings
+        return estimate(self.settings, prices, matches, standings)
 
     def verify(self) -> Report:
         """Check every digest and chain of the ledger."""

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
-from peerage.engine.calls import OVERHEAD_BYTES, Line
+from peerage.engine.calls import OVERHEAD_BYTES
 from peerage.games.game import GameSpec
 from peerage.match import Fixture
+from peerage.players.prices import Price
+
+
+class Priced(Protocol):
+    """Whatever has a player's price: a `Line`, or what a plan knows of one."""
+
+    @property
+    def price(self) -> Price: ...
 
 
 def worst_cost(
-    spec: GameSpec[Any], rules: Any, fixture: Fixture, lines: Mapping[str, Line]
+    spec: GameSpec[Any], rules: Any, fixture: Fixture, lines: Mapping[str, Priced]
 ) -> dict[str, int]:
     """The most that a match can cost, by player, in 1e-9 dollars; unknown prices count nothing."""
     worst: dict[str, int] = {}
@@ -20,7 +28,7 @@ def worst_cost(
         line = lines.get(seats[bound.seat])
         if line is None:
             continue
-        limit = min(bound.max_tokens, line.settings.max_tokens or bound.max_tokens)
-        most = bound.worst * (line.price.worst_nano(bound.input_bytes + OVERHEAD_BYTES, limit) or 0)
+        each = line.price.worst_nano(bound.input_bytes + OVERHEAD_BYTES, bound.max_tokens)
+        most = bound.worst * (each or 0)
         worst[seats[bound.seat]] = worst.get(seats[bound.seat], 0) + most
     return worst

@@ -44,10 +44,11 @@ class ExchangeView(Struct, frozen=True):
     """One request and what came back.
 
     `request` is as the player saw it, (speaker, text) by message. `status` is ok, invalid, refused, void, or
-    waiting when no reply is on record; `reason` says what went wrong. `reply` is as it came, control characters
-    included: show it through `protocol.visible`. `choice` and `choice_reason` are what a vote or verdict was
-    read as, a judge's "A" being the answer that it was shown first. `attempts` counts how often it was sent. Cost in dollars, None when unknown.
-    `digest` is its leaf in the match's Merkle tree, in hex, empty while waiting.
+    waiting when no reply is on record; `reason` says what went wrong. `reply` is as it came, control
+    characters included: show it through `protocol.visible`. `choice` and `choice_reason` are what a vote or
+    verdict was read as, a judge's "A" being the answer that it was shown first. `attempts` counts how often
+    it was sent. Cost in dollars, None when unknown. `digest` is its leaf in the match's Merkle tree, in hex,
+    empty while waiting.
     """
 
     key: str

@@ -1,0 +1,145 @@
+"""What a run will ask and cost: shown before anything is spent, and by `peerage estimate`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from peerage.engine.admission import worst_cost
+from peerage.games import GAMES
+from peerage.games.game import CallBound
+from peerage.match import Fixture
+from peerage.players.prices import Price
+from peerage.scheduling.fixtures import Scheduler, next_round, remember
+from peerage.scheduling.standing import History, Standing
+from peerage.settings import ArenaSettings, PlayerSettings, rules_of
+from peerage.standings import NOBODY, Standings
+
+SAMPLE = 200
+"""Matches that are paired to see who is asked how often; longer plans are scaled from them."""
+
+TOKENS_PER_SECOND = 30
+"""A guess for players priced by the hour: how fast a reply is written."""
+
+
+class PlayerPlan(Struct, frozen=True):
+    """What one player is likely to be asked, over the whole plan; dollars are None without a price."""
+
+    player: str
+    model: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    expected_usd: float | None
+    worst_usd: float | None
+
+
+class Plan(Struct, frozen=True):
+    """What `matches` further matches are likely to take.
+
+    `expected_usd` is for usual replies; `worst_usd` for every draft rejected, every reply as long as allowed
+    and repaired once, which no run without failed calls exceeds: a call that fails after it may have been
+    charged is made again. Both sum the players whose price is known; `unpriced` names the others.
+    """
+
+    matches: int
+    calls: int
+    expected_usd: float
+    worst_usd: float
+    unpriced: tuple[str, ...]
+    players: tuple[PlayerPlan, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+
+class _Priced(NamedTuple):
+    settings: PlayerSettings
+    price: Price
+
+
+class _Sum:
+    __slots__ = ("calls", "expected", "input", "output", "worst")
+
+    def __init__(self) -> None:
+        self.calls = self.input = self.output = self.expected = 0.0
+        self.worst = 0
+
+
+def estimate(
+    settings: ArenaSettings, prices: Mapping[str, Price], matches: int, standings: Standings = NOBODY
+) -> Plan:
+    """What `matches` further matches take, paired and staffed from `standings`.
+
+    `prices` are by player's name. Raises SettingsError when the game's rules are wrong, Unstaffed when
+    there are too few players for its officials.
+    """
+    spec, rules = GAMES[settings.game], rules_of(settings)
+    lines = {player.name: _Priced(player, prices[player.name]) for player in settings.players}
+    sums = {name: _Sum() for name in lines}
+    fixtures = _fixtures(settings, standings, min(matches, SAMPLE))
+    for fixture in fixtures:
+        seats = {seat.label: seat.player for seat in fixture.all_seats()}
+        for bound in spec.bounds(rules, fixture):
+            _expect(sums[seats[bound.seat]], bound, lines[seats[bound.seat]])
+        for name, nano in worst_cost(spec, rules, fixture, lines).items():
+            sums[name].worst += nano
+    scale = matches / len(fixtures) if fixtures else 0.0
+    players = tuple([_player(lines[name], total, scale) for name, total in sums.items()])
+    return Plan(
+        matches,
+        sum(player.calls for player in players),
+        sum(player.expected_usd or 0.0 for player in players),
+        sum(player.worst_usd or 0.0 for player in players),
+        tuple([player.player for player in players if player.worst_usd is None]),
+        players,
+    )
+
+
+def _fixtures(settings: ArenaSettings, standings: Standings, count: int) -> list[Fixture]:
+    """The first `count` matches of rounds paired from `standings`; fewer for fewer than two players."""
+    scheduler = Scheduler.of(
+        GAMES[settings.game], rules_of(settings), settings.seed, width=settings.pairing.width
+    )
+    pool = [
+        Standing(p.name, p.family, *standings.of(p.name, settings.rating.initial)) for p in settings.players
+    ]
+    history = History()
+    fixtures: list[Fixture] = []
+    while len(fixtures) < count:
+        number = standings.number + len(fixtures) + 1
+        paired = next_round(scheduler, pool, history, number=number, round=number, snapshot=standings.number)
+        if not paired:
+            break
+        remember(history, paired)
+        fixtures += paired
+    return fixtures[:count]
+
+
+def _expect(total: _Sum, bound: CallBound, line: _Priced) -> None:
+    own = line.settings.max_tokens
+    output = bound.usual_output_tokens if own is None else min(own, bound.usual_output_tokens)
+    prompt = bound.usual_input_tokens + len(line.settings.system_prompt) // 4
+    each = line.price.cost_nano(prompt, output, output * 1000 // TOKENS_PER_SECOND)
+    total.calls += bound.expected
+    total.input += bound.expected * prompt
+    total.output += bound.expected * output
+    total.expected += bound.expected * (each or 0)
+
+
+def _player(line: _Priced, total: _Sum, scale: float) -> PlayerPlan:
+    known = line.price.known
+    return PlayerPlan(
+        line.settings.name,
+        line.settings.model,
+        round(total.calls * scale),
+        round(total.input * scale),
+        round(total.output * scale),
+        total.expected * scale / 1e9 if known else None,
+        total.worst * scale / 1e9 if known else None,
+    )
