@@ -27,7 +27,7 @@ def sample(
     Replies are `reply_chars` to twice as many characters long. `together` duels go into a batch. The
     same arguments give the same bytes.
     """
-    requests, texts = _requests()
+    requests, texts = _requests(reply_chars)
     prose = _WORDS * (2 + 2 * reply_chars // len(_WORDS))
     chain = GENESIS
     batch = Batch(texts=texts)
@@ -119,10 +119,14 @@ def _settled(
     return record, summary
 
 
-def _requests() -> tuple[list[tuple[str, int, bytes]], list[Text]]:
-    """(key, place of the player in the match, stored request) of a duel's 18 exchanges, and their texts."""
-    question = Quote("question", "", "question")
-    answers = {"a": Quote("answer A", "", "answer/A"), "b": Quote("answer B", "", "answer/B")}
+def _requests(quoted: int) -> tuple[list[tuple[str, int, bytes]], list[Text]]:
+    """(key, place of the player in the match, stored request) of a duel's 18 exchanges, and their texts.
+
+    Requests quote the first `quoted` characters of earlier replies.
+    """
+    said = "x" * quoted
+    question = Quote("question", said, "question")
+    answers = {"a": Quote("answer A", said, "answer/A"), "b": Quote("answer B", said, "answer/B")}
     draft = Message("user", "Write a question about {topic}.", {"topic": "algebra"})
     vote = Message("user", "Is it clear and solvable?\n{question}", {"question": question})
     answer = Message("user", "Answer it.\n{question}", {"question": question})

@@ -74,10 +74,10 @@ class SqlLedger:
         Raises LedgerError when there is none, when it is something else, or newer than this program.
         """
         if not self._file.exists() and not create:
-            raise LedgerError(f"there is no ledger at {self._file.path}; make one with `peerage init`")
+            raise LedgerError(f"there is no ledger at {self._file.path} yet; `peerage run` makes it")
         version = self._version() if self._file.exists() else 0
         if version == 0 and not create:
-            raise LedgerError(f"{self._file.path} is empty; make a ledger with `peerage init`")
+            raise LedgerError(f"{self._file.path} is empty; `peerage run` makes a ledger of it")
         refuse_newer(self._file.path, version)
         if version < SCHEMA_VERSION:
             with (

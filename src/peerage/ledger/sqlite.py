@@ -27,6 +27,8 @@ from peerage.ledger.store import LedgerBusy, LedgerError
 PAGE_BYTES = 16_384
 CHECKPOINT_PAGES = 1_000
 READ_CACHE_KB = 65_536
+PATIENCE_S = 10.0
+"""How long to wait for another program that holds the file for a moment."""
 
 
 class SqliteFile:
@@ -38,6 +40,11 @@ class SqliteFile:
         if not name or name == ":memory:":
             raise LedgerError(f"{address!r} names no file; write for example sqlite:///arena.db")
         self.path = (folder / name).resolve()
+        if self.path.is_dir() or not self.path.parent.is_dir():
+            what = (
+                f"{self.path} is a folder" if self.path.is_dir() else f"there is no folder {self.path.parent}"
+            )
+            raise LedgerError(f"ledger {address!r}: {what}; a file in an existing folder was expected")
         self.address = f"sqlite:///{self.path.as_posix()}"
 
     def exists(self) -> bool:
@@ -139,7 +146,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         uri=True,
         isolation_level=None,
         check_same_thread=False,
-        timeout=10.0,
+        timeout=PATIENCE_S,
         cached_statements=512,
     )
 

@@ -7,7 +7,7 @@ changed, and covers what no record covers yet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from sqlalchemy import (
     BigInteger,
@@ -170,11 +170,11 @@ def refuse_newer(place: object, version: int) -> None:
         )
 
 
-def migrate(connection: Connection, version: int, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+def migrate(connection: Connection, version: int) -> None:
     """Bring a ledger from schema `version` to the newest, inside the caller's transaction."""
-    for migration in migrations[version:]:
+    for migration in MIGRATIONS[version:]:
         migration(connection)
-    newest = str(len(migrations))
+    newest = str(SCHEMA_VERSION)
     if version == 0:
         connection.execute(META.insert().values(key="schema", value=newest))
     else:

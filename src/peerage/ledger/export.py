@@ -1,0 +1,173 @@
+"""A ledger written out for other programs: self-contained documents of finished matches, or the narrow table.
+
+A match's document holds everything that was asked and answered as plain text, and beside it the stored
+bytes, from which anybody can recompute its leaves, root and link (`docs/ledger.md`).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from peerage.engine.codec import by_hex, read_fixture, read_reply, read_request
+from peerage.ledger.merkle import GENESIS, leaf
+from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
+from peerage.protocol import fence, render
+
+Format: TypeAlias = Literal["jsonl", "json", "csv"]
+
+BLOCK = 100
+"""Matches read at a time."""
+
+COLUMNS = (
+    "number",
+    "round",
+    "game",
+    "topic",
+    "status",
+    "seat",
+    "player",
+    "score",
+    "cost",
+    "raw",
+    "cost_elo",
+    "spent_nano",
+    "at_ms",
+)
+"""Of the CSV form, which has one line per match and contestant; unknown is empty."""
+
+
+def export(ledger: Ledger, format: Format) -> Iterator[str]:
+    """The ledger's finished matches in number order, in pieces of text.
+
+    `jsonl` is one document a line, `json` an array of them, `csv` the narrow table, one line per match and
+    contestant. Raises LedgerError when something a match refers to is damaged or missing.
+    """
+    if format == "csv":
+        yield from _table(ledger)
+    elif format == "jsonl":
+        for document in documents(ledger):
+            yield f"{msgspec.json.encode(document).decode()}\n"
+    else:
+        before = "[\n"
+        for document in documents(ledger):
+            yield before + msgspec.json.encode(document).decode()
+            before = ",\n"
+        yield "[]\n" if before == "[\n" else "\n]\n"
+
+
+def documents(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[dict[str, Any]]:
+    """Finished matches first..last as plain data, each complete in itself."""
+    texts = by_hex(ledger.texts())
+    end = ledger.heads()[1] if last is None else min(last, ledger.heads()[1])
+    chain = GENESIS
+    if first > 1:
+        chain = next((row.chain for row in ledger.records(first - 1, first - 1)), GENESIS)
+    for start in range(first, end + 1, BLOCK):
+        stop = min(start + BLOCK - 1, end)
+        fixtures = {row.number: row for row in ledger.fixtures(start, stop)}
+        exchanges = groupby(ledger.exchanges(start, stop), attrgetter("match"))
+        number, rows = next(exchanges, (0, iter(())))
+        for record in ledger.records(start, stop):
+            while number and number < record.number:
+                number, rows = next(exchanges, (0, iter(())))
+            mine = list(rows) if number == record.number else []
+            try:
+                yield _document(fixtures[record.number], record, mine, chain, texts)
+            except (KeyError, ValueError, msgspec.MsgspecError) as error:
+                raise LedgerError(
+                    f"match {record.number} cannot be exported, something it refers to is missing or damaged "
+                    f"({error}); `peerage verify` says what"
+                ) from error
+            chain = record.chain
+
+
+def _document(
+    issued: FixtureRow,
+    record: RecordRow,
+    exchanges: list[Exchange],
+    before: bytes,
+    texts: Callable[[str], str],
+) -> dict[str, Any]:
+    fixture = read_fixture(issued.body, texts)
+    said = {row.key: read_reply(row.key, row.reply).text for row in exchanges if row.reply is not None}
+    return {
+        "match": record.number,
+        "fixture": fixture,
+        "record": msgspec.Raw(record.body),
+        "at_ms": record.at_ms,
+        "exchanges": [_exchange(row, fixture.seed, texts, said.__getitem__) for row in exchanges],
+        "proof": {
+            "fixture_body": issued.body.decode(),
+            "record_body": record.body.decode(),
+            "previous": before.hex(),
+            "chain": record.chain.hex(),
+        },
+    }
+
+
+def _exchange(
+    row: Exchange, seed: str, texts: Callable[[str], str], said: Callable[[str], str]
+) -> dict[str, Any]:
+    """One attempt: what was sent as the player saw it, what came back (None: nothing), and the proof."""
+    ask = read_request(row.key, row.request, texts, said)
+    mark = fence(seed, row.key)
+    answered: dict[str, Any] = {"reply": None, "proof": None}
+    if row.reply is not None:
+        answered = {
+            "reply": msgspec.Raw(row.reply),
+            "proof": {
+                "request_body": row.request.decode(),
+                "reply_body": row.reply.decode(),
+                "leaf": leaf(row.key, row.player, row.request, row.reply).hex(),
+            },
+        }
+    return {
+        "key": row.key,
+        "attempt": row.attempt,
+        "player": row.player,
+        "seat": ask.to,
+        "role": ask.role,
+        "max_tokens": ask.max_tokens,
+        "temperature": ask.temperature,
+        "expects": ask.expects,
+        "messages": [{"speaker": said.speaker, "text": render(said, mark)} for said in ask.messages],
+        "worst_nano": row.worst_nano,
+        **answered,
+    }
+
+
+def _table(ledger: Ledger) -> Iterator[str]:
+    yield _line(COLUMNS)
+    for row in ledger.summaries():
+        for place, player in enumerate(row.players):
+            yield _line(
+                (
+                    row.number,
+                    row.round,
+                    row.game,
+                    row.topic,
+                    row.status,
+                    place + 1,
+                    player,
+                    # A void match has no scores.
+                    row.scores[place] if row.scores else None,
+                    row.costs[place] if row.costs else None,
+                    row.raw[place] if row.raw else None,
+                    row.cost_elo[place] if row.cost_elo else None,
+                    row.spent_nano,
+                    row.at_ms,
+                )
+            )
+
+
+def _line(cells: tuple[object, ...]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(cells)
+    return out.getvalue()

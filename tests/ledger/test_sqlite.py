@@ -1,0 +1,320 @@
+"""The SQLite ledger and the world around it: other files, other versions, full and unwritable disks."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection
+
+from peerage.ledger import Ledger, LedgerError, open_ledger, tables
+from peerage.ledger.sample import sample
+from peerage.ledger.sql import SqlLedger
+from peerage.ledger.store import SCHEMA_VERSION, Batch, FixtureRow, IntentRow, ReplyRow
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[SqlLedger]:
+    opened = open_ledger("sqlite:///arena.db", tmp_path, create=True)
+    assert isinstance(opened, SqlLedger)
+    yield opened
+    opened.close()
+
+
+def fails(address: str, folder: Path, create: bool = False) -> str:
+    with pytest.raises(LedgerError) as caught:
+        open_ledger(address, folder, create=create)
+    return str(caught.value)
+
+
+# --------------------------------------------------------------------------------------------- addresses
+
+
+@pytest.mark.parametrize("address", ["arena.db", "postgresql://host/db", "mongodb://host", "oracle://x"])
+def test_other_addresses_say_what_to_write(address: str, tmp_path: Path) -> None:
+    message = fails(address, tmp_path, create=True)
+    assert address in message
+    assert "sqlite:///arena.db" in message
+    assert ("not built yet" in message) == address.startswith(("postgresql", "mongodb"))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("address", ["sqlite://", "sqlite:///", "sqlite:///:memory:"])
+def test_an_address_without_a_file(address: str, tmp_path: Path) -> None:
+    assert "names no file" in fails(address, tmp_path, create=True)
+
+
+@pytest.mark.parametrize("name", ["arena.db", "a b?c#d%41.db", "münchen 🦚.db", "sub/../x.db"])
+def test_relative_and_absolute_files(name: str, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    relative = open_ledger(f"sqlite:///{name}", tmp_path, create=True)
+    absolute = open_ledger(f"sqlite:///{(tmp_path / name).resolve()}", Path("/nowhere"), create=False)
+    with relative.runner():
+        relative.write(Batch(meta={"a": "b"}))
+    assert absolute.meta()["a"] == "b"
+    assert (tmp_path / name).exists()
+    relative.close()
+    absolute.close()
+
+
+# ------------------------------------------------------------------------------------------ the file itself
+
+
+def test_the_file_is_as_decided(ledger: SqlLedger, tmp_path: Path) -> None:
+    with ledger.runner():
+        for batch in sample(20):
+            ledger.write(batch)
+        assert (tmp_path / "arena.db-wal").stat().st_size > 0
+    assert not (tmp_path / "arena.db-wal").exists() or (tmp_path / "arena.db-wal").stat().st_size == 0
+    file = sqlite3.connect(tmp_path / "arena.db")
+    assert file.execute("PRAGMA page_size").fetchone() == (16_384,)
+    assert file.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    file.close()
+
+
+def test_commits_are_synced_in_full(ledger: SqlLedger) -> None:
+    with ledger._holding(create=False) as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+
+
+def test_a_duel_of_two_kilobyte_replies_takes_sixty_kilobytes_at_most(
+    ledger: SqlLedger, tmp_path: Path
+) -> None:
+    duels, step = 150, 60
+    keys = [f"judge/{judge}/ab" for judge in range(18)]
+    request, answer = b"q" * 400, b"r" * 2200
+    with ledger.runner():
+        for start in range(1, duels + 1, step):
+            matches = range(start, min(start + step, duels + 1))
+            for key in keys:
+                intents = [
+                    IntentRow(match, key, 1, "some-provider/some-model", request, 5_000_000)
+                    for match in matches
+                ]
+                replies = [ReplyRow(match, key, 1, answer, 123_456, 1_767_225_600_000) for match in matches]
+                ledger.write(Batch(intents=intents))
+                ledger.write(Batch(replies=replies))
+        for batch in sample(duels, reply_chars=1):
+            batch.intents, batch.replies = [], []
+            ledger.write(batch)
+    assert (tmp_path / "arena.db").stat().st_size / duels <= 60_000
+
+
+def test_a_damaged_snapshot_is_passed_over(ledger: SqlLedger, tmp_path: Path) -> None:
+    with ledger.runner():
+        ledger.write(Batch(snapshots=[(10, b"ten"), (20, b"twenty")]))
+    with sqlite3.connect(tmp_path / "arena.db") as file:
+        file.execute("UPDATE snapshots SET body = ? WHERE number = 20", [b"twentz"])
+    file.close()
+    assert ledger.snapshot() == (10, b"ten")
+
+
+# ------------------------------------------------------------------------------------ versions, migration
+
+
+def test_migrations_lead_to_the_version_we_state() -> None:
+    assert len(tables.MIGRATIONS) == SCHEMA_VERSION
+
+
+def test_a_newer_ledger_is_refused(ledger: SqlLedger, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "arena.db") as file:
+        file.execute("UPDATE meta SET value = '7' WHERE key = 'schema'")
+    file.close()
+    message = fails("sqlite:///arena.db", tmp_path)
+    assert "version 7" in message
+    assert "pip install --upgrade peerage" in message
+
+
+def test_an_older_ledger_is_migrated_all_or_nothing(
+    ledger: SqlLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ledger.runner():
+        ledger.write(Batch(fixtures=[FixtureRow(1, 1, b"{}")]))
+
+    def add_a_column(connection: Connection) -> None:
+        connection.exec_driver_sql("ALTER TABLE fixtures ADD COLUMN extra TEXT")
+
+    def fail(connection: Connection) -> None:
+        add_a_column(connection)
+        connection.exec_driver_sql("ALTER TABLE no_such_table ADD COLUMN extra TEXT")
+
+    def columns() -> list[str]:
+        with sqlite3.connect(tmp_path / "arena.db") as file:
+            found = [row[1] for row in file.execute("PRAGMA table_info(fixtures)")]
+        file.close()
+        return found
+
+    monkeypatch.setattr(tables, "SCHEMA_VERSION", 2)
+    monkeypatch.setattr("peerage.ledger.sql.SCHEMA_VERSION", 2)
+    monkeypatch.setattr(tables, "MIGRATIONS", (tables.first_tables, fail))
+    assert "no_such_table" in fails("sqlite:///arena.db", tmp_path)
+    assert "extra" not in columns()
+    assert ledger.meta()["schema"] == "1"
+
+    monkeypatch.setattr(tables, "MIGRATIONS", (tables.first_tables, add_a_column))
+    with ledger.runner():
+        assert "another runner" in fails("sqlite:///arena.db", tmp_path)
+    migrated = open_ledger("sqlite:///arena.db", tmp_path, create=False)
+    assert migrated.meta()["schema"] == "2"
+    assert list(migrated.fixtures()) == [FixtureRow(1, 1, b"{}")]
+    assert "extra" in columns()
+    migrated.close()
+
+
+# ----------------------------------------------------------------------------------------- what is no ledger
+
+
+def test_no_file(tmp_path: Path) -> None:
+    message = fails("sqlite:///arena.db", tmp_path)
+    assert str(tmp_path / "arena.db") in message
+    assert "peerage run" in message
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_empty_file_is_no_ledger_but_may_become_one(tmp_path: Path) -> None:
+    (tmp_path / "arena.db").touch()
+    assert "is empty" in fails("sqlite:///arena.db", tmp_path)
+    open_ledger("sqlite:///arena.db", tmp_path, create=True).close()
+
+
+@pytest.mark.parametrize("create", [True, False])
+@pytest.mark.parametrize(
+    "content", [b"once upon a time " * 2000, b"PK\x03\x04", b"SQLite format 3\x00" + b"\xff" * 9000]
+)
+def test_a_file_of_something_else_is_left_alone(content: bytes, create: bool, tmp_path: Path) -> None:
+    (tmp_path / "arena.db").write_bytes(content)
+    assert str(tmp_path / "arena.db") in fails("sqlite:///arena.db", tmp_path, create)
+    assert (tmp_path / "arena.db").read_bytes() == content
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_another_database_is_left_alone(create: bool, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "arena.db") as file:
+        file.execute("CREATE TABLE recipes (name TEXT)")
+    file.close()
+    before = (tmp_path / "arena.db").read_bytes()
+    message = fails("sqlite:///arena.db", tmp_path, create)
+    assert "recipes" in message
+    assert "not a ledger" in message
+    assert (tmp_path / "arena.db").read_bytes() == before
+
+
+def test_a_folder_where_the_file_should_be(tmp_path: Path) -> None:
+    (tmp_path / "arena.db").mkdir()
+    assert f"{tmp_path / 'arena.db'} is a folder" in fails("sqlite:///arena.db", tmp_path, create=True)
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    message = fails("sqlite:///none/arena.db", tmp_path, create=True)
+    assert f"no folder {tmp_path / 'none'}" in message
+    assert not list(tmp_path.iterdir())
+
+
+# ------------------------------------------------------------------------------------- disks and permissions
+
+
+def limit_pages(ledger: SqlLedger, pages: int) -> None:
+    assert ledger._writer is not None
+    ledger._writer.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+    ledger._writer.rollback()
+
+
+def test_a_full_disk_loses_nothing(ledger: SqlLedger) -> None:
+    written = 0
+
+    def fill() -> None:
+        nonlocal written
+        while True:
+            ledger.write(Batch(fixtures=[FixtureRow(written + 1, 1, bytes(9000))]))
+            written += 1
+
+    with ledger.runner():
+        limit_pages(ledger, 40)
+        with pytest.raises(LedgerError, match=r"full.*Free some space"):
+            fill()
+        assert written > 5
+        assert ledger.heads() == (written, 0)
+        limit_pages(ledger, 1000)
+        ledger.write(Batch(fixtures=[FixtureRow(written + 1, 1, b"{}")]))
+    assert [row.number for row in ledger.fixtures()] == list(range(1, written + 2))
+
+
+AS_NOBODY = """
+import os, sys
+from pathlib import Path
+import peerage.ledger.sql, sqlalchemy.dialects.sqlite
+from peerage.ledger import LedgerError, open_ledger
+os.setgid(65534)
+os.setuid(65534)
+try:
+    ledger = open_ledger("sqlite:///arena.db", Path(sys.argv[1]), create=sys.argv[2] == "create")
+    print(ledger.heads())
+    with ledger.runner():
+        print("held")
+except LedgerError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="becomes another user, so must be root")
+@pytest.mark.parametrize("what", ["create", "open"])
+def test_a_folder_that_is_not_ours_to_write(what: str, ledger: SqlLedger, tmp_path: Path) -> None:
+    for folder in [tmp_path, *tmp_path.parents[:3]]:
+        folder.chmod(0o755)
+    if what == "create":
+        ledger.close()
+        (tmp_path / "arena.db").unlink()
+    said = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY, str(tmp_path), what], capture_output=True, text=True
+    )
+    assert said.stderr == ""
+    lines = said.stdout.splitlines()
+    if what == "open":
+        assert lines.pop(0) == "(0, 0)"
+    assert lines[0].startswith(f"cannot lock {tmp_path / 'arena.db'}")
+
+
+def test_a_program_that_holds_the_file(
+    ledger: SqlLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("peerage.ledger.sqlite.PATIENCE_S", 0.05)
+    other = sqlite3.connect(tmp_path / "arena.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(LedgerError, match="another program"), ledger.runner():
+        pass
+    other.close()
+    with ledger.runner():
+        pass
+
+
+def test_a_note_of_the_runner_that_makes_no_sense(ledger: SqlLedger, tmp_path: Path) -> None:
+    with ledger.runner():
+        note = tmp_path / "arena.db.runner"
+        assert json.loads(note.read_text())["pid"] == os.getpid()
+        note.write_text("{")
+        with pytest.raises(LedgerError, match=r"another runner holds \S+arena.db;"), ledger.runner():
+            pass
+    assert not note.exists()
+
+
+def test_a_page_of_garbage_is_named_as_damage(ledger: SqlLedger, tmp_path: Path) -> None:
+    with ledger.runner():
+        for batch in sample(50):
+            ledger.write(batch)
+    ledger.close()
+    content = bytearray((tmp_path / "arena.db").read_bytes())
+    for page in range(16_384 * 5, len(content), 16_384):
+        content[page : page + 200] = b"\xee" * 200
+    (tmp_path / "arena.db").write_bytes(content)
+    damaged: Ledger = open_ledger("sqlite:///arena.db", tmp_path, create=False)
+    with pytest.raises(LedgerError, match="is damaged"):
+        list(damaged.exchanges(1))
+    damaged.close()
