@@ -11,7 +11,7 @@ from tests.offline import Played, agreeable, call, check, choose, fixture, play,
 
 from peerage.games.duel import DUEL, draw, officials
 from peerage.games.duel_rules import DuelRules, default_topics
-from peerage.protocol import Ask, Reply
+from peerage.protocol import Ask, Reply, Text
 
 PLAYERS = ["ann", "bob", "c1", "c2", "c3", "c4", "c5", "c6", "c7"]
 Script = Callable[[Ask], str | Reply | None]
@@ -322,17 +322,23 @@ def test_the_plan_counts_the_calls_that_the_page_states() -> None:
     assert 18 < sum(bound.expected for bound in found) < 21
 
 
-def test_the_worst_case_is_reached() -> None:
-    """Every draft objected to until the last, every reply repaired: the bounds hold and are not slack."""
+def test_the_worst_case_is_reached_and_not_exceeded() -> None:
+    """Every draft objected to at length until the last, every reply repaired, every text as long as allowed."""
+    wide = "\U0001f600"
 
     def script(ask: Ask) -> str:
         if not ask.key.endswith("~repair"):
-            return " "
+            return "\u200b" * 9_000 if isinstance(ask.expects, Text) else wide * 9_000
         if ask.role == "committee":
-            return choose(ask, "approve" if ask.key.startswith("vote/2/3/") else "object")
-        return agreeable(ask, "")
+            option = "approve" if ask.key.startswith("vote/2/3/") else "object"
+            return choose(ask, option, ask.to + wide * 9_000)
+        return wide * 9_000 if isinstance(ask.expects, Text) else choose(ask, "tie", wide * 9_000)
 
-    assert len(duel(script).steps) == 96
+    limits = {"max_tokens": 9_000, "max_chars": 3_000}
+    played = duel(script, {"committee_limit": limits})  # `check` holds every request against its bound
+    assert len(played.steps) == 96
+    longest = max(len(call(step.ask).messages[1][1]) for step in played.steps if step.ask.role == "author")
+    assert longest > 4_000 + 5 * 3_000
 
 
 def test_costs_come_in_the_arenas_unit_and_unknown_is_none() -> None:
