@@ -1,0 +1,78 @@
+"""The same seed and replies give the same ledger at any concurrency, latency and interruption."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from tests.engine.arenas import asked_again, head, paced, play, play_stopping_at, write_arena
+
+from peerage.arena import open_arena
+from peerage.settings import SettingsError
+
+MATCHES = 30
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, str]:
+    folder = write_arena(tmp_path_factory.mktemp("undisturbed"), engine={"concurrency": 1})
+    play(folder, MATCHES)
+    return head(folder)
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "calls", "latency"), [(1, 64, 1), (8, 3, 2), (64, 64, 3), (64, 1, 4), (512, 512, 5)]
+)
+def test_concurrency_calls_and_latency_leave_no_trace(
+    tmp_path: Path, undisturbed: tuple[int, str], concurrency: int, calls: int, latency: int
+) -> None:
+    write_arena(tmp_path, engine={"concurrency": concurrency, "calls": calls})
+    report = play(tmp_path, MATCHES, clients=paced(latency))
+    assert (report.reason, report.settled) == ("limit", MATCHES)
+    assert head(tmp_path) == undisturbed
+
+
+def test_instant_players_give_the_same_ledger_as_paced_ones(
+    tmp_path: Path, undisturbed: tuple[int, str]
+) -> None:
+    with open_arena(write_arena(tmp_path, engine={"concurrency": 16})) as arena:
+        arena.run(MATCHES)
+    assert head(tmp_path) == undisturbed
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_interruptions_leave_no_trace(tmp_path: Path, undisturbed: tuple[int, str], seed: int) -> None:
+    rng = random.Random(seed)
+    given_up = 0
+    for run in range(200):
+        concurrency, calls = rng.choice([1, 8, 64, 512]), rng.choice([4, 64])
+        write_arena(tmp_path, engine={"concurrency": concurrency, "calls": calls})
+        report = play_stopping_at(tmp_path, MATCHES, rng.uniform(0, 15), paced(seed * 1000 + run))
+        given_up += report.possibly_paid_twice
+        if report.reason == "limit":
+            break
+    assert head(tmp_path) == undisturbed
+    assert asked_again(tmp_path) == 0
+    assert run > 2
+    assert given_up > 0
+
+
+def test_limits_in_steps_leave_no_trace(tmp_path: Path, undisturbed: tuple[int, str]) -> None:
+    write_arena(tmp_path, engine={"concurrency": 32})
+    for limit in (1, 2, 17, 18, MATCHES):
+        assert play(tmp_path, limit).settled == limit
+    assert head(tmp_path) == undisturbed
+
+
+def test_another_seed_gives_another_ledger(tmp_path: Path, undisturbed: tuple[int, str]) -> None:
+    play(write_arena(tmp_path, seed=2), MATCHES)
+    assert head(tmp_path) != undisturbed
+
+
+def test_a_longer_window_gives_another_pairing_and_is_pinned(tmp_path: Path) -> None:
+    write_arena(tmp_path)
+    play(tmp_path, 3)
+    write_arena(tmp_path, pairing={"window": 48})
+    with pytest.raises(SettingsError, match=r"pairing\.window"):
+        play(tmp_path, 6)
