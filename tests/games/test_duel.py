@@ -323,7 +323,7 @@ def test_the_plan_counts_the_calls_that_the_page_states() -> None:
 
 
 def test_the_worst_case_is_reached_and_not_exceeded() -> None:
-    """Every draft objected to at length until the last, every reply repaired, every text as long as allowed."""
+    """Long objections to every draft but the last, every reply repaired, every text as long as allowed."""
     wide = "\U0001f600"
 
     def script(ask: Ask) -> str:
