@@ -1,0 +1,86 @@
+"""Imports point one way: what computes knows nothing of what acts."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import peerage
+
+SOURCE = Path(peerage.__file__).parent
+PURE = ("games", "judging", "challenges", "ratings", "scheduling", "protocol", "match")
+ACTING = ("engine", "players", "ledger", "sandbox", "site", "cli", "arena", "tables", "accounts", "standings")
+# Each part, and the parts above it, which it must not import.
+ABOVE = {
+    **dict.fromkeys(PURE, ACTING),
+    "settings": ("engine", "players", "ledger", "tables", "site", "cli", "arena"),
+    "ledger": ("players", "tables", "site", "cli", "arena"),
+    "players": ("engine", "ledger", "tables", "site", "cli", "arena"),
+    "engine": ("tables", "site", "cli", "arena"),
+    "tables": ("site", "cli", "arena"),
+    "arena": ("site", "cli"),
+}
+
+
+def files(part: str) -> list[Path]:
+    one = SOURCE / f"{part}.py"
+    return [one] if one.exists() else sorted((SOURCE / part).rglob("*.py"))
+
+
+def imported(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, module) of every import in a file, also inside functions; relative ones made whole."""
+    package = path.relative_to(SOURCE.parent).with_suffix("").parts
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: -node.level]) if node.level else ""
+            module = ".".join(filter(None, (base, node.module)))
+            yield node.lineno, module
+            yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
+
+
+@pytest.mark.parametrize("part", ABOVE)
+def test_no_part_imports_what_stands_above_it(part: str) -> None:
+    found = files(part)
+    assert found, f"there is no {part}"
+    wrong = [
+        f"{path.relative_to(SOURCE)}:{line} imports {module}"
+        for path in found
+        for line, module in imported(path)
+        for above in ABOVE[part]
+        if module == f"peerage.{above}" or module.startswith(f"peerage.{above}.")
+    ]
+    assert not wrong, "\n".join(sorted(set(wrong)))
+
+
+def test_all_of_the_package_is_exactly_what_it_exports() -> None:
+    assert sorted(peerage.__all__) == ["Arena", "__version__", "open"]
+    assert dir(peerage) == sorted(peerage.__all__)
+    for name in peerage.__all__:
+        assert getattr(peerage, name) is not None
+    with pytest.raises(AttributeError, match=r"no attribute 'opne'.*open"):
+        _ = peerage.opne  # type: ignore[attr-defined]
+
+
+def test_open_is_the_arenas_and_leaves_the_builtin_alone() -> None:
+    from peerage.arena import Arena, open_arena
+
+    assert peerage.open is open_arena
+    assert peerage.Arena is Arena
+    assert builtins.open is not peerage.open
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    code = "import sys, peerage; print(sorted(m for m in sys.modules if m.startswith(('peerage.', 'numpy'))))"
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ)
+    ).stdout
+    assert said.strip() == "[]"
