@@ -68,8 +68,8 @@ def test_naming_the_answers_the_other_way_round_mirrors_the_duel(
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sampled_from(["approve", "object", "none"]), min_size=1, max_size=60),
-    st.floats(0, 1),
-    st.floats(0, 1),
+    st.integers(0, 20).map(lambda share: share / 20),
+    st.integers(0, 20).map(lambda share: share / 20),
     st.integers(1, 4),
 )
 def test_a_challenge_stands_exactly_when_enough_valid_votes_approve(
