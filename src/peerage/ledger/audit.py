@@ -86,7 +86,7 @@ def _block(ledger: Ledger, first: int, last: int, chain: _Chain, findings: Findi
         records = {row.number: row for row in ledger.records(first, last)}
         summaries = {row.number: row for row in ledger.summaries(first, last)}
         tallies = {
-            number: _Tally(number, rows, findings)
+            number: _Tally(rows)
             for number, rows in groupby(ledger.exchanges(first, last), attrgetter("match"))
         }
     except LedgerError as error:
@@ -98,20 +98,16 @@ def _block(ledger: Ledger, first: int, last: int, chain: _Chain, findings: Findi
             _block(ledger, first, half, chain, findings)
             _block(ledger, half + 1, last, chain, findings)
         return
-    nothing = _Tally(0, (), findings)
+    nothing = _Tally(())
     for number in range(first, last + 1):
-        tally = tallies.get(number, nothing)
+        fixture, record, tally = fixtures.get(number), records.get(number), tallies.get(number, nothing)
         findings.exchanges += tally.answered
-        findings.hashed += tally.bytes
-        problems = _match(
-            ledger, number, fixtures.get(number), records.get(number), summaries.get(number), tally, chain
-        )
-        for row in (fixtures.get(number), records.get(number)):
-            findings.hashed += len(row.body) if row else 0
-        if number in fixtures:
-            for digest in _SETTINGS(fixtures[number].body):
-                findings.texts.setdefault(digest, number)
+        findings.hashed += tally.hashed + sum([len(row.body) for row in (fixture, record) if row])
+        problems = _match(ledger, number, fixture, record, summaries.get(number), tally, chain)
         findings.problems += [(number, what) for what in problems]
+        if not problems and fixture is not None:
+            for digest in (*_SETTINGS(fixture.body), *tally.texts):
+                findings.texts.setdefault(digest, number)
 
 
 _TEXTS = re.compile(rb'"text":"([0-9a-f]{64})"').findall
@@ -121,30 +117,27 @@ _SETTINGS = re.compile(rb'"settings":"([0-9a-f]{64})"').findall
 class _Tally:
     """One match's exchanges: their root, and sums to hold against its record."""
 
-    __slots__ = ("answered", "bytes", "cost_nano", "root", "twice", "unanswered")
+    __slots__ = ("answered", "cost_nano", "hashed", "root", "texts", "twice", "unanswered")
 
-    def __init__(self, number: int, rows: Iterable[Exchange], findings: Findings) -> None:
+    def __init__(self, rows: Iterable[Exchange]) -> None:
         leaves: dict[str, bytes] = {}
-        texts = findings.texts
-        self.bytes = self.cost_nano = self.unanswered = 0
+        self.texts: set[bytes] = set()
+        self.hashed = self.cost_nano = self.unanswered = 0
         self.twice: list[str] = []
         for row in rows:
             request, reply, key = row.request, row.reply, row.key
             # No player can write these marks: within JSON strings their quotes are escaped.
             at = request.find(b'"form":"') + 8
-            form = request[at : at + 64]
-            if form not in texts:
-                texts[form] = number
+            self.texts.add(request[at : at + 64])
             if b'"text":"' in request:
-                for digest in _TEXTS(request):
-                    texts.setdefault(digest, number)
+                self.texts.update(_TEXTS(request))
             if reply is None:
                 self.unanswered += 1
                 continue
             if key in leaves:
                 self.twice.append(key)
             leaves[key] = leaf(key, row.player, request, reply)
-            self.bytes += len(request) + len(reply)
+            self.hashed += len(request) + len(reply)
             self.cost_nano += row.cost_nano or 0
         self.answered = len(leaves)
         self.root = root([leaves[key] for key in sorted(leaves)]).hex()
@@ -208,17 +201,19 @@ def _match(
         return ["its record changed", *_changed(ledger, number)]
     if fixture is None:
         return ["its fixture is missing"]
-    try:
-        header, issued = _read_record(record.body), _read_fixture(fixture.body)
-    except msgspec.MsgspecError as error:
-        return [*_changed(ledger, number), f"its fixture or record cannot be understood: {error}"]
     problems: list[str] = []
-    if header.number != number:
-        problems.append(f"its record is that of match {header.number}")
-    if header.fixture != sha256(fixture.body).hexdigest():
-        problems.append("its fixture changed")
-    elif (issued.number, issued.round) != (number, fixture.round):
-        problems.append("number or round beside its fixture changed")
+    try:
+        header = _read_record(record.body)
+        if header.number != number:
+            problems.append(f"its record is that of match {header.number}")
+        if header.fixture != sha256(fixture.body).hexdigest():
+            problems.append("its fixture changed")
+        else:
+            issued = _read_fixture(fixture.body)
+            if (issued.number, issued.round) != (number, fixture.round):
+                problems.append("number or round beside its fixture changed")
+    except msgspec.MsgspecError as error:
+        return [f"its fixture or record is not in the form of this version: {error}"]
     problems += [f"{key} is answered twice" for key in tally.twice]
     if header.root != tally.root:
         found = [what for what in _changed(ledger, number) if what not in problems]
@@ -279,7 +274,10 @@ def main(address: str, first: str, last: str) -> None:
 
     # Rows by the million and no cycles among them: the collector would only walk them.
     gc.disable()
-    ledger = open_ledger(address, Path(), create=False)
+    try:
+        ledger = open_ledger(address, Path(), create=False)
+    except LedgerError as error:
+        sys.exit(str(error))
     try:
         sys.stdout.buffer.write(msgspec.msgpack.encode(audit(ledger, int(first), int(last))))
     finally:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import groupby, islice, starmap
 from operator import itemgetter
 from typing import Any, cast
@@ -115,8 +115,7 @@ class SqlLedger:
                     pass
                 yield connection
             finally:
-                with suppress(DBAPIError):
-                    self._file.settle(connection)
+                self._file.settle(connection)
                 connection.close()
                 engine.dispose()
 

@@ -112,7 +112,13 @@ class SqliteFile:
 
     def settle(self, connection: Connection) -> None:
         """Move the WAL into the main file, as far as readers allow, so that the file can be copied alone."""
-        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        # Past SQLAlchemy, which would begin a transaction: none may be open. A full disk may stop it; the
+        # WAL then keeps what it holds.
+        connection.rollback()
+        cursor = connection.connection.cursor()
+        with suppress(sqlite3.Error):
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        cursor.close()
 
     def insert(
         self,

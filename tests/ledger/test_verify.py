@@ -1,0 +1,296 @@
+"""verify finds any changed byte and names the match; and the script of docs/ledger.md agrees with it."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from peerage.ledger import Ledger, LedgerError, open_ledger
+from peerage.ledger.merkle import GENESIS, link, stream_genesis
+from peerage.ledger.sample import sample
+from peerage.ledger.store import Amendment, Batch, FailureRow, FixtureRow, IntentRow, ReplyRow
+from peerage.ledger.verify import Problem, verify
+
+DOCS = Path(__file__).parents[2] / "docs"
+MATCHES = 12
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a ledger of finished matches, one in play, lost attempts, and amendments."""
+    folder = tmp_path_factory.mktemp("whole")
+    ledger = open_ledger("sqlite:///arena.db", folder, create=True)
+    first, second = b'{"vote":1}', b'{"vote":2}'
+    chain = link(stream_genesis("votes"), first)
+    with ledger.runner():
+        for batch in sample(MATCHES):
+            ledger.write(batch)
+        request = next(row.request for row in ledger.exchanges(4, 4) if row.key == "question")
+        ledger.write(
+            Batch(
+                fixtures=[FixtureRow(MATCHES + 1, 9, b'{"in play":true}')],
+                intents=[
+                    IntentRow(4, "question", 2, "player-01", request, 10),
+                    IntentRow(MATCHES + 1, "question", 1, "player-01", request, 10),
+                    IntentRow(MATCHES + 1, "vote/1", 1, "player-01", request, 10),
+                ],
+                replies=[ReplyRow(MATCHES + 1, "question", 1, b'{"status":"ok","text":"hm"}', None, 3)],
+                failures=[FailureRow(4, "question", 2, "timeout", 10, 3)],
+                amendments=[
+                    Amendment("votes", 1, first, chain, 1),
+                    Amendment("votes", 2, second, link(chain, second), 2),
+                ],
+            )
+        )
+    ledger.close()
+    return folder
+
+
+@pytest.fixture
+def copy(whole: Path, tmp_path: Path) -> Path:
+    shutil.copy(whole / "arena.db", tmp_path / "arena.db")
+    return tmp_path / "arena.db"
+
+
+@pytest.fixture
+def opened(copy: Path) -> Iterator[Callable[[], Ledger]]:
+    ledgers: list[Ledger] = []
+
+    def open_copy() -> Ledger:
+        ledgers.append(open_ledger("sqlite:///arena.db", copy.parent, create=False))
+        return ledgers[-1]
+
+    yield open_copy
+    for ledger in ledgers:
+        ledger.close()
+
+
+def change(path: Path, *statements: str) -> None:
+    with sqlite3.connect(path) as file:
+        file.create_function("flip", 2, flip)
+        for statement in statements:
+            assert file.execute(statement).rowcount > 0, statement
+    file.close()
+
+
+def flip(body: bytes | str, at: int) -> bytes | str:
+    """One bit of one byte changed; `at` counts from the end when negative."""
+    raw = bytearray(body.encode() if isinstance(body, str) else body)
+    raw[at] ^= 1
+    return raw.decode() if isinstance(body, str) else bytes(raw)
+
+
+def by_script(path: Path, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    script = (DOCS / "ledger.md").read_text("utf-8").split("```python\n")[1].split("```")[0]
+    assert len(script.strip().splitlines()) <= 45
+    (tmp_path / "check.py").write_text(script)
+    return subprocess.run(
+        [sys.executable, "-I", "-W", "error", tmp_path / "check.py", path], capture_output=True, text=True
+    )
+
+
+def test_a_whole_ledger(opened: Callable[[], Ledger], copy: Path, tmp_path: Path) -> None:
+    ledger = opened()
+    report = verify(ledger)
+    last = list(ledger.records())[-1]
+    assert report.problems == ()
+    assert report.ok
+    assert (report.matches, report.exchanges) == (MATCHES, MATCHES * 18)
+    assert report.head == last.chain.hex()
+    answered = [row for row in ledger.exchanges(1, MATCHES) if row.reply is not None]
+    assert report.bytes == (
+        sum(len(row.request) + len(row.reply or b"") for row in answered)
+        + sum(len(row.body) for row in ledger.fixtures(1, MATCHES))
+        + sum(len(row.body) for row in ledger.records())
+        + sum(len(text.encode()) for text in ledger.texts().values())
+    )
+    said = by_script(copy, tmp_path)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout == f"{MATCHES} matches, head {report.head}\n"
+
+
+def test_an_empty_ledger_is_whole(tmp_path: Path) -> None:
+    ledger = open_ledger("sqlite:///arena.db", tmp_path, create=True)
+    report = verify(ledger)
+    assert (report.ok, report.matches, report.head) == (True, 0, GENESIS.hex())
+    ledger.close()
+
+
+def test_work_shared_among_processes_finds_the_same(opened: Callable[[], Ledger], copy: Path) -> None:
+    alone = verify(opened(), workers=1)
+    assert verify(opened(), workers=2) == alone
+    change(
+        copy,
+        "UPDATE records SET body = flip(body, 9) WHERE number = 4",
+        "UPDATE replies SET body = flip(body, 40) WHERE id = 5",
+    )
+    found = verify(opened(), workers=3)
+    assert [problem.match for problem in found.problems] == [1, 4]
+    assert found == verify(opened(), workers=1)
+
+
+ANSWER = "(SELECT id FROM intents WHERE match = 7 AND key = 'answer/A')"
+
+CHANGES = {
+    "fixture": ("UPDATE fixtures SET body = flip(body, {at}) WHERE number = 7", "its fixture changed"),
+    "request": (
+        f"UPDATE intents SET body = flip(body, {{at}}) WHERE id = {ANSWER}",
+        "request answer/A changed",
+    ),
+    "reply": (
+        f"UPDATE replies SET body = flip(body, {{at}}) WHERE intent = {ANSWER}",
+        "reply answer/A changed",
+    ),
+    "record": ("UPDATE records SET body = flip(body, {at}) WHERE number = 7", "its record changed"),
+    "chain": ("UPDATE records SET chain = flip(chain, {at}) WHERE number = 7", "its record changed"),
+}
+
+
+@pytest.mark.parametrize("at", [0, 3, 17, 30, -1])
+@pytest.mark.parametrize("what", CHANGES)
+def test_one_changed_byte_is_named(
+    what: str, at: int, opened: Callable[[], Ledger], copy: Path, tmp_path: Path
+) -> None:
+    statement, expected = CHANGES[what]
+    change(copy, statement.format(at=at))
+    assert verify(opened()).problems == (Problem(7, expected),)
+    assert str(Problem(7, expected)) == f"match 7: {expected}"
+    if at == 17:
+        said = by_script(copy, tmp_path)
+        assert said.returncode == 1
+        assert "match 7" in said.stdout
+
+
+FORGERIES = {
+    "reply with its checksum": (
+        f"UPDATE replies SET body = flip(body, 50), checksum = 1 WHERE intent = {ANSWER}",
+        "reply answer/A changed",
+    ),
+    "player": (f"UPDATE intents SET player = 'somebody' WHERE id = {ANSWER}", "Merkle root"),
+    "key": (f"UPDATE intents SET key = 'answer/C' WHERE id = {ANSWER}", "Merkle root"),
+    "reply removed": (f"DELETE FROM replies WHERE intent = {ANSWER}", "Merkle root"),
+    "exchange removed": (f"DELETE FROM intents WHERE id = {ANSWER}", "Merkle root"),
+    "answered twice": (
+        "INSERT INTO replies SELECT NULL, lost.id, cost_nano, at_ms, replies.checksum, replies.body "
+        "FROM replies JOIN intents ON intents.id = intent JOIN intents lost USING (match, key) "
+        "WHERE intents.attempt = 1 AND lost.attempt = 2",
+        "question is answered twice",
+    ),
+    "cost": (
+        f"UPDATE replies SET cost_nano = cost_nano + 1 WHERE intent = {ANSWER}",
+        "costs beside its replies",
+    ),
+    "fixture removed": ("DELETE FROM fixtures WHERE number = 7", "its fixture is missing"),
+    "round": ("UPDATE fixtures SET round = 99 WHERE number = 7", "round beside its fixture"),
+    "record removed": ("DELETE FROM records WHERE number = 7", "its record is missing"),
+    "summary removed": ("DELETE FROM summaries WHERE number = 7", "narrow table is missing"),
+    "lost attempt": (
+        "UPDATE intents SET body = flip(body, 30) WHERE attempt = 2",
+        "request question (attempt 2)",
+    ),
+    "in play, fixture": (
+        f"UPDATE fixtures SET body = flip(body, 1) WHERE number = {MATCHES + 1}",
+        "fixture changed",
+    ),
+    "in play, fixture removed": (f"DELETE FROM fixtures WHERE number = {MATCHES}", "fixture is missing"),
+    "in play, request": (
+        f"UPDATE intents SET body = flip(body, 1) WHERE match = {MATCHES + 1} AND key = 'vote/1'",
+        "request vote/1 changed",
+    ),
+    "in play, reply": (
+        f"UPDATE replies SET body = flip(body, 1) WHERE id = {MATCHES * 18 + 1}",
+        "reply question changed",
+    ),
+    "text": ("UPDATE texts SET body = flip(body, 5) WHERE rowid = 3", "changed"),
+    "text that is no UTF-8": ("UPDATE texts SET body = x'ff' WHERE rowid = 1", "changed"),
+    "text's digest": ("UPDATE texts SET digest = flip(digest, 0) WHERE rowid = 1", "changed"),
+    "text removed": ("DELETE FROM texts WHERE rowid = 2", "is missing"),
+    "amendment": ("UPDATE amendments SET body = flip(body, 8) WHERE id = 1", "amendment 1 of votes changed"),
+    "amendment moved": ("UPDATE amendments SET stream = 'other'", "amendment 1 of other changed"),
+    "amendment removed": ("DELETE FROM amendments WHERE id = 1", "amendment 1 of votes is missing"),
+}
+
+
+@pytest.mark.parametrize("what", FORGERIES)
+def test_whatever_else_was_done_is_found(what: str, opened: Callable[[], Ledger], copy: Path) -> None:
+    statement, expected = FORGERIES[what]
+    change(copy, statement)
+    report = verify(opened())
+    assert not report.ok
+    assert any(expected in str(problem) for problem in report.problems)
+    assert len(report.problems) <= 2
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "round",
+        "game",
+        "topic",
+        "players",
+        "status",
+        "scores",
+        "costs",
+        "spent_nano",
+        "raw",
+        "cost_elo",
+        "at_ms",
+    ],
+)
+def test_a_narrow_table_that_says_something_else(
+    field: str, opened: Callable[[], Ledger], copy: Path
+) -> None:
+    lists = {"players": '\'["x","y"]\''} | dict.fromkeys(
+        ("scores", "costs", "raw", "cost_elo"), "'[7.0,8.0]'"
+    )
+    change(copy, f"UPDATE summaries SET {field} = {lists.get(field, 99)} WHERE number = 7")
+    (problem,) = verify(opened()).problems
+    assert problem.match == 7
+    assert f"narrow table says {field}" in problem.what
+
+
+def test_a_consistent_forgery_changes_the_head(opened: Callable[[], Ledger], tmp_path: Path) -> None:
+    """Nobody can tell from the file alone that all of it was written anew; the published head can."""
+    forged = open_ledger("sqlite:///forged.db", tmp_path, create=True)
+    with forged.runner():
+        for batch in sample(MATCHES, reply_chars=599):
+            forged.write(batch)
+    assert verify(forged).ok
+    assert verify(forged).head != verify(opened()).head
+    forged.close()
+
+
+def test_the_head_does_not_depend_on_clocks_and_attempts(tmp_path: Path) -> None:
+    heads = set()
+    for name, at_ms, together in (("a", 1, 3), ("b", 2, 50)):
+        ledger = open_ledger(f"sqlite:///{name}.db", tmp_path, create=True)
+        with ledger.runner():
+            for batch in sample(6, at_ms=at_ms, together=together):
+                ledger.write(batch)
+        report = verify(ledger)
+        assert report.ok
+        heads.add(report.head)
+        ledger.close()
+    assert len(heads) == 1
+
+
+def test_what_cannot_be_read_is_narrowed_down_to_its_match(opened: Callable[[], Ledger], copy: Path) -> None:
+    change(copy, "UPDATE summaries SET players = CAST(x'5bff5d' AS TEXT) WHERE number = 7")
+    (problem,) = verify(opened()).problems
+    assert problem.match == 7
+    assert "cannot be read" in problem.what
+
+
+def test_a_helper_that_fails_is_an_error_not_a_finding(
+    opened: Callable[[], Ledger], copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = opened()
+    monkeypatch.setattr(ledger, "address", f"sqlite:///{copy}.gone")
+    with pytest.raises(LedgerError, match=r"checked matches 1 to 6 failed: .*no ledger at"):
+        verify(ledger, workers=2)
