@@ -50,11 +50,10 @@ def exp_scalar_loops(x: float) -> float:
     k = math.floor(x * _INV_LN2 + 0.5)
     r = ((x - k * _LN2_HIGH) - k * _LN2_LOW) * 0.25
     p = 1.0 + r * (
-        1.0
-        + r * (_C2 + r * (_C3 + r * (_C4 + r * (_C5 + r * (_C6 + r * (_C7 + r * (_C8 + r * _C9)))))))
+        1.0 + r * (_C2 + r * (_C3 + r * (_C4 + r * (_C5 + r * (_C6 + r * (_C7 + r * (_C8 + r * _C9)))))))
     )
     p = p * p
-    return p * p * _POWERS[int(k) + 1023]
+    return p * p * float(_POWERS[int(k) + 1023])
 
 
 def gaussian_shares(position: Floats, width: float, a: int, b: int) -> tuple[Floats, Floats]:
@@ -198,7 +197,7 @@ def elo_fold(
 def elo_pass(
     rating: Floats, first: Ints, second: Ints, score: Floats, weight: Floats, order: Ints, k_factor: float
 ) -> None:
-    """Play duels into `rating`, in place, in the order of the rows that `order` names; all rows if it is empty."""
+    """Play duels into `rating`, in place: the rows that `order` names, or all as they stand if it is empty."""
     for i in range(len(first)):
         row = int(order[i]) if len(order) > 0 else i
         a, b = int(first[row]), int(second[row])

@@ -61,7 +61,7 @@ def bootstrap(
 
 
 def _near(solved: Solution, again: Tally) -> Floats | None:
-    """The top of a resampled likelihood, by steps with the inverse of the original one; None if it is not near."""
+    """The top of a resampled likelihood, by the original inverse; None if it is not near."""
     a, b, n = again.a, again.b, again.players
     points = again.weight[WIN] + again.weight[TIE] / 2
     met = points + again.weight[LOSS] + again.weight[TIE] / 2

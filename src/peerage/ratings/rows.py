@@ -130,7 +130,7 @@ def fit_covariates(
 
 
 def cluster_sums(history: Duels, codes: Ints, slope: Floats, extra: Floats) -> Floats:
-    """Sum over clusters of s sᵀ, s the cluster's summed scores: `slope` to first, minus it to second, `extra`."""
+    """Sum over clusters of s sᵀ; s sums a cluster's rows: `slope` to first, minus it to second, `extra`."""
     n, m = history.players, extra.shape[1]
     order = np.argsort(codes, kind="stable")
     first, second = history.first[order], history.second[order]
@@ -160,7 +160,7 @@ def _codes(history: Duels, cluster: ArrayLike) -> tuple[Ints, int]:
 
 
 def _row_slopes(solved: Solution, history: Duels) -> tuple[Floats, Floats]:
-    """Each row's weighted slope of the log-likelihood, in the difference of strengths and in the tie parameter."""
+    """Each row's weighted slopes of the log-likelihood: by difference of strengths, by tie parameter."""
     counted = solved.counted
     pair = np.full((history.players, history.players), -1)
     pair[counted.a, counted.b] = np.arange(len(counted.a))
