@@ -27,6 +27,7 @@ from peerage.engine.codec import by_hex, read_fixture, read_record, request_body
 from peerage.engine.driver import Driver, GameError
 from peerage.engine.records import Tally, answered_first, settle
 from peerage.games import GAMES
+from peerage.games.game import GameSpec
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.ratings.elo import EloSettings
@@ -79,6 +80,15 @@ def replay(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -
     return _Replay(ledger).run(progress)
 
 
+def known_game(fixture: Fixture) -> GameSpec[Any] | None:
+    """The game that a fixture was made for, when this program has it in that version."""
+    try:
+        spec = GAMES.get(fixture.game)
+    except ImportError:
+        return None
+    return spec if spec is not None and spec.version == fixture.version else None
+
+
 class _Replay:
     """One pass over a ledger. What was recomputed, never what is on record, goes into the next match."""
 
@@ -106,11 +116,20 @@ class _Replay:
         stored = self._ledger.snapshot(last)
         for row in self._ledger.records(1, last):
             fixture, said = fixtures.at(row.number), exchanges.at(row.number)
-            self._match(row, fixture, said.rows if said else (), summaries.at(row.number))
+            summary = summaries.at(row.number)
+            try:
+                self._match(row, fixture, said.rows if said else (), summary)
+            except (msgspec.MsgspecError, KeyError) as error:
+                self._differ(row.number, "stored form", "something else", f"cannot be read: {error}")
+                self._past[row.number] = self._standings
             if stored is not None and stored[0] == row.number:
                 self._snapshot(row.number, stored[1])
             if progress is not None and row.number % 256 == 0:
                 progress(row.number, last)
+        for column in (fixtures, summaries, exchanges):
+            column.at(last + 1)
+        if progress is not None:
+            progress(last, last)
         return ReplayReport(last, self._recomputed, self._as_stated, self._unknown, tuple(self._found))
 
     def _match(
@@ -149,9 +168,9 @@ class _Replay:
         tally: Tally,
     ) -> Outcome:
         """The outcome that follows from the replies, or the recorded one where none can be derived."""
-        spec = GAMES.get(fixture.game)
+        spec = known_game(fixture)
         by_engine = bool(record.outcome.void) and record.outcome.detail.get("by") == ENGINE
-        if by_engine or spec is None or spec.version != fixture.version:
+        if by_engine or spec is None:
             for exchange in recorded.values():
                 if exchange.reply is not None:
                     tally.add_recorded(exchange)

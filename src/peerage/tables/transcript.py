@@ -19,7 +19,7 @@ from peerage.challenges.drafting import Draft
 from peerage.engine.codec import read_fixture, read_provenance, read_record, read_reply, read_request
 from peerage.engine.driver import REPAIR, Driver
 from peerage.engine.records import answered_first
-from peerage.games import GAMES
+from peerage.engine.replay import known_game
 from peerage.judging.panel import Ballot
 from peerage.ledger.merkle import GENESIS, leaf
 from peerage.ledger.store import Exchange, Ledger, LedgerError
@@ -254,9 +254,9 @@ def _exchanges(
 
 def playing_order(fixture: Fixture, recorded: Mapping[str, Exchange]) -> list[str]:
     """The recorded keys in the order in which the game asks them; as written where it is unknown here."""
-    spec = GAMES.get(fixture.game)
+    spec = known_game(fixture)
     order: list[str] = []
-    if spec is not None and spec.version == fixture.version:
+    if spec is not None:
         driver = Driver(spec, fixture, spec.rules.model_validate(fixture.settings))
         todo = deque(driver.start())
         while todo:
