@@ -201,13 +201,14 @@ class Calls:
             if instant is None:
                 self._dispatcher.returned(pending.player)
             return
+        own = self._lines[pending.player].settings
         call = Call(
             ask.key,
             ask.role,
             pending.messages,
             ask.expects,
             self._limit(pending),
-            ask.temperature,
+            None if own.temperature is not None else ask.temperature,
             pending.seed,
             ask.oracle,
         )
