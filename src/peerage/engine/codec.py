@@ -104,7 +104,7 @@ def request_body(ask: Ask) -> tuple[bytes, list[Text]]:
     return _encode(_Request(ask.to, form, fills)), texts
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=10_000, typed=True)  # 1 and 1.0 are equal, and stored differently
 def _form(
     role: Role,
     max_tokens: int,

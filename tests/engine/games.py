@@ -1,0 +1,57 @@
+"""Tiny games for the tests of the engine, as the engine takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import BaseModel
+
+from peerage.engine.driver import Driver
+from peerage.games.game import GameSpec
+from peerage.match import Fixture, Outcome, Seat, Table
+from peerage.protocol import Ask, Choice, Message, Reply, Steps, Text
+
+VOTE = Choice("vote", ("yes", "no"))
+
+
+class NoRules(BaseModel):
+    """A game without settings."""
+
+
+def ask(key: str, to: str = "A", expects: Text | Choice = VOTE, text: str = "?") -> Ask:
+    return Ask(to, key, "contestant", (Message("user", text),), expects, 100)
+
+
+def game(play: Callable[[Table], Steps[Outcome]]) -> GameSpec[Any]:
+    return GameSpec(
+        name="tiny",
+        version=1,
+        about="A game for tests.",
+        contestants=(2, 2),
+        rules=NoRules,
+        play=play,
+        officials=lambda rules: (),
+        draw=lambda rules, seed, number: {},
+        bounds=lambda rules, fixture: (),
+    )
+
+
+FIXTURE = Fixture(
+    number=7,
+    round=1,
+    game="tiny",
+    version=1,
+    seed="s",
+    seats=(Seat("A", "ada"), Seat("B", "bob")),
+    officials={},
+    settings={},
+)
+
+
+def drive(play: Callable[[Table], Steps[Outcome]]) -> Driver:
+    return Driver(game(play), FIXTURE, NoRules())
+
+
+def yes(**more: Any) -> Reply:
+    return Reply("ok", '{"vote": "yes"}', **more)

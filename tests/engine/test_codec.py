@@ -1,0 +1,40 @@
+"""The stored form of a request: what it refers to, what stands in it, what it leaves out."""
+
+from __future__ import annotations
+
+import msgspec
+
+from peerage.engine.codec import INLINE_CHARS, request_body
+from peerage.protocol import Ask, Message, Quote, Text
+
+
+def request(fill: dict[str, str | Quote], temperature: float | None = None) -> Ask:
+    template = " ".join(f"{{{place}}}" for place in fill)
+    return Ask("A", "k", "contestant", (Message("user", template, fill),), Text(), 10, temperature)
+
+
+def test_what_a_player_wrote_is_a_reference_and_long_texts_stand_apart() -> None:
+    long = "x" * (INLINE_CHARS + 1)
+    body, texts = request_body(
+        request({"a": Quote("q", long, "answer/A"), "b": long, "c": Quote("", long), "d": "short"})
+    )
+    assert long not in body.decode()
+    assert [text for _, text in texts[1:]] == [long, long]
+    assert msgspec.json.decode(body)["fill"][0]["a"] == {
+        "label": "q",
+        "reply": "answer/A",
+        "chars": len(long),
+    }
+
+
+def test_requests_of_one_form_share_its_text() -> None:
+    bodies = [request_body(request({"a": name})) for name in ("ada", "bob")]
+    assert bodies[0][1] == bodies[1][1]
+    assert bodies[0][0] != bodies[1][0]
+
+
+def test_equal_numbers_of_different_types_keep_their_own_bytes_whatever_was_stored_before() -> None:
+    first = request_body(request({"whole": "x"}, 1.0))
+    second = request_body(request({"whole": "x"}, 1))
+    assert '"temperature":1.0' in first[1][0][1]
+    assert '"temperature":1,' in second[1][0][1]

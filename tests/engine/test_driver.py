@@ -1,0 +1,276 @@
+"""Stepping a match: sequences, branches, voids, repairs, and the faults of a game told plainly."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from tests.engine.games import ask, drive, yes
+
+from peerage.engine.driver import GameError
+from peerage.match import Outcome, Table
+from peerage.protocol import Note, Quote, Reply, Text, Together, Voided
+
+
+def done(_: Table) -> Generator[Any, Any, Outcome]:
+    return Outcome(scores={"A": 1.0, "B": 0.0})
+    yield
+
+
+def test_a_game_that_asks_nothing_ends_at_once() -> None:
+    driver = drive(done)
+    assert driver.start() == []
+    assert driver.outcome == Outcome(scores={"A": 1.0, "B": 0.0})
+
+
+def test_a_list_is_asked_at_once_and_answered_in_its_order_whatever_comes_first() -> None:
+    seen: list[Any] = []
+
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        replies = yield (ask(f"k{i}") for i in range(3))
+        seen.extend(reply.text for reply in replies)
+        return Outcome()
+
+    driver = drive(play)
+    assert [request.key for request in driver.start()] == ["k0", "k1", "k2"]
+    for key in ("k2", "k0"):
+        assert driver.feed(key, Reply("ok", f'{{"vote": "yes", "reason": "{key}"}}')) == []
+        assert driver.outcome is None
+    driver.feed("k1", yes())
+    assert driver.outcome is not None
+    assert ["k0" in seen[0], "k2" in seen[2]] == [True, True]
+
+
+def test_an_empty_list_and_notes_cost_nothing() -> None:
+    got: list[Any] = []
+
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        got.append((yield []))
+        yield Note({"phase": 1})
+        got.append((yield [Note({"phase": 2}), ask("k"), Note({"phase": 3}, "A")]))
+        got.append((yield iter([Note({"phase": 4})])))
+        return Outcome()
+
+    driver = drive(play)
+    assert [request.key for request in driver.start()] == ["k"]
+    driver.feed("k", yes())
+    assert got[0] == [] == got[2]
+    assert [reply.value.choice for reply in got[1]] == ["yes"]
+    assert [note.data["phase"] for note in driver.notes] == [1, 2, 3, 4]
+    assert driver.outcome is not None
+
+
+def test_together_prefixes_keys_at_every_depth_and_gathers_by_name() -> None:
+    got: list[Any] = []
+
+    def leaf(name: str) -> Generator[Any, Any, str]:
+        first = yield ask("k")
+        second = yield [ask("l1"), ask("l2")]
+        return name + first.value.choice + second[1].value.choice
+
+    def branch() -> Generator[Any, Any, Any]:
+        inner = yield Together({"x": leaf("x"), "y": leaf("y")})
+        return inner
+
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        got.append((yield Together({"one": branch(), "two": leaf("two"), "none": empty()})))
+        return Outcome()
+
+    def empty() -> Generator[Any, Any, str]:
+        return "nothing"
+        yield
+
+    driver = drive(play)
+    todo = driver.start()
+    assert {request.key for request in todo} == {"one/x/k", "one/y/k", "two/k"}
+    asked = []
+    while todo:
+        request = todo.pop()
+        asked.append(request.key)
+        todo += driver.feed(request.key, yes())
+    assert len(asked) == 9
+    assert got == [{"one": {"x": "xyesyes", "y": "yyesyes"}, "two": "twoyesyes", "none": "nothing"}]
+
+
+def test_together_of_branches_that_end_at_once_and_of_none() -> None:
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        both = yield Together({"a": done(_), "b": done(_)})
+        none = yield Together({})
+        assert set(both) == {"a", "b"}
+        assert none == {}
+        return Outcome(void="fine")
+
+    driver = drive(play)
+    assert driver.start() == []
+    assert driver.outcome == Outcome(void="fine")
+
+
+def test_a_void_in_a_branch_reaches_its_parent_only_when_all_branches_have_ended() -> None:
+    caught: list[str] = []
+
+    def fails(reason: str) -> Generator[Any, Any, None]:
+        yield ask("k")
+        raise Voided(reason)
+
+    def slow() -> Generator[Any, Any, None]:
+        yield ask("k1")
+        yield ask("k2")
+
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        try:
+            yield Together({"slow": slow(), "first": fails("first"), "second": fails("second")})
+        except Voided as voided:
+            caught.append(str(voided))
+        yield ask("after")
+        return Outcome()
+
+    driver = drive(play)
+    driver.start()
+    driver.feed("second/k", yes())
+    driver.feed("first/k", yes())
+    assert caught == []
+    assert [request.key for request in driver.feed("slow/k1", yes())] == ["slow/k2"]
+    assert caught == []
+    assert [request.key for request in driver.feed("slow/k2", yes())] == ["after"]
+    assert caught == ["first"]  # by the order of the names, not of the replies
+    driver.feed("after", yes())
+    assert driver.outcome == Outcome()
+
+
+def test_an_uncaught_void_voids_the_match_with_its_reason() -> None:
+    def deep() -> Generator[Any, Any, None]:
+        yield ask("k")
+        raise Voided("no paper")
+
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        yield Together({"a": deep()})
+        raise AssertionError("the parent went on")
+
+    driver = drive(play)
+    driver.start()
+    driver.feed("a/k", yes())
+    assert driver.outcome == Outcome(void="no paper")
+
+
+def test_an_unusable_reply_is_asked_for_once_more_with_what_was_said() -> None:
+    got: list[Reply] = []
+
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        got.append((yield ask("k", text="Vote.")))
+        return Outcome()
+
+    driver = drive(play)
+    driver.start()
+    (repair,) = driver.feed("k", Reply("ok", "perhaps", cost_nano=5, input_tokens=3, latency_ms=10))
+    assert repair.key == "k~repair"
+    assert [message.speaker for message in repair.messages] == ["user", "assistant", "user"]
+    assert repair.messages[1].fill["said"] == Quote("", "perhaps", "k")
+    assert '"yes" | "no"' in repair.messages[2].fill["instruction"]  # type: ignore[operator]
+    driver.feed("k~repair", yes(cost_nano=7, input_tokens=4, latency_ms=20))
+    (reply,) = got
+    assert (reply.status, reply.value.choice, reply.key) == ("ok", "yes", "k~repair")
+    assert (reply.cost_nano, reply.input_tokens, reply.latency_ms) == (12, 7, 30)
+
+
+@pytest.mark.parametrize(
+    ("second", "status", "cost"),
+    [
+        (Reply("ok", "still not", cost_nano=7), "invalid", 12),
+        (Reply("refused", "no", cost_nano=7), "refused", 12),
+        (Reply("void", cost_nano=0, reason="down"), "void", 5),
+        (Reply("ok", '{"vote": "no"}'), "ok", None),
+    ],
+)
+def test_what_a_repair_may_come_to(second: Reply, status: str, cost: int | None) -> None:
+    got: list[Reply] = []
+
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        got.append((yield ask("k")))
+        return Outcome()
+
+    driver = drive(play)
+    driver.start()
+    driver.feed("k", Reply("ok", "", cost_nano=5))
+    assert driver.feed("k~repair", second) == []
+    assert (got[0].status, got[0].cost_nano) == (status, cost)
+
+
+@pytest.mark.parametrize("status", ["refused", "void"])
+def test_only_a_format_is_repaired(status: Any) -> None:
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        reply = yield ask("k", expects=Text())
+        return Outcome(void=reply.status)
+
+    driver = drive(play)
+    driver.start()
+    assert driver.feed("k", Reply(status)) == []
+    assert driver.outcome == Outcome(void=status)
+
+
+def test_a_reply_nobody_waits_for_is_refused() -> None:
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        yield [ask("k"), ask("l")]
+        return Outcome()
+
+    driver = drive(play)
+    driver.start()
+    driver.feed("k", yes())
+    for key in ("k", "never"):
+        with pytest.raises(KeyError):
+            driver.feed(key, yes())
+
+
+def unprefixed(_: Table) -> Generator[Any, Any, Outcome]:
+    yield [ask("a/k")]
+    yield Together({"a": iter_one("k")})
+    return Outcome()
+
+
+def iter_one(key: str) -> Generator[Any, Any, None]:
+    yield ask(key)
+
+
+def forgotten(_: Table) -> Generator[Any, Any, Outcome]:
+    yield (x for x in [[ask("k")]])
+    return Outcome()
+
+
+def listed(*requests: Any) -> Any:
+    def play(_: Table) -> Generator[Any, Any, Any]:
+        yield from requests
+        return {"not": "an outcome"}
+
+    return play
+
+
+def crashes(_: Table) -> Generator[Any, Any, Outcome]:
+    yield ask("k")
+    return {}["no such seat"]
+
+
+@pytest.mark.parametrize(
+    ("play", "message"),
+    [
+        (listed([ask("k"), ask("k")]), "'k' twice"),
+        (listed(ask("k"), ask("k")), "'k' twice"),
+        (unprefixed, "'a/k' twice"),
+        (listed(ask("k~repair")), "the engine's"),
+        (listed(ask("k", to="C")), "'C', which it does not have; its seats are A, B"),
+        (listed(3), "yielded int"),
+        (listed("text"), "holds str"),
+        (forgotten, "yield from"),
+        (listed(), "returned dict; an Outcome"),
+        (crashes, "raised KeyError"),
+    ],
+)
+def test_a_game_that_breaks_its_contract_is_named_with_its_match(play: Any, message: str) -> None:
+    def through() -> None:
+        todo = driver.start()
+        while todo:
+            todo += driver.feed(todo.pop().key, yes())
+
+    driver = drive(play)
+    with pytest.raises(GameError, match=r"game 'tiny', match 7 ") as caught:
+        through()
+    assert message in str(caught.value)
