@@ -110,8 +110,7 @@ class CommandClient:
                 process.stdin.write(request)
                 await process.stdin.drain()
             process.stdin.close()
-            code = await process.wait()
-            # A child that outlives the program would hold its pipes open for ever.
+            code = await exit_code(process)
             kill_group(process)
             content, complaint = await asyncio.gather(*reading)
         finally:
@@ -145,6 +144,18 @@ def kill_group(process: asyncio.subprocess.Process) -> None:
         return
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+
+
+async def exit_code(process: asyncio.subprocess.Process) -> int:
+    """Wait until the program itself has ended.
+
+    `Process.wait` returns only when its pipes are closed too, and a child left behind holds them open.
+    """
+    pause = 0.001
+    while process.returncode is None:
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, 0.05)
+    return process.returncode
 
 
 async def _head(stream: asyncio.StreamReader, process: asyncio.subprocess.Process) -> bytes:

@@ -1,0 +1,173 @@
+"""Whether a player can play, before it does: library installed, key there, server answering, how to mend."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from peerage.players import open_client
+from peerage.players.client import PlayerError
+from peerage.players.keys import PROVIDERS, find_key, key_names
+from peerage.settings import PlayerSettings, SettingsError
+
+TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at for one player. `mend` says what to do when it is not `ok`.
+
+    `extra` names the extra of this package that is missing, when that is the trouble.
+    """
+
+    player: str
+    subject: str
+    ok: bool
+    found: str
+    mend: str = ""
+    extra: str = ""
+
+
+async def check(settings: PlayerSettings, env: Mapping[str, str], folder: Path) -> list[Finding]:
+    """What there is to say about one player; asks its server for its models, never for a reply.
+
+    Costs nothing and takes at most `TIMEOUT_S` seconds. No key appears in what it returns.
+    """
+    name = settings.name
+    if extra := missing_extra(settings):
+        mend = f"pip install 'peerage[{extra}]', or peerage doctor --install"
+        return [Finding(name, "library", False, f"the extra `{extra}` is not installed", mend, extra)]
+    findings = [Finding(name, "library", True, "installed")]
+    names = key_names(settings)
+    key = find_key(settings, env)
+    if names:
+        place = " or ".join(names)
+        findings.append(
+            Finding(name, "key", True, f"found in {next(n for n in names if env.get(n, '').strip())}")
+            if key
+            else Finding(name, "key", False, f"{place} is not set", f"write {place}=... into .env")
+        )
+    if settings.provider in PROVIDERS:
+        if key or not names:
+            findings.append(await _ask_models(settings, env, key))
+        return findings
+    if settings.provider in ("http", "https"):
+        findings.append(await _ask_address(settings))
+    elif settings.provider == "gguf":
+        findings.append(_look_at_file(settings, folder))
+    elif settings.provider != "house":
+        findings.append(await _open(settings, env, folder))
+    return findings
+
+
+def missing_extra(settings: PlayerSettings) -> str:
+    """The extra that must be installed before this player can play; empty when it can."""
+    needed = {
+        "models": ("pydantic_ai", "openai", "aiohttp"),
+        "anthropic": ("pydantic_ai", "openai", "aiohttp", "anthropic"),
+        "google": ("pydantic_ai", "openai", "aiohttp", "google.genai"),
+        "local": ("pydantic_ai", "openai", "aiohttp", "xllamacpp"),
+    }
+    if settings.provider in PROVIDERS:
+        extra = PROVIDERS[settings.provider].extra
+    else:
+        extra = {"gguf": "local", "http": "models", "https": "models"}.get(settings.provider, "")
+    return extra if extra and not all(_installed(module) for module in needed[extra]) else ""
+
+
+def _installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+_NATIVE = {
+    "anthropic": ("https://api.anthropic.com", "/v1/models", "x-api-key"),
+    "google": ("https://generativelanguage.googleapis.com", "/v1beta/models", "x-goog-api-key"),
+}
+
+
+async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str) -> Finding:
+    """GET the list of models: tells whether the server answers, the key works, and the model exists."""
+    provider = settings.provider
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    base = settings.base_url or (env.get("OLLAMA_BASE_URL", "") if provider == "ollama" else "")
+    base = base or PROVIDERS[provider].base_url
+    url = base.rstrip("/") + "/models"
+    if provider in _NATIVE:
+        usual, path, header = _NATIVE[provider]
+        url = (settings.base_url or usual).rstrip("/") + path
+        headers = {header: key, "anthropic-version": "2023-06-01"}
+    server = urlsplit(url).netloc
+    status, content = await _get(url, headers)
+    if status is None:
+        mend = "start it, or mend `base_url`" if settings.base_url else "check the network"
+        return Finding(settings.name, "server", False, f"{server} does not answer: {content}", mend)
+    if status in (401, 403):
+        place = " or ".join(key_names(settings)) or "key_env"
+        mend = f"check the key in {place}" if key else "name the key's variable in `key_env`"
+        return Finding(settings.name, "server", False, f"{server} denies access ({status})", mend)
+    if status >= 500:
+        return Finding(settings.name, "server", False, f"{server} fails ({status})", "try again later")
+    model = settings.model.partition(":")[2]
+    if status == 200 and '"id"' in content and f'"{model}"' not in content and f"/{model}" not in content:
+        found = f"{server} answers, but does not list {model}"
+        return Finding(settings.name, "server", True, found, "check the model's name")
+    return Finding(settings.name, "server", True, f"{server} answers")
+
+
+async def _ask_address(settings: PlayerSettings) -> Finding:
+    from peerage.players.endpoint import address
+
+    url = address(settings.model)
+    status, content = await _get(url, {})
+    server = urlsplit(url).netloc
+    if status is None:
+        return Finding(
+            settings.name, "server", False, f"{server} does not answer: {content}", "start the agent there"
+        )
+    return Finding(settings.name, "server", True, f"{server} answers")
+
+
+async def _get(url: str, headers: Mapping[str, str]) -> tuple[int | None, str]:
+    """Status and body of a GET; None and the cause when there is no answer."""
+    import aiohttp
+
+    from peerage.players.session import open_session, read_bounded
+
+    try:
+        async with (
+            asyncio.timeout(TIMEOUT_S),
+            open_session(url) as session,
+            session.get(url, headers=headers) as response,
+        ):
+            return response.status, (await read_bounded(response)).decode("utf-8", "replace")
+    except TimeoutError:
+        return None, f"silent for {TIMEOUT_S:g} s"
+    except (aiohttp.ClientError, OSError, PlayerError, ValueError) as error:
+        return None, str(error) or type(error).__name__
+
+
+def _look_at_file(settings: PlayerSettings, folder: Path) -> Finding:
+    from peerage.players.local import check_file
+
+    try:
+        check_file((folder / Path(settings.model.partition(":")[2]).expanduser()).resolve())
+    except PlayerError as error:
+        return Finding(settings.name, "file", False, str(error), "mend the path after `gguf:`")
+    return Finding(settings.name, "file", True, "a GGUF file")
+
+
+async def _open(settings: PlayerSettings, env: Mapping[str, str], folder: Path) -> Finding:
+    try:
+        client = open_client(settings, env, folder)
+        await client.start()
+        await client.close()
+    except (PlayerError, SettingsError) as error:
+        return Finding(settings.name, "agent", False, str(error), "mend `model`")
+    return Finding(settings.name, "agent", True, "can be started")
