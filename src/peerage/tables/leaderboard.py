@@ -54,7 +54,7 @@ class Row(Struct, frozen=True):
 
     def as_dict(self) -> dict[str, Any]:
         """The row as plain JSON data, keys in this order."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
+        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return found
 
 

@@ -96,7 +96,7 @@ class Stats(Struct, frozen=True):
 
     def as_dict(self) -> dict[str, Any]:
         """As plain JSON data."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
+        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return found
 
 

@@ -153,7 +153,7 @@ class Transcript(Struct, frozen=True):
 
     def as_dict(self) -> dict[str, Any]:
         """As plain JSON data."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
+        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return found
 
     def player(self, label: str) -> str:

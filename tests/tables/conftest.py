@@ -1,0 +1,29 @@
+"""One arena that all tests of tables read: every kind of reply, priced and unpriced players."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.engine.arenas import house, play, write_arena
+
+from peerage.arena import Arena, open_arena
+
+MATCHES = 60
+FAULTS = {"refusing": 0.03, "malformed": 0.06, "failing": 0.02}
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    players = house(7, price={"input": 1.0, "output": 4.0}, faults=FAULTS)
+    made = write_arena(tmp_path_factory.mktemp("tables"), players)
+    play(made, 35)
+    play(made, MATCHES)
+    return made
+
+
+@pytest.fixture
+def arena(folder: Path) -> Iterator[Arena]:
+    with open_arena(folder, create=False) as opened:
+        yield opened
