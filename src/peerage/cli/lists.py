@@ -10,22 +10,29 @@ from peerage.cli.output import Column, show
 
 def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
     """List the arena's players and their prices."""
-    from peerage.players.prices import open_pricing
+    from datetime import UTC, datetime
+
+    from peerage.players.prices import price_of
     from peerage.settings import load
 
+    today = datetime.now(UTC).date()
     rows: list[dict[str, Any]] = []
+    unknown: list[str] = []
     for player in load(folder).players:
-        pricing = open_pricing(player)
+        price = price_of(player, today)
+        if not price.known:
+            unknown.append(player.name)
         rows.append(
             {
                 "player": player.name,
                 "model": player.model,
                 "family": player.family,
                 "architecture": player.architecture,
-                **pricing.per_million(),
-                "gpu_hour_usd": player.gpu_hour_price,
-                "pricing": pricing.version,
                 "base_url": player.base_url,
+                "input_usd_per_million": price.input[0].femto / 1e9 if price.input else None,
+                "output_usd_per_million": price.output[0].femto / 1e9 if price.output else None,
+                "gpu_hour_usd": player.gpu_hour_price,
+                "pricing_source": price.source,
             }
         )
     columns = [
@@ -34,9 +41,8 @@ def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
         Column("family", "Family"),
         Column("input_usd_per_million", ">$ in / M tokens", "{:g}".format),
         Column("output_usd_per_million", ">$ out / M tokens", "{:g}".format),
-        Column("pricing", "Prices from"),
+        Column("pricing_source", "Prices from"),
     ]
-    unknown = [row["player"] for row in rows if row["output_usd_per_million"] is row["gpu_hour_usd"] is None]
     notes = [
         f"No price is known for {', '.join(unknown)}: their matches stay off the cost track, and a budget "
         "refuses them. `price: {input: …, output: …}` states one."
@@ -49,7 +55,13 @@ def games(shape: Shape = Format.table) -> None:
     from peerage.games import GAMES
 
     rows: list[dict[str, Any]] = []
-    for game in GAMES.values():
+    broken: list[str] = []
+    for name in GAMES:
+        try:
+            game = GAMES[name]
+        except ImportError as error:
+            broken.append(str(error))
+            continue
         fewest, most = game.contestants
         officials = game.officials(game.rules())
         rows.append(
@@ -69,7 +81,7 @@ def games(shape: Shape = Format.table) -> None:
         Column("officials", "Officials", _benches),
         Column("about", "About"),
     ]
-    show(rows, columns, shape)
+    show(rows, columns, shape, notes=broken)
 
 
 def _benches(officials: dict[str, list[int]]) -> str:

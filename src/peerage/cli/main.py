@@ -16,7 +16,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from peerage.cli import lists, setup
+from peerage.cli import ledger, lists, play, setup, tables
 
 USAGE = 2
 FAILED = 1
@@ -54,10 +54,22 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help costs a third of the time
     pretty_exceptions_enable=False,
 )
-app.command()(setup.init)
-app.command()(setup.doctor)
-app.command()(lists.players)
-app.command()(lists.games)
+for command in (
+    play.demo,
+    setup.init,
+    setup.doctor,
+    play.estimate,
+    play.run,
+    tables.leaderboard,
+    tables.stats,
+    tables.match,
+    ledger.verify,
+    ledger.replay,
+    ledger.export,
+    lists.players,
+    lists.games,
+):
+    app.command()(command)
 
 
 def main() -> None:

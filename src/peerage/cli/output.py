@@ -39,13 +39,19 @@ def show(
     to = sys.stdout if to is None else to
     match shape:
         case Format.json:
-            to.write(json.dumps(list(rows), ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+            show_json(list(rows), to)
         case Format.csv:
             _csv(rows, [column.key for column in columns], to)
         case Format.markdown:
             _markdown(rows, columns, title, notes, to)
         case Format.table:
             to.write(drawn(rows, columns, title, notes, to))
+
+
+def show_json(data: Any, to: TextIO | None = None) -> None:
+    """Write plain data as JSON, by default to standard output."""
+    to = sys.stdout if to is None else to
+    to.write(json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
 
 
 def drawn(

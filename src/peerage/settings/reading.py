@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from peerage.games import GAMES
+from peerage.games.game import GameSpec
 from peerage.scheduling.officials import first_shortage
 from peerage.scheduling.standing import Standing
 from peerage.settings.shape import ArenaSettings, suggest
@@ -48,7 +49,7 @@ def loads(text: str, where: str = FILE_NAME, folder: str | os.PathLike[str] | No
         settings = ArenaSettings.model_validate(data)
     except ValidationError as error:
         wrong += _explain(error, ArenaSettings, (), tree, where)
-    spec = GAMES.get(data.get("game", ArenaSettings.model_fields["game"].default))
+    spec = _game(data.get("game", ArenaSettings.model_fields["game"].default), where)
     if spec is not None and isinstance(rules, dict):
         try:
             spec.rules.model_validate(rules)
@@ -60,6 +61,14 @@ def loads(text: str, where: str = FILE_NAME, folder: str | os.PathLike[str] | No
     if wrong or settings is None:
         raise SettingsError("\n".join(wrong))
     return settings
+
+
+def _game(name: object, where: str) -> GameSpec[Any] | None:
+    """The game of that name; None when there is none, which validation tells."""
+    try:
+        return GAMES.get(name) if isinstance(name, str) else None
+    except ImportError as error:
+        raise SettingsError(f"{where}, game: {error}") from None
 
 
 def rules_of(settings: ArenaSettings) -> Any:

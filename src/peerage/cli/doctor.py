@@ -1,0 +1,220 @@
+"""What `peerage doctor` looks at: the installation, players, keys, servers, the arena and its ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+import typer
+
+from peerage import __version__
+from peerage.ledger import LedgerError, open_ledger
+from peerage.players import checks
+from peerage.players.keys import PROVIDERS, environment, found_keys
+from peerage.players.prices import price_of
+from peerage.settings import FILE_NAME, ArenaSettings, PlayerSettings, SettingsError, enough_players, load
+
+MARKS = {"ok": "✓", "unused": "·", "warning": "!", "broken": "✗"}
+ROOM_BYTES = 1_000_000_000
+"""Free space below which a disk is reported: some 16,000 duels of 60 KB."""
+
+OURS = ("dev", "bench")  # extras for those who work on Peerage itself
+
+
+State: TypeAlias = Literal["ok", "unused", "warning", "broken"]
+
+
+class Finding(NamedTuple):
+    """One thing looked at. `unused` is absent and not needed; `broken` is needed and does not work."""
+
+    area: str
+    what: str
+    state: State
+    about: str
+    mend: str = ""
+
+
+def examine(folder: Path) -> list[Finding]:
+    """Everything worth knowing before a run. Asks servers for their models, never for a reply."""
+    settings, arena = _arena(folder)
+    env = environment(folder, os.environ)
+    players = settings.players if settings is not None else ()
+    return [
+        *_installation(players),
+        *_spare_keys(players, env),
+        *arena,
+        *asyncio.run(_players(players, env, folder)),
+        *(_ledger(settings, folder) if settings is not None else ()),
+        _clock(),
+        _disk(folder),
+    ]
+
+
+def report(findings: Sequence[Finding]) -> Iterator[str]:
+    """The findings as lines, grouped by area, each mend under what it mends."""
+    area = ""
+    wide = max(len(finding.what) for finding in findings)
+    for finding in findings:
+        if finding.area != area:
+            area = finding.area
+            yield f"{area}"
+        yield f"  {MARKS[finding.state]} {finding.what:<{wide}}  {finding.about}"
+        if finding.mend:
+            yield f"    {'':<{wide}}  → {finding.mend}"
+    broken = sum(finding.state == "broken" for finding in findings)
+    yield f"{broken} to mend" if broken else "all that is needed is there"
+
+
+def install_missing(folder: Path) -> None:
+    """Install the extras that the arena's players lack (without an arena: models), with this Python's pip."""
+    settings, _ = _arena(folder)
+    extras = needed_extras(settings.players) if settings is not None else {"models"}
+    lacking = sorted(extra for extra in extras if _lacking("peerage", extra))
+    if not lacking:
+        typer.echo("nothing to install")
+        return
+    wanted = f"peerage[{','.join(lacking)}]"
+    typer.echo(f"installing {wanted}")
+    if subprocess.run([sys.executable, "-m", "pip", "install", wanted], check=False).returncode:
+        raise SettingsError(f"pip could not install {wanted}; its own message stands above")
+
+
+def needed_extras(players: Sequence[PlayerSettings]) -> set[str]:
+    """The extras of this package that these players lack."""
+    return {extra for player in players if (extra := checks.missing_extra(player))}
+
+
+def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
+    area, path = "arena", folder / FILE_NAME
+    if not path.exists():
+        return None, [Finding(area, FILE_NAME, "unused", f"none in {folder}", "`peerage init` writes one")]
+    try:
+        settings = load(folder)
+        enough_players(settings)
+    except SettingsError as error:
+        first, *more = str(error).splitlines()
+        return None, [Finding(area, FILE_NAME, "broken", first, "; ".join(more))]
+    found = [Finding(area, FILE_NAME, "ok", f"{len(settings.players)} players of {settings.game}")]
+    today = datetime.now(UTC).date()
+    unpriced = [player.name for player in settings.players if not price_of(player, today).known]
+    if unpriced:
+        budget = settings.budget
+        bounded = any(limit is not None for limit in (budget.arena, budget.match, budget.player))
+        about = f"none known for {', '.join(unpriced)}" + (
+            ", so the budget cannot be kept" if bounded else ""
+        )
+        mend = "`price: {input: …, output: …}` states one, in dollars per million tokens"
+        found.append(Finding(area, "prices", "broken" if bounded else "warning", about, mend))
+    return settings, found
+
+
+def _installation(players: Sequence[PlayerSettings]) -> Iterator[Finding]:
+    area = "installation"
+    yield Finding(
+        area, "peerage", "ok", f"{__version__}, Python {platform.python_version()} on {sys.platform}"
+    )
+    needed = needed_extras(players)
+    for extra in metadata.metadata("peerage").get_all("Provides-Extra") or ():
+        if extra in needed:
+            lacking = ", ".join(_lacking("peerage", extra)) or "something it needs"
+            yield Finding(area, extra, "broken", f"needed, and lacks {lacking}", "`peerage doctor --install`")
+        elif extra not in OURS:
+            lacking = ", ".join(_lacking("peerage", extra))
+            there = f"not needed (lacks {lacking})" if lacking else "installed"
+            yield Finding(area, extra, "unused" if lacking else "ok", there)
+
+
+_NEEDS = re.compile(r"""^([\w.-]+)(?:\[([^]]*)\])?[^;]*;\s*extra == ['"]([\w.-]+)['"]$""")
+
+
+def _lacking(package: str, extra: str) -> list[str]:
+    """Packages of an extra that are not installed; a requirement with further conditions is not looked at."""
+    lacking: list[str] = []
+    for line in metadata.requires(package) or ():
+        found = _NEEDS.match(line)
+        if found is None or found[3] != extra:
+            continue
+        name, its_extras = found[1], filter(None, (found[2] or "").split(","))
+        try:
+            metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            lacking.append(name)
+        else:
+            for one in its_extras:
+                lacking += _lacking(name, one.strip())
+    return sorted(set(lacking))
+
+
+def _spare_keys(players: Sequence[PlayerSettings], env: dict[str, str]) -> Iterator[Finding]:
+    """Keys that no player of the arena needs; the others are looked at with their players."""
+    used = {player.provider for player in players}
+    found = found_keys(env)
+    for provider, about in PROVIDERS.items():
+        if about.key_env and provider not in used:
+            there = f"found in {found[provider]}" if provider in found else f"no {' or '.join(about.key_env)}"
+            yield Finding("keys", provider, "ok" if provider in found else "unused", there)
+
+
+async def _players(players: Sequence[PlayerSettings], env: dict[str, str], folder: Path) -> list[Finding]:
+    looked = await asyncio.gather(*[checks.check(player, env, folder) for player in players])
+    return [line for player, found in zip(players, looked, strict=True) for line in _player(player, found)]
+
+
+def _player(player: PlayerSettings, found: Sequence[checks.Finding]) -> Iterator[Finding]:
+    remarks = [one for one in found if not one.ok or one.mend]
+    for one in remarks:
+        yield Finding("players", player.name, "warning" if one.ok else "broken", one.found, one.mend)
+    if not remarks:
+        about = "; ".join(one.found for one in found if one.subject != "library") or "ready"
+        yield Finding("players", player.name, "ok", about)
+
+
+def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
+    try:
+        ledger = open_ledger(settings.ledger, folder, create=False)
+    except LedgerError as error:
+        missing = settings.ledger.startswith("sqlite:///") and not (folder / settings.ledger[10:]).exists()
+        about = "none yet; `peerage run` makes it" if missing else str(error)
+        yield Finding("ledger", settings.ledger, "unused" if missing else "broken", about)
+        return
+    try:
+        issued, recorded = ledger.heads()
+        spent, held, waiting = ledger.spent()
+    except LedgerError as error:
+        yield Finding("ledger", settings.ledger, "broken", str(error))
+        return
+    finally:
+        ledger.close()
+    about = f"{recorded} matches finished, {issued - recorded} more issued, ${spent / 1e9:.2f} spent"
+    yield Finding("ledger", settings.ledger, "ok", about)
+    if waiting:
+        about = (
+            f"{waiting} calls without a reply, worth at most ${held / 1e9:.2f}: in flight, or left by a crash"
+        )
+        yield Finding("ledger", "open calls", "warning", about, "`peerage run` goes on with them")
+
+
+def _clock() -> Finding:
+    now = datetime.now(UTC)
+    state: State = "ok" if now.year >= 2025 else "warning"
+    mend = "" if state == "ok" else "set it: prices are looked up by date, and encrypted connections fail"
+    return Finding("machine", "clock", state, f"{now:%Y-%m-%d %H:%M} UTC", mend)
+
+
+def _disk(folder: Path) -> Finding:
+    place = next(path for path in (folder.resolve(), *folder.resolve().parents) if path.exists())
+    free = shutil.disk_usage(place).free
+    about = f"{free / 1e9:.1f} GB free"
+    if not os.access(place, os.W_OK):
+        return Finding("machine", "folder", "broken", f"{place} cannot be written to", "choose another --dir")
+    return Finding("machine", "folder", "ok" if free >= ROOM_BYTES else "warning", about)

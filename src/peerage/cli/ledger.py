@@ -1,0 +1,98 @@
+"""`peerage verify`, `peerage replay`, `peerage export`: for those who would rather check."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from peerage.cli.options import HERE, Folder
+
+if TYPE_CHECKING:
+    from peerage.ledger.store import Ledger
+
+SHOWN = 20
+
+
+class Document(StrEnum):
+    """What an export is written as."""
+
+    jsonl = "jsonl"
+    json = "json"
+    csv = "csv"
+
+
+def verify(folder: Folder = HERE) -> None:
+    """Check that no byte of the ledger was altered.
+
+    Recomputes every digest, reply rows included. Exits with 0 when the ledger is whole and with 1 when it is
+    not, naming the records.
+    """
+    from peerage.ledger.verify import verify as check
+
+    with closing(_ledger(folder)) as ledger:
+        report = check(ledger)
+    _problems([str(problem) for problem in report.problems])
+    typer.echo(
+        f"{'whole' if report.ok else 'NOT whole'}: {report.matches} matches, {report.exchanges} replies, "
+        f"{report.bytes / 1e6:.1f} MB checked\nhead: {report.head}"
+    )
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def replay(folder: Folder = HERE) -> None:
+    """Recompute every outcome and rating from the replies.
+
+    Works offline, and compares with what is on record. Exits with 0 when all follows, with 1 when not.
+    """
+    from peerage.engine.replay import replay as recompute
+
+    with closing(_ledger(folder)) as ledger:
+        report = recompute(ledger)
+    _problems([str(difference) for difference in report.differences])
+    typer.echo(
+        f"{'all follows' if report.ok else 'NOT all follows'}: {report.recomputed} of {report.matches} "
+        f"matches recomputed, {report.as_stated} void as the engine stated"
+    )
+    for what, number in report.unknown.items():
+        typer.echo(f"not recomputable here: {number} matches of {what}")
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def export(
+    folder: Folder = HERE,
+    shape: Annotated[Document, typer.Option("--format", help="How to write it.")] = Document.jsonl,
+) -> None:
+    """Write all finished matches to standard output.
+
+    jsonl and json hold one self-contained document a match, every reply included; csv is one line per match
+    and contestant.
+    """
+    import sys
+
+    from peerage.ledger.export import export as pieces
+
+    with closing(_ledger(folder)) as ledger:
+        for piece in pieces(ledger, shape.value):
+            sys.stdout.write(piece)
+
+
+def _problems(lines: list[str]) -> None:
+    for line in lines[:SHOWN]:
+        typer.echo(f"  {line}")
+    if len(lines) > SHOWN:
+        typer.echo(f"  … and {len(lines) - SHOWN} more")
+
+
+def _ledger(folder: Path) -> Ledger:
+    """The ledger of the arena in `folder`, to read; a ledger may be checked without its arena.yaml."""
+    from peerage.ledger import open_ledger
+    from peerage.settings import FILE_NAME, ArenaSettings, load
+
+    settings = load(folder) if (folder / FILE_NAME).exists() else ArenaSettings()
+    return open_ledger(settings.ledger, folder, create=False)

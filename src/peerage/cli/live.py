@@ -1,0 +1,172 @@
+"""Watching a run: a live view in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from peerage.cli.output import Column, dollars, table, whole
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from peerage.arena import Arena
+    from peerage.engine.report import Progress, RunReport
+    from peerage.engine.runner import Runner
+    from peerage.ledger.store import Summary
+    from peerage.match import MatchRecord
+
+REFRESH_S = 0.25
+LINE_S = 10.0
+"""Seconds between two plain lines of progress."""
+RECENT = 6
+TOP = 20
+
+
+class Spectator:
+    """What is shown while a run goes on."""
+
+    def __init__(self, arena: Arena, limit: int | None, batch: int | None, console: Console) -> None:
+        self._arena = arena
+        self._limit = limit
+        self._batch = batch
+        self._console = console
+        self._recent: deque[str] = deque(maxlen=RECENT)
+        self._record = _so_far(arena)
+        self._began = time.monotonic()
+        self._first: int | None = None
+
+    def observe(self, record: MatchRecord, summary: Summary) -> None:
+        """One more match is on the ledger."""
+        self._recent.append(verdict(summary))
+        if summary.status == "done":
+            best = max(summary.scores)
+            for player, score in zip(summary.players, summary.scores, strict=True):
+                column = 0 if score == best and summary.scores.count(best) == 1 else 1 if score == best else 2
+                self._record.setdefault(player, [0, 0, 0])[column] += 1
+
+    async def watch(self, runner: Runner) -> None:
+        """Show a run's progress, beside it, until cancelled."""
+        if self._console.is_terminal:
+            await self._draw(runner)
+        else:
+            await self._lines(runner)
+
+    async def _draw(self, runner: Runner) -> None:
+        from rich.live import Live
+
+        with Live(console=self._console, auto_refresh=False, transient=True) as live:
+            printed = 0
+            while True:
+                progress = runner.progress()
+                if self._batch and progress.settled // self._batch > printed:
+                    printed = progress.settled // self._batch
+                    live.console.print(self._line(progress), highlight=False, markup=False)
+                live.update(self._view(progress), refresh=True)
+                await asyncio.sleep(REFRESH_S)
+
+    async def _lines(self, runner: Runner) -> None:
+        said = time.monotonic()
+        batches = 0
+        while True:
+            await asyncio.sleep(REFRESH_S)
+            progress = runner.progress()
+            if self._batch:
+                due = progress.settled // self._batch > batches
+                batches = progress.settled // self._batch
+            else:
+                due = time.monotonic() - said >= LINE_S
+            if due:
+                said = time.monotonic()
+                self._console.print(self._line(progress), highlight=False, markup=False, soft_wrap=True)
+
+    def _line(self, progress: Progress) -> str:
+        if self._first is None:
+            self._first = progress.settled
+        pace = (progress.settled - self._first) / max(1e-9, time.monotonic() - self._began)
+        of = f"/{progress.limit}" if progress.limit is not None else ""
+        parts = [
+            f"{progress.settled}{of} matches",
+            f"{pace:.1f} a second",
+            f"{progress.calls_in_flight} calls in flight",
+            f"{dollars(progress.spent_nano / 1e9)} spent",
+        ]
+        if progress.retries:
+            parts.append(f"{progress.retries} retries")
+        leader = max(self._standings(progress), key=lambda row: row["raw"], default=None)
+        if leader is not None:
+            parts.append(f"{leader['player']} leads with {leader['raw']:.0f}")
+        return " · ".join(parts)
+
+    def _view(self, progress: Progress) -> Any:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.text import Text
+
+        rows = sorted(self._standings(progress), key=lambda row: -row["raw"])[:TOP]
+        parts: list[Any] = [Text(self._line(progress), style="bold")]
+        if progress.limit:
+            parts.append(ProgressBar(total=progress.limit, completed=progress.settled, width=60))
+        parts.append(table(rows, _COLUMNS))
+        parts += [Text(line, style="dim", overflow="ellipsis", no_wrap=True) for line in self._recent]
+        hint = "Ctrl+C stops when the calls in flight have returned, twice at once; run it again to go on"
+        parts.append(Text(hint, style="dim italic"))
+        return Group(*parts)
+
+    def _standings(self, progress: Progress) -> Iterator[dict[str, Any]]:
+        standings = progress.standings
+        for player, raw, cost in zip(standings.players, standings.raw, standings.cost, strict=True):
+            won, drawn, lost = self._record.get(player, [0, 0, 0])
+            yield {"player": player, "raw": raw, "cost": cost, "won": won, "drawn": drawn, "lost": lost}
+
+
+def _so_far(arena: Arena) -> dict[str, list[int]]:
+    """Wins, draws and losses of earlier runs, by player."""
+    from peerage.accounts import position
+    from peerage.standings import elo_settings, pinned_rating
+
+    rating = pinned_rating(arena.ledger.meta(), arena.settings.rating)
+    accounts = position(arena.ledger, elo_settings(rating)).accounts
+    return {player: [had.wins, had.draws, had.losses] for player, had in accounts.items()}
+
+
+_COLUMNS = [
+    Column("player", "Player"),
+    Column("raw", ">Elo", whole),
+    Column("cost", ">Cost Elo", whole),
+    Column("won", ">W"),
+    Column("drawn", ">D"),
+    Column("lost", ">L"),
+]
+
+
+def verdict(summary: Summary) -> str:
+    """One finished match in one line."""
+    from peerage.protocol import visible
+
+    topic = f" on {summary.topic}" if summary.topic else ""
+    if summary.status != "done":
+        return visible(f"{summary.number}: {' and '.join(summary.players)}{topic}: void, {summary.status}")
+    best = max(summary.scores)
+    winners = [p for p, score in zip(summary.players, summary.scores, strict=True) if score == best]
+    if len(winners) > 1:
+        return visible(f"{summary.number}: {' and '.join(winners)} tied{topic}")
+    losers = " and ".join(player for player in summary.players if player not in winners)
+    return visible(f"{summary.number}: {winners[0]} beat {losers}{topic}")
+
+
+def play(arena: Arena, limit: int | None, batch: int | None) -> RunReport:
+    """Run the arena under the eyes of a spectator, on standard output."""
+    from rich.console import Console
+
+    console = Console(file=sys.stdout)
+    settings = arena.settings
+    to = f"to match {limit}" if limit else "until Ctrl+C or the budget ends it"
+    about = f"{settings.name}: {len(settings.players)} players of {settings.game}, {to}"
+    console.print(about, highlight=False, markup=False, soft_wrap=True)
+    spectator = Spectator(arena, limit, batch, console)
+    return arena.run(limit, observe=spectator.observe, beside=spectator.watch)

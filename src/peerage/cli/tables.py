@@ -1,0 +1,216 @@
+"""`peerage leaderboard`, `stats` and `match`: what the ledger says, as tables and transcripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from peerage.cli.options import HERE, Folder, Format, Shape
+from peerage.cli.output import Column, dollars, percent, seconds, show, show_json, whole
+
+if TYPE_CHECKING:
+    from peerage.arena import Arena
+
+
+class Track(StrEnum):
+    """Which ratings."""
+
+    bt = "bt"
+    raw = "raw"
+    cost = "cost"
+
+
+TITLES = {
+    "bt": "Bradley-Terry rating with 95 % intervals",
+    "raw": "Elo, sequential",
+    "cost": "Elo, sequential, adjusted for cost",
+}
+
+
+def leaderboard(
+    folder: Folder = HERE,
+    track: Annotated[
+        Track, typer.Option(help="Bradley-Terry, or sequential Elo, raw or by cost.")
+    ] = Track.bt,
+    shape: Shape = Format.table,
+) -> None:
+    """Show who stands where."""
+    from peerage.arena import open_arena
+
+    with open_arena(folder, create=False) as arena:
+        show_leaderboard(arena, track, shape)
+
+
+def show_leaderboard(arena: Arena, track: str = "bt", shape: Format = Format.table) -> None:
+    """Write the leaderboard to standard output."""
+    rows = arena.leaderboard(track)
+    shared, marked = _footnotes(rows)
+    columns = [
+        Column("rank", ">", str),
+        Column("player", "Player"),
+        Column("rating", ">Rating", whole),
+        *([Column("interval", ">95 %"), Column("rank_range", ">Ranks", _span)] if track == "bt" else ()),
+        Column("matches", ">Matches", whole),
+        Column("wins", ">W", whole),
+        Column("draws", ">D", whole),
+        Column("losses", ">L", whole),
+        Column("void", ">Void", whole),
+        Column("cost_usd", ">Cost", dollars),
+    ]
+    if shape in (Format.table, Format.markdown):
+        rows = [
+            {**row, "interval": _interval(row), "player": row["player"] + marked[row["player"]]}
+            for row in rows
+        ]
+    show(rows, columns, shape, title=f"{arena.settings.name}: {TITLES[track]}", notes=shared)
+
+
+class Part(StrEnum):
+    """Which statistics."""
+
+    players = "players"
+    judges = "judges"
+    authors = "authors"
+
+
+def stats(
+    folder: Folder = HERE,
+    of: Annotated[
+        Part | None, typer.Option("--of", help="One table alone (CSV: players, if not said).")
+    ] = None,
+    shape: Shape = Format.table,
+) -> None:
+    """Show what players, judges and authors did.
+
+    JSON holds them all as one object, or with --of as the list of one table.
+    """
+    from peerage.arena import open_arena
+
+    with open_arena(folder, create=False) as arena:
+        show_stats(arena, shape, of)
+
+
+def show_stats(arena: Arena, shape: Format = Format.table, of: Part | None = None) -> None:
+    """Write the statistics to standard output."""
+    from peerage.tables.stats import stats as counted
+
+    found = counted(arena.ledger, arena.settings).as_dict()
+    if shape is Format.json and of is None:
+        show_json(found)
+        return
+    if shape is Format.csv and of is None:
+        of = Part.players
+    for part, columns in _STATS.items():
+        if (of is None or of == part) and (found[part] or of == part):
+            show(found[part], columns, shape, title=_HEADINGS[part])
+    if of is None and found["voids"]:
+        reasons = ", ".join(f"{number} {reason}" for reason, number in found["voids"].items())
+        typer.echo(f"void matches: {reasons}")
+
+
+_HEADINGS = {
+    "players": "Players: matches, what they were asked and how they replied",
+    "judges": "Judges",
+    "authors": "Authors",
+}
+_STATS = {
+    "players": [
+        Column("player", "Player"),
+        Column("matches", ">Matches", whole),
+        Column("wins", ">W", whole),
+        Column("draws", ">D", whole),
+        Column("losses", ">L", whole),
+        Column("calls", ">Calls", whole),
+        Column("input_tokens", ">Tokens in", whole),
+        Column("output_tokens", ">out", whole),
+        Column("cost_usd", ">Cost", dollars),
+        Column("latency_p50_s", ">Median", seconds),
+        Column("latency_p95_s", ">95 %", seconds),
+        Column("repaired", ">Repaired", whole),
+        Column("invalid", ">Invalid", whole),
+        Column("refused", ">Refused", whole),
+        Column("void", ">Void", whole),
+    ],
+    "judges": [
+        Column("player", "Judge"),
+        Column("votes", ">Votes", whole),
+        Column("ties", ">Ties", whole),
+        Column("abstentions", ">Abstained", whole),
+        Column("unusable", ">Unusable", whole),
+        Column("flips", ">Flips", whole),
+        Column("flip_share", ">Flip share", percent),
+        Column("agreement", ">Agreement", percent),
+        Column("first_share", ">For the first", percent),
+        Column("kin_lean", ">Kin lean", "{:+.2f}".format),
+    ],
+    "authors": [
+        Column("player", "Author"),
+        Column("drafts", ">Drafts", whole),
+        Column("approved", ">Approved", whole),
+        Column("approval", ">Mean approval", percent),
+        Column("turns_lost", ">Turns lost", whole),
+    ],
+}
+
+
+class Document(StrEnum):
+    """How a transcript is written."""
+
+    text = "text"
+    json = "json"
+
+
+def match(
+    number: Annotated[int, typer.Argument(min=1, help="The number of the match.")],
+    folder: Folder = HERE,
+    full: Annotated[bool, typer.Option("--full", help="Every request too, word for word.")] = False,
+    shape: Annotated[Document, typer.Option("--format", help="How to write it.")] = Document.text,
+) -> None:
+    """Read a match: drafts, answers, ballots and result."""
+    from peerage.arena import open_arena
+    from peerage.tables.transcript import transcript
+
+    with open_arena(folder, create=False) as arena:
+        found = transcript(arena.ledger, number)
+    if shape is Document.json:
+        show_json(found.as_dict())
+        return
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from peerage.cli.transcript import lines
+
+    console = Console(highlight=False)
+    for line in lines(found, full=full):
+        if console.is_terminal:
+            console.print(Padding(Text(line.text, style=line.style), (0, 0, 0, line.indent)))
+        else:
+            pad = " " * line.indent
+            typer.echo("\n".join(f"{pad}{part}".rstrip() for part in line.text.split("\n")))
+
+
+def _interval(row: dict[str, Any]) -> str | None:
+    return None if row["lower"] is None else f"{row['lower']:,.0f} – {row['upper']:,.0f}"
+
+
+def _span(ranks: Sequence[int]) -> str:
+    best, worst = ranks
+    return f"{best}" if best == worst else f"{best}–{worst}"
+
+
+def _footnotes(rows: Sequence[dict[str, Any]]) -> tuple[list[str], dict[str, str]]:
+    """Notes to stand under the table, and the marks by which a player refers to those not everybody's."""
+    everybody = set.intersection(*[set(row["notes"]) for row in rows]) if rows else set()
+    shared = [note for note in (rows[0]["notes"] if rows else ()) if note in everybody]
+    own: dict[str, str] = {}
+    marks: dict[str, str] = {}
+    for row in rows:
+        mine = [note for note in row["notes"] if note not in everybody]
+        for note in mine:
+            own.setdefault(note, "¹²³⁴⁵⁶⁷⁸⁹"[len(own)] if len(own) < 9 else "*")
+        marks[row["player"]] = "".join(own[note] for note in mine)
+    return shared + [f"{mark} {note}" for note, mark in own.items()], marks

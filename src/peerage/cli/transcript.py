@@ -1,0 +1,141 @@
+"""A match as text to read: seats, drafts, answers, ballots, result; with every request on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from peerage.cli.output import dollars, seconds
+from peerage.protocol import visible
+from peerage.tables.transcript import BallotView, DraftView, ExchangeView, Transcript
+
+
+class Line(NamedTuple):
+    """A paragraph: its style (a rich style name, or ""), how far it is indented, its text."""
+
+    style: str
+    indent: int
+    text: str
+
+
+def lines(match: Transcript, *, full: bool) -> Iterator[Line]:
+    """The whole match; `full` adds every request word for word, as its player saw it."""
+    names = " against ".join(
+        f"{seat.player} ({seat.label})" for seat in match.seats if seat.role == "contestant"
+    )
+    topic = f", on {match.topic}" if match.topic else ""
+    yield Line("bold", 0, f"Match {match.number}: {names}{topic}")
+    yield Line("dim", 0, f"round {match.round} · {match.game} version {match.version} · {match.status}")
+    yield from _seats(match)
+    if match.drafts:
+        yield from _head("Drafts")
+        for draft in match.drafts:
+            yield from _draft(draft)
+    for stage, text in match.challenge.items():
+        yield from _head(f"Challenge: {stage}" if len(match.challenge) > 1 else "Challenge")
+        yield Line("", 2, visible(text))
+    for one in match.exchanges:
+        if one.role == "contestant":
+            yield from _head(f"Answer {one.label}: {one.player}" + (" (repaired)" if "~" in one.key else ""))
+            yield from _said(one)
+    if match.ballots:
+        yield from _head("Ballots")
+        for ballot in match.ballots:
+            yield from _ballot(ballot)
+    yield from _result(match)
+    if full:
+        for one in match.exchanges:
+            yield from _exchange(one)
+
+
+def _head(text: str) -> Iterator[Line]:
+    yield Line("", 0, "")
+    yield Line("bold", 0, visible(text))
+
+
+def _seats(match: Transcript) -> Iterator[Line]:
+    roles: dict[str, list[str]] = {}
+    for seat in match.seats:
+        roles.setdefault(seat.role, []).append(f"{seat.player} {seat.raw:.0f}")
+    for role, players in roles.items():
+        yield Line("dim", 0, f"{role}: {', '.join(players)}")
+
+
+def _draft(draft: DraftView) -> Iterator[Line]:
+    authors = " and ".join(dict.fromkeys(draft.authors.values()))
+    ended = "approved" if draft.accepted else "not approved" if draft.status == "ok" else draft.status
+    share = "" if draft.approval is None else f" by {draft.approval:.0%}"
+    yield Line("italic", 2, f"Turn {draft.turn}, draft {draft.draft}, by {authors}: {ended}{share}")
+    for text in draft.texts.values():
+        yield Line("", 4, visible(text))
+    for vote in draft.votes:
+        reason = f" — {visible(vote.reason)}" if vote.reason else ""
+        yield Line("dim", 4, f"{vote.player}: {vote.vote}{reason}")
+
+
+def _said(one: ExchangeView) -> Iterator[Line]:
+    if one.reply:
+        yield Line("", 2, visible(one.reply))
+    if one.status != "ok":
+        yield Line("red", 2, f"[{one.status}] {visible(one.reason)}")
+    tokens = "" if one.output_tokens is None else f"{one.output_tokens} tokens · "
+    took = "" if one.latency_s is None else f"{seconds(one.latency_s)} · "
+    cost = "cost unknown" if one.cost_usd is None else dollars(one.cost_usd)
+    tries = f" · {one.attempts} attempts" if one.attempts > 1 else ""
+    cut = " · cut at its limit" if one.truncated else ""
+    yield Line("dim", 2, f"{tokens}{took}{cost}{tries}{cut}")
+
+
+def _ballot(ballot: BallotView) -> Iterator[Line]:
+    orders = ", ".join(f"{verdict} in the order {order}" for order, verdict in ballot.verdicts.items())
+    flipped = "; flipped, so a tie" if ballot.flipped else ""
+    yield Line("", 2, f"{ballot.player}: {ballot.vote} ({orders}{flipped}), weight {ballot.weight:.3f}")
+    for order, reason in ballot.reasons.items():
+        if reason:
+            yield Line("dim", 4, f"{order}: {visible(reason)}")
+
+
+def _result(match: Transcript) -> Iterator[Line]:
+    yield from _head("Result")
+    if match.status == "under way":
+        yield Line("", 2, "still under way")
+        return
+    if not match.scores:
+        yield Line("", 2, f"void: {visible(match.status)}")
+    best = max(match.scores.values(), default=0.0)
+    winners = [label for label, score in match.scores.items() if score == best]
+    if len(winners) == 1:
+        yield Line("", 2, f"{match.player(winners[0])} ({winners[0]}) wins, {match.decided}")
+    elif winners:
+        yield Line("", 2, f"{' and '.join(match.player(label) for label in winners)} tie, {match.decided}")
+    if match.share is not None:
+        first = next(iter(match.scores), "A")
+        yield Line("", 2, f"{first} has {match.share:.0%} of the judges' weight")
+    for label, cost in match.costs.items():
+        known = "unknown" if cost is None else f"{cost:.6g}"
+        yield Line("", 2, f"cost of {label}'s answer: {known}")
+    contestants = {seat.player for seat in match.seats if seat.role == "contestant"}
+    for track, moved in match.ratings.items():
+        changes = [
+            f"{player} {before:.0f} → {after:.0f}"
+            for player, (before, after) in moved.items()
+            if player in contestants
+        ]
+        others = len(moved) - len(changes)
+        spread = f", and {others} others moved by propagation" if others else ""
+        yield Line("", 2, f"{track} Elo: {', '.join(changes)}{spread}")
+    calls = sum(total.calls for total in match.totals.values())
+    spent = sum(total.cost_nano for total in match.totals.values()) / 1e9
+    unknown = sum(total.unknown_costs for total in match.totals.values())
+    rest = f", and {unknown} calls of unknown cost" if unknown else ""
+    yield Line("", 2, f"{calls} calls, {dollars(spent)} in all{rest}")
+    yield Line("dim", 2, f"record {match.digests.record} · replies {match.digests.root}")
+
+
+def _exchange(one: ExchangeView) -> Iterator[Line]:
+    yield from _head(f"{one.key}: {one.player} as {one.label}")
+    for speaker, text in one.request:
+        yield Line("cyan", 2, f"{speaker}:")
+        yield Line("", 4, visible(text))
+    yield Line("cyan", 2, "reply:")
+    yield from _said(one)

@@ -1,0 +1,218 @@
+"""The demo from an empty folder to a table that can be checked, and going on where it stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from peerage.cli.main import app
+
+cli = CliRunner()
+KEYS = {"player", "model", "track", "rating", "matches", "wins", "draws", "losses", "cost_usd"}
+
+
+def peerage(*words: str, code: int = 0) -> str:
+    done = cli.invoke(app, [str(word) for word in words])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("arena") / "demo"
+    said = peerage("demo", "--matches", "24", "--seed", "3", "--dir", str(folder))
+    assert "24 matches, 24 of them now" in said
+    assert str(folder / "arena.db") in said
+    assert f"peerage match 1 --dir {folder}" in said
+    return folder
+
+
+@pytest.mark.parametrize("track", ["bt", "raw", "cost"])
+def test_the_leaderboard_as_json_keeps_its_contract(demo: Path, track: str) -> None:
+    rows = json.loads(peerage("leaderboard", "--dir", str(demo), "--format", "json", "--track", track))
+    assert len(rows) == 8
+    assert all(row.keys() >= KEYS for row in rows)
+    assert {row["model"] for row in rows} >= {"house:0.95", "house:0.2"}
+    assert {row["track"] for row in rows} == {track}
+    assert sum(row["matches"] for row in rows) + sum(row["void"] for row in rows) == 48
+    assert all(row["wins"] + row["draws"] + row["losses"] == row["matches"] for row in rows)
+    assert [row["rank"] for row in rows] == sorted(row["rank"] for row in rows)
+
+
+def test_the_leaderboard_for_people(demo: Path) -> None:
+    shown = peerage("leaderboard", "--dir", str(demo), "--track", "cost")
+    assert "house:0.95" in shown
+    assert "propagation on: width 50 Elo" in shown
+    assert "cost mode linear" in shown
+    csv = peerage("leaderboard", "--dir", str(demo), "--format", "csv").splitlines()
+    assert len(csv) == 9
+    assert csv[0].startswith("rank,")
+    assert peerage("leaderboard", "--dir", str(demo), "--format", "markdown").startswith("**demo")
+
+
+def test_a_demo_goes_on_where_it_stopped_and_stands_where_an_unbroken_one_stands(
+    demo: Path, tmp_path: Path
+) -> None:
+    for matches in ("10", "24"):
+        said = peerage("demo", "--matches", matches, "--seed", "3", "--dir", str(tmp_path / "two"))
+    assert "24 matches, 14 of them now" in said
+    whole, halves = (
+        peerage("leaderboard", "--format", "json", "--track", "raw", "--dir", str(folder))
+        for folder in (demo, tmp_path / "two")
+    )
+    assert whole == halves
+    again = peerage("demo", "--matches", "24", "--dir", str(tmp_path / "two"))
+    assert "24 matches, 0 of them now" in again
+
+
+def test_another_seed_on_a_begun_arena_is_refused(demo: Path) -> None:
+    assert "seed in arena.yaml" in peerage("demo", "--seed", "4", "--dir", str(demo), code=2)
+
+
+def test_the_demo_never_plays_what_costs_money(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text("players: [openai:gpt-5-mini, house:0.1, house:0.2, house:0.3]")
+    assert "plays house players alone" in peerage("demo", "--dir", str(tmp_path), code=2)
+
+
+def test_run_plays_an_arena_of_house_players_without_asking(tmp_path: Path) -> None:
+    peerage("init", "--dir", str(tmp_path))
+    said = peerage(
+        "run", "--max-matches", "6", "--batch-size", "2", "--concurrency", "2", "--dir", str(tmp_path)
+    )
+    assert "6 matches, 6 of them now" in said
+
+
+def test_verify_and_replay(demo: Path, tmp_path: Path) -> None:
+    assert peerage("verify", "--dir", str(demo)).startswith("whole: 24 matches")
+    assert peerage("replay", "--dir", str(demo)).startswith("all follows: 24 of 24 matches recomputed")
+    # A sceptic needs the ledger alone.
+    (tmp_path / "arena.db").write_bytes((demo / "arena.db").read_bytes())
+    assert peerage("verify", "--dir", str(tmp_path)).startswith("whole: 24 matches")
+    assert "head: " in peerage("verify", "--dir", str(tmp_path))
+
+
+def test_one_changed_reply_is_found_and_named(demo: Path, tmp_path: Path) -> None:
+    (tmp_path / "arena.db").write_bytes((demo / "arena.db").read_bytes())
+    with sqlite3.connect(tmp_path / "arena.db") as database:
+        database.execute(
+            "update replies set body = cast(replace(body, 'e', 'a') as blob) where intent = "
+            '(select id from intents where "match" = 7 limit 1)'
+        )
+    database.close()
+    said = peerage("verify", "--dir", str(tmp_path), code=1)
+    assert "match 7" in said
+    assert "NOT whole" in said
+
+
+def test_statistics(demo: Path) -> None:
+    shown = peerage("stats", "--dir", str(demo))
+    assert "Judges" in shown
+    assert "Authors" in shown
+    whole = json.loads(peerage("stats", "--dir", str(demo), "--format", "json"))
+    assert whole["matches"] == 24
+    assert {row["player"] for row in whole["players"]} >= {"house:0.95"}
+    judges = json.loads(peerage("stats", "--of", "judges", "--dir", str(demo), "--format", "json"))
+    assert judges == whole["judges"]
+    csv = peerage("stats", "--dir", str(demo), "--format", "csv").splitlines()
+    assert len(csv) == 9
+    assert csv[0].startswith("player,")
+    assert "Judges" in peerage("run", "--stats-only", "--dir", str(demo))
+
+
+def test_a_match_can_be_read(demo: Path) -> None:
+    story = peerage("match", "2", "--dir", str(demo))
+    assert story.startswith("Match 2: house:")
+    for part in ("Drafts", "Challenge", "Answer A", "Answer B", "Ballots", "Result", "weight"):
+        assert part in story
+    full = peerage("match", "2", "--full", "--dir", str(demo))
+    assert full.startswith(story)
+    assert "You are an impartial judge" in full
+    data = json.loads(peerage("match", "2", "--dir", str(demo), "--format", "json"))
+    assert data["number"] == 2
+    assert {one["role"] for one in data["exchanges"]} == {"author", "committee", "contestant", "judge"}
+    missing = cli.invoke(app, ["match", "99", "--dir", str(demo)])
+    assert missing.exit_code == 1
+    assert "matches 1 to 24" in missing.stderr
+
+
+def test_exports(demo: Path) -> None:
+    documents = [json.loads(line) for line in peerage("export", "--dir", str(demo)).splitlines()]
+    assert [document["match"] for document in documents] == list(range(1, 25))
+    assert json.loads(peerage("export", "--format", "json", "--dir", str(demo))) == documents
+    csv = peerage("export", "--format", "csv", "--dir", str(demo)).splitlines()
+    assert len(csv) == 49
+    assert csv[0].startswith("number,round,game")
+
+
+def test_an_estimate_names_every_player_and_both_sums(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text(
+        "budget: 3\nplayers:\n  - {model: openai:a-model, price: {input: 1, output: 4}}\n"
+        + "".join(f"  - house:0.{at}\n" for at in range(1, 6))
+    )
+    plan = json.loads(peerage("estimate", "--max-matches", "40", "--format", "json", "--dir", str(tmp_path)))
+    assert plan["matches"] == 40
+    assert 0 < plan["expected_usd"] < plan["worst_usd"]
+    shown = peerage("estimate", "--max-matches", "40", "--dir", str(tmp_path))
+    assert "openai:a-model" in shown
+    assert "the budget of $3.00 over all runs is never exceeded" in shown
+    assert not (tmp_path / "arena.db").exists()
+
+
+def test_no_ledger_is_said_so(tmp_path: Path) -> None:
+    peerage("init", "--dir", str(tmp_path))
+    for command in ("leaderboard", "verify", "replay"):
+        done = cli.invoke(app, [command, "--dir", str(tmp_path)])
+        assert done.exit_code == 1
+        assert done.stderr.startswith("peerage: ")
+        assert done.stdout == ""
+    assert not (tmp_path / "arena.db").exists(), "reading makes nothing"
+
+
+def test_nobody_agrees_to_spending_in_a_script(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text(
+        "players:\n" + "".join(f"  - {{model: openai:gpt-5-mini, name: p{at}}}\n" for at in range(5))
+    )
+    done = cli.invoke(
+        app, ["run", "--dir", str(tmp_path), "--max-matches", "10"], env={"OPENAI_API_KEY": "x"}
+    )
+    assert done.exit_code == 2
+    assert "`--yes` agrees beforehand" in done.stderr
+    assert "p0" in done.stdout, "the plan stands above the question"
+
+
+def recorded(path: Path) -> int:
+    """Finished matches on a ledger that is being written."""
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+            return int(database.execute("select count(*) from records").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl+C cannot be sent to one process there")
+def test_ctrl_c_stops_in_good_order_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "peerage.cli.main", "demo", "--matches", "20000", "--dir", str(tmp_path)]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 30
+    while recorded(tmp_path / "arena.db") < 3 and time.monotonic() < until:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=30)
+    assert running.returncode == 130, (out, err)
+    assert err == ""
+    assert "stopped" in out
+    played = int(out.split(" matches, ")[0].rpartition("\n")[2])
+    assert 0 < played < 20000
+    assert f"{played + 2} matches, 2 of them now" in peerage(
+        "demo", "--matches", str(played + 2), "--dir", str(tmp_path)
+    )

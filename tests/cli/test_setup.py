@@ -1,0 +1,160 @@
+"""From an empty folder to an arena that can run: init, doctor, lists."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from peerage.cli import doctor
+from peerage.cli.main import app
+from peerage.cli.starter import arena_text, demo_text, starters
+from peerage.players.keys import PROVIDERS
+from peerage.players.prices import price_of
+from peerage.settings import enough_players, load, loads
+
+cli = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for provider in PROVIDERS.values():
+        for name in provider.key_env:
+            monkeypatch.delenv(name, raising=False)
+
+
+class TestInit:
+    def test_without_a_key_house_players_stand_in(self, tmp_path: Path) -> None:
+        done = cli.invoke(app, ["init", "--dir", str(tmp_path / "new"), "--seed", "4", "--name", "no: 'ne"])
+        assert done.exit_code == 0
+        assert "no provider's key found" in done.stdout
+        settings = load(tmp_path / "new")
+        enough_players(settings)
+        assert settings.seed == 4
+        assert settings.name == "no: 'ne"
+        assert {player.provider for player in settings.players} == {"house"}
+
+    def test_keys_of_the_env_file_choose_the_players_and_are_not_repeated(self, tmp_path: Path) -> None:
+        (tmp_path / ".env").write_text("ANTHROPIC_API_KEY=sk-secret-1\nGROQ_API_KEY=sk-secret-2\n")
+        done = cli.invoke(app, ["init", "--dir", str(tmp_path)])
+        assert "anthropic: key found in ANTHROPIC_API_KEY" in done.stdout
+        assert "secret" not in done.stdout + (tmp_path / "arena.yaml").read_text()
+        settings = load(tmp_path)
+        assert {player.provider for player in settings.players} == {"anthropic", "groq"}
+        assert settings.budget.arena == 5
+
+    def test_an_arena_that_is_there_is_kept(self, tmp_path: Path) -> None:
+        (tmp_path / "arena.yaml").write_text("name: mine\n")
+        done = cli.invoke(app, ["init", "--dir", str(tmp_path)])
+        assert done.exit_code == 2
+        assert "`--force` replaces it" in done.stderr
+        assert (tmp_path / "arena.yaml").read_text() == "name: mine\n"
+        assert cli.invoke(app, ["init", "--force", "--dir", str(tmp_path)]).exit_code == 0
+
+    @pytest.mark.parametrize("provider", [name for name, about in PROVIDERS.items() if about.key_env])
+    def test_each_provider_alone_makes_an_arena_that_its_budget_allows(self, provider: str) -> None:
+        settings = loads(arena_text("x", 0, {provider: "A_KEY"}))
+        enough_players(settings)
+        if settings.budget.arena is not None:
+            assert {player.provider for player in settings.players} == {provider}
+            unpriced = [p.model for p in settings.players if not price_of(p, date(2025, 11, 1)).known]
+            assert unpriced == []
+
+    def test_every_provider_has_a_starter(self) -> None:
+        assert starters().keys() == PROVIDERS.keys()
+
+    def test_the_demo_is_an_arena(self) -> None:
+        enough_players(loads(demo_text(1)))
+
+
+class TestDoctor:
+    def examined(self, folder: Path, code: int = 0) -> str:
+        done = cli.invoke(app, ["doctor", "--dir", str(folder)])
+        assert done.exit_code == code, done.output
+        return done.stdout
+
+    def test_without_an_arena(self, tmp_path: Path) -> None:
+        assert "`peerage init` writes one" in self.examined(tmp_path)
+
+    def test_a_house_arena_lacks_nothing(self, tmp_path: Path) -> None:
+        cli.invoke(app, ["init", "--dir", str(tmp_path)])
+        shown = self.examined(tmp_path)
+        assert "all that is needed is there" in shown
+        assert "none yet; `peerage run` makes it" in shown
+        assert not (tmp_path / "arena.db").exists()
+
+    def test_wrong_settings_are_named_with_their_line(self, tmp_path: Path) -> None:
+        (tmp_path / "arena.yaml").write_text("players: [house:0.1, house:0.2]\nseed: x\n")
+        assert "line 2, seed: found 'x'" in self.examined(tmp_path, 1)
+
+    def test_a_missing_key_is_named_with_its_mend_and_never_shown(self, tmp_path: Path) -> None:
+        (tmp_path / ".env").write_text("MISTRAL_API_KEY=sk-very-secret\n")
+        lines = [f"  - {{model: openai:gpt-5-mini, name: p{at}}}\n" for at in range(5)]
+        (tmp_path / "arena.yaml").write_text(f"players:\n{''.join(lines)}")
+        shown = self.examined(tmp_path, 1)
+        assert "✗ p0" in shown
+        assert "OPENAI_API_KEY is not set" in shown
+        assert "→ write OPENAI_API_KEY=... into .env" in shown
+        assert "✓ mistral" in shown
+        assert "secret" not in shown
+        assert "5 to mend" in shown
+
+    def test_a_budget_without_a_price_is_broken(self, tmp_path: Path) -> None:
+        house = "".join(f"  - house:0.{at}\n" for at in range(1, 6))
+        (tmp_path / "arena.yaml").write_text(f"budget: 1\nplayers:\n  - python:json:dumps\n{house}")
+        shown = self.examined(tmp_path, 1)
+        assert "none known for python:json:dumps, so the budget cannot be kept" in shown
+
+    def test_a_ledger_that_is_none(self, tmp_path: Path) -> None:
+        cli.invoke(app, ["init", "--dir", str(tmp_path)])
+        (tmp_path / "arena.db").write_text("not a database " * 100)
+        assert "✗ sqlite:///arena.db" in self.examined(tmp_path, 1)
+
+    def test_installing_nothing(self, tmp_path: Path) -> None:
+        cli.invoke(app, ["init", "--dir", str(tmp_path)])
+        done = cli.invoke(app, ["doctor", "--install", "--dir", str(tmp_path)])
+        assert done.stdout.startswith("nothing to install")
+
+    def test_missing_extras_are_installed_with_this_python(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ran: list[list[str]] = []
+        monkeypatch.setattr(doctor, "needed_extras", lambda players: {"models", "local"})
+        monkeypatch.setattr(
+            doctor, "_lacking", lambda package, extra: ["xllamacpp"] if extra == "local" else []
+        )
+        monkeypatch.setattr(
+            "subprocess.run", lambda words, check: ran.append(words) or type("Done", (), {"returncode": 0})
+        )
+        cli.invoke(app, ["init", "--dir", str(tmp_path)])
+        doctor.install_missing(tmp_path)
+        assert ran[0][1:] == ["-m", "pip", "install", "peerage[local]"]
+
+    def test_what_an_extra_lacks_is_read_through_other_packages_extras(self) -> None:
+        assert doctor._lacking("peerage", "fast") in ([], ["numba"])
+        assert doctor._lacking("peerage", "no-such-extra") == []
+
+
+def test_players_and_their_prices(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text(
+        "players:\n  - house:0.5\n"
+        "  - {model: openai:a, price: {input: 1.5, output: 6}, pricing_source: contract}\n"
+        "  - {model: 'python:json:dumps', name: agent}\n"
+    )
+    rows = json.loads(cli.invoke(app, ["players", "--format", "json", "--dir", str(tmp_path)]).stdout)
+    assert [row["model"] for row in rows] == ["house:0.5", "openai:a", "python:json:dumps"]
+    assert (rows[1]["input_usd_per_million"], rows[1]["output_usd_per_million"]) == (1.5, 6.0)
+    assert rows[1]["pricing_source"] == "contract"
+    assert rows[2]["output_usd_per_million"] is None
+    shown = cli.invoke(app, ["players", "--dir", str(tmp_path)]).stdout
+    assert "No price is known for agent" in shown
+
+
+def test_games() -> None:
+    rows = json.loads(cli.invoke(app, ["games", "--format", "json"]).stdout)
+    assert rows[0]["game"] == "duel"
+    assert rows[0]["officials"]["judge"] == [2, 5]
+    assert "2–5 judge" in cli.invoke(app, ["games"]).stdout
