@@ -136,7 +136,7 @@ def test_a_real_ledger_that_is_full_says_so_and_takes_rows_again_later(tmp_path:
 
     try:
         with ledger.runner():
-            limit(40)
+            limit(30)
             (error,) = asyncio.run(fill(1))
             assert isinstance(error, LedgerError)
             assert "full" in str(error)
