@@ -14,7 +14,7 @@ from peerage.cli.output import Column, dollars, table, whole
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from peerage.arena import Arena
+    from peerage.arena import Arena, OpenClient
     from peerage.engine.report import Progress, RunReport
     from peerage.engine.runner import Runner
     from peerage.ledger.store import Summary
@@ -159,8 +159,8 @@ def verdict(summary: Summary) -> str:
     return visible(f"{summary.number}: {winners[0]} beat {losers}{topic}")
 
 
-def play(arena: Arena, limit: int | None, batch: int | None) -> RunReport:
-    """Run the arena under the eyes of a spectator, on standard output."""
+def play(arena: Arena, limit: int | None, batch: int | None, clients: OpenClient | None = None) -> RunReport:
+    """Run the arena under the eyes of a spectator, on standard output; `clients` as in `Arena.run`."""
     from rich.console import Console
 
     console = Console(file=sys.stdout)
@@ -169,4 +169,4 @@ def play(arena: Arena, limit: int | None, batch: int | None) -> RunReport:
     about = f"{settings.name}: {len(settings.players)} players of {settings.game}, {to}"
     console.print(about, highlight=False, markup=False, soft_wrap=True)
     spectator = Spectator(arena, limit, batch, console)
-    return arena.run(limit, observe=spectator.observe, beside=spectator.watch)
+    return arena.run(limit, observe=spectator.observe, beside=spectator.watch, clients=clients)

@@ -14,9 +14,12 @@ from peerage.cli.options import HERE, Folder, Format, Quiet, Shape
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.engine.report import RunReport
-    from peerage.settings import ArenaSettings
+    from peerage.players.client import Client
+    from peerage.settings import ArenaSettings, PlayerSettings
 
 DEMO_MATCHES = 300
+WATCH_SPEED = 80
+"""How much faster than life house players answer when somebody watches."""
 PLANNED = 100
 """Matches that a plan is made for when no number is given."""
 
@@ -104,7 +107,7 @@ def demo(
                 f"{path}: the demo plays house players alone, and {paid[0]} is none; `peerage run` plays "
                 "this arena, `--dir FOLDER` makes a demo elsewhere"
             )
-        report = play(arena, matches, None)
+        report = play(arena, matches, None, _watchable if sys.stdout.isatty() else None)
         tables.show_leaderboard(arena)
         _tell(report, arena.ledger.address)
     if report.reason == "interrupted":
@@ -120,6 +123,14 @@ def demo(
     wide = max(map(len, todo))
     for lead, (words, about) in zip(["next:", *[""] * len(todo)], todo.items(), strict=False):
         typer.echo(f"{lead:6}peerage {words:<{wide}}  {about}")
+
+
+def _watchable(player: PlayerSettings) -> Client:
+    """A house player slow enough to follow: 300 duels in a quarter of a minute."""
+    from peerage.players.house import HouseClient
+    from peerage.players.paced import PacedClient
+
+    return PacedClient(HouseClient(player), lambda call, answer: min(answer.latency_s, 10.0) / WATCH_SPEED)
 
 
 def estimate(
