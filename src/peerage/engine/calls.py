@@ -123,7 +123,7 @@ class Calls:
         pending.worst = 0
         self._intent(pending)
         # Not at once: a long match past its deadline would go through all its requests on one stack.
-        self._journal.then(partial(self._record, pending, Reply("void", reason=reason, cost_nano=0)))
+        self._journal.then(partial(self._void, pending, Reply("void", reason=reason, cost_nano=0)))
 
     def expire(self, match: int) -> None:
         """A match is past its deadline: whatever of it still waits to be sent is void."""
@@ -256,12 +256,13 @@ class Calls:
         line = self._lines[pending.player]
         try:
             raw = _raw(line, answer)
-            model = storable(answer.snapshot)[:200]
             truncated = bool(answer.truncated) or len(answer.text) > MAX_STORED_CHARS
+            price = line.price.source if raw.cost_nano else ""
+            body = reply_body(raw, storable(answer.snapshot)[:200], price, truncated)
         except Exception as error:  # whatever a third party's client returned, it was no `Answer`
             self._failed(pending, _raised(pending.player, error))
-            return
-        self._record(pending, raw, model, truncated)
+        else:
+            self._record(pending, raw, body)
 
     def _failed(self, pending: Pending, error: PlayerError) -> None:
         pending.tries += 1
@@ -280,7 +281,7 @@ class Calls:
                 self._dispatcher.pause(pending.player, asked)
             self._backing_off[pending] = self._loop.call_later(wait, self._again, pending)
             return
-        self._record(pending, Reply("void", reason=reason, cost_nano=cost))
+        self._void(pending, Reply("void", reason=reason, cost_nano=cost))
 
     def _again(self, pending: Pending) -> None:
         del self._backing_off[pending]
@@ -295,9 +296,11 @@ class Calls:
         )
         self._journal.touch()
 
-    def _record(self, pending: Pending, raw: Reply, model: str = "", truncated: bool = False) -> None:
+    def _void(self, pending: Pending, raw: Reply) -> None:
         price = self._lines[pending.player].price.source if raw.cost_nano else ""
-        body = reply_body(raw, model, price, truncated)
+        self._record(pending, raw, reply_body(raw, price=price))
+
+    def _record(self, pending: Pending, raw: Reply, body: bytes) -> None:
         key = pending.ask.key
         self._journal.rows.replies.append(
             ReplyRow(pending.match, key, pending.attempt, body, most_nano(pending, raw), self._clock())
@@ -315,7 +318,7 @@ def most_nano(pending: Pending, raw: Reply) -> int | None:
 
 def _raw(line: Line, answer: Answer) -> Reply:
     """An answer as a raw reply, priced; what a client may have got wrong is unknown then."""
-    seconds = answer.latency_s if math.isfinite(answer.latency_s) and answer.latency_s > 0 else 0.0
+    seconds = answer.latency_s if 0 < answer.latency_s < 1e9 else 0.0
     tokens_in, tokens_out = _counted(answer.input_tokens), _counted(answer.output_tokens)
     if answer.cost_usd is None:
         cost = line.price.cost_nano(tokens_in, tokens_out, round(seconds * 1000))
@@ -342,7 +345,7 @@ def _raised(player: str, error: Exception) -> PlayerError:
 
 
 def _counted(tokens: int | None) -> int | None:
-    return tokens if isinstance(tokens, int) and 0 <= tokens < 2**40 else None
+    return tokens if type(tokens) is int and 0 <= tokens < 2**40 else None
 
 
 def _nano(dollars: float) -> int | None:
