@@ -10,6 +10,7 @@ import gc
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
 from itertools import groupby
@@ -119,28 +120,24 @@ class _Tally:
 
     __slots__ = ("answered", "cost_nano", "hashed", "root", "texts", "twice", "unanswered")
 
-    def __init__(self, rows: Iterable[Exchange]) -> None:
-        leaves: dict[str, bytes] = {}
-        self.texts: set[bytes] = set()
-        self.hashed = self.cost_nano = self.unanswered = 0
-        self.twice: list[str] = []
-        for row in rows:
-            request, reply, key = row.request, row.reply, row.key
-            # No player can write these marks: within JSON strings their quotes are escaped.
-            at = request.find(b'"form":"') + 8
-            self.texts.add(request[at : at + 64])
-            if b'"text":"' in request:
-                self.texts.update(_TEXTS(request))
-            if reply is None:
-                self.unanswered += 1
-                continue
-            if key in leaves:
-                self.twice.append(key)
-            leaves[key] = leaf(key, row.player, request, reply)
-            self.hashed += len(request) + len(reply)
-            self.cost_nano += row.cost_nano or 0
+    def __init__(self, exchanges: Iterable[Exchange]) -> None:
+        # Comprehensions, and one pass over all requests together: this runs once for every reply there is.
+        rows = list(exchanges)
+        answered = [(row.key, row.player, row.request, row.reply) for row in rows if row.reply is not None]
+        leaves = {row[0]: leaf(*row) for row in answered}
         self.answered = len(leaves)
+        self.unanswered = len(rows) - len(answered)
+        self.twice: set[str] = set()
+        if len(leaves) < len(answered):
+            self.twice = {key for key, times in Counter([row[0] for row in answered]).items() if times > 1}
         self.root = root([leaves[key] for key in sorted(leaves)]).hex()
+        self.hashed = sum([len(row[2]) + len(row[3]) for row in answered])
+        self.cost_nano = sum([row.cost_nano or 0 for row in rows])
+        # No player can write these marks: within JSON strings their quotes are escaped.
+        requests = b"".join([row.request for row in rows])
+        self.texts = {rest[:64] for rest in requests.split(b'"form":"')[1:]}
+        if b'"text":"' in requests:
+            self.texts.update(_TEXTS(requests))
 
 
 class _Seat(msgspec.Struct, gc=False):
@@ -214,7 +211,7 @@ def _match(
                 problems.append("number or round beside its fixture changed")
     except msgspec.MsgspecError as error:
         return [f"its fixture or record is not in the form of this version: {error}"]
-    problems += [f"{key} is answered twice" for key in tally.twice]
+    problems += [f"{key} is answered twice" for key in sorted(tally.twice)]
     if header.root != tally.root:
         found = [what for what in _changed(ledger, number) if what not in problems]
         problems += found or ["its exchanges do not give the Merkle root on record"]

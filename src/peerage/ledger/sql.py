@@ -222,15 +222,14 @@ class SqlLedger:
     def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
         i, r = INTENTS.c, REPLIES.c
         wanted = (
-            select(i.match, i.id, i.key, i.attempt, i.player, i.body, r.body, i.worst_nano, r.cost_nano)
+            select(i.match, i.key, i.attempt, i.player, i.body, r.body, i.worst_nano, r.cost_nano, i.id)
             .select_from(INTENTS.outerjoin(REPLIES, r.intent == i.id))
             .where(_span(i.match, first, last))
             .order_by(i.match, i.key, i.attempt)
         )
         # In the order of the index; sorting here spares the database a copy of every body.
         for _, rows in groupby(self._read(wanted), itemgetter(0)):
-            for match, _, *rest in sorted(rows, key=itemgetter(1)):
-                yield Exchange(match, *rest)
+            yield from starmap(Exchange, map(itemgetter(slice(8)), sorted(rows, key=itemgetter(8))))
 
     def unanswered(self, first: int) -> Iterator[Unanswered]:
         i, f = INTENTS.c, FAILURES.c
