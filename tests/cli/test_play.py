@@ -90,6 +90,8 @@ def test_run_plays_an_arena_of_house_players_without_asking(tmp_path: Path) -> N
         "run", "--max-matches", "6", "--batch-size", "2", "--concurrency", "2", "--dir", str(tmp_path)
     )
     assert "6 matches, 6 of them now" in said
+    batches = [line.split(" · ")[0] for line in said.splitlines() if " a second · " in line]
+    assert batches == ["2/6 matches", "4/6 matches", "6/6 matches"]
 
 
 def test_verify_and_replay(demo: Path, tmp_path: Path) -> None:

@@ -38,7 +38,8 @@ class Spectator:
         self._recent: deque[str] = deque(maxlen=RECENT)
         self._record = _so_far(arena)
         self._began = time.monotonic()
-        self._first: int | None = None
+        self._first = 0
+        self._runner: Runner | None = None
 
     def observe(self, record: MatchRecord, summary: Summary) -> None:
         """One more match is on the ledger."""
@@ -48,9 +49,13 @@ class Spectator:
             for player, score in zip(summary.players, summary.scores, strict=True):
                 column = 0 if score == best and summary.scores.count(best) == 1 else 1 if score == best else 2
                 self._record.setdefault(player, [0, 0, 0])[column] += 1
+        if self._batch and self._runner is not None and summary.number % self._batch == 0:
+            self._say(self._line(self._runner.progress(), summary.number))
 
     async def watch(self, runner: Runner) -> None:
         """Show a run's progress, beside it, until cancelled."""
+        self._runner = runner
+        self._first = runner.progress().settled
         if self._console.is_terminal:
             await self._draw(runner)
         else:
@@ -60,37 +65,25 @@ class Spectator:
         from rich.live import Live
 
         with Live(console=self._console, auto_refresh=False, transient=True) as live:
-            printed = 0
             while True:
-                progress = runner.progress()
-                if self._batch and progress.settled // self._batch > printed:
-                    printed = progress.settled // self._batch
-                    live.console.print(self._line(progress), highlight=False, markup=False)
-                live.update(self._view(progress), refresh=True)
+                live.update(self._view(runner.progress()), refresh=True)
                 await asyncio.sleep(REFRESH_S)
 
     async def _lines(self, runner: Runner) -> None:
-        said = time.monotonic()
-        batches = 0
         while True:
-            await asyncio.sleep(REFRESH_S)
-            progress = runner.progress()
-            if self._batch:
-                due = progress.settled // self._batch > batches
-                batches = progress.settled // self._batch
-            else:
-                due = time.monotonic() - said >= LINE_S
-            if due:
-                said = time.monotonic()
-                self._console.print(self._line(progress), highlight=False, markup=False, soft_wrap=True)
+            await asyncio.sleep(LINE_S)
+            if not self._batch:
+                progress = runner.progress()
+                self._say(self._line(progress, progress.settled))
 
-    def _line(self, progress: Progress) -> str:
-        if self._first is None:
-            self._first = progress.settled
-        pace = (progress.settled - self._first) / max(1e-9, time.monotonic() - self._began)
+    def _say(self, line: str) -> None:
+        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    def _line(self, progress: Progress, settled: int) -> str:
+        pace = (settled - self._first) / max(1e-9, time.monotonic() - self._began)
         of = f"/{progress.limit}" if progress.limit is not None else ""
         parts = [
-            f"{progress.settled}{of} matches",
+            f"{settled}{of} matches",
             f"{pace:.1f} a second",
             f"{progress.calls_in_flight} calls in flight",
             f"{dollars(progress.spent_nano / 1e9)} spent",
@@ -108,7 +101,7 @@ class Spectator:
         from rich.text import Text
 
         rows = sorted(self._standings(progress), key=lambda row: -row["raw"])[:TOP]
-        parts: list[Any] = [Text(self._line(progress), style="bold")]
+        parts: list[Any] = [Text(self._line(progress, progress.settled), style="bold")]
         if progress.limit:
             parts.append(ProgressBar(total=progress.limit, completed=progress.settled, width=60))
         parts.append(table(rows, _COLUMNS))
