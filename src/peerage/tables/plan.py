@@ -125,7 +125,8 @@ def _expect(total: _Sum, bound: CallBound, line: _Priced) -> None:
     own = line.settings.max_tokens
     output = bound.usual_output_tokens if own is None else min(own, bound.usual_output_tokens)
     prompt = bound.usual_input_tokens + len(line.settings.system_prompt) // 4
-    each = line.price.cost_nano(prompt, output, output * 1000 // TOKENS_PER_SECOND)
+    wait_ms = min(output * 1000 // TOKENS_PER_SECOND, line.price.timeout_ms)
+    each = line.price.cost_nano(prompt, output, wait_ms)
     total.calls += bound.expected
     total.input += bound.expected * prompt
     total.output += bound.expected * output

@@ -28,6 +28,8 @@ from peerage.protocol import Chosen, Role, Speaker, Unusable, fence, render
 from peerage.standings import DONE
 
 UNDER_WAY = "under way"
+MISSING = "(not on record)"
+"""What stands for a reply that a later request quotes and a damaged ledger has lost."""
 
 
 class SeatView(Struct, frozen=True):
@@ -246,7 +248,7 @@ def _exchanges(
         attempts[row.key] = attempts.get(row.key, 0) + 1
     return tuple(
         [
-            _exchange(fixture.seed, recorded[key], attempts[key], texts, said.__getitem__)
+            _exchange(fixture.seed, recorded[key], attempts[key], texts, lambda key: said.get(key, MISSING))
             for key in playing_order(fixture, recorded)
         ]
     )

@@ -1,0 +1,59 @@
+"""Trajectories end where the table stands; the frontier is exactly who is not beaten on both counts."""
+
+from __future__ import annotations
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from peerage.arena import Arena
+from peerage.tables.history import frontier, trajectories
+from peerage.tables.leaderboard import Row
+
+ROW = Row(1, None, "", "", "", "bt", 1500.0, None, None, 1, 1, 0, 0, 0, 0.0, 0.0, 0, 0, ())
+
+
+def test_a_point_for_each_decided_match(arena: Arena) -> None:
+    found = trajectories(arena.ledger)
+    rows = {row["player"]: row for row in arena.leaderboard("raw")}
+    assert {player: len(points) for player, points in found.items()} == {
+        player: row["matches"] for player, row in rows.items()
+    }
+    for player, points in found.items():
+        assert [point.number for point in points] == sorted({point.number for point in points})
+        for point in points:
+            [summary] = arena.ledger.summaries(point.number, point.number)
+            place = summary.players.index(player)
+            assert (point.raw, point.cost) == (summary.raw[place], summary.cost_elo[place])
+    assert set(trajectories(arena.ledger, 5, 5)) <= set(found)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.one_of(st.none(), st.floats(0, 4)), st.integers(1000, 1010), st.one_of(st.none(), st.just(1))
+        ),
+        max_size=12,
+    )
+)
+def test_the_frontier_is_who_nobody_beats_on_both_counts(
+    players: list[tuple[float | None, int, int | None]],
+) -> None:
+    rows = [
+        msgspec.structs.replace(ROW, player=f"p{place}", cost_per_match=cost, rating=float(rating), rank=rank)
+        for place, (cost, rating, rank) in enumerate(players)
+    ]
+    offers = frontier(rows)
+    assert {offer.player for offer in offers} == {
+        row.player for row in rows if row.cost_per_match is not None and row.rank is not None
+    }
+    assert [offer.cost_per_match for offer in offers] == sorted(offer.cost_per_match for offer in offers)
+    for one in offers:
+        beaten = any(
+            (other.cost_per_match < one.cost_per_match and other.rating >= one.rating)
+            or (other.cost_per_match <= one.cost_per_match and other.rating > one.rating)
+            for other in offers
+        )
+        assert one.best is not beaten
+    best = [offer.rating for offer in offers if offer.best]
+    assert best == sorted(best)

@@ -1,0 +1,113 @@
+"""Statistics against what the transcripts of all matches tell."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.engine.arenas import write_arena
+from tests.tables.conftest import MATCHES
+
+from peerage.arena import Arena, open_arena
+from peerage.tables.stats import Stats
+from peerage.tables.transcript import Transcript
+
+
+@pytest.fixture(scope="module")
+def counted(folder: Path) -> Stats:
+    with open_arena(folder, create=False) as arena:
+        return arena.stats()
+
+
+@pytest.fixture(scope="module")
+def told(folder: Path) -> list[Transcript]:
+    with open_arena(folder, create=False) as arena:
+        return [arena.transcript(number) for number in range(1, MATCHES + 1)]
+
+
+def test_players_replies_are_counted_by_what_they_were(counted: Stats, told: list[Transcript]) -> None:
+    seen: dict[str, Counter[str]] = {}
+    waits: dict[str, list[float]] = {}
+    for match in told:
+        keys = {exchange.key for exchange in match.exchanges}
+        for one in match.exchanges:
+            tally = seen.setdefault(one.player, Counter())
+            tally[one.role] += 1
+            tally["calls"] += 1
+            tally["repaired"] += one.key.endswith("~repair")
+            if f"{one.key}~repair" not in keys:
+                tally[one.status] += 1
+            if one.status != "void":
+                waits.setdefault(one.player, []).append(one.latency_s or 0.0)
+    assert sum(player.invalid for player in counted.players) > 0
+    assert sum(player.refused for player in counted.players) > 0
+    assert sum(player.void for player in counted.players) > 0
+    for player in counted.players:
+        tally = seen[player.player]
+        for key in ("calls", "repaired", "invalid", "refused", "void"):
+            assert getattr(player, key) == tally[key], (player.player, key)
+        assert player.calls_as == {
+            role: tally[role] for role in ("author", "committee", "contestant", "judge") if tally[role]
+        }
+        mine = sorted(waits[player.player])
+        assert player.latency_mean_s == pytest.approx(sum(mine) / len(mine))
+        assert player.latency_p50_s == mine[(len(mine) + 1) // 2 - 1]
+        assert player.latency_p95_s is not None
+        assert sum(wait <= player.latency_p95_s for wait in mine) >= 0.95 * len(mine)
+        assert sum(wait < player.latency_p95_s for wait in mine) < 0.95 * len(mine)
+
+
+def test_sums_agree_with_the_leaderboard(counted: Stats, arena: Arena) -> None:
+    rows = {row["player"]: row for row in arena.leaderboard()}
+    for player in counted.players:
+        row = rows[player.player]
+        assert (player.matches, player.wins, player.draws, player.losses, player.void_matches) == (
+            row["matches"],
+            row["wins"],
+            row["draws"],
+            row["losses"],
+            row["void"],
+        )
+        assert player.cost_usd == row["cost_usd"]
+        assert (player.model, player.family) == (row["model"], row["family"])
+    assert counted.matches == MATCHES
+    assert sum(counted.voids.values()) * 2 == sum(row["void"] for row in rows.values())
+
+
+def test_judges_are_counted_from_their_ballots(counted: Stats, told: list[Transcript]) -> None:
+    ballots = [ballot for match in told for ballot in match.ballots]
+    for judge in counted.judges:
+        mine = [ballot for ballot in ballots if ballot.player == judge.player]
+        assert judge.votes == len(mine)
+        assert judge.abstentions == sum(ballot.vote == "abstain" for ballot in mine)
+        assert judge.flips == sum(ballot.flipped for ballot in mine)
+        assert judge.agreement is not None
+        assert 0 < judge.agreement <= 1
+    assert sum(judge.votes for judge in counted.judges) == len(ballots)
+
+
+def test_authors_are_counted_from_their_drafts(counted: Stats, told: list[Transcript]) -> None:
+    drafts = [draft for match in told for draft in match.drafts]
+    assert any(draft.status != "ok" for draft in drafts)
+    for author in counted.authors:
+        mine = [draft for draft in drafts if draft.authors["question"] == author.player]
+        assert author.drafts == sum(draft.status == "ok" for draft in mine)
+        assert author.approved == sum(draft.accepted for draft in mine)
+        assert author.turns_lost == sum(draft.status != "ok" for draft in mine)
+    assert sum(author.approved for author in counted.authors) == sum(bool(m.challenge) for m in told)
+
+
+def test_statistics_are_plain_json(counted: Stats) -> None:
+    data = counted.as_dict()
+    assert json.loads(json.dumps(data)) == data
+    assert set(data) == {"matches", "voids", "players", "judges", "authors"}
+
+
+def test_an_arena_not_yet_played_has_empty_statistics(tmp_path: Path) -> None:
+    with open_arena(write_arena(tmp_path)) as arena:
+        found = arena.stats()
+    assert (found.matches, found.voids, found.judges, found.authors) == (0, {}, (), ())
+    assert [player.calls for player in found.players] == [0] * 7
+    assert found.players[0].latency_p50_s is None

@@ -1,0 +1,176 @@
+"""Transcripts: the whole of a match, in the order of play, whatever became of it."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.tables.conftest import MATCHES
+from tests.tables.test_leaderboard import copied
+
+from peerage.arena import Arena, open_arena
+from peerage.ledger import LedgerError
+from peerage.ledger.merkle import GENESIS, link, root
+from peerage.tables.transcript import Transcript
+
+
+def matches(arena: Arena) -> list[Transcript]:
+    return [arena.transcript(number) for number in range(1, MATCHES + 1)]
+
+
+def judged(arena: Arena) -> Transcript:
+    return next(match for match in matches(arena) if match.status == "done" and match.ballots)
+
+
+def reply_to_b(number: int) -> str:
+    return f"SELECT id FROM intents WHERE match = {number} AND key = 'answer/B'"
+
+
+def test_everything_asked_and_said_is_there_once(arena: Arena) -> None:
+    for match in matches(arena):
+        rows = [row for row in arena.ledger.exchanges(match.number, match.number) if row.reply is not None]
+        assert sorted(one.key for one in match.exchanges) == sorted(row.key for row in rows)
+        said = {row.key: msgspec.json.decode(row.reply or b"") for row in rows}
+        players = {seat.label: seat.player for seat in match.seats}
+        for one in match.exchanges:
+            assert one.reply == said[one.key].get("text", "")
+            assert one.player == players[one.label]
+            assert one.request[-1][0] == "user"
+
+
+def test_exchanges_stand_in_the_order_of_play(arena: Arena) -> None:
+    stages = ["author", "committee", "contestant", "judge"]
+    for match in matches(arena):
+        keys = [one.key for one in match.exchanges]
+        for place, key in enumerate(keys):
+            if key.endswith("~repair"):
+                assert keys[place - 1] == key.removesuffix("~repair")
+        last = [one.role for one in match.exchanges if one.role in ("contestant", "judge")]
+        assert last == sorted(last, key=stages.index)
+        judges = [one.label for one in match.exchanges if one.role == "judge"]
+        assert judges == sorted(judges, key=lambda label: int(label.partition("/")[2]))
+
+
+def test_texts_reach_the_next_player_in_full(arena: Arena) -> None:
+    match = judged(arena)
+    said = {one.key: one.reply for one in match.exchanges}
+    verdict = next(one for one in match.exchanges if one.role == "judge")
+    prompt = verdict.request[-1][1]
+    assert said["answer/A"] in prompt
+    assert said["answer/B"] in prompt
+    assert match.challenge["question"] in prompt
+    assert match.challenge["question"] in said.values()
+
+
+def test_ballots_and_votes_come_with_names_and_reasons(arena: Arena) -> None:
+    match = judged(arena)
+    for ballot in match.ballots:
+        assert ballot.player == match.player(ballot.label)
+        for order, verdict in ballot.verdicts.items():
+            assert ballot.reasons[order]
+            chosen = next(one for one in match.exchanges if one.key == f"{ballot.label}/{order}")
+            if chosen.status == "ok" and verdict != "tie":
+                assert verdict == order.split("-")["AB".index(chosen.choice)]
+    assert match.share is not None
+    weight = sum(b.weight for b in match.ballots if b.vote == "A") + sum(
+        b.weight / 2 for b in match.ballots if b.vote == "tie"
+    )
+    assert match.share == pytest.approx(weight)
+    accepted = [draft for draft in match.drafts if draft.accepted]
+    assert len(accepted) == 1
+    assert accepted[0].texts == match.challenge
+    assert all(vote.reason for vote in accepted[0].votes if vote.vote in ("approve", "object"))
+
+
+def test_what_it_came_to_is_what_is_on_record(arena: Arena) -> None:
+    for match in matches(arena):
+        [summary] = arena.ledger.summaries(match.number, match.number)
+        assert match.status == summary.status
+        assert tuple(match.scores.values()) == summary.scores
+        assert match.topic == summary.topic
+        assert sum(total.cost_nano for total in match.totals.values()) == summary.spent_nano
+        if summary.scores:
+            assert tuple(match.ratings["raw"][player][1] for player in summary.players) == summary.raw
+        else:
+            assert match.ratings == {}
+
+
+def test_digests_can_be_checked_from_the_transcript(arena: Arena) -> None:
+    before = GENESIS.hex()
+    for match in matches(arena):
+        [row] = arena.ledger.records(match.number, match.number)
+        [issued] = arena.ledger.fixtures(match.number, match.number)
+        assert match.digests.fixture == sha256(issued.body).hexdigest()
+        assert match.digests.record == sha256(row.body).hexdigest()
+        assert match.digests.previous == before
+        assert match.digests.chain == link(bytes.fromhex(before), row.body).hex()
+        leaves = [bytes.fromhex(one.digest) for one in sorted(match.exchanges, key=lambda one: one.key)]
+        assert root(leaves).hex() == match.digests.root
+        before = match.digests.chain
+
+
+def test_every_status_tells_what_went_wrong(arena: Arena) -> None:
+    found = {one.status: one for match in matches(arena) for one in match.exchanges}
+    assert found.keys() == {"ok", "invalid", "refused", "void"}
+    assert all(found[status].reason for status in ("invalid", "refused", "void"))
+
+
+def test_hidden_qualities_stay_hidden(arena: Arena) -> None:
+    for match in matches(arena)[:10]:
+        assert "quality" not in json.dumps(match.as_dict())
+        assert json.loads(json.dumps(match.as_dict())) == match.as_dict()
+
+
+def test_a_match_under_way_shows_what_there_is(folder: Path, tmp_path: Path, arena: Arena) -> None:
+    whole = judged(arena)
+    number = whole.number
+    copied(
+        folder,
+        tmp_path,
+        f"DELETE FROM records WHERE number = {number}",
+        f"DELETE FROM intents WHERE match = {number} AND key LIKE 'judge/%'",
+        f"DELETE FROM replies WHERE intent IN ({reply_to_b(number)})",
+    )
+    with open_arena(tmp_path, create=False) as cut:
+        match = cut.transcript(number)
+    assert match.status == "under way"
+    assert (match.ballots, match.scores, match.ratings, match.totals) == ((), {}, {}, {})
+    assert (match.digests.root, match.digests.chain, match.at_ms) == ("", "", None)
+    assert [(one.key, one.reply) for one in match.exchanges if one.status == "waiting"] == [("answer/B", "")]
+    assert match.exchanges == (
+        *[one for one in whole.exchanges if one.role in ("author", "committee") or one.key == "answer/A"],
+        match.exchanges[-1],
+    )
+
+
+def test_a_lost_reply_leaves_the_rest_readable(folder: Path, tmp_path: Path, arena: Arena) -> None:
+    number = judged(arena).number
+    copied(folder, tmp_path, f"DELETE FROM replies WHERE intent IN ({reply_to_b(number)})")
+    with open_arena(tmp_path, create=False) as cut:
+        match = cut.transcript(number)
+    assert len(match.exchanges) == len(arena.transcript(number).exchanges)
+    assert any("(not on record)" in one.request[-1][1] for one in match.exchanges if one.role == "judge")
+
+
+def test_a_game_not_known_here_is_told_in_the_order_of_writing(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = judged(arena)
+    monkeypatch.setattr("peerage.engine.replay.GAMES", {})
+    unknown = arena.transcript(known.number)
+    assert sorted(unknown.exchanges, key=lambda one: one.key) == sorted(
+        known.exchanges, key=lambda one: one.key
+    )
+
+
+def test_a_number_that_there_is_not(arena: Arena, tmp_path: Path, folder: Path) -> None:
+    issued = arena.ledger.heads()[0]
+    for number in (0, -3, issued + 1):
+        with pytest.raises(LedgerError, match=f"no match {number}: this arena has matches 1 to {issued}"):
+            arena.transcript(number)
+    empty = copied(folder, tmp_path, *[f"DELETE FROM {table}" for table in ("fixtures", "records")])
+    with open_arena(empty) as opened, pytest.raises(LedgerError, match="nothing was played yet"):
+        opened.transcript(1)
