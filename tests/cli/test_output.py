@@ -9,7 +9,7 @@ import json
 import pytest
 
 from peerage.cli.options import Format
-from peerage.cli.output import Column, dollars, seconds, show
+from peerage.cli.output import Column, dollars, fit, seconds, show
 
 ROWS = [
     {"player": "Ada | [red]", "rating": 1510.1234567, "cost_usd": None, "span": [1, 2]},
@@ -55,10 +55,17 @@ def test_markdown_escapes_its_bars() -> None:
 def test_a_table_takes_nothing_for_markup_and_shows_control_characters() -> None:
     lines = written(Format.table).splitlines()
     assert lines[0] == "Elo"
-    assert any(line.startswith(" Ada | [red] ") and line.endswith("1510           –") for line in lines)
-    assert any(line.startswith(" Bo\ufffd[31m ") and line.endswith("1490   $0.000120") for line in lines)
+    assert any(line.startswith(" Ada | [red] ") and line.endswith("1510          –") for line in lines)
+    assert any(line.startswith(" Bo\ufffd[31m ") and line.endswith("1490  $0.000120") for line in lines)
     assert lines[-1].strip() == "a note"
     assert "\x1b" not in written(Format.table)
+
+
+def test_a_narrow_terminal_loses_what_can_be_spared_and_no_name() -> None:
+    columns = [*COLUMNS, Column("span", ">Span", str, spare=2), Column("rating", ">Again", str, spare=1)]
+    assert fit(ROWS, columns, 200) == columns
+    assert fit(ROWS, columns, 48) == [*COLUMNS, columns[4]]
+    assert fit(ROWS, columns, 5) == COLUMNS
 
 
 @pytest.mark.parametrize(

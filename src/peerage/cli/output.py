@@ -14,16 +14,20 @@ from typing import Any, NamedTuple, TextIO
 
 from peerage.cli.options import Format
 
+_GAP = 2  # characters between two columns
+
 
 class Column(NamedTuple):
     """A column for people: the row's key, its heading, and how a value is written.
 
-    A heading that begins with `>` is of numbers: aligned right.
+    A heading that begins with `>` is of numbers: aligned right. In a narrow terminal columns with a `spare`
+    above 0 are left out, the highest first.
     """
 
     key: str
     heading: str
     write: Callable[[Any], str] = str
+    spare: int = 0
 
 
 def show(
@@ -67,11 +71,30 @@ def drawn(
     from rich.text import Text
 
     console = Console(file=to, width=None if to.isatty() else 400, highlight=False)
+    fitting = fit(rows, columns, console.width)
+    if len(fitting) < len(columns):
+        notes = [*notes, f"{len(columns) - len(fitting)} more columns in a wider terminal"]
     with console.capture() as captured:
-        console.print(table(rows, columns, title))
+        console.print(table(rows, fitting, title))
         for note in notes:
             console.print(Padding(Text(note, style="dim"), (0, 1)), soft_wrap=not to.isatty())
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
+
+
+def fit(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column], width: int) -> list[Column]:
+    """The columns that fit into `width` characters; those that cannot be spared stay in any case."""
+    from rich.cells import cell_len
+
+    wide = {
+        column: max(
+            cell_len(text) for text in (column.heading.lstrip(">"), *[_cell(row, column) for row in rows])
+        )
+        for column in columns
+    }
+    kept = list(columns)
+    while sum(wide[column] + _GAP for column in kept) > width and any(column.spare for column in kept):
+        kept.remove(max(kept, key=lambda column: column.spare))
+    return kept
 
 
 def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column], title: str = "") -> Any:
@@ -83,12 +106,19 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column], title: s
     from peerage.protocol import visible
 
     grid = Table(
-        title=Text(title) if title else None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False
+        title=Text(title) if title else None,
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
     )
     for column in columns:
         number = column.heading.startswith(">")
         grid.add_column(
-            Text(column.heading.lstrip(">")), justify="right" if number else "left", no_wrap=number
+            Text(column.heading.lstrip(">")),
+            justify="right" if number else "left",
+            no_wrap=number,
+            overflow="fold",
         )
     for row in rows:
         grid.add_row(*[Text(visible(_cell(row, column))) for column in columns])
