@@ -1,0 +1,1 @@
+"""Runs programs that models wrote; says what it does not cover."""

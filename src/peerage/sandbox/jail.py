@@ -1,0 +1,176 @@
+"""A Linux process locks itself in: no files, no network, no new processes, no privileges, small limits.
+
+Every part is one-way and independent: what a kernel lacks is reported, and the caller decides whether the rest
+is enough. Landlock is used as landlock(7) tells it, through its three system calls.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import struct
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from peerage.sandbox import seccomp
+
+if sys.platform != "win32":
+    import resource  # now: nothing can be imported from inside the jail
+
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446  # the same on every processor
+_LANDLOCK_VERSION, _PATH_BENEATH = 1, 1
+_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
+_NEW = {
+    "mounts": 0x0002_0000,
+    "uts": 0x0400_0000,
+    "ipc": 0x0800_0000,
+    "network": 0x4000_0000,
+}
+_NEW_USER = 0x1000_0000
+_NOBODY = 65_534
+_CAPABILITY_VERSION_3 = 0x2008_0522
+
+
+@dataclass(frozen=True, slots=True)
+class Protections:
+    """What holds a worker. Empty texts, zeros and False mean that the kernel gave no such protection."""
+
+    landlock: int = 0
+    """The version of Landlock's interface in force."""
+    network_rules: bool = False
+    """Landlock also denies TCP (from version 4)."""
+    seccomp: bool = False
+    namespaces: tuple[str, ...] = ()
+    unprivileged: bool = False
+    """Without any capability of root."""
+    limits: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def supported() -> bool:
+    """Whether this system has a jail at all."""
+    return sys.platform == "linux"
+
+
+class Jail:
+    """The steps, in the order in which they must be taken. Linux only."""
+
+    def __init__(self) -> None:
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._machine = seccomp.machine()
+
+    def isolate(self) -> tuple[str, ...]:
+        """Enter namespaces of our own: an empty network above all. Needs a process with one thread."""
+        everything = sum(_NEW.values())
+        for flags, names in ((everything, ()), (_NEW_USER | everything, ("user",))):
+            if self._libc.unshare(ctypes.c_int(flags)) == 0:
+                return (*names, *_NEW)
+        return ()
+
+    def become_nobody(self) -> None:
+        """From root to a user who owns nothing; for anybody else there is nothing to do."""
+        if os.geteuid() == 0:
+            try:
+                os.setgroups([])
+                os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+                os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+            except OSError:
+                pass  # inside a user namespace root is nobody already
+
+    def drop_capabilities(self) -> bool:
+        """Give up every privilege of root, for good; False where the processor's numbers are not known."""
+        if self._machine is None:
+            return False
+        header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
+        return bool(self._libc.syscall(self._machine.capset, header, bytes(24)) == 0)
+
+    def die_with_parent(self, parent: int) -> None:
+        """Be killed when the parent ends, and keep this process' memory from its peers."""
+        self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        self._libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+        if os.getppid() != parent:
+            sys.exit("the parent has ended")
+
+    def limit(self, *, files: int, data: int | None = None, address_space: int | None = None, cpu_s: int = 0) -> bool:
+        """Resource limits; `data` and `address_space` in bytes. No new process, no file written, no core."""
+        wanted: list[tuple[int, int | None]] = [
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_FSIZE, 0),
+            (resource.RLIMIT_NPROC, 0),
+            (resource.RLIMIT_MEMLOCK, 0),
+            (resource.RLIMIT_NOFILE, files),
+            (resource.RLIMIT_DATA, data),
+            (resource.RLIMIT_AS, address_space),
+            (resource.RLIMIT_CPU, cpu_s or None),
+        ]
+        try:
+            for kind, most in wanted:
+                if most is not None:
+                    hard = resource.getrlimit(kind)[1]
+                    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+                    resource.setrlimit(kind, (most, most))
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def no_new_privileges(self) -> None:
+        if self._libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "the kernel refuses no_new_privs")
+
+    def landlock(self, readable: Sequence[str] = (), listable: Sequence[str] = ()) -> int:
+        """Deny every file but those beneath `readable`, every listing but of `listable`, every TCP port.
+
+        Returns the version of the interface, 0 where there is none. Files that do not exist are left out.
+        """
+        version = int(self._libc.syscall(_LANDLOCK_CREATE, None, 0, _LANDLOCK_VERSION))
+        if version < 1:
+            return 0
+        files = (1 << min(16, {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16))) - 1
+        network, scope = 3 if version >= 4 else 0, 3 if version >= 6 else 0
+        size = 8 if version < 4 else 16 if version < 6 else 24
+        ruleset = self._libc.syscall(
+            _LANDLOCK_CREATE, struct.pack("=QQQ", files, network, scope), ctypes.c_size_t(size), 0
+        )
+        if ruleset < 0:
+            return 0
+        try:
+            for paths, file_rights, folder_rights in (
+                (readable, _READ_FILE, _READ_FILE | _READ_DIR),
+                (listable, 0, _READ_DIR),
+            ):
+                for path in paths:
+                    self._allow(ruleset, path, file_rights, folder_rights)
+            return version if self._libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) == 0 else 0
+        finally:
+            os.close(ruleset)
+
+    def _allow(self, ruleset: int, path: str, file_rights: int, folder_rights: int) -> None:
+        try:
+            handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            return
+        try:
+            rights = folder_rights if os.path.isdir(path) else file_rights
+            rule = struct.pack("=Qi", rights, handle)
+            if self._libc.syscall(_LANDLOCK_ADD, ruleset, _PATH_BENEATH, rule, 0) != 0:
+                raise OSError(ctypes.get_errno(), "Landlock refused a rule", path)
+        finally:
+            os.close(handle)
+
+    def filter_calls(self, calls: Sequence[str], *, new_code: bool) -> bool:
+        """Put the system call filter on every thread; False where it cannot be had."""
+        if self._machine is None:
+            return False
+        try:
+            seccomp.install(
+                self._libc, self._machine, seccomp.program(self._machine, calls, new_code=new_code)
+            )
+        except OSError:
+            return False
+        return True

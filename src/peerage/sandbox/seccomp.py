@@ -1,0 +1,128 @@
+"""A system call filter for this process: a list of what is allowed, everything else fails with EPERM.
+
+The filter is classic BPF over `struct seccomp_data` (linux/seccomp.h): the call's number at offset 0, the
+architecture at 4, six 64-bit arguments from 16. It is put on every thread at once and can never be lifted.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import struct
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+_SECCOMP_SET_MODE_FILTER, _TSYNC = 1, 1
+_ALLOW, _KILL, _EPERM = 0x7FFF_0000, 0x8000_0000, 0x0005_0001
+_LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
+_PROT_EXEC = 4
+_F_GETFD, _F_SETFD, _F_GETFL = 1, 2, 3
+
+
+class Machine(NamedTuple):
+    """What differs between processors: the audit name, the number of `seccomp(2)`, and of each call by name."""
+
+    audit: int
+    seccomp: int
+    capset: int
+    numbers: Mapping[str, int]
+
+
+def _numbers(table: str) -> dict[str, int]:
+    words = table.split()
+    return {name: int(number) for name, number in zip(words[::2], words[1::2], strict=True)}
+
+
+MACHINES = {
+    "x86_64": Machine(
+        0xC000_003E,
+        317,
+        126,
+        _numbers(
+            """read 0 write 1 close 3 fstat 5 lseek 8 mmap 9 mprotect 10 munmap 11 brk 12 rt_sigaction 13
+            rt_sigprocmask 14 rt_sigreturn 15 pread64 17 readv 19 writev 20 access 21 sched_yield 24 mremap 25
+            madvise 28 dup 32 nanosleep 35 getpid 39 exit 60 uname 63 fcntl 72 getcwd 79 readlink 89
+            gettimeofday 96 getrlimit 97 getrusage 98 sysinfo 99 times 100 getuid 102 getgid 104 geteuid 107
+            getegid 108 getppid 110 sigaltstack 131 gettid 186 time 201 futex 202 sched_getaffinity 204
+            getdents64 217 restart_syscall 219 clock_gettime 228 clock_getres 229 clock_nanosleep 230
+            exit_group 231 openat 257 newfstatat 262 readlinkat 267 set_robust_list 273 getrandom 318
+            membarrier 324 statx 332 rseq 334 open 2 stat 4 lstat 6"""
+        ),
+    ),
+    "aarch64": Machine(
+        0xC000_00B7,
+        277,
+        91,
+        _numbers(
+            """read 63 write 64 close 57 fstat 80 lseek 62 mmap 222 mprotect 226 munmap 215 brk 214
+            rt_sigaction 134 rt_sigprocmask 135 rt_sigreturn 139 pread64 67 readv 65 writev 66 sched_yield 124
+            mremap 216 madvise 233 dup 23 nanosleep 101 getpid 172 exit 93 uname 160 fcntl 25 getcwd 17
+            gettimeofday 169 getrlimit 163 getrusage 165 sysinfo 179 times 153 getuid 174 geteuid 175 getgid 176
+            getegid 177 getppid 173 sigaltstack 132 gettid 178 futex 98 sched_getaffinity 123 getdents64 61
+            restart_syscall 128 clock_gettime 113 clock_getres 114 clock_nanosleep 115 exit_group 94 openat 56
+            newfstatat 79 readlinkat 78 set_robust_list 99 getrandom 278 membarrier 283 statx 291 rseq 293
+            faccessat 48"""
+        ),
+    ),
+}
+
+WASM_CALLS = tuple(
+    """read write readv writev close fstat lseek munmap mremap madvise brk rt_sigaction rt_sigprocmask
+    rt_sigreturn sigaltstack clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time getrandom
+    exit exit_group gettid getpid sched_yield sched_getaffinity futex restart_syscall rseq set_robust_list
+    membarrier getrusage""".split()
+)
+"""What a worker that interprets nothing but WebAssembly needs: no way to name a file, a process or a peer."""
+
+NATIVE_CALLS = (
+    *WASM_CALLS,
+    *"""pread64 access faccessat dup uname getcwd readlink readlinkat getrlimit sysinfo times getuid geteuid
+    getgid getegid getppid getdents64 open openat stat lstat newfstatat statx""".split(),
+)
+"""What CPython itself needs besides; which files it may open is Landlock's to say."""
+
+
+def machine() -> Machine | None:
+    """This processor's numbers, or None where they are not known."""
+    return MACHINES.get(platform.machine()) if ctypes.sizeof(ctypes.c_void_p) == 8 else None
+
+
+def program(on: Machine, calls: Sequence[str], *, new_code: bool) -> bytes:
+    """The filter, as an array of `struct sock_filter`.
+
+    `calls` that this processor does not have are left out. `mmap` and `mprotect` are always allowed, with
+    PROT_EXEC only when `new_code` (the loading of extension modules needs it); `fcntl` only for the flags of
+    a descriptor.
+    """
+
+    def step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+        return struct.pack("=HBBI", code, yes, no, value)
+
+    def argument(number: int) -> bytes:
+        return step(_LOAD, 16 + 8 * number)
+
+    out = [step(_LOAD, 4), step(_EQUAL, on.audit, yes=1), step(_RETURN, _KILL), step(_LOAD, 0)]
+    for name in calls:
+        if name in on.numbers:
+            out += [step(_EQUAL, on.numbers[name], no=1), step(_RETURN, _ALLOW)]
+    for name in ("mmap", "mprotect"):
+        if new_code:
+            out += [step(_EQUAL, on.numbers[name], no=1), step(_RETURN, _ALLOW)]
+        else:
+            out += [step(_EQUAL, on.numbers[name], no=4), argument(2)]
+            out += [step(_ANY_BIT, _PROT_EXEC, no=1), step(_RETURN, _EPERM), step(_RETURN, _ALLOW)]
+    out += [step(_EQUAL, on.numbers["fcntl"], no=5), argument(1)]
+    out += [step(_EQUAL, _F_GETFD, yes=2), step(_EQUAL, _F_SETFD, yes=1), step(_EQUAL, _F_GETFL, no=1)]
+    out += [step(_RETURN, _ALLOW), step(_RETURN, _EPERM)]
+    return b"".join(out)
+
+
+class _Fprog(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def install(libc: ctypes.CDLL, on: Machine, filter_: bytes) -> None:
+    """Put the filter on every thread; `no_new_privs` must be set. OSError when the kernel refuses."""
+    fprog = _Fprog(len(filter_) // 8, filter_)
+    if libc.syscall(on.seccomp, _SECCOMP_SET_MODE_FILTER, _TSYNC, ctypes.byref(fprog)) != 0:
+        raise OSError(ctypes.get_errno() or 1, "seccomp refused the filter")
