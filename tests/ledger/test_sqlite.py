@@ -17,6 +17,7 @@ from peerage.ledger import Ledger, LedgerError, open_ledger, tables
 from peerage.ledger.sample import sample
 from peerage.ledger.sql import SqlLedger
 from peerage.ledger.store import SCHEMA_VERSION, Batch, FixtureRow, IntentRow, ReplyRow
+from peerage.ledger.verify import verify
 
 
 @pytest.fixture
@@ -320,3 +321,37 @@ def test_a_page_of_garbage_is_named_as_damage(ledger: SqlLedger, tmp_path: Path)
     with pytest.raises(LedgerError, match="is damaged"):
         list(damaged.exchanges(1))
     damaged.close()
+
+
+TOO_LARGE = """
+import resource, signal, sys
+from pathlib import Path
+from peerage.ledger import LedgerError, open_ledger
+from peerage.ledger.store import Batch, FixtureRow
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+ledger = open_ledger("sqlite:///arena.db", Path(sys.argv[1]), create=False)
+with ledger.runner():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
+    written = 0
+    try:
+        while True:
+            ledger.write(Batch(fixtures=[FixtureRow(written + 1, 1, bytes(9000))]))
+            written += 1
+    except LedgerError as error:
+        print(error)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert ledger.heads() == (written, 0), (ledger.heads(), written)
+    ledger.write(Batch(fixtures=[FixtureRow(written + 1, 1, b"{}")]))
+    print(written)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs limits of POSIX")
+def test_a_disk_that_fails_in_the_middle_of_a_commit_loses_nothing(ledger: SqlLedger, tmp_path: Path) -> None:
+    said = subprocess.run([sys.executable, "-c", TOO_LARGE, str(tmp_path)], capture_output=True, text=True)
+    assert said.stderr == ""
+    message, written = said.stdout.splitlines()
+    assert message.startswith("the disk failed under") or "full" in message
+    assert int(written) > 5
+    assert [row.number for row in ledger.fixtures()] == list(range(1, int(written) + 2))
+    assert verify(ledger).problems == ()
