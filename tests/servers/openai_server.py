@@ -227,8 +227,10 @@ class OpenAIServer:
 async def _serve(delay: float) -> None:
     prepared = json.dumps(completion("word " * 400)).encode()
 
-    async def behave(_: web.Request, __: dict[str, Any]) -> web.StreamResponse:
+    async def behave(request: web.Request, asked: dict[str, Any]) -> web.StreamResponse:
         await asyncio.sleep(delay)
+        if "response_format" in asked:
+            return await sensible(request, asked)
         return web.Response(body=prepared, content_type="application/json")
 
     async with OpenAIServer(keep=False) as server:
