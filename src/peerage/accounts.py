@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.ledger.store import Ledger, Summary
+from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import Totals
 from peerage.ratings.elo import EloSettings
 from peerage.standings import DONE, NOBODY, Standings, after_all
@@ -135,13 +135,20 @@ def read_snapshot(body: bytes) -> Position | None:
 
 
 def position(ledger: Ledger, elo: EloSettings) -> Position:
-    """Where the arena stands after its last record: the newest snapshot and the matches after it."""
+    """Where the arena stands after its last record: the newest snapshot and the matches after it.
+
+    Raises LedgerError when the ledger lacks rows.
+    """
     stored = ledger.snapshot()
     standings, accounts = (stored and read_snapshot(stored[1])) or Position(NOBODY, {})
-    summaries = list(ledger.summaries(standings.number + 1))
-    if summaries:
-        last = summaries[-1].number
-        records = ledger.records(standings.number + 1, last)
-        for summary, record in zip(summaries, records, strict=True):
-            count(accounts, summary, _read_light(record.body).totals)
+    first = standings.number + 1
+    summaries = list(ledger.summaries(first))
+    records = list(ledger.records(first, summaries[-1].number)) if summaries else []
+    if [summary.number for summary in summaries] != [record.number for record in records]:
+        raise LedgerError(
+            f"{ledger.address}: from match {first} on, the narrow table and the records are not of the same "
+            "matches; `peerage verify` says more"
+        )
+    for summary, record in zip(summaries, records, strict=True):
+        count(accounts, summary, _read_light(record.body).totals)
     return Position(after_all(standings, summaries, elo), accounts)

@@ -177,7 +177,8 @@ class Arena:
         """Recompute every outcome and rating offline, and compare."""
         from peerage.engine.replay import replay
 
-        return replay(self.ledger)
+        with _rare_collections():
+            return replay(self.ledger)
 
     async def _open_lines(self, stack: AsyncExitStack, clients: OpenClient | None) -> Mapping[str, Line]:
         env = environment(self.folder, os.environ)

@@ -13,6 +13,9 @@ from peerage.protocol import Reply
 from peerage.ratings.elo import EloSettings
 from peerage.standings import DONE, Standings, after_match
 
+ENGINE = "engine"
+"""`Outcome.detail["by"]` of a match that the engine voided without the game's saying so."""
+
 
 class Tally:
     """A match's exchanges as they come in: their digests, and sums by player."""

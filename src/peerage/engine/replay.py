@@ -25,7 +25,7 @@ import msgspec
 from peerage.accounts import Account, count, read_snapshot
 from peerage.engine.codec import by_hex, read_fixture, read_record, request_body
 from peerage.engine.driver import Driver, GameError
-from peerage.engine.records import Tally, answered_first, settle
+from peerage.engine.records import ENGINE, Tally, answered_first, settle
 from peerage.games import GAMES
 from peerage.games.game import GameSpec
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, RecordRow, Summary
@@ -36,8 +36,6 @@ from peerage.standings import NOBODY, Standings, elo_settings, pinned_rating
 
 TOLERANCE = 1e-6
 """Rating points by which a recomputed rating may differ: another machine's last bits, nothing more."""
-
-ENGINE = "engine"
 
 
 @dataclass(frozen=True)

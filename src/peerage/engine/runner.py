@@ -21,7 +21,7 @@ from peerage.engine.calls import Calls, Line, Pending, most_nano
 from peerage.engine.codec import fixture_body, request_body
 from peerage.engine.driver import Driver
 from peerage.engine.journal import Journal
-from peerage.engine.records import Tally, answered_first, settle
+from peerage.engine.records import ENGINE, Tally, answered_first, settle
 from peerage.engine.recovery import MATCH_BUDGET, PLAYER_BUDGET, Recovered
 from peerage.engine.report import Progress, RunReport
 from peerage.games.game import GameSpec
@@ -38,8 +38,6 @@ SNAPSHOT_EVERY = 64
 GRACE_S = 60.0
 """How long a stopped run waits for calls in flight: they are paid for, so their replies are worth having."""
 LEFT_OPEN = "left open when an earlier run ended"
-ENGINE = "engine"
-"""`Outcome.detail["by"]` of a match that the engine voided without the game's saying so."""
 
 
 class Mismatch(Exception):

@@ -231,7 +231,7 @@ class _Count:
             account.losses,
             account.void,
             account.calls,
-            said.calls,
+            dict(sorted(said.calls.items())),
             account.input_tokens,
             account.output_tokens,
             account.cost_usd,

@@ -1,0 +1,66 @@
+"""Sums over finished matches, for duels and for games of more."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from peerage.accounts import NOTHING, Account, count, position, read_snapshot, snapshot_body
+from peerage.arena import open_arena
+from peerage.ledger import LedgerError
+from peerage.ledger.store import Summary
+from peerage.match import Totals
+from peerage.standings import Standings, elo_settings
+from tests.engine.arenas import play, write_arena
+
+
+def summary(status: str, scores: dict[str, float], costs: tuple[float | None, ...]) -> Summary:
+    played = tuple(scores.values()) if status == "done" else ()
+    return Summary(1, 1, "g", "", tuple(scores), status, played, costs, 0, (), (), 0)
+
+
+def test_a_match_of_four_has_one_winner_or_those_who_share_it() -> None:
+    accounts: dict[str, Account] = {}
+    count(accounts, summary("done", {"a": 0.2, "b": 1.0, "c": 1.0, "d": 0.9}, (1.0, None, 2.0, 0.0)), {})
+    assert [(accounts[p].wins, accounts[p].draws, accounts[p].losses) for p in "abcd"] == [
+        (0, 0, 1),
+        (0, 1, 0),
+        (0, 1, 0),
+        (0, 0, 1),
+    ]
+    count(accounts, summary("done", {"a": 0.2, "b": 1.0, "c": 0.0, "d": 0.9}, (3.0, 1.0, 2.0, 0.0)), {})
+    assert (accounts["b"].wins, accounts["b"].draws, accounts["b"].matches) == (1, 1, 2)
+    assert accounts["a"].cost_per_match == 2.0
+    assert accounts["b"].cost_per_match == 1.0, "over the matches whose cost is known"
+
+
+def test_a_void_match_counts_as_void_and_costs_all_the_same() -> None:
+    accounts: dict[str, Account] = {}
+    totals = {"a": Totals(2, 10, 20, 5_000_000_000, 0), "judge": Totals(1, 1, 1, 0, 1)}
+    count(accounts, summary("no_answer", {"a": 1.0, "b": 0.0}, (1.0, 1.0)), totals)
+    assert (accounts["a"].void, accounts["a"].matches, accounts["a"].cost_usd) == (1, 0, 5.0)
+    assert accounts["a"].cost_per_match is None
+    assert accounts["judge"].cost_usd is None, "the cost of one call is unknown"
+    assert (accounts["judge"].void, accounts["judge"].calls) == (0, 1)
+
+
+def test_a_snapshot_reads_back() -> None:
+    standings = Standings(3, ("a", "b"), (1500.1, 1499.9), (1.0, 2.0))
+    accounts = {"a": Account(1, wins=1, cost_nano=7), "b": NOTHING}
+    found = read_snapshot(snapshot_body(standings, accounts))
+    assert found is not None
+    assert found == (standings, accounts)
+    assert read_snapshot(standings.to_bytes()) is None, "a snapshot without sums"
+
+
+def test_rows_that_are_missing_are_told(tmp_path: Path) -> None:
+    folder = write_arena(tmp_path)
+    play(folder, 5)
+    ledger = sqlite3.connect(folder / "arena.db", isolation_level=None)
+    ledger.execute("DELETE FROM snapshots")
+    ledger.execute("DELETE FROM records WHERE number = 2")
+    ledger.close()
+    with open_arena(folder) as arena, pytest.raises(LedgerError, match=r"from match 1 on.*peerage verify"):
+        position(arena.ledger, elo_settings(arena.settings.rating))
