@@ -75,14 +75,18 @@ def play(
 
 
 def play_stopping_at(
-    folder: Path, matches: int, seconds: float, clients: Callable[[PlayerSettings], Client]
+    folder: Path,
+    matches: int,
+    seconds: float,
+    clients: Callable[[PlayerSettings], Client],
+    times: int = 2,
 ) -> RunReport:
-    """Play, but stop after so many virtual seconds, giving up what is in flight."""
+    """Play, but stop after so many virtual seconds; `times` 2 gives up what is in flight, as a crash does."""
 
     async def stop(runner: Runner) -> None:
         await asyncio.sleep(seconds)
-        runner.stop()
-        runner.stop()
+        for _ in range(times):
+            runner.stop()
 
     return play(folder, matches, clients=clients, beside=stop)
 

@@ -1,0 +1,213 @@
+"""Budgets end to end, with priced house players: never exceeded, one stop at any concurrency, no loops."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.arenas import (
+    head,
+    house,
+    ledger_of,
+    paced,
+    play,
+    play_stopping_at,
+    spent_by_match,
+    statuses,
+    total_spent,
+    write_arena,
+)
+from tests.engine.clients import Cast
+
+from peerage.arena import ArenaError
+from peerage.players.client import Answer, PlayerError
+from peerage.players.house import HouseClient
+from peerage.players.paced import PacedClient
+
+NANO = 10**9
+PRICE = {"input": 0.0, "output": 1000.0}
+LIMIT = {"max_tokens": 60, "max_chars": 400}
+TIGHT = {
+    "committee": 1,
+    "min_committee": 1,
+    "judges": 1,
+    "min_judges": 1,
+    "max_drafts": 1,
+    "approval": 0,
+    "topics": ["tides"],
+    **{f"{role}_limit": LIMIT for role in ("author", "committee", "contestant", "judge")},
+}
+"""Rules by which a match may cost at most four or five times what it usually does: some 25 cents."""
+
+
+def priced(count: int = 7) -> list[dict[str, Any]]:
+    return house(count, price=PRICE)
+
+
+def arena(
+    folder: Path, budget: Any, concurrency: int = 8, players: list[dict[str, Any]] | None = None, **more: Any
+) -> Path:
+    engine = {"concurrency": concurrency, "retries": 3}
+    return write_arena(folder, players or priced(), budget=budget, rules=TIGHT, engine=engine, **more)
+
+
+def spent_by_player(folder: Path) -> Counter[str]:
+    ledger = ledger_of(folder)
+    try:
+        return Counter(ledger.spent_by())
+    finally:
+        ledger.close()
+
+
+@pytest.mark.parametrize("concurrency", [1, 8, 64])
+def test_an_arena_stops_before_its_budget_at_the_same_match(tmp_path: Path, concurrency: int) -> None:
+    report = play(arena(tmp_path / "at once", 6.0, concurrency), None, clients=paced(concurrency))
+    assert report.reason == "budget"
+    assert "one more match may cost up to $" in report.note
+    assert 4 * NANO < total_spent(tmp_path / "at once") <= 6 * NANO
+    assert report.spent_nano == total_spent(tmp_path / "at once")
+    assert report.settled > 10
+    play(arena(tmp_path / "alone", 6.0, 1), None)
+    assert head(tmp_path / "alone") == head(tmp_path / "at once")
+
+
+def test_a_larger_budget_resumes_and_comes_to_the_same_as_one_run(tmp_path: Path) -> None:
+    play(arena(tmp_path / "whole", 6.0), None)
+    played = []
+    for budget in (2.0, 4.5, 6.0):
+        played.append(play(arena(tmp_path / "steps", budget, 16), None).settled)
+        assert total_spent(tmp_path / "steps") <= budget * NANO
+    assert 0 < played[0] < played[1] < played[2]
+    assert head(tmp_path / "steps") == head(tmp_path / "whole")
+    again = play(tmp_path / "steps", None)
+    assert (again.reason, again.played) == ("budget", 0)
+
+
+def test_a_budget_too_small_for_one_match_plays_none(tmp_path: Path) -> None:
+    report = play(arena(tmp_path, 0.5), None)
+    assert (report.reason, report.settled, total_spent(tmp_path)) == ("budget", 0, 0)
+
+
+@pytest.mark.parametrize("limits", [{"arena": 1.0}, {"match": 1.0}, {"player": 1.0}])
+def test_a_player_without_a_price_is_refused_under_any_budget(
+    tmp_path: Path, limits: dict[str, float]
+) -> None:
+    players = [*priced(6), {"name": "unpriced", "model": "python:some.module:function"}]
+    arena(tmp_path, limits, players=players)
+
+    def clients(settings: Any) -> Any:
+        return PacedClient(HouseClient(settings.model_copy(update={"model": "house:0.5"})))
+
+    with pytest.raises(ArenaError, match="no price is known for unpriced"):
+        play(tmp_path, 3, clients=clients)
+    arena(tmp_path, None, players=players)
+    assert play(tmp_path, 3, clients=clients).settled == 3
+
+
+def test_matches_over_the_match_budget_are_void_and_the_arena_ends(tmp_path: Path) -> None:
+    report = play(arena(tmp_path, {"match": 0.5}), None)
+    assert report.reason == "budget"
+    assert "could be paid for (match_budget)" in report.note
+    assert set(statuses(tmp_path)) == {"match_budget"}
+    settled = report.settled
+    assert 0 < settled < 100
+    again = play(tmp_path, None)
+    assert (again.reason, again.played, total_spent(tmp_path)) == ("budget", 0, 0)
+    arena(tmp_path, {"match": 2})
+    assert play(tmp_path, settled + 5).settled == settled + 5
+    assert statuses(tmp_path)[settled:] == ["done"] * 5
+
+
+def test_only_matches_of_a_dear_player_are_over_the_match_budget(tmp_path: Path) -> None:
+    players = priced()
+    players[0]["price"] = {"input": 0, "output": 100_000}
+    report = play(arena(tmp_path, {"match": 2.0}, players=players, pairing={"window": 3}), 40)
+    assert report.settled == 40
+    found = Counter(statuses(tmp_path))
+    assert found["match_budget"] > 0
+    assert found["done"] > 0
+    assert spent_by_player(tmp_path)["p0"] == 0
+    assert max(spent_by_match(tmp_path).values()) <= 2 * NANO
+
+
+@pytest.mark.parametrize("concurrency", [1, 64])
+def test_a_spent_player_leaves_the_pool_and_when_too_few_are_left_the_arena_ends(
+    tmp_path: Path, concurrency: int
+) -> None:
+    def settings(folder: Path, concurrency: int, dollars: float = 1.5) -> Path:
+        return arena(folder, {"player": dollars}, concurrency, priced(8), pairing={"window": 8})
+
+    settings(tmp_path, concurrency)
+    report = play(tmp_path, None, clients=paced(concurrency))
+    assert report.reason == "budget"
+    found = Counter(status.partition(":")[0] for status in statuses(tmp_path))
+    assert set(found) == {"done", "player_budget"}
+    assert max(spent_by_player(tmp_path).values()) <= 1.5 * NANO
+    assert play(tmp_path, None).played == 0
+
+    interrupted = settings(tmp_path / "interrupted", 4)
+    rng = random.Random(concurrency)
+    for run in range(300):
+        settings(interrupted, rng.choice([1, 4, 64]))
+        stopped = play_stopping_at(interrupted, 10_000, rng.uniform(3, 20), paced(run), times=1)
+        if stopped.reason == "budget":
+            break
+    assert run > 2
+    assert head(interrupted) == head(tmp_path)
+    more = play(settings(tmp_path, 8, 3.0), None)
+    assert more.settled > report.settled
+    assert "done" in statuses(tmp_path)[report.settled :]
+    assert max(spent_by_player(tmp_path).values()) <= 3 * NANO
+
+
+BUDGETS = {"arena": 7.0, "match": 1.2, "player": 2.5}
+
+
+def within(folder: Path) -> bool:
+    """Whether nothing has cost more than BUDGETS allow, by the ledger alone."""
+    return (
+        total_spent(folder) <= BUDGETS["arena"] * NANO
+        and max(spent_by_match(folder).values(), default=0) <= BUDGETS["match"] * NANO
+        and max(spent_by_player(folder).values(), default=0) <= BUDGETS["player"] * NANO
+    )
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_failed_attempts_that_may_have_been_paid_count_and_never_break_a_budget(
+    tmp_path: Path, concurrency: int
+) -> None:
+    rng = random.Random(5)
+    cast = Cast(lambda *_: PlayerError("dropped", maybe_paid=True) if rng.random() < 0.3 else None)
+    report = play(arena(tmp_path, BUDGETS, concurrency), 200, clients=cast)
+    assert within(tmp_path)
+    assert report.spent_nano == total_spent(tmp_path) > 2 * NANO
+    assert sum(cast.attempts.values()) > report.calls
+
+
+def test_calls_given_up_stay_reserved_and_runs_after_them_keep_the_budget(tmp_path: Path) -> None:
+    rng = random.Random(6)
+    given_up = 0
+    for run in range(100):
+        arena(tmp_path, BUDGETS, rng.choice([1, 8, 64]))
+        report = play_stopping_at(tmp_path, 200, rng.uniform(0, 10), paced(run))
+        given_up += report.possibly_paid_twice
+        assert within(tmp_path)
+        if report.reason != "interrupted":
+            break
+    assert report.reason == "budget"
+    assert given_up > 0
+
+
+def test_a_reply_without_usage_counts_at_its_worst(tmp_path: Path) -> None:
+    """A provider that reports no tokens has an unknown cost: on record as unknown, in the budget in full."""
+    cast = Cast(lambda call, _: Answer("tie", 0.1))
+    report = play(arena(tmp_path, 3.0), None, clients=cast)
+    assert report.reason == "budget"
+    assert 2 * NANO < total_spent(tmp_path) <= 3 * NANO
+    assert report.spent_nano == total_spent(tmp_path)
+    ledger = ledger_of(tmp_path)
+    assert all(b"cost_nano" not in row.reply for row in ledger.exchanges(1) if row.reply)
+    ledger.close()
