@@ -82,6 +82,16 @@ def test_the_file_is_as_decided(ledger: SqlLedger, tmp_path: Path) -> None:
     file.close()
 
 
+def test_the_page_about_the_format_lists_every_table_and_column() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text("utf-8")
+    listed = {}
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) == 5 and cells[1].startswith("`"):
+            listed[cells[1].strip("`")] = [column.strip("`") for column in cells[2].split(", ")]
+    assert listed == {name: list(table.columns.keys()) for name, table in tables.SCHEMA.tables.items()}
+
+
 def test_commits_are_synced_in_full(ledger: SqlLedger) -> None:
     with ledger._holding(create=False) as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
