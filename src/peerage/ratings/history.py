@@ -180,12 +180,12 @@ def merge_seats(game: Game, how: Seats) -> Game:
     return Game(tuple((player,) for player in merged), tuple(merged.values()), None, game.weight)
 
 
-def pairings(played: Games) -> Duels:
-    """Every two teams of one player of each game as a duel, in the order of the games; equal ranks tie.
+def pairings(played: Games) -> tuple[Duels, Ints]:
+    """Every two teams of one player of each game as a duel, and the game each came from; equal ranks tie.
 
     A game of k seats gives k(k-1)/2 duels of weight 1/(k-1): a player's results in it make one game together.
     """
-    first, second, score, weight = [], [], [], []
+    first, second, score, weight, source = [], [], [], [], []
     for g in range(len(played)):
         teams = range(int(played.game[g]), int(played.game[g + 1]))
         for i in teams:
@@ -196,7 +196,8 @@ def pairings(played: Games) -> Duels:
                     second.append(b)
                     score.append(0.5 if played.rank[i] == played.rank[j] else 1.0)
                     weight.append(float(played.weight[g]) / (len(teams) - 1))
-    return duels(played.players, first, second, score, weight)
+                    source.append(g)
+    return duels(played.players, first, second, score, weight), np.array(source, np.int64)
 
 
 def _check(number: int, game: Game, players: int) -> None:

@@ -197,7 +197,7 @@ def elo_fold(
 def elo_pass(
     rating: Floats, first: Ints, second: Ints, score: Floats, weight: Floats, order: Ints, k_factor: float
 ) -> None:
-    """Play duels into `rating`, in place: the rows that `order` names, or all as they stand if it is empty."""
+    """Play duels into `rating`, in place: the rows `order` names, or if empty all as they stand."""
     for i in range(len(first)):
         row = int(order[i]) if len(order) > 0 else i
         a, b = int(first[row]), int(second[row])

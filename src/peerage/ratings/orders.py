@@ -59,22 +59,30 @@ class OrderedElo:
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """A line for each player; the rank range holds its ranks in 95 % of the orders."""
-        shown = self.draws if len(self.draws) else self.in_order[None, :]
-        lower, upper = np.percentile(shown, [2.5, 97.5], axis=0)
-        placed = np.array([ranks(draw) for draw in shown]).reshape(len(shown), -1)
+        """A line for each player, at its mean; the rank range holds its ranks in 95 % of the orders."""
+        return self._rows(self.rating)
+
+    @cached_property
+    def rows_in_order(self) -> tuple[Row, ...]:
+        """As `rows`, at the ratings in the history's own order."""
+        return self._rows(self.in_order)
+
+    def _rows(self, rating: Floats) -> tuple[Row, ...]:
+        drawn = self.draws if len(self.draws) else rating[None, :]
+        lower, upper = np.percentile(drawn, [2.5, 97.5], axis=0)
+        placed = np.array([ranks(draw) for draw in drawn]).reshape(len(drawn), -1)
         best, worst = np.percentile(placed, [2.5, 97.5], axis=0, method="nearest")
         return tuple(
             Row(
                 i,
-                float(rating),
-                float(lower[i]),
-                float(upper[i]),
+                float(value),
+                min(float(lower[i]), float(value)),
+                max(float(upper[i]), float(value)),
                 rank,
                 (min(int(best[i]), rank), max(int(worst[i]), rank)),
                 float(self.games[i]),
             )
-            for i, (rating, rank) in enumerate(zip(self.rating, ranks(self.rating), strict=True))
+            for i, (value, rank) in enumerate(zip(rating, ranks(rating), strict=True))
         )
 
 

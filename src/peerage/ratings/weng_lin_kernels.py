@@ -26,7 +26,7 @@ def games(
     model: int,
     teams: int,
 ) -> None:
-    """Play games into `mu` and `variance`, in place; columns of `history.Games`, `teams` the most in a game."""
+    """Play games into `mu` and `variance`, in place; columns of `history.Games`, `teams`: most in a game."""
     mean, spread = np.empty(teams), np.empty(teams)
     strength = np.empty(teams)
     omega, delta = np.empty(teams), np.empty(teams)

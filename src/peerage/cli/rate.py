@@ -1,0 +1,199 @@
+"""`peerage rate`: rate anybody's battles or games, from files."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+
+from peerage.cli.options import Format
+from peerage.cli.output import Column, show, whole
+
+_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
+
+
+class RateError(ValueError):
+    """Data or options that cannot be rated, in words for people."""
+
+
+class Layout(StrEnum):
+    """What a row of the data is."""
+
+    auto = "auto"
+    battles = "battles"
+    games = "games"
+    valyrian = "valyrian"
+    cob = "cob"
+
+
+class Method(StrEnum):
+    """How to rate."""
+
+    auto = "auto"
+    bt = "bt"
+    elo = "elo"
+    elo_averaged = "elo-averaged"
+    trueskill = "trueskill"
+    plackett_luce = "plackett-luce"
+    weng_lin_bt = "weng-lin-bt"
+    glicko2 = "glicko2"
+    judge_aware = "judge-aware"
+
+
+class Side(StrEnum):
+    """Which Elo."""
+
+    raw = "raw"
+    cost = "cost"
+
+
+class Ties(StrEnum):
+    """How Bradley-Terry reads a tie."""
+
+    half = "half"
+    davidson = "davidson"
+    rao_kupper = "rao-kupper"
+
+
+class Seats(StrEnum):
+    """How a player with several seats in a game counts."""
+
+    mean = "mean"
+    best = "best"
+    each = "each"
+
+
+class CostMode(StrEnum):
+    """How costs enter a score."""
+
+    linear = "linear"
+    balanced = "balanced"
+    exponential = "exponential"
+
+
+def rate(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Files or folders; - reads the pipe.")
+    ],
+    method: Annotated[Method, typer.Option(help="auto: by the data, bt for battles.")] = Method.auto,
+    layout: Annotated[Layout, typer.Option("--format", help="What the data is.")] = Layout.auto,
+    track: Annotated[Side, typer.Option(help="Elo: raw, or adjusted by cost_a and cost_b.")] = Side.raw,
+    output: Annotated[Format, typer.Option(help="How to write the table.")] = Format.table,
+    cluster: Annotated[
+        str | None, typer.Option(help="bt: column whose rows hang together, such as question or judge.")
+    ] = None,
+    control: Annotated[
+        str | None, typer.Option(help="bt: hold equal, comma-separated; length reads length_a, length_b.")
+    ] = None,
+    ties: Annotated[Ties, typer.Option(help="bt: how to read a tie.")] = Ties.half,
+    bootstrap: Annotated[int, typer.Option(min=0, help="bt: intervals from so many resamples.")] = 0,
+    inverse_frequency: Annotated[
+        bool, typer.Option("--inverse-frequency", help="Let each pair count alike, however often it met.")
+    ] = False,
+    orders: Annotated[int, typer.Option(min=0, help="elo: random orders that tell the spread.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random orders and resamples.")] = 0,
+    k: Annotated[float | None, typer.Option("--k", help="Elo's K; elsewhere the k of mu - k sigma.")] = None,
+    initial: Annotated[float, typer.Option(help="elo, glicko2: a newcomer's rating.")] = 1500.0,
+    mu: Annotated[float | None, typer.Option(help="trueskill: a newcomer's mean.")] = None,
+    sigma: Annotated[float | None, typer.Option(help="trueskill: a newcomer's deviation.")] = None,
+    beta: Annotated[float | None, typer.Option(help="trueskill: noise of a performance.")] = None,
+    tau: Annotated[float | None, typer.Option(help="trueskill: drift; glicko2: restraint.")] = None,
+    draw_probability: Annotated[float | None, typer.Option(help="trueskill: of equal players.")] = None,
+    cost_sensitivity: Annotated[float, typer.Option(help="track cost: what cost weighs.")] = 0.2,
+    cost_mode: Annotated[CostMode, typer.Option(help="track cost: how cost enters.")] = CostMode.linear,
+    seats: Annotated[Seats, typer.Option(help="games: several seats of one player.")] = Seats.mean,
+    anchor: Annotated[str | None, typer.Option(help="The player who stands at 1500.")] = None,
+) -> None:
+    """Rate the battles or games in files: CSV, JSON, JSON lines or Parquet."""
+    from peerage.ratings.data import read
+    from peerage.ratings.methods import Options, rate
+
+    controls = tuple(name.strip() for name in control.split(",") if name.strip()) if control else ()
+    labels = tuple({name for name in (cluster, "judge" if method == Method.judge_aware else None) if name})
+    options = Options(
+        method=method.value,
+        track=track.value,
+        k=k,
+        initial=initial,
+        mu=mu,
+        sigma=sigma,
+        beta=beta,
+        tau=tau,
+        draw_probability=draw_probability,
+        ties=ties.value,
+        cost_sensitivity=cost_sensitivity,
+        cost_mode=cost_mode.value,
+        cluster=cluster,
+        controls=controls,
+        inverse_frequency=inverse_frequency,
+        bootstrap=bootstrap,
+        orders=orders,
+        seed=seed,
+        seats=seats.value,
+        anchor=anchor,
+        as_published=layout == Layout.valyrian,
+    )
+    try:
+        with contextlib.ExitStack() as opened:
+            streams = ((name, _open(name, opened)) for name in _named(files))
+            data = read(streams, layout.value, labels=labels, controls=controls)
+        report = rate(data, options)
+    except ValueError as error:
+        raise RateError(str(error)) from None
+    show(report.rows, _columns(report.rows), output, title=report.title, notes=report.notes)
+
+
+def _named(files: list[str]) -> list[str]:
+    """The files, those of a folder in order of name."""
+    named: list[str] = []
+    for name in files:
+        path = Path(name)
+        if name != "-" and path.is_dir():
+            inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in _ENDINGS)
+            if not inside:
+                raise RateError(f"{name} holds no data: expected files ending in {', '.join(_ENDINGS)}")
+            named.extend(inside)
+        else:
+            named.append(name)
+    return named
+
+
+def _open(name: str, opened: contextlib.ExitStack) -> BinaryIO:
+    return sys.stdin.buffer if name == "-" else opened.enter_context(Path(name).open("rb"))
+
+
+def _columns(rows: tuple[dict[str, Any], ...]) -> list[Column]:
+    """Ratings of 400 points a decade are whole numbers for people; skills have three digits."""
+    skills = bool(rows) and "mu" in rows[0] and abs(rows[0]["mu"]) < 200
+    number = _skill if skills else whole
+    return [
+        Column("rank", ">", str),
+        Column("player", "Player"),
+        Column("rating", ">Rating", number),
+        Column("lower", ">Lower", number),
+        Column("upper", ">Upper", number),
+        Column("rank_range", ">Ranks", _span),
+        Column("games", ">Games", _games),
+        *(
+            [Column("mu", ">mu", number), Column("sigma", ">sigma", number)]
+            if rows and "mu" in rows[0]
+            else ()
+        ),
+    ]
+
+
+def _skill(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _games(value: float) -> str:
+    return f"{value:g}" if value < 1e5 else f"{value:.0f}"
+
+
+def _span(ranks: list[int]) -> str:
+    best, worst = ranks
+    return str(best) if best == worst else f"{best}-{worst}"

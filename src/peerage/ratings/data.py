@@ -1,0 +1,347 @@
+"""Anybody's results, read into histories: battles, games, and the two recorded formats.
+
+- **battles**: `model_a`, `model_b`, `winner` (`model_a`, `model_b`, `tie`, `tie (bothbad)`: LMArena's
+  words), and if there are any `judge`, `weight`, `question` (or `question_id`), `timestamp` (or `tstamp`,
+  `date`), `battle_id`, `cost_a` and `cost_b`, and for `--control length` the columns `length_a` and
+  `length_b`.
+- **games**: one row a game with lists, `players` and `ranks` (lower is better) or `scores` (higher is
+  better), a player being a name or a team's list of names; or one row a seat with `game`, `player`, `rank`
+  or `score`, and `team` where several play together. Optional `weight`, `timestamp`.
+- **valyrian**: a tournament of ValyrianTech/ValyrianGamesLeaderboard.
+- **cob**: battles of 10decikelvin/cob.
+
+Whatever cannot be read stops with the file, the row and the column; nothing is skipped in silence.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+
+from peerage.ratings.fields import amount, columns, first_of, name_of, needed, number_of, short, time_of
+from peerage.ratings.history import Duels, Game, duels
+from peerage.ratings.kernels import Floats
+from peerage.ratings.streams import DataError, rows
+
+Layout = Literal["auto", "battles", "games", "valyrian", "cob"]
+LAYOUTS: tuple[Layout, ...] = ("auto", "battles", "games", "valyrian", "cob")
+
+_WORDS = {
+    "model_a": 1.0,
+    "a": 1.0,
+    "model_b": 0.0,
+    "b": 0.0,
+    "tie": 0.5,
+    "draw": 0.5,
+    "both": 0.5,
+    "tie (bothbad)": 0.5,
+    "bothbad": 0.5,
+    "both_bad": 0.5,
+    "both bad": 0.5,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Battles:
+    """Duels with what was recorded beside them; every column has one element a duel.
+
+    `labels` has the clusters (`judge`, `question`), `controls` the differences of what was asked to be held
+    equal, `costs` (shape (2, duels), nan unknown) what each answer cost. `notes` say what was done to the
+    data.
+    """
+
+    names: tuple[str, ...]
+    duels: Duels
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    controls: Mapping[str, Floats] = field(default_factory=dict)
+    costs: Floats | None = None
+    notes: tuple[str, ...] = ()
+    layout: Layout = "battles"
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """Games between any number of players, in order."""
+
+    names: tuple[str, ...]
+    games: tuple[Game, ...]
+    notes: tuple[str, ...] = ()
+    layout: Layout = "games"
+
+
+def read(
+    streams: Iterable[tuple[str, BinaryIO]],
+    layout: Layout = "auto",
+    *,
+    labels: Sequence[str] = (),
+    controls: Sequence[str] = (),
+) -> Battles | Played:
+    """Read opened files, each with the name that errors give it, as one history.
+
+    `labels` and `controls` name columns that must be there. With `auto` the first row decides. Rows with
+    timestamps are put in their order, and so are games with dates.
+    """
+    battles, played = _Battles(labels, controls), _Games()
+    found: Layout | None = None if layout == "auto" else layout
+    for name, stream in streams:
+        for number, row in rows(stream, name):
+            if found is None:
+                found = _layout(row, name)
+            where = f"{name}, row {number}"
+            if found == "battles":
+                battles.add(row, where)
+            elif found == "cob":
+                battles.add(_cob(row, where), where)
+            elif found == "valyrian":
+                played.add({**row, "players": needed(row, "participants", where)}, where)
+            else:
+                played.add(row, where)
+        played.close()
+    if found is None:
+        raise DataError("there are no rows to rate: every file is empty")
+    return battles.made(found) if found in ("battles", "cob") else played.made(found)
+
+
+def _layout(row: Mapping[str, Any], name: str) -> Layout:
+    if "participants" in row:
+        return "valyrian"
+    if "battle_outcome" in row:
+        return "cob"
+    if "model_a" in row or "model_b" in row:
+        return "battles"
+    if "players" in row or ("game" in row and "player" in row):
+        return "games"
+    raise DataError(
+        f"{name}: expected battles (model_a, model_b, winner) or games (players, ranks; or game, player, "
+        f"rank); its columns are {columns(row)}"
+    )
+
+
+class _Battles:
+    """Battles as they are read: compact columns that grow."""
+
+    def __init__(self, labels: Sequence[str], controls: Sequence[str]) -> None:
+        self.players: dict[str, int] = {}
+        self.first, self.second = array("q"), array("q")
+        self.score, self.weight, self.time = array("d"), array("d"), array("d")
+        self.costs = (array("d"), array("d"))
+        self.label_names, self.control_names = tuple(labels), tuple(controls)
+        self.labels: dict[str, list[str]] = {label: [] for label in labels}
+        self.controls = {control: (array("d"), array("d")) for control in controls}
+        self.known: dict[str, tuple[str, str, float]] = {}
+        self.repeated = 0
+
+    def add(self, row: Mapping[str, Any], where: str) -> None:
+        a, b = name_of(row, "model_a", where), name_of(row, "model_b", where)
+        if a == b:
+            raise DataError(f"{where}: {a!r} plays against itself; model_a and model_b must differ")
+        score = _winner(row, a, b, where)
+        identity = first_of(row, "battle_id")
+        if identity not in (None, ""):
+            before = self.known.get(str(identity))
+            if before is not None and before != (a, b, score):
+                raise DataError(f"{where}: battle_id {identity!r} stands before with another result")
+            if before is not None:
+                self.repeated += 1
+                return
+            self.known[str(identity)] = (a, b, score)
+        self.first.append(self.players.setdefault(a, len(self.players)))
+        self.second.append(self.players.setdefault(b, len(self.players)))
+        self.score.append(score)
+        self.weight.append(amount(row, "weight", where, 1.0))
+        self.time.append(time_of(first_of(row, "timestamp"), where))
+        for costs, column in zip(self.costs, ("cost_a", "cost_b"), strict=True):
+            costs.append(amount(row, column, where, math.nan))
+        for label in self.label_names:
+            value = row.get(label) if label in row else first_of(row, label)
+            if value is None or value == "":
+                raise DataError(f"{where}: no {label} to cluster by; the columns are {columns(row)}")
+            self.labels[label].append(str(value))
+        for control in self.control_names:
+            for values, side in zip(self.controls[control], "ab", strict=True):
+                column = f"{control}_{side}"
+                values.append(number_of(needed(row, column, where), column, where))
+
+    def made(self, layout: Layout) -> Battles:
+        notes = [f"{self.repeated} rows repeat a battle_id and count once"] if self.repeated else []
+        time = np.array(self.time)
+        order = np.arange(len(time))
+        if not np.isnan(time).any():
+            order = np.argsort(time, kind="stable")
+        elif not np.isnan(time).all():
+            notes.append("some rows have no timestamp: the order of the files is kept")
+        costs = np.array([list(column) for column in self.costs]).reshape(2, -1)[:, order]
+        return Battles(
+            tuple(self.players),
+            duels(
+                len(self.players),
+                np.array(self.first, np.int64)[order],
+                np.array(self.second, np.int64)[order],
+                np.array(self.score)[order],
+                np.array(self.weight)[order],
+            ),
+            {label: tuple(values[i] for i in order) for label, values in self.labels.items()},
+            {
+                name: _difference(np.array(a)[order], np.array(b)[order])
+                for name, (a, b) in self.controls.items()
+            },
+            None if np.isnan(costs).all() else costs,
+            tuple(notes),
+            layout,
+        )
+
+
+class _Games:
+    """Games as they are read; one in rows of seats stays open until the file ends."""
+
+    def __init__(self) -> None:
+        self.players: dict[str, int] = {}
+        self.games: list[tuple[float, Game]] = []
+        self.seats: dict[str, list[tuple[Mapping[str, Any], str]]] = {}
+        self.known: dict[str, str] = {}
+        self.repeated = 0
+
+    def add(self, row: Mapping[str, Any], where: str) -> None:
+        if "players" not in row:
+            for column in ("game", "player"):
+                needed(row, column, where)
+            self.seats.setdefault(str(row["game"]), []).append((row, where))
+            return
+        identity = row.get("game_id")
+        if identity is not None:
+            content = repr([row.get(key) for key in ("players", "ranks", "scores", "teams", "date")])
+            before = self.known.get(str(identity))
+            if before is not None and before != content:
+                raise DataError(f"{where}: game_id {identity!r} stands before with another result")
+            if before is not None:
+                self.repeated += 1
+                return
+            self.known[str(identity)] = content
+        listed = row["players"]
+        if not isinstance(listed, list) or len(listed) < 2:
+            raise DataError(f"{where}: players is {short(listed)}, expected a list of two or more")
+        teams = [entry if isinstance(entry, list) else [entry] for entry in listed]
+        ranks = _ranks(row, len(teams), where)
+        self._append(teams, ranks, amount(row, "weight", where, 1.0), first_of(row, "timestamp"), where)
+
+    def close(self) -> None:
+        """The end of a file: games in rows of seats are whole."""
+        for seats in self.seats.values():
+            teams: dict[str, list[Any]] = {}
+            placed: dict[str, float] = {}
+            by_score = all(row.get("rank") in (None, "") for row, _ in seats)
+            for row, where in seats:
+                team = str(row["team"]) if row.get("team") not in (None, "") else f"\0{len(teams)}"
+                column = "score" if by_score else "rank"
+                value = number_of(needed(row, column, where), column, where) * (-1 if by_score else 1)
+                if placed.setdefault(team, value) != value:
+                    raise DataError(f"{where}: team {team!r} has two different {column}s in this game")
+                teams.setdefault(team, []).append(row["player"])
+            row, where = seats[0]
+            if len(teams) < 2:
+                raise DataError(f"{where}: game {row['game']!r} has one side only, expected two or more")
+            weight = amount(row, "weight", where, 1.0)
+            self._append(
+                list(teams.values()), list(placed.values()), weight, first_of(row, "timestamp"), where
+            )
+        self.seats = {}
+
+    def made(self, layout: Layout) -> Played:
+        notes = [f"{self.repeated} rows repeat a game_id and count once"] if self.repeated else []
+        times = [time for time, _ in self.games]
+        ordered = self.games
+        if not any(math.isnan(time) for time in times):
+            ordered = sorted(self.games, key=lambda timed: timed[0])
+        elif not all(math.isnan(time) for time in times):
+            notes.append("some games have no date: the order of the files is kept")
+        return Played(tuple(self.players), tuple(game for _, game in ordered), tuple(notes), layout)
+
+    def _append(
+        self, teams: list[list[Any]], ranks: list[float], weight: float, time: Any, where: str
+    ) -> None:
+        for member in (member for team in teams for member in team):
+            if not isinstance(member, str) or not member.strip():
+                raise DataError(f"{where}: a player is {short(member)}, expected a name")
+        if not all(teams):
+            raise DataError(f"{where}: a team has no players")
+        counted = Counter(member for team in teams for member in team)
+        name, times = counted.most_common(1)[0]
+        if times > 1 and any(len(team) > 1 for team in teams):
+            raise DataError(f"{where}: {name!r} plays in two teams, or twice in one")
+        seated = tuple(
+            tuple(self.players.setdefault(member, len(self.players)) for member in team) for team in teams
+        )
+        self.games.append((time_of(time, where), Game(seated, tuple(ranks), None, weight)))
+
+
+def _cob(row: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """A battle of 10decikelvin/cob; its order in the file is kept, as its own Elo keeps it."""
+    names = []
+    for side in ("model_A_info", "model_B_info"):
+        info = needed(row, side, where)
+        if not isinstance(info, dict) or "name" not in info:
+            raise DataError(f"{where}: {side} is {short(info)}, expected an object with a name")
+        names.append(info["name"])
+    outcome = str(needed(row, "battle_outcome", where))
+    words = {"tie": "tie", f"{names[0]}_wins": "model_a", f"{names[1]}_wins": "model_b"}
+    if outcome not in words:
+        raise DataError(f"{where}: battle_outcome is {outcome!r}, expected one of {', '.join(words)}")
+    return {
+        "model_a": names[0],
+        "model_b": names[1],
+        "winner": words[outcome],
+        "battle_id": row.get("battle_id"),
+    }
+
+
+def _ranks(row: Mapping[str, Any], teams: int, where: str) -> list[float]:
+    both = {}
+    for column in ("ranks", "scores"):
+        if row.get(column) is not None:
+            listed = row[column]
+            if not isinstance(listed, list) or len(listed) != teams:
+                raise DataError(f"{where}: {column} is {short(listed)}, expected a list of {teams}")
+            both[column] = [number_of(value, column, where) for value in listed]
+    if not both:
+        raise DataError(f"{where}: neither ranks nor scores; the columns are {columns(row)}")
+    if len(both) == 2:
+        for i in range(teams):
+            for j in range(i):
+                by_rank = (both["ranks"][i] > both["ranks"][j]) - (both["ranks"][i] < both["ranks"][j])
+                by_score = (both["scores"][i] < both["scores"][j]) - (both["scores"][i] > both["scores"][j])
+                if by_rank != by_score:
+                    raise DataError(
+                        f"{where}: ranks and scores disagree about players {j + 1} and {i + 1} "
+                        f"(ranks {row['ranks'][j]} and {row['ranks'][i]}, "
+                        f"scores {row['scores'][j]} and {row['scores'][i]}); leave one of them out"
+                    )
+    return both["ranks"] if "ranks" in both else [-score for score in both["scores"]]
+
+
+def _winner(row: Mapping[str, Any], a: str, b: str, where: str) -> float:
+    word = str(needed(row, "winner", where)).strip()
+    if word == a:
+        return 1.0
+    if word == b:
+        return 0.0
+    if word.lower() not in _WORDS:
+        raise DataError(
+            f"{where}, winner: found {word!r}, expected model_a, model_b, tie, tie (bothbad) or a name"
+        )
+    return _WORDS[word.lower()]
+
+
+def _difference(a: Floats, b: Floats) -> Floats:
+    """(a - b) / (a + b) of amounts, as in style control, else a - b; one standard deviation is 1."""
+    if (a >= 0).all() and (b >= 0).all():
+        gap = (a - b) / np.where(a + b > 0, a + b, 1.0)
+    else:
+        gap = a - b
+    spread = float(gap.std())
+    return np.asarray(gap / spread if spread > 0 else gap)

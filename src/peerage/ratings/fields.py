@@ -1,0 +1,88 @@
+"""Single values of a row, checked: a bad one is named with its place and what was expected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from peerage.ratings.streams import DataError
+
+_SAME = {
+    "question": ("question", "question_id"),
+    "judge": ("judge", "judge_id", "judge_hash"),
+    "timestamp": ("timestamp", "tstamp", "date"),
+    "battle_id": ("battle_id", "conversation_id"),
+}
+
+
+def needed(row: Mapping[str, Any], column: str, where: str) -> Any:
+    value = row.get(column)
+    if value is None or value == "":
+        if column in row:
+            raise DataError(f"{where}: {column} is empty")
+        raise DataError(f"{where}: there is no column {column}; the columns are {columns(row)}")
+    return value
+
+
+def name_of(row: Mapping[str, Any], column: str, where: str) -> str:
+    value = needed(row, column, where)
+    if not isinstance(value, str) or not value.strip():
+        raise DataError(f"{where}, {column}: found {short(value)}, expected a name")
+    return value.strip()
+
+
+def first_of(row: Mapping[str, Any], meaning: str) -> Any:
+    """The first column there is of those that mean this."""
+    for column in _SAME.get(meaning, (meaning,)):
+        if row.get(column) is not None:
+            return row[column]
+    return None
+
+
+def number_of(value: Any, column: str, where: str) -> float:
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise DataError(f"{where}, {column}: found {short(value)}, expected a number")
+    return number
+
+
+def amount(row: Mapping[str, Any], column: str, where: str, missing: float) -> float:
+    value = row.get(column)
+    if value is None or value == "":
+        return missing
+    number = number_of(value, column, where)
+    if number < 0:
+        raise DataError(f"{where}, {column}: found {short(value)}, expected 0 or more")
+    return number
+
+
+def time_of(value: Any, where: str) -> float:
+    if value is None or value == "":
+        return math.nan
+    if isinstance(value, datetime):
+        return value.timestamp()
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        pass
+    try:
+        moment = datetime.fromisoformat(str(value))
+    except ValueError:
+        raise DataError(
+            f"{where}, timestamp: found {short(value)}, expected seconds or a date like 2025-09-02T18:02:54Z"
+        ) from None
+    return moment.timestamp()
+
+
+def columns(row: Mapping[str, Any]) -> str:
+    return ", ".join(map(str, row)) or "none"
+
+
+def short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

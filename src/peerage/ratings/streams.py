@@ -1,0 +1,197 @@
+"""Rows from an opened file: CSV, TSV, JSON, JSON lines or Parquet, a piece at a time.
+
+The caller opens the file, in binary; nothing here knows a path. A file larger than memory can be read: CSV
+and JSON lines row by row, a JSON list element by element, Parquet in batches.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, BinaryIO
+
+Line = tuple[int, dict[str, Any]]
+
+_KINDS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
+_CHUNK = 1 << 18
+_LONGEST_FIELD = 1 << 28
+
+
+class DataError(ValueError):
+    """Data that cannot be rated; the message names file, row and column, and what was expected."""
+
+
+def rows(stream: BinaryIO, name: str) -> Iterator[Line]:
+    """Rows with their numbers from 1 (a header is not a row). A JSON object by itself is one row.
+
+    The kind of file goes by the ending of `name`, else by the first bytes.
+    """
+    source = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(_Raw(stream))
+    head = source.peek(16)[:16]
+    ending = "." + name.lower().rpartition(".")[2]
+    kind = _KINDS.get(ending) or ("parquet" if head.startswith(b"PAR1") else _guess(head))
+    if kind == "parquet":
+        yield from _parquet(source, name)
+        return
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(f"{name} is in UTF-16: expected UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)")
+    text = io.TextIOWrapper(source, encoding="utf-8-sig", newline="")
+    number = 0
+    try:
+        if kind in ("csv", "tsv"):
+            read = _csv(text, name, "\t" if kind == "tsv" else ",")
+        else:
+            read = _jsonl(text, name) if kind == "jsonl" else _elements("", text, name)
+        for number, row in read:
+            yield number, row
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{name}, after row {number}: byte 0x{error.object[error.start]:02x} is not UTF-8; "
+            "convert the file (iconv -f LATIN1 -t UTF-8, if it is Latin-1)"
+        ) from None
+    finally:
+        text.detach()
+
+
+class _Raw(io.RawIOBase):
+    """Any binary stream as a raw one, to be buffered."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _guess(head: bytes) -> str:
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    return {b"[": "json", b"{": "jsonl"}.get(first, "csv")
+
+
+def _csv(text: io.TextIOWrapper, name: str, delimiter: str) -> Iterator[Line]:
+    before = csv.field_size_limit(_LONGEST_FIELD)  # a whole conversation may stand in one field
+    try:
+        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        header = next(reader, None)
+        if header is None:
+            return
+        header = [column.strip() for column in header]
+        twice = {column for column in header if header.count(column) > 1}
+        if twice:
+            raise DataError(f"{name}: the header names {', '.join(sorted(twice))} twice")
+        number = 0
+        for fields in reader:
+            if not fields:
+                continue
+            number += 1
+            if len(fields) != len(header):
+                raise DataError(
+                    f"{name}, row {number} (line {reader.line_num}): {len(fields)} fields, "
+                    f"the header has {len(header)}"
+                )
+            yield number, dict(zip(header, fields, strict=True))
+    except csv.Error as error:
+        raise DataError(f"{name}, line {reader.line_num}: not CSV, {error}") from None
+    finally:
+        csv.field_size_limit(before)
+
+
+def _jsonl(text: io.TextIOWrapper, name: str) -> Iterator[Line]:
+    number = 0
+    for line_number, line in enumerate(text, 1):
+        if line.isspace():
+            continue
+        number += 1
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            if number == 1 and not line.rstrip().endswith("}"):  # one object over many lines
+                yield from _elements(line, text, name)
+                return
+            raise DataError(
+                f"{name}, line {line_number}: not JSON, {error.msg} at character {error.colno}"
+            ) from None
+        yield number, _object(row, name, number)
+
+
+def _elements(buffer: str, text: io.TextIOWrapper, name: str) -> Iterator[Line]:
+    """The elements of a JSON list, decoded one by one; or the objects of a file that holds some in a row."""
+    decoder = json.JSONDecoder()
+    number = 0
+    inside = False
+    ended = False
+    while True:
+        stripped = buffer.lstrip(" \t\r\n,") if number or inside else buffer.lstrip()
+        if not inside and not number and stripped.startswith("["):
+            inside, stripped = True, stripped[1:].lstrip()
+        if inside and stripped.startswith("]"):
+            return
+        buffer = stripped
+        try:
+            if not buffer:
+                raise json.JSONDecodeError("nothing", buffer, 0)
+            row, end = decoder.raw_decode(buffer)
+            if end == len(buffer) and not ended and not isinstance(row, dict | list):
+                raise json.JSONDecodeError("cut", buffer, end)
+        except json.JSONDecodeError as error:
+            if ended:
+                if not buffer and not inside:
+                    return
+                raise DataError(
+                    f"{name}, element {number + 1}: not JSON, {error.msg or 'cut short'}"
+                ) from None
+            more = text.read(max(_CHUNK, len(buffer)))
+            ended = not more
+            buffer += more
+            continue
+        number += 1
+        yield number, _object(row, name, number)
+        buffer = buffer[end:]
+
+
+def _object(row: Any, name: str, number: int) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise DataError(
+            f"{name}, row {number}: found {type(row).__name__}, expected an object with named fields"
+        )
+    return row
+
+
+def _parquet(source: io.BufferedReader, name: str) -> Iterator[Line]:
+    try:
+        pyarrow = import_module("pyarrow")
+        parquet = import_module("pyarrow.parquet")
+    except ImportError:
+        raise DataError(f"{name} is Parquet, which needs pyarrow: pip install pyarrow") from None
+    try:
+        number = 0
+        for batch in parquet.ParquetFile(source).iter_batches(batch_size=20_000):
+            for row in batch.to_pylist():
+                number += 1
+                yield number, row
+    except pyarrow.ArrowException as error:
+        raise DataError(f"{name}: not Parquet, {error}") from None

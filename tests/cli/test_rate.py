@@ -1,0 +1,66 @@
+"""`peerage rate`, as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from peerage.cli import rate as command
+from peerage.ratings import elo, history, methods, tie_models
+from peerage.ratings.data import LAYOUTS
+
+RECORDED = Path(__file__).parents[1] / "data"
+app = typer.Typer(rich_markup_mode=None)
+app.command()(command.rate)
+
+
+def run(*arguments: str, piped: str | None = None) -> str:
+    result = CliRunner().invoke(app, list(arguments), input=piped, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_a_folder_of_games_as_published() -> None:
+    rows = json.loads(run(str(RECORDED / "valyrian"), "--format", "valyrian", "--output", "json"))
+    assert len(rows) == 18
+    assert rows[0]["player"] == "OpenAI:gpt-4.1-2025-04-14"
+    assert rows[0]["rating"] == pytest.approx(rows[0]["mu"] - 3 * rows[0]["sigma"])
+    assert rows[0]["mu"] == pytest.approx(29.817, abs=1e-3)
+
+
+def test_a_pipe_and_every_way_of_writing() -> None:
+    text = "model_a,model_b,winner\nx,y,model_a\ny,x,model_a\nx,y,tie\n"
+    assert json.loads(run("-", "--output", "json", piped=text))[0]["games"] == 3
+    assert run("-", "--output", "csv", piped=text).startswith(
+        "player,rating,lower,upper,rank,rank_range,games"
+    )
+    assert "Bradley-Terry" in run("-", "--output", "markdown", piped=text)
+    assert "Rating" in run("-", piped=text)
+    one = json.loads(
+        run("-", "--output", "json", "--method", "elo", "--k", "10", "--orders", "0", piped=text)
+    )
+    assert {row["player"] for row in one} == {"x", "y"}
+
+
+def test_bad_input_is_told_in_our_words(tmp_path: Path) -> None:
+    with pytest.raises(command.RateError, match="winner: found 'perhaps'"):
+        run("-", piped="model_a,model_b,winner\nx,y,perhaps\n")
+    with pytest.raises(command.RateError, match="holds no data"):
+        run(str(tmp_path))
+    with pytest.raises(command.RateError, match="cluster does not go with"):
+        run("-", "--method", "elo", "--cluster", "judge", piped="model_a,model_b,winner,judge\nx,y,tie,j\n")
+    with pytest.raises(FileNotFoundError):
+        run(str(tmp_path / "missing.csv"))
+
+
+def test_the_words_of_the_command_are_those_of_the_library() -> None:
+    assert [each.value for each in command.Method] == list(methods.METHODS) == list(get_args(methods.Method))
+    assert [each.value for each in command.Layout] == list(LAYOUTS)
+    assert [each.value for each in command.Ties] == list(get_args(tie_models.Ties))
+    assert [each.value for each in command.Seats] == list(get_args(history.Seats))
+    assert [each.value for each in command.CostMode] == list(get_args(elo.CostMode))

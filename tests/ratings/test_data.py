@@ -1,0 +1,219 @@
+"""Reading anybody's results: every format, and every way it can be wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from peerage.ratings.data import Battles, Layout, Played, read
+from peerage.ratings.streams import DataError, rows
+
+RECORDED = Path(__file__).parents[1] / "data"
+
+
+def battles(text: str | bytes, name: str = "x.csv", **options: tuple[str, ...]) -> Battles:
+    data = text if isinstance(text, bytes) else text.encode()
+    found = read([(name, io.BytesIO(data))], **options)  # type: ignore[arg-type]
+    assert isinstance(found, Battles)
+    return found
+
+
+def played(entries: list[object], name: str = "x.json") -> Played:
+    found = read([(name, io.BytesIO(json.dumps(entries).encode()))])
+    assert isinstance(found, Played)
+    return found
+
+
+def test_lmarenas_words() -> None:
+    data = battles("model_a,model_b,winner\nx,y,model_a\nx,y,model_b\ny,x,tie\nx,y,tie (bothbad)\nx,y,y\n")
+    assert data.names == ("x", "y")
+    assert data.duels.score.tolist() == [1, 0, 0.5, 0.5, 0]
+    assert data.duels.first.tolist() == [0, 0, 1, 0, 0]
+
+
+def test_csv_jsonl_json_and_tsv_say_the_same() -> None:
+    listed = [
+        {"model_a": "x", "model_b": "y", "winner": "model_a", "weight": 2},
+        {"model_a": "y", "model_b": "z", "winner": "tie", "weight": 1},
+    ]
+    texts = {
+        "b.csv": "model_a,model_b,winner,weight\nx,y,model_a,2\ny,z,tie,1\n",
+        "b.tsv": "model_a\tmodel_b\twinner\tweight\nx\ty\tmodel_a\t2\ny\tz\ttie\t1\n",
+        "b.jsonl": "\n".join(map(json.dumps, listed)) + "\n\n",
+        "b.json": json.dumps(listed, indent=2),
+        "no ending": "\ufeff" + json.dumps(listed),
+        "also none": "\n".join(map(json.dumps, listed)),
+    }
+    for name, text in texts.items():
+        data = battles(text, name)
+        assert data.names == ("x", "y", "z"), name
+        assert data.duels.weight.tolist() == [2, 1], name
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.table({"model_a": ["x", "y"], "model_b": ["y", "z"], "winner": ["model_a", "tie"]})
+    parquet.write_table(table, tmp_path / "b.parquet")
+    with (tmp_path / "b.parquet").open("rb") as stream:
+        data = read([("b.parquet", stream)])
+    assert data.names == ("x", "y", "z")
+    with pytest.raises(DataError, match=r"c\.parquet: not Parquet"):
+        read([("c.parquet", io.BytesIO(b"PAR1 but no more"))])
+
+
+def test_a_long_json_list_is_read_piece_by_piece() -> None:
+    entry = {"model_a": "x", "model_b": "y", "winner": "tie", "reply": 'a, ]} \\" ' * 300}
+    text = json.dumps([entry] * 400)
+    assert len(text) > 1 << 19
+    assert len(battles(text, "b.json").duels) == 400
+
+
+def test_timestamps_give_the_order() -> None:
+    data = battles("model_a,model_b,winner,tstamp\nx,y,a,2024-05-02\nx,y,b,2024-05-01\n")
+    assert data.duels.score.tolist() == [0, 1]
+    partly = battles("model_a,model_b,winner,tstamp\nx,y,a,2\nx,y,b,\n")
+    assert partly.duels.score.tolist() == [1, 0]
+    assert "no timestamp" in partly.notes[0]
+
+
+def test_labels_controls_and_costs() -> None:
+    data = battles(
+        "model_a,model_b,winner,question_id,length_a,length_b,cost_a,cost_b\n"
+        "x,y,a,q1,30,10,0.1,\nx,y,b,q2,10,30,0.1,0.2\nx,y,b,q2,0,0,0.1,0.2\n",
+        labels=("question",),
+        controls=("length",),
+    )
+    assert data.labels["question"] == ("q1", "q2", "q2")
+    assert data.controls["length"].tolist() == pytest.approx([1.5**0.5, -(1.5**0.5), 0])
+    assert data.costs is not None
+    assert data.costs[:, 1].tolist() == [0.1, 0.2]
+    assert data.costs[1, 0] != data.costs[1, 0]
+
+
+def test_a_repeated_battle_id_counts_once_and_is_said() -> None:
+    text = "battle_id,model_a,model_b,winner\n1,x,y,a\n1,x,y,a\n,x,y,b\n2,x,y,a\n"
+    data = battles(text)
+    assert len(data.duels) == 3
+    assert "1 rows repeat" in data.notes[0]
+    with pytest.raises(DataError, match="row 2: battle_id '1' stands before with another result"):
+        battles("battle_id,model_a,model_b,winner\n1,x,y,a\n1,x,y,b\n")
+
+
+def test_games_in_lists_and_by_seats() -> None:
+    data = played([{"players": ["x", ["y", "z"], "w"], "scores": [3, 9, 3]}])
+    assert data.names == ("x", "y", "z", "w")
+    assert data.games[0].teams == ((0,), (1, 2), (3,))
+    assert data.games[0].ranks == (-3, -9, -3)
+    text = b"game,player,rank,team\n1,x,1,\n1,y,2,t\n1,z,2,t\n2,x,2,\n2,y,1,\n"
+    seats = read([("g.csv", io.BytesIO(text))])
+    assert isinstance(seats, Played)
+    assert [game.teams for game in seats.games] == [((0,), (1, 2)), ((0,), (1,))]
+    assert seats.games[1].ranks == (2, 1)
+
+
+def test_the_recorded_games_and_battles() -> None:
+    streams = [
+        (path.name, path.open("rb")) for path in sorted(RECORDED.glob("valyrian/*.json"), reverse=True)
+    ]
+    try:
+        data = read(streams)
+    finally:
+        for _, stream in streams:
+            stream.close()
+    assert isinstance(data, Played)
+    assert (data.layout, len(data.games), len(data.names)) == ("valyrian", 12, 18)
+    assert len(data.games[0].teams) == 2  # the first by date, whichever came first by name
+    with (RECORDED / "cob" / "data.json").open("rb") as stream:
+        cob = read([("data.json", stream)])
+    assert isinstance(cob, Battles)
+    assert cob.duels.score.tolist() == [1, 0, 0.5, 0.5, 0.5, 0, 0.5, 0.5, 0.5, 0.5]
+
+
+HEAD = "model_a,model_b,winner\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "words"),
+    [
+        ("", "x.csv", "there are no rows"),
+        (HEAD, "x.csv", "there are no rows"),
+        ("a,b\n1,2\n", "x.csv", r"x\.csv: expected battles .* its columns are a, b"),
+        (
+            "model_a,winner\nx,tie\n",
+            "x.csv",
+            "row 1: there is no column model_b; the columns are model_a, winner",
+        ),
+        (HEAD + "x,y,tie\nx,y,maybe\n", "x.csv", "row 2, winner: found 'maybe', expected model_a"),
+        (HEAD + "x,x,tie\n", "x.csv", "row 1: 'x' plays against itself"),
+        (HEAD + "x,,tie\n", "x.csv", "row 1: model_b is empty"),
+        (HEAD + "x,y\n", "x.csv", r"row 1 \(line 2\): 2 fields, the header has 3"),
+        ("model_a,model_a,winner\n", "x.csv", "the header names model_a twice"),
+        ("model_a,model_b,winner,weight\nx,y,tie,-1\n", "x.csv", "weight: found '-1', expected 0 or more"),
+        ("model_a,model_b,winner,weight\nx,y,tie,nan\n", "x.csv", "weight: found 'nan', expected a number"),
+        ("model_a,model_b,winner,tstamp\nx,y,tie,soon\n", "x.csv", "timestamp: found 'soon'"),
+        (HEAD + 'x,y,"tie\n', "x.csv", "not CSV"),
+        ('{"model_a": "x"\n{', "x.jsonl", "x.jsonl"),
+        ('{"model_a":"x","model_b":"y","winner":"tie"}\n{oops\n', "x.jsonl", "line 2: not JSON"),
+        ('[{"model_a":"x","model_b":"y","winner":"tie"}, {"model_a":', "x.json", "element 2: not JSON"),
+        ("[1, 2]", "x.json", "row 1: found int, expected an object"),
+        ('[{"players": ["x"], "ranks": [1]}]', "x.json", "expected a list of two or more"),
+        ('[{"players": ["x", "y"], "ranks": [1]}]', "x.json", "ranks is .*, expected a list of 2"),
+        ('[{"players": ["x", "y"]}]', "x.json", "neither ranks nor scores; the columns are players"),
+        ('[{"players": ["x", "y"], "ranks": [1, NaN]}]', "x.json", "ranks: found nan, expected a number"),
+        ('[{"players": ["x", 3], "ranks": [1, 2]}]', "x.json", "a player is 3, expected a name"),
+        ('[{"players": ["x", ["x", "y"]], "ranks": [1, 2]}]', "x.json", "'x' plays in two teams"),
+        (
+            '[{"players": ["x", "y"], "ranks": [1, 2], "scores": [3, 5]}]',
+            "x.json",
+            "ranks and scores disagree about players 1 and 2",
+        ),
+        ("game,player,rank\n1,x,1\n", "x.csv", "game '1' has one side only"),
+        ("game,player,rank,team\n1,x,1,t\n1,y,2,t\n", "x.csv", "team 't' has two different ranks"),
+        (
+            '[{"battle_outcome": "z_wins", "model_A_info": {"name": "x"}, "model_B_info": {"name": "y"}}]',
+            "x.json",
+            "battle_outcome is 'z_wins'",
+        ),
+        (
+            '[{"battle_outcome": "tie", "model_A_info": 3, "model_B_info": {"name": "y"}}]',
+            "x.json",
+            "model_A_info is 3",
+        ),
+    ],
+)
+def test_bad_data_is_named_with_file_row_and_column(text: str, name: str, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        read([(name, io.BytesIO(text.encode()))])
+
+
+def test_wrong_encodings_are_named() -> None:
+    with pytest.raises(DataError, match=r"x\.csv, after row 0: byte 0xe9 is not UTF-8"):
+        battles(b"model_a,model_b,winner\nx,caf\xe9,tie\n")
+    with pytest.raises(DataError, match=r"x\.csv is in UTF-16"):
+        battles((HEAD + "x,y,tie\n").encode("utf-16"))
+
+
+def test_columns_asked_for_must_be_there() -> None:
+    with pytest.raises(DataError, match="no judge to cluster by; the columns are model_a, model_b, winner"):
+        battles(HEAD + "x,y,tie\n", labels=("judge",))
+    with pytest.raises(DataError, match="there is no column length_a"):
+        battles(HEAD + "x,y,tie\n", controls=("length",))
+
+
+def test_a_stated_layout_is_not_guessed() -> None:
+    layout: Layout = "games"
+    with pytest.raises(DataError, match="there is no column game"):
+        read([("x.csv", io.BytesIO((HEAD + "x,y,tie\n").encode()))], layout)
+
+
+def test_a_huge_field_is_no_hindrance_and_leaves_no_trace() -> None:
+    import csv
+
+    before = csv.field_size_limit()
+    text = "model_a,model_b,winner,reply\nx,y,tie," + "z" * 300_000 + "\n"
+    assert [number for number, _ in rows(io.BytesIO(text.encode()), "x.csv")] == [1]
+    assert csv.field_size_limit() == before
