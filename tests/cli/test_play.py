@@ -218,3 +218,13 @@ def test_ctrl_c_stops_in_good_order_and_the_same_command_goes_on(tmp_path: Path)
     assert f"{played + 2} matches, 2 of them now" in peerage(
         "demo", "--matches", str(played + 2), "--dir", str(tmp_path)
     )
+
+
+def test_the_unit_of_cost_reaches_the_game(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text(
+        "rating: {cost_unit: {dollars: 0, seconds: 1}}\nplayers:\n"
+        + "".join(f"  - house:0.{at}\n" for at in range(1, 7))
+    )
+    peerage("run", "--max-matches", "3", "--dir", str(tmp_path))
+    costs = json.loads(peerage("match", "1", "--format", "json", "--dir", str(tmp_path)))["costs"]
+    assert all(cost > 0 for cost in costs.values()), "house players cost no dollars, but they take time"

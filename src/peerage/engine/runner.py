@@ -31,7 +31,7 @@ from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import Ask, Reply
 from peerage.scheduling.fixtures import Scheduler, Unstaffed, next_round, remember
 from peerage.scheduling.standing import Standing
-from peerage.settings import ArenaSettings
+from peerage.settings import ArenaSettings, rules_of
 from peerage.standings import NOBODY, Standings, elo_settings
 
 SNAPSHOT_EVERY = 64
@@ -89,7 +89,7 @@ class Runner:
     ) -> None:
         self._settings = settings
         self._spec = spec
-        self._rules = spec.rules.model_validate(settings.rules)
+        self._rules = rules_of(settings)
         self._lines = lines
         self._limit = limit
         self._clock = clock
