@@ -1,0 +1,174 @@
+"""Plays a seeded arena and kills it with SIGKILL at seeded random moments, until it is done.
+
+    python -m tests.faults.kill9 FOLDER --kills 12 --seed 1
+
+Each run is a fork of this process (which has imported everything already), with another concurrency. Prints
+one JSON object: what was killed, and what became of it beside an undisturbed run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.engine.arenas import asked_again, head, ledger_of, write_arena
+
+from peerage.arena import open_arena
+from peerage.engine.recovery import recover
+from peerage.ledger.store import Unanswered
+from peerage.players.paced import PacedClient
+from peerage.settings import PlayerSettings
+from peerage.standings import elo_settings
+
+MATCHES = 120
+FAULTS = {"refusing": 0.03, "malformed": 0.05}
+
+
+def arena(folder: Path, concurrency: int) -> None:
+    players = [{"model": f"house:{0.3 + place / 20:.2f}", "faults": FAULTS} for place in range(10)]
+    engine = {"concurrency": concurrency, "calls": 512}
+    write_arena(folder, players, engine=engine, pairing={"window": 96})
+
+
+def client(settings: PlayerSettings) -> PacedClient:
+    from peerage.players.house import HouseClient
+
+    return PacedClient(HouseClient(settings), lambda _, answer: min(0.05, answer.latency_s * 0.003))
+
+
+def run(folder: Path) -> None:
+    with open_arena(folder) as opened:
+        report = opened.run(MATCHES, clients=client)
+    (folder / "report.json").write_text(json.dumps({"twice": report.possibly_paid_twice}))
+
+
+def forked(folder: Path, seconds: float | None) -> bool:
+    """Run in a process of its own, killed after so many seconds. True when it was killed."""
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            run(folder)
+            status = 0
+        finally:
+            os._exit(status)
+    if seconds is not None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                break
+            time.sleep(0.002)
+        else:
+            os.kill(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+    else:
+        _, status = os.waitpid(child, 0)
+    if status not in (0, signal.SIGKILL):
+        raise SystemExit(f"a run ended with status {status}")
+    return status == signal.SIGKILL
+
+
+def left_open(folder: Path) -> set[tuple[int, str, int]]:
+    return {(lost.match, lost.key, lost.attempt) for lost in unanswered(folder) if not lost.failed}
+
+
+def unanswered(folder: Path) -> list[Unanswered]:
+    ledger = ledger_of(folder)
+    try:
+        return list(ledger.unanswered(1))
+    finally:
+        ledger.close()
+
+
+def account(folder: Path) -> dict[str, Any]:
+    """Everything that must not depend on interruptions."""
+    ledger = ledger_of(folder)
+    try:
+        with open_arena(folder) as opened:
+            state = recover(ledger, int(ledger.meta()["lag"]), elo_settings(opened.settings.rating))
+        summaries = [
+            [row.number, row.players, row.status, row.scores, row.costs, row.raw, row.cost_elo]
+            for row in ledger.summaries()
+        ]
+        ratings = [state.standings.players, state.standings.raw, state.standings.cost]
+        return {"head": head(folder), "summaries": summaries, "ratings": ratings}
+    finally:
+        ledger.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--kills", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    calm = options.folder / "calm"
+    arena(calm, 32)
+    start = time.monotonic()
+    forked(calm, None)
+    whole = time.monotonic() - start
+    result: dict[str, Any] = {"kills": 0, "arenas": 0, "different": [], "asked_again": 0}
+    result |= {"opened": 0, "unaccounted": 0, "not_asked_again": 0, "misreported": 0, "resumed": 0}
+    while result["kills"] < options.kills:
+        result["arenas"] += 1
+        folder = options.folder / f"killed-{result['arenas']}"
+        opened: set[tuple[int, str, int]] = set()
+        concurrency = 32
+        before = 0
+        while True:
+            arena(folder, concurrency)
+            calm_now = result["kills"] >= options.kills
+            killed = forked(folder, None if calm_now else rng.uniform(0.0, 0.4 * whole))
+            if not killed:
+                break
+            result["kills"] += 1
+            if not (folder / "arena.db").exists():
+                continue
+            found = left_open(folder) if head_exists(folder) else set()
+            result["resumed"] += bool(before)
+            before = len(found)
+            opened |= found
+            concurrency = rng.choice([1, 8, 32, 128, 512])
+        reported = json.loads((folder / "report.json").read_text())["twice"]
+        lost = unanswered(folder)
+        answered = {(row.match, row.key) for row in replies(folder)}
+        result["opened"] += len(opened)
+        result["misreported"] += abs(reported - before)
+        result["unaccounted"] += sum(not row.failed for row in lost)
+        result["not_asked_again"] += len([0 for match, key, _ in opened if (match, key) not in answered])
+        result["asked_again"] += asked_again(folder)
+        if account(folder) != account(calm):
+            result["different"].append(str(folder))
+    json.dump(result, sys.stdout)
+
+
+def head_exists(folder: Path) -> bool:
+    """Whether the killed run got as far as making the ledger's tables."""
+    from peerage.ledger import LedgerError
+
+    try:
+        ledger_of(folder).close()
+    except LedgerError:
+        return False
+    return True
+
+
+def replies(folder: Path) -> list[Any]:
+    ledger = ledger_of(folder)
+    try:
+        return [row for row in ledger.exchanges(1) if row.reply is not None]
+    finally:
+        ledger.close()
+
+
+if __name__ == "__main__":
+    main()
