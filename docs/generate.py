@@ -7,17 +7,32 @@ A test compares what it makes with what is there, so the two pages cannot fall b
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from typer.main import get_command
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.games import GAMES
+from peerage.match import Totals
 from peerage.settings import ArenaSettings
+from peerage.tables.leaderboard import Row
+from peerage.tables.plan import Plan, PlayerPlan
+from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, Stats
+from peerage.tables.transcript import (
+    BallotView,
+    Digests,
+    DraftView,
+    ExchangeView,
+    SeatView,
+    Transcript,
+    VoteView,
+)
 
 HERE = Path(__file__).parent
 _WIDTH = {"COLUMNS": "88", "TERMINAL_WIDTH": "88"}
@@ -146,7 +161,46 @@ def commands_page() -> str:
     ]
     for words in ([], *([name] for name in commands())):
         lines += [f"## {' '.join(['peerage', *words])}", "", "```text", *_help(words), "```", ""]
+    lines += [
+        "## JSON",
+        "",
+        "What `--format json` writes. Keys are only ever added. Unknown is `null`, never 0.",
+        "",
+    ]
+    for title, kinds in _JSON.items():
+        lines += [f"### {title}", ""]
+        for kind in kinds:
+            lines += _keys(kind)
     return "\n".join(lines).rstrip() + "\n"
+
+
+_JSON = {
+    "`leaderboard`: a list, best first": (Row,),
+    "`stats`: one object (`--of` one of its lists)": (Stats, PlayerStats, JudgeStats, AuthorStats),
+    "`match`: one object": (
+        Transcript,
+        SeatView,
+        DraftView,
+        VoteView,
+        ExchangeView,
+        BallotView,
+        Totals,
+        Digests,
+    ),
+    "`estimate`: one object": (Plan, PlayerPlan),
+}
+
+
+def _keys(kind: type[Struct]) -> Iterator[str]:
+    """A struct's meaning and its keys with their types."""
+    yield " ".join(f"**{kind.__name__}**: {kind.__doc__}".split())
+    yield ""
+    hints = inspect.get_annotations(kind)
+    yield "```text"
+    for name in kind.__struct_fields__:
+        yield f"{name}: {hints[name]}"
+    yield "```"
+    yield ""
 
 
 def commands() -> list[str]:
