@@ -241,6 +241,8 @@ class Choice(Struct, frozen=True, tag="choice"):
         return Chosen(chosen.pop(), " ".join(filter(None, rest))[: self.reason_chars])
 
     def _option(self, text: str) -> str | None:
+        if text in self.options:
+            return text
         bare = text.strip(" \t\r\n*_`\"'.,").casefold()
         return next((option for option in self.options if option.casefold() == bare), None)
 
@@ -252,7 +254,7 @@ _FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 
 def json_object(text: str) -> dict[str, Any] | None:
     """The one JSON object that `text` is, or that stands in its only code fence; None when there is none."""
-    fenced = _FENCED.findall(text)
+    fenced = _FENCED.findall(text) if "```" in text else []
     candidate = (fenced[0] if len(fenced) == 1 else text).strip()
     if not candidate.startswith("{"):
         return None
