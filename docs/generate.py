@@ -10,12 +10,12 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from msgspec import Struct
 from typer.main import get_command
-from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.games import GAMES
@@ -35,7 +35,6 @@ from peerage.tables.transcript import (
 )
 
 HERE = Path(__file__).parent
-_WIDTH = {"COLUMNS": "88", "TERMINAL_WIDTH": "88"}
 
 
 def pages() -> dict[str, str]:
@@ -153,14 +152,18 @@ def commands_page() -> str:
     lines = [
         "# Commands",
         "",
-        "The help of every command, as `peerage COMMAND --help` prints it. This page is made by `make docs`.",
+        "What `peerage COMMAND --help` says of every command. This page is made by `make docs`.",
         "",
         "Exit codes: 0 done; 1 it failed (or `verify` found a fault); 2 the command or `arena.yaml` needs a "
         "correction; 130 stopped by Ctrl+C. `PEERAGE_DEBUG=1` shows tracebacks.",
         "",
     ]
-    for words in ([], *([name] for name in commands())):
-        lines += [f"## {' '.join(['peerage', *words])}", "", "```text", *_help(words), "```", ""]
+    found = commands()
+    lines += ["| command | |", "|---|---|"]
+    lines += [f"| `peerage {name}` | {about.help.splitlines()[0]} |" for name, about in found.items()]
+    lines.append("")
+    for name, about in found.items():
+        lines += _command(name, about)
     lines += [
         "## JSON",
         "",
@@ -203,14 +206,46 @@ def _keys(kind: type[Struct]) -> Iterator[str]:
     yield ""
 
 
-def commands() -> list[str]:
-    """The names of all commands, in the order of the help."""
-    return list(get_command(app).commands)  # type: ignore[attr-defined]
+def commands() -> dict[str, Any]:
+    """All commands by name, in the order of the help."""
+    return dict(get_command(app).commands)  # type: ignore[attr-defined]
 
 
-def _help(words: list[str]) -> list[str]:
-    printed = CliRunner().invoke(app, [*words, "--help"], prog_name="peerage", env=_WIDTH).output
-    return [line.rstrip() for line in printed.strip().splitlines()]
+def _command(name: str, command: Any) -> Iterator[str]:
+    """One command's help, without what differs from one version of typer to the next."""
+    arguments = [param for param in command.params if param.param_type_name == "argument"]
+    options = [param for param in command.params if param.param_type_name == "option"]
+    yield f"## peerage {name}"
+    yield ""
+    yield f"`peerage {' '.join([name, *(param.name.upper() for param in arguments), '[OPTIONS]'])}`"
+    yield ""
+    yield inspect.cleandoc(command.help)
+    yield ""
+    yield "| | meaning | default |"
+    yield "|---|---|---|"
+    for param in arguments:
+        yield f"| `{param.name.upper()}` | {param.help} | **needed** |"
+    for param in options:
+        choices = ", ".join(f"`{one}`" for one in _choices(command, param))
+        meaning = f"{param.help} One of {choices}." if choices else param.help
+        yield f"| `{param.opts[0]}` | {meaning} | {_usual(param)} |"
+    yield ""
+
+
+def _choices(command: Any, param: Any) -> list[str]:
+    """What an option may be, where it is one of a few words."""
+    hints = get_type_hints(inspect.unwrap(command.callback))
+    kinds = [kind for kind in (hints[param.name], *get_args(hints[param.name])) if isinstance(kind, type)]
+    return [str(one) for kind in kinds if issubclass(kind, StrEnum) for one in kind]
+
+
+def _usual(param: Any) -> str:
+    default = param.default
+    if isinstance(param.show_default, str):
+        return param.show_default
+    if default is None or default is False or default == "":
+        return ""
+    return f"`{getattr(default, 'value', default)}`"
 
 
 if __name__ == "__main__":

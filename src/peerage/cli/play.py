@@ -60,8 +60,8 @@ def run(
 ) -> None:
     """Play the arena, or go on where it stopped.
 
-    Runs until the limit, the budget or Ctrl+C; the same command resumes, and nothing is paid twice. Before
-    money can be spent it shows a plan and asks once.
+    Runs until the limit, the budget or Ctrl+C; the same command resumes, and no reply on record is asked
+    for again. Before money can be spent it shows a plan and asks once.
     """
     import logging
 
