@@ -7,6 +7,7 @@ Start it with `python http_agent.py`, then in arena.yaml:
 """
 
 import json
+import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -32,4 +33,5 @@ class Agent(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    ThreadingHTTPServer(("127.0.0.1", 8765), Agent).serve_forever()
+    port = int(sys.argv[1]) if len(sys.argv) > 1 else 8765
+    ThreadingHTTPServer(("127.0.0.1", port), Agent).serve_forever()

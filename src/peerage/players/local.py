@@ -149,11 +149,14 @@ class LocalClient:
     """One player on a shared local server. `warnings` as with any model."""
 
     def __init__(self, settings: PlayerSettings, folder: Path) -> None:
-        self.warnings: tuple[str, ...] = ()
         self._settings = settings
         self._path = (folder / Path(settings.model.partition(":")[2]).expanduser()).resolve()
         self._server: Server | None = None
         self._model: ProviderClient | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return () if self._model is None else self._model.warnings
 
     async def start(self) -> None:
         try:
@@ -172,7 +175,6 @@ class LocalClient:
             try:
                 answer = await self._model.answer(call)
             except PlayerError as error:
-                self.warnings = self._model.warnings
                 if how := self._server.died():
                     gone = PlayerError(f"the local server is gone: {how}", kind="permanent")
                     raise named_failure(gone, self._settings.name, ()) from None

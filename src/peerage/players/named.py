@@ -8,13 +8,15 @@ from peerage.players.client import PlayerError
 from peerage.protocol import visible
 
 LONGEST = 600
+SHORTEST_SECRET = 6
+"""A stated key shorter than this is a placeholder ("none", "x"); replacing it would garble the message."""
 
 
 def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> PlayerError:
     """`error` with the player's name in front, shortened, printable, its keys replaced by `[key]`."""
     told = str(error)
     for secret in secrets:
-        if secret:
+        if len(secret) >= SHORTEST_SECRET:
             told = told.replace(secret, "[key]")
     told = " ".join(visible(told).split())
     if not told.startswith(f"{player}: "):

@@ -1,0 +1,176 @@
+"""Anthropic and Google through their own SDKs, against a server that speaks their APIs."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from peerage.players import open_client
+from peerage.players.client import Call, PlayerError
+from peerage.players.provider import ProviderClient
+from peerage.protocol import Choice, Text
+from peerage.settings import PlayerSettings
+
+KEY = "sk-native-secret-777"
+VERDICT = Choice("verdict", ("A", "B", "tie"))
+MODELS = [
+    pytest.param(
+        "anthropic:claude-haiku-4-5",
+        marks=pytest.mark.skipif(find_spec("anthropic") is None, reason="needs `anthropic`"),
+    ),
+    pytest.param(
+        "google:gemini-2.5-flash",
+        marks=pytest.mark.skipif(find_spec("google.genai") is None, reason="needs `google-genai`")
+        if find_spec("google")
+        else pytest.mark.skip(reason="needs `google-genai`"),
+    ),
+]
+
+
+@dataclass
+class Native:
+    """Answers in Anthropic's and in Google's shape; `plan` holds what happens to the next requests."""
+
+    url: str = ""
+    plan: list[str] = field(default_factory=list)
+    seen: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
+
+    async def messages(self, request: web.Request) -> web.StreamResponse:
+        if trouble := await self._trouble(
+            request, {"type": "error", "error": {"type": "x", "message": f"no {KEY}"}}
+        ):
+            return trouble
+        text = json.dumps({"reason": "r", "verdict": "B"}) if "output" in str(self.seen[-1][1]) else "Hello."
+        return web.json_response(
+            {
+                "id": "m", "type": "message", "role": "assistant", "model": "claude-haiku-4-5-20251001",
+                "content": [{"type": "text", "text": text}], "stop_reason": "end_turn", "stop_sequence": None,
+                "usage": {"input_tokens": 12, "output_tokens": 4},
+            }
+        )  # fmt: skip
+
+    async def generate(self, request: web.Request) -> web.StreamResponse:
+        if trouble := await self._trouble(
+            request, {"error": {"code": 0, "message": f"no {KEY}", "status": "X"}}
+        ):
+            return trouble
+        structured = "responseJsonSchema" in str(self.seen[-1][1]) or "responseSchema" in str(
+            self.seen[-1][1]
+        )
+        text = json.dumps({"reason": "r", "verdict": "B"}) if structured else "Hello."
+        return web.json_response(
+            {
+                "candidates": [
+                    {"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}
+                ],
+                "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": 4, "totalTokenCount": 16},
+                "modelVersion": "gemini-2.5-flash-001", "responseId": "r",
+            }
+        )  # fmt: skip
+
+    async def _trouble(self, request: web.Request, error: dict[str, Any]) -> web.StreamResponse | None:
+        self.seen.append((dict(request.headers), await request.json()))
+        what = self.plan.pop(0) if self.plan else ""
+        if what == "drop":
+            assert request.transport is not None
+            request.transport.abort()
+        elif what == "hang":
+            await asyncio.sleep(60)
+        elif what == "cut":
+            return web.Response(text='{"id": "m", "cont', content_type="application/json")
+        elif what:
+            return web.json_response(error, status=int(what), headers={"retry-after": "4"})
+        return None
+
+
+@pytest.fixture
+async def native() -> AsyncIterator[Native]:
+    server = Native()
+    app = web.Application()
+    app.router.add_post("/v1/messages", server.messages)
+    app.router.add_post("/{version}/models/{call:.*}", server.generate)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05, handler_cancellation=True)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield server
+    await runner.cleanup()
+
+
+def call(expects: Any) -> Call:
+    return Call(
+        key="k",
+        role="judge",
+        messages=(("system", "Be brief."), ("user", "Hi"), ("assistant", "Yes?"), ("user", "Why?")),
+        expects=expects,
+        max_tokens=100,
+        temperature=None,
+        seed="s",
+    )
+
+
+async def opened(model: str, native: Native, **stated: Any) -> ProviderClient:
+    settings = PlayerSettings(model=model, name="P", base_url=native.url, key_env="K", **stated)
+    client = open_client(settings, {"K": KEY}, Path())
+    assert isinstance(client, ProviderClient)
+    await client.start()
+    return client
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_it_answers_plainly_and_in_structure(model: str, native: Native) -> None:
+    client = await opened(model, native, temperature=0.3)
+    plain, structured = await client.answer(call(Text())), await client.answer(call(VERDICT))
+    await client.close()
+    assert plain.text == "Hello."
+    assert (plain.input_tokens, plain.output_tokens) == (12, 4)
+    assert plain.snapshot.startswith(model.partition(":")[2])
+    assert VERDICT.parse(structured.text).choice == "B"
+    headers, body = native.seen[0]
+    assert any(KEY in value for value in headers.values())
+    assert "0.3" in json.dumps(body)
+    assert "Be brief." in json.dumps(body)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    ("trouble", "kind", "maybe_paid", "retry_after"),
+    [
+        ("401", "permanent", False, None),
+        ("429", "transient", False, 4),
+        ("500", "transient", True, None),
+        ("503", "transient", False, 4),
+        ("drop", "transient", True, None),
+        ("cut", "transient", True, None),
+        ("hang", "transient", True, None),
+    ],
+)
+async def test_trouble(
+    model: str, native: Native, trouble: str, kind: str, maybe_paid: bool, retry_after: float | None
+) -> None:
+    native.plan.append(trouble)
+    client = await opened(model, native, timeout_s=0.5 if trouble == "hang" else 30)
+    with pytest.raises(PlayerError) as caught:
+        await client.answer(call(Text()))
+    await client.close()
+    assert len(native.seen) == 1
+    assert (caught.value.kind, caught.value.maybe_paid) == (kind, maybe_paid)
+    assert retry_after is None or caught.value.retry_after_s == retry_after
+    assert KEY not in str(caught.value)
+    assert str(caught.value).startswith("P: ")
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_nobody_there_cost_nothing(model: str, native: Native) -> None:
+    native.url = "http://127.0.0.1:9"
+    client = await opened(model, native)
+    with pytest.raises(PlayerError) as caught:
+        await client.answer(call(Text()))
+    await client.close()
+    assert (caught.value.kind, caught.value.maybe_paid) == ("transient", False)
