@@ -25,6 +25,7 @@ from peerage.ledger.store import (
     RecordRow,
     ReplyRow,
     Summary,
+    Unanswered,
 )
 
 Opener = Callable[..., Ledger]
@@ -247,6 +248,12 @@ def test_money(ledger: Ledger) -> None:
         failures=[FailureRow(1, "failed", 1, "timeout", 50, 1)],
     )
     assert ledger.spent() == (75, 70, 2)
+    assert list(ledger.unanswered(1)) == [
+        Unanswered(1, "lost", 1, "bob", 70, False, None),
+        Unanswered(1, "lost unpriced", 1, "cyd", None, False, None),
+        Unanswered(1, "failed", 1, "bob", 50, True, 50),
+    ]
+    assert list(ledger.unanswered(2)) == []
     assert ledger.spent_by() == {"ada": 20, "bob": 125, "cyd": 0}
     assert {row.key: row.cost_nano for row in ledger.exchanges(1) if row.reply} == {
         "paid": 20,

@@ -7,15 +7,27 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from peerage.engine.codec import fixture_body, record_body
 from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.merkle import GENESIS, link, stream_genesis
+from peerage.ledger.merkle import GENESIS, leaf, link, stream_genesis
 from peerage.ledger.sample import sample
-from peerage.ledger.store import Amendment, Batch, FailureRow, FixtureRow, IntentRow, ReplyRow
+from peerage.ledger.store import (
+    Amendment,
+    Batch,
+    FailureRow,
+    FixtureRow,
+    IntentRow,
+    RecordRow,
+    ReplyRow,
+    Summary,
+)
 from peerage.ledger.verify import Problem, verify
+from peerage.match import Fixture, MatchRecord, Outcome, Totals
 
 DOCS = Path(__file__).parents[2] / "docs"
 MATCHES = 12
@@ -119,6 +131,38 @@ def test_an_empty_ledger_is_whole(tmp_path: Path) -> None:
     ledger = open_ledger("sqlite:///arena.db", tmp_path, create=True)
     report = verify(ledger)
     assert (report.ok, report.matches, report.head) == (True, 0, GENESIS.hex())
+    ledger.close()
+
+
+def test_an_unknown_cost_may_stand_as_the_most_it_may_be(tmp_path: Path) -> None:
+    body = fixture_body(Fixture(1, 1, "duel", 1, "s", (), {}, {}))
+    exchange = (
+        "answer/A",
+        "ada",
+        b'{"to":"A","form":"' + body[1][0][0].hex().encode() + b'"}',
+        b'{"status":"ok"}',
+    )
+    ledger = open_ledger("sqlite:///arena.db", tmp_path, create=True)
+    record = MatchRecord(
+        1,
+        sha256(body[0]).hexdigest(),
+        leaf(*exchange).hex(),
+        Outcome(void="x"),
+        {},
+        {"ada": Totals(1, 0, 0, 0, 1)},
+    )
+    with ledger.runner():
+        ledger.write(
+            Batch(
+                texts=body[1],
+                fixtures=[FixtureRow(1, 1, body[0])],
+                intents=[IntentRow(1, "answer/A", 1, "ada", exchange[2], 70)],
+                replies=[ReplyRow(1, "answer/A", 1, exchange[3], 70, 3)],
+                records=[RecordRow(1, record_body(record), link(GENESIS, record_body(record)), 3)],
+                summaries=[Summary(1, 1, "duel", "", (), "x", (), (), 0, (), (), 3)],
+            )
+        )
+    assert verify(ledger).problems == ()
     ledger.close()
 
 

@@ -13,10 +13,10 @@ from operator import itemgetter
 from typing import Any, cast
 from zlib import crc32
 
-import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, Table, delete, exists, func, select
 from sqlalchemy.exc import DBAPIError
 
+from peerage.ledger import narrow
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import (
     SCHEMA_VERSION,
@@ -53,9 +53,6 @@ _INTO_INTENTS = "intents (match, key, attempt, player, body, worst_nano, checksu
 _INTO_REPLIES = "replies (intent, body, cost_nano, at_ms, checksum)"
 _INTO_FAILURES = "failures (intent, reason, cost_nano, at_ms)"
 _INTENT = "(SELECT id FROM intents WHERE match = ? AND key = ? AND attempt = ?)"
-_INTO_SUMMARIES = (
-    "summaries (number, round, game, topic, players, status, scores, costs, spent_nano, raw, cost_elo, at_ms)"
-)
 
 
 class SqlLedger:
@@ -167,7 +164,7 @@ class SqlLedger:
             _places(4),
             [(row.number, row.body, row.chain, row.at_ms) for row in batch.records],
         )
-        insert(_INTO_SUMMARIES, _places(12), [_flat(summary) for summary in batch.summaries])
+        insert(narrow.INTO, _places(12), [narrow.flat(summary) for summary in batch.summaries])
         insert(
             "snapshots (number, body, checksum)",
             _places(3),
@@ -192,9 +189,9 @@ class SqlLedger:
                 raise LedgerError(f"{self.address} is written only inside `with ledger.runner():`")
             with self._writer.begin():
                 self._writer.execute(delete(SUMMARIES))
-                rows = map(_flat, summaries)
+                rows = map(narrow.flat, summaries)
                 while part := list(islice(rows, _FETCH)):
-                    self._file.insert(self._writer, _INTO_SUMMARIES, _places(12), part)
+                    self._file.insert(self._writer, narrow.INTO, _places(12), part)
 
     # ------------------------------------------------------------------------------------------ reading
 
@@ -268,7 +265,9 @@ class SqlLedger:
 
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
         number = SUMMARIES.c.number
-        return map(_deep, self._read(select(SUMMARIES).where(_span(number, first, last)).order_by(number)))
+        return map(
+            narrow.deep, self._read(select(SUMMARIES).where(_span(number, first, last)).order_by(number))
+        )
 
     def pair_counts(self, game: str | None = None) -> Sequence[tuple[str, str, float, int]]:
         t = SUMMARIES.c
@@ -277,9 +276,9 @@ class SqlLedger:
             grouped = grouped.where(t.game == game)
         counts: list[tuple[str, str, float, int]] = []
         for players, scores, count in self._read(grouped.group_by(t.players, t.scores)):
-            names = _STRINGS.decode(players)
+            names = narrow.STRINGS.decode(players)
             if len(names) == 2:
-                counts.append((names[0], names[1], _FLOATS.decode(scores)[0], count))
+                counts.append((names[0], names[1], narrow.FLOATS.decode(scores)[0], count))
         return sorted(counts)
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
@@ -351,11 +350,6 @@ class SqlLedger:
             raise LedgerError(self._file.explain(error)) from error
 
 
-_STRINGS = msgspec.json.Decoder(tuple[str, ...])
-_FLOATS = msgspec.json.Decoder(tuple[float, ...])
-_COSTS = msgspec.json.Decoder(tuple[float | None, ...])
-
-
 def _open_intents() -> Select[Any]:
     # Read from indexes alone, so that what selects by it touches only the few rows found.
     i = INTENTS.c.id
@@ -368,42 +362,3 @@ def _places(count: int) -> str:
 
 def _span(column: ColumnElement[int], first: int, last: int | None) -> ColumnElement[bool]:
     return column >= first if last is None else column.between(first, last)
-
-
-def _json(value: tuple[object, ...]) -> str:
-    return msgspec.json.encode(value).decode()
-
-
-def _flat(row: Summary) -> tuple[Any, ...]:
-    return (
-        row.number,
-        row.round,
-        row.game,
-        row.topic,
-        _json(row.players),
-        row.status,
-        _json(row.scores),
-        _json(row.costs),
-        row.spent_nano,
-        _json(row.raw),
-        _json(row.cost_elo),
-        row.at_ms,
-    )
-
-
-def _deep(row: tuple[Any, ...]) -> Summary:
-    number, round_, game, topic, players, status, scores, costs, spent_nano, raw, cost_elo, at_ms = row
-    return Summary(
-        number,
-        round_,
-        game,
-        topic,
-        _STRINGS.decode(players),
-        status,
-        _FLOATS.decode(scores),
-        _COSTS.decode(costs),
-        spent_nano,
-        _FLOATS.decode(raw),
-        _FLOATS.decode(cost_elo),
-        at_ms,
-    )
