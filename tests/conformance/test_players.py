@@ -105,7 +105,7 @@ def call(expects: Any, key: str = "answer/A") -> Call:
         role="judge" if expects is VERDICT else "contestant",
         messages=(("system", "Be brief."), ("user", "Name one colour. Which is better, A or B?")),
         expects=expects,
-        max_tokens=60,
+        max_tokens=24,
         temperature=None,
         seed="seed",
     )
