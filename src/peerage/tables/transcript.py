@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from typing import Any
@@ -17,7 +18,7 @@ from msgspec import Struct
 
 from peerage.challenges.drafting import Draft
 from peerage.engine.codec import read_fixture, read_provenance, read_record, read_reply, read_request
-from peerage.engine.driver import REPAIR, Driver
+from peerage.engine.driver import REPAIR, Driver, GameError
 from peerage.engine.records import answered_first
 from peerage.engine.replay import known_game
 from peerage.judging.panel import Ballot
@@ -256,25 +257,33 @@ def _exchanges(
 
 def playing_order(fixture: Fixture, recorded: Mapping[str, Exchange]) -> list[str]:
     """The recorded keys in the order in which the game asks them; as written where it is unknown here."""
-    spec = known_game(fixture)
     order: list[str] = []
-    if spec is not None:
-        driver = Driver(spec, fixture, spec.rules.model_validate(fixture.settings))
-        todo = deque(driver.start())
-        while todo:
-            key = todo.popleft().key
-            exchange = recorded.get(key)
-            if exchange is None:
-                continue
-            order.append(key)
-            if exchange.reply is None:
-                continue
-            asks = driver.feed(key, read_reply(key, exchange.reply))
-            if asks and asks[0].key.endswith(REPAIR):
-                todo.extendleft(asks)
-            else:
-                todo.extend(asks)
-    return order + [key for key in recorded if key not in set(order)]
+    # Replies that do not fit their game, in a damaged ledger, are shown all the same.
+    with suppress(GameError):
+        _play(fixture, recorded, order)
+    played = set(order)
+    return order + [key for key in recorded if key not in played]
+
+
+def _play(fixture: Fixture, recorded: Mapping[str, Exchange], order: list[str]) -> None:
+    spec = known_game(fixture)
+    if spec is None:
+        return
+    driver = Driver(spec, fixture, spec.rules.model_validate(fixture.settings))
+    todo = deque(driver.start())
+    while todo:
+        key = todo.popleft().key
+        exchange = recorded.get(key)
+        if exchange is None:
+            continue
+        order.append(key)
+        if exchange.reply is None:
+            continue
+        asks = driver.feed(key, read_reply(key, exchange.reply))
+        if asks and asks[0].key.endswith(REPAIR):
+            todo.extendleft(asks)
+        else:
+            todo.extend(asks)
 
 
 def _exchange(
