@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import math
 import os
 import signal
@@ -34,7 +35,7 @@ from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.store import Batch, Summary
 from peerage.match import MatchRecord
 from peerage.players import open_client
-from peerage.players.client import Client
+from peerage.players.client import Client, PlayerError
 from peerage.players.keys import environment
 from peerage.players.prices import price_of
 from peerage.settings import ArenaSettings, SettingsError, enough_players, load
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from peerage.tables.plan import Plan
     from peerage.tables.stats import Stats
     from peerage.tables.transcript import Transcript
+
+_log = logging.getLogger("peerage")
 
 Observer = Callable[[MatchRecord, Summary], None]
 OpenClient = Callable[[Any], Client]
@@ -191,9 +194,14 @@ class Arena:
         started = await asyncio.gather(
             *[line.client.start() for line in lines.values()], return_exceptions=True
         )
-        for failure in started:
-            if isinstance(failure, BaseException):
-                raise failure
+        failures = [result for result in started if isinstance(result, BaseException)]
+        if len(failures) > 1 and all(isinstance(failure, PlayerError) for failure in failures):
+            raise ArenaError("\n".join(str(failure) for failure in failures))
+        if failures:
+            raise failures[0]
+        for line in lines.values():
+            for warning in getattr(line.client, "warnings", ()):
+                _log.warning(warning)
         return lines
 
     def _check_budget(self, lines: Mapping[str, Line]) -> None:

@@ -238,7 +238,8 @@ def forgotten(_: Table) -> Generator[Any, Any, Outcome]:
 
 def listed(*requests: Any) -> Any:
     def play(_: Table) -> Generator[Any, Any, Any]:
-        yield from requests
+        for request in requests:
+            _ = yield request
         return {"not": "an outcome"}
 
     return play

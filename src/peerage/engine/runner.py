@@ -29,7 +29,7 @@ from peerage.ledger.merkle import link
 from peerage.ledger.store import Exchange, FailureRow, FixtureRow, Ledger, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import Ask, Reply
-from peerage.scheduling.fixtures import Scheduler, Unstaffed, next_round, remember
+from peerage.scheduling.fixtures import POLICIES, Scheduler, Unstaffed, next_round, remember
 from peerage.scheduling.standing import Standing
 from peerage.settings import ArenaSettings, rules_of
 from peerage.standings import NOBODY, Standings, elo_settings
@@ -109,7 +109,13 @@ class Runner:
             expired=self._expired,
             broken=self._broken,
         )
-        self._scheduler = Scheduler.of(spec, self._rules, settings.seed, width=settings.pairing.width)
+        self._scheduler = Scheduler.of(
+            spec,
+            self._rules,
+            settings.seed,
+            POLICIES[settings.pairing.policy],
+            settings.pairing.width,
+        )
         self._recovered = recovered
         self._history = recovered.history
         self._standings = recovered.standings

@@ -48,6 +48,15 @@ class OwnPrompt(_Section):
         return value
 
 
+LIMITS = {
+    "author_limit": Limit(max_tokens=1_200, max_chars=4_000, temperature=1.0),
+    "committee_limit": Limit(max_tokens=600, max_chars=400, temperature=0.0),
+    "contestant_limit": Limit(max_tokens=2_000, max_chars=8_000, temperature=0.7),
+    "judge_limit": Limit(max_tokens=600, max_chars=400, temperature=0.0),
+}
+"""Each role's own limits."""
+
+
 class DuelRules(_Section):
     """How duels are played; the defaults are UNER's."""
 
@@ -87,18 +96,14 @@ class DuelRules(_Section):
         "softmax", description="How a judge's raw Elo weighs its vote."
     )
     weight_temperature: float = Field(300.0, gt=0, description="τ of the softmax weights, in Elo points.")
-    author_limit: Limit = Field(
-        Limit(max_tokens=1_200, max_chars=4_000, temperature=1.0), description="Limits of a draft."
-    )
+    author_limit: Limit = Field(LIMITS["author_limit"], description="Limits of a draft.")
     committee_limit: Limit = Field(
-        Limit(max_tokens=600, max_chars=400, temperature=0.0),
+        LIMITS["committee_limit"],
         description="Limits of a vote; characters: of an objection.",
     )
-    contestant_limit: Limit = Field(
-        Limit(max_tokens=2_000, max_chars=8_000, temperature=0.7), description="Limits of an answer."
-    )
+    contestant_limit: Limit = Field(LIMITS["contestant_limit"], description="Limits of an answer.")
     judge_limit: Limit = Field(
-        Limit(max_tokens=600, max_chars=400, temperature=0.0),
+        LIMITS["judge_limit"],
         description="Limits of a verdict; characters: of its reason.",
     )
     cost_unit: CostUnit = Field(
@@ -117,6 +122,9 @@ class DuelRules(_Section):
             filled["topics"] = default_topics("clinical" if clinical else "general")
         if clinical:
             filled.setdefault("author", "top")
+        for role, limit in LIMITS.items():  # a limit stated in part keeps the rest of its role's defaults
+            if isinstance(value.get(role), dict):
+                filled[role] = {**limit.model_dump(), **value[role]}
         return filled
 
     @model_validator(mode="after")
