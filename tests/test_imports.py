@@ -15,7 +15,7 @@ import pytest
 import peerage
 
 SOURCE = Path(peerage.__file__).parent
-PURE = ("games", "judging", "challenges", "ratings", "scheduling", "protocol", "match")
+PURE = ("games", "judging", "challenges", "ratings", "scheduling", "kinds", "protocol", "match")
 ACTING = ("engine", "players", "ledger", "sandbox", "site", "cli", "arena", "tables", "accounts", "standings")
 # Each part, and the parts above it, which it must not import.
 ABOVE = {
