@@ -112,7 +112,8 @@ def test_a_changed_request_is_not_passed_over(tmp_path: Path) -> None:
     changed = sql(
         tmp_path,
         'UPDATE intents SET body = replace(body, \'"to":"\', \'"to":"x\') WHERE id = '
-        "(SELECT i.id FROM intents i JOIN replies r ON r.intent = i.id WHERE i.match > ? LIMIT 1) RETURNING match, key",
+        "(SELECT i.id FROM intents i JOIN replies r ON r.intent = i.id WHERE i.match > ? LIMIT 1) "
+        "RETURNING match, key",
         recorded,
     )
     assert changed
