@@ -50,8 +50,8 @@ def test_two_players_by_hand() -> None:
     table = fit([Pair(0, 1, 30, 10)], 2)
     gap = POINTS * math.log(3)
     assert table.rating == pytest.approx([1500 + gap / 2, 1500 - gap / 2])
-    # the gap's variance is 1 / (n p q); a leverage of 1/n widens it by n / (n - 1)
-    error = POINTS * math.sqrt(1 / (40 * 0.75 * 0.25) * 40 / 39) / 2
+    # the gap's variance is 1 / (n p q); the leverage, 1/n of each game, widens it by 1 + 1/n
+    error = POINTS * math.sqrt(1 / (40 * 0.75 * 0.25) * 41 / 40) / 2
     assert table.error == pytest.approx([error, error])
     row = table.rows[0]
     assert (row.rank, row.rank_range, row.games) == (1, (1, 1), 40)
@@ -138,3 +138,17 @@ def test_far_apart_players_are_separated_and_near_ones_are_not() -> None:
 def test_bad_input_is_named(make: object, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         make()  # type: ignore[operator]
+
+
+def test_a_lone_tie_is_no_certainty() -> None:
+    row = fit([Pair(0, 1, 0, 0, 1)], 2).rows[0]
+    assert row.rating == 1500
+    assert row.upper - row.lower > 500
+
+
+def test_where_the_tie_parameter_is_free_ties_alone_connect_nobody() -> None:
+    pairs = [Pair(0, 1, 1, 0, 1)]
+    assert fit(pairs, 2).connected
+    table = fit(pairs, 2, ties="davidson")
+    assert not table.connected
+    assert np.isfinite(table.rating).all()

@@ -165,7 +165,7 @@ def fit_tally(counted: Tally, *, ties: Ties = "half", prior_games: float = PRIOR
     if solved.prior:
         covariance = solved.inverse
     else:
-        covariance = solved.inverse @ solved.scatter(_squares(solved)) @ solved.inverse
+        covariance = solved.inverse @ _meat(solved) @ solved.inverse
     return solved.table(covariance)
 
 
@@ -218,7 +218,7 @@ def solve(counted: Tally, ties: Ties, prior_games: float) -> Solution:
         raise ValueError(f"prior_games is {prior_games}: expected a number above 0")
     if ties not in MODELS:
         raise ValueError(f"ties is {ties!r}: expected one of {', '.join(MODELS)}")
-    components = strong_components(counted.beats())
+    components = strong_components(counted.beats(ties == "half"))
     prior = prior_games if len(components) > 1 else 0.0
     tied = float(counted.weight[TIE].sum() / max(counted.weight.sum(), 1e-300))
     # nothing or everything tied: the tie parameter has no finite estimate, and says nothing about strengths
@@ -260,15 +260,24 @@ def _guess(counted: Tally) -> Floats:
     return np.asarray(guess - guess.mean() if n else guess)
 
 
-def _squares(solved: Solution) -> Floats:
-    """Squared weights, enlarged by leverage, of shape (3, pairs)."""
+def _meat(solved: Solution) -> Floats:
+    """The covariance of the likelihood's slope: each game's squared residual, and what its leverage hides.
+
+    A fit draws towards each game by the part h of it, its leverage: a squared residual is short by h times
+    the game's variance, which the model adds back. A lone game, whose residual says nothing, so keeps a
+    variance.
+    """
     counted = solved.counted
     n = counted.players
     variance = np.diag(solved.inverse)[:n]
     between = variance[counted.a] + variance[counted.b] - 2 * solved.inverse[counted.a, counted.b]
-    each = counted.square.sum(axis=0) / np.maximum(counted.weight.sum(axis=0), 1e-300)
-    leverage = -solved.likelihood.dd[0] * each * between
-    return np.asarray(counted.square / np.maximum(1 - leverage, 0.01))
+    squares = counted.square.sum(axis=0)
+    each = squares / np.maximum(counted.weight.sum(axis=0), 1e-300)
+    curve = -solved.likelihood.dd[0]
+    hidden = curve * squares * np.minimum(curve * each * between, 1.0)
+    none = np.zeros(len(hidden))
+    free = not np.isnan(solved.e)
+    return solved.scatter(counted.square) + _matrix(counted, hidden, none, 0.0, free)
 
 
 def log_prior(strength: Floats, games: float) -> float:

@@ -95,7 +95,7 @@ def fit(
     prior = base.prior_games
     strength, skill = (base.rating - 1500) / POINTS, np.ones(m)
     value = -np.inf
-    step = np.zeros(n + m)
+    step: Floats = np.zeros(n + m)
     information = np.eye(n + m)
     for _ in range(500):
         at, quality = strength + step[:n], skill + step[n:]
@@ -111,8 +111,9 @@ def fit(
         strength, skill, value = at, quality, reached
         alone = 1 / (1 + np.exp(-strength))
         residual = history.weight * (history.score - chance)
-        slope = np.concatenate(
-            [_differences(history, residual * skill[code], n), np.bincount(code, residual * gap, m)]
+        slope: Floats = np.concatenate(
+            [_differences(history, residual * skill[code], n), np.bincount(code, residual * gap, m)],
+            dtype=np.float64,
         )
         slope[:n] += prior * (0.5 - alone)
         slope[n:] -= (skill - 1) / prior_sd**2
@@ -123,7 +124,7 @@ def fit(
         if done:
             break
         # expected information is positive wherever the climb stands, so every step leads upwards
-        step = np.linalg.solve(_held(information, n, prior), slope)
+        step = np.asarray(np.linalg.solve(_held(information, n, prior), slope), np.float64)
     inverse = np.linalg.inv(_held(information, n, prior))
     centre = np.eye(n) - 1 / max(n, 1)
     return JudgeAware(

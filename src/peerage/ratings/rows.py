@@ -116,10 +116,10 @@ def fit_covariates(
         meat = cluster_sums(history, codes, residual, residual[:, None] * z) * (clusters / (clusters - 1))
         covariance = inverse @ meat @ inverse
     else:
-        lever = kernel(tally_kernels.leverage, long=long)(
-            *rows, history.weight * chance * (1 - chance), inverse
-        )
-        covariance = inverse @ gram(*rows, residual**2 / np.maximum(1 - lever, 0.01), n) @ inverse
+        curve = history.weight * chance * (1 - chance)
+        lever = kernel(tally_kernels.leverage, long=long)(*rows, curve, inverse)
+        meat = gram(*rows, residual**2 + history.weight * curve * np.minimum(lever, 1.0), n)
+        covariance = inverse @ meat @ inverse
     wide = t95(clusters - 1 if clusters else None)
     error = np.sqrt(np.maximum(np.diag(covariance)[n:], 0))
     effects = tuple(

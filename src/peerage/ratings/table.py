@@ -70,8 +70,8 @@ def separated(ratings: Floats, covariance: Floats, *, confidence: float = 0.95) 
         return np.zeros((n, n), bool)
     spread = np.diag(covariance)
     variance = spread[:, None] + spread[None, :] - 2 * covariance
-    unknown = variance <= 1e-12 * max(float(spread.max()), 1e-300)
-    error = np.sqrt(np.where(unknown, np.inf, variance))
+    known = variance > 1e-12 * max(float(spread.max()), 1e-300)
+    error = np.sqrt(np.where(known, variance, np.inf))
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0))
     normal = np.random.default_rng(20240229).standard_normal((_DRAWS, n)) @ root.T
@@ -79,7 +79,9 @@ def separated(ratings: Floats, covariance: Floats, *, confidence: float = 0.95) 
     scale = 1 / error[upper, lower]
     largest = np.array([np.abs((draw[upper] - draw[lower]) * scale).max() for draw in normal])
     critical = np.quantile(largest, confidence)
-    return np.asarray((ratings[:, None] - ratings[None, :]) > critical * error)
+    return np.asarray(
+        known & ((ratings[:, None] - ratings[None, :]) > critical * np.where(known, error, 0.0))
+    )
 
 
 def rank_ranges(above: np.ndarray) -> list[tuple[int, int]]:

@@ -33,12 +33,12 @@ class Tally:
         met = self.count.sum(axis=0)
         return np.asarray(np.bincount(self.a, met, self.players) + np.bincount(self.b, met, self.players))
 
-    def beats(self) -> np.ndarray:
-        """Boolean matrix: [i, j] when i beat or tied j with some weight."""
+    def beats(self, ties_count: bool) -> np.ndarray:
+        """Boolean matrix: [i, j] when i beat j with some weight, or tied it if `ties_count`."""
         edges = np.zeros((self.players, self.players), bool)
         won, lost, tied = self.weight > 0
-        edges[self.a, self.b] = won | tied
-        edges[self.b, self.a] = lost | tied
+        edges[self.a, self.b] = won | (tied & ties_count)
+        edges[self.b, self.a] = lost | (tied & ties_count)
         return edges
 
 

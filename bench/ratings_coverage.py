@@ -1,0 +1,114 @@
+"""How often do the intervals hold the truth? The table in docs/ratings.md, remade.
+
+Run it with `python bench/ratings_coverage.py [histories]`; 2,000 histories of each kind take some minutes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+
+from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.history import Duels, duels
+from peerage.ratings.resampling import bootstrap
+from peerage.ratings.rows import fit_clustered
+from peerage.ratings.table import POINTS
+from peerage.ratings.tie_models import Ties
+
+Rng = np.random.Generator
+
+
+def meet(rng: Rng, truth: np.ndarray, rows: int, tie: float = 0.0, lean: np.ndarray | None = None) -> Duels:
+    """Duels between random pairs; with `tie`, results are Davidson's with that nu."""
+    n = len(truth)
+    first = rng.integers(0, n, rows)
+    second = (first + rng.integers(1, n, rows)) % n
+    gap = truth[first] - truth[second] + (0 if lean is None else lean)
+    win, loss = np.exp(gap / 2), np.exp(-gap / 2)
+    draw = rng.random(rows) * (win + loss + tie)
+    return duels(n, first, second, np.where(draw < win, 1.0, np.where(draw < win + loss, 0.0, 0.5)))
+
+
+def covered(table: object, truth: np.ndarray, players: slice = slice(None)) -> float:
+    centred = 1500 + (truth - truth.mean()) * POINTS
+    inside = (table.lower <= centred) & (centred <= table.upper)  # type: ignore[attr-defined]
+    return float(inside[players].mean())
+
+
+def plain(rng: Rng, players: int, rows: int) -> float:
+    truth = rng.normal(0, 0.8, players)
+    return covered(fit_duels(meet(rng, truth, rows)), truth)
+
+
+def with_ties(rng: Rng, ties: Ties) -> float:
+    truth = rng.normal(0, 0.8, 20)
+    return covered(fit_duels(meet(rng, truth, 3000, tie=0.5), ties=ties), truth)
+
+
+def newcomer(rng: Rng) -> float:
+    """150 battles of one among a million of the others, as counts."""
+    truth = np.append(rng.normal(0, 0.8, 40), 0.4)
+    a, b = np.triu_indices(40, 1)
+    met = np.full(len(a), 1_000_000 // len(a))
+    won = rng.binomial(met, 1 / (1 + np.exp(truth[b] - truth[a])))
+    foe = rng.integers(0, 40, 150)
+    score = rng.random(150) < 1 / (1 + np.exp(truth[foe] - truth[40]))
+    history = duels(
+        41,
+        np.concatenate([a, a, np.full(150, 40)]),
+        np.concatenate([b, b, foe]),
+        np.concatenate([np.ones(len(a)), np.zeros(len(a)), score]),
+        None,
+    )
+    counts = np.concatenate([won, met - won, np.ones(150)]).astype(np.int64)
+    return covered(fit_duels(_counted(history, counts)), truth, slice(40, 41))
+
+
+def _counted(history: Duels, counts: np.ndarray) -> Duels:
+    rows = np.repeat(np.arange(len(counts)), counts)
+    return duels(history.players, history.first[rows], history.second[rows], history.score[rows])
+
+
+def clusters(rng: Rng, method: Callable[[Duels, np.ndarray], object]) -> float:
+    """300 questions of 10 battles each; each question suits some players better than others."""
+    truth = rng.normal(0, 0.8, 12)
+    question = np.repeat(np.arange(300), 10)
+    taste = rng.normal(0, 0.8, (300, 12))
+    first = np.repeat(rng.integers(0, 12, 300), 10)
+    second = np.repeat((first[::10] + rng.integers(1, 12, 300)) % 12, 10)
+    gap = truth[first] - truth[second] + taste[question, first] - taste[question, second]
+    score = (rng.random(3000) < 1 / (1 + np.exp(-gap))).astype(float)
+    # the taste of a question flattens the average curve: the truth is what endless questions would show
+    shrunk = truth / np.sqrt(1 + 2 * 0.8**2 * 0.346)
+    return covered(method(duels(12, first, second, score), question), shrunk)
+
+
+KINDS: dict[str, Callable[[Rng], float]] = {
+    "20 players, 2,000 battles": lambda rng: plain(rng, 20, 2000),
+    "20 players, 400 battles": lambda rng: plain(rng, 20, 400),
+    "5 players, 100 battles": lambda rng: plain(rng, 5, 100),
+    "ties, Davidson": lambda rng: with_ties(rng, "davidson"),
+    "a newcomer with 150 among a million": newcomer,
+    "bootstrap, 20 players, 2,000 battles": lambda rng: _bootstrap(rng),
+    "questions of 10 battles, intervals clustered": lambda rng: clusters(rng, fit_clustered),
+    "questions of 10 battles, intervals not clustered": lambda rng: clusters(rng, lambda h, _: fit_duels(h)),
+}
+
+
+def _bootstrap(rng: Rng) -> float:
+    truth = rng.normal(0, 0.8, 20)
+    return covered(bootstrap(meet(rng, truth, 2000), draws=200, seed=int(rng.integers(1 << 30))), truth)
+
+
+def main() -> None:
+    histories = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    print(f"| 95 % intervals over {histories:,} histories | hold the truth | ± |\n|---|--:|--:|")
+    for name, kind in KINDS.items():
+        held = np.array([kind(np.random.default_rng([7, seed])) for seed in range(histories)])
+        print(f"| {name} | {held.mean():.1%} | {held.std() / np.sqrt(histories):.1%} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

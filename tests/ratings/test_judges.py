@@ -1,0 +1,137 @@
+"""Judges of different reliability, and a few human votes that correct many model votes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from peerage.ratings import judges, prediction_powered
+from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.history import Duels, duels
+from peerage.ratings.table import POINTS
+
+TRUTH = np.array([1.0, 0.3, -0.3, -1.0])
+
+
+def voted(rows: int, seed: int, quality: np.ndarray | None = None, bias: np.ndarray | None = None) -> Duels:
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, 4, rows)
+    second = (first + rng.integers(1, 4, rows)) % 4
+    felt = TRUTH if bias is None else TRUTH + bias
+    gap = (felt[first] - felt[second]) * (1.0 if quality is None else quality)
+    return duels(4, first, second, (rng.random(rows) < 1 / (1 + np.exp(-gap))).astype(float))
+
+
+def test_reliabilities_are_found_and_weigh() -> None:
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 3, 6000)
+    quality = np.array([1.6, 1.0, 0.0])
+    history = voted(6000, 5, quality[code])
+    fitted = judges.fit(history, [f"j{c}" for c in code])
+    assert fitted.judges == ("j0", "j1", "j2")
+    assert fitted.reliability[0] > fitted.reliability[1] + 0.2 > fitted.reliability[2] + 0.5
+    ratio = fitted.reliability[0] / fitted.reliability[1]
+    assert ratio == pytest.approx(1.6, abs=0.35)
+    assert abs(fitted.reliability[2]) < 3 * fitted.reliability_error[2] + 0.1
+    assert fitted.weights["j0"] > 1 > fitted.weights["j2"]
+    weighed = sum(fitted.weights[f"j{c}"] for c in code) / len(code)
+    assert weighed == pytest.approx(1)
+    plain = fit_duels(history)
+    shape = (fitted.rating - 1500) / np.ptp(fitted.rating)
+    assert (
+        np.abs(shape - TRUTH / 2).max()
+        < np.abs((plain.rating - 1500) / np.ptp(plain.rating) - TRUTH / 2).max() + 0.02
+    )
+    assert [row.rank for row in fitted.rows] == [1, 2, 3, 4]
+
+
+def test_one_judge_of_reliability_one_is_bradley_terry() -> None:
+    history = voted(400, 3)
+    fitted = judges.fit(history, ["same"] * 400, prior_sd=1e-4)
+    assert fitted.rating == pytest.approx(fit_duels(history).rating, abs=1e-3)
+
+
+def test_a_contrary_judge_weighs_nothing() -> None:
+    code = np.arange(4000) % 4
+    history = voted(4000, 2, np.where(code == 3, -1.0, 1.0))
+    fitted = judges.fit(history, [str(c) for c in code])
+    assert fitted.reliability[3] < -0.3
+    assert fitted.weights["3"] == 0
+    assert fitted.rating.argmax() == 0
+
+
+def test_judges_need_names_and_comparisons() -> None:
+    with pytest.raises(ValueError, match="1 judges and 2 rows"):
+        judges.fit(duels(2, [0, 0], [1, 1], [1, 0]), ["j"])
+    with pytest.raises(ValueError, match="prior_sd is 0"):
+        judges.fit(duels(2, [0], [1], [1]), ["j"], prior_sd=0)
+    apart = judges.fit(duels(3, [0], [1], [1]), ["j"])
+    assert not apart.connected
+    assert np.isfinite(apart.rating).all()
+    assert judges.fit(duels(0, [], [], []), []).rows == ()
+
+
+def split(
+    seed: int, bias: np.ndarray, human: int = 400, model: int = 6000
+) -> tuple[Duels, np.ndarray, Duels]:
+    """Human votes, a model's votes on the same rows (the same question, so alike), and on others."""
+    people = voted(human, seed)
+    rng = np.random.default_rng(seed + 1000)
+    flip = rng.random(human) < 0.15
+    lean = rng.random(human) < np.abs(bias[people.first] - bias[people.second]) * 0.4
+    towards = (bias[people.first] > bias[people.second]).astype(float)
+    beside = np.where(lean, towards, np.where(flip, 1 - people.score, people.score))
+    others = voted(model, seed + 2000)
+    flip, lean = (
+        rng.random(model) < 0.15,
+        rng.random(model) < np.abs(bias[others.first] - bias[others.second]) * 0.4,
+    )
+    towards = (bias[others.first] > bias[others.second]).astype(float)
+    return (
+        people,
+        beside,
+        duels(
+            4,
+            others.first,
+            others.second,
+            np.where(lean, towards, np.where(flip, 1 - others.score, others.score)),
+        ),
+    )
+
+
+def test_model_votes_narrow_the_intervals_and_their_bias_is_taken_out() -> None:
+    bias = np.array([0.0, 0.0, 0.0, 1.0])  # the model judge favours the worst
+    truth = 1500 + TRUTH * POINTS
+    held = narrower = 0
+    for seed in range(40):
+        people, beside, others = split(seed, bias)
+        fitted = prediction_powered.fit(people, beside, others)
+        alone = prediction_powered.fit(people, beside, others, trust=0.0)
+        held += sum(row.lower < at < row.upper for row, at in zip(fitted.rows, truth, strict=True))
+        narrower += np.trace(fitted.covariance) < np.trace(alone.covariance)
+        assert fitted.effective > 400
+    assert 145 <= held <= 160
+    assert narrower == 40
+    pooled = fit_duels(split(0, bias)[2])
+    assert pooled.lower[3] > truth[3]
+
+
+def test_without_trust_it_is_the_human_votes_alone() -> None:
+    people, beside, others = split(1, np.zeros(4))
+    alone = prediction_powered.fit(people, beside, others, trust=0.0)
+    assert alone.rating == pytest.approx(fit_duels(people).rating, abs=1e-6)
+    noise = np.random.default_rng(0).random(len(people)).round()
+    useless = prediction_powered.fit(people, noise, others)
+    assert useless.trust < 0.2
+
+
+def test_bad_votes_are_named() -> None:
+    people, beside, others = split(1, np.zeros(4))
+    with pytest.raises(ValueError, match="400 model scores"):
+        prediction_powered.fit(people, beside[1:], others)
+    with pytest.raises(ValueError, match="trust is 2"):
+        prediction_powered.fit(people, beside, others, trust=2)
+    with pytest.raises(ValueError, match="only within 2 groups"):
+        prediction_powered.fit(duels(2, [0], [1], [1]), [1.0], duels(2, [0], [1], [1]))
+    with pytest.raises(ValueError, match="both needed"):
+        prediction_powered.fit(people, beside, duels(4, [], [], []))
