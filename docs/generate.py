@@ -207,8 +207,12 @@ def _keys(kind: type[Struct]) -> Iterator[str]:
 
 
 def commands() -> dict[str, Any]:
-    """All commands by name, in the order of the help."""
-    return dict(get_command(app).commands)  # type: ignore[attr-defined]
+    """All commands by name, in the order of the help; those of a group as `group command`."""
+    found: dict[str, Any] = {}
+    for name, about in get_command(app).commands.items():  # type: ignore[attr-defined]
+        group = getattr(about, "commands", None)
+        found |= {f"{name} {inner}": one for inner, one in group.items()} if group else {name: about}
+    return found
 
 
 def _command(name: str, command: Any) -> Iterator[str]:

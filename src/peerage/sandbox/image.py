@@ -1,10 +1,10 @@
 """CPython for WASI as a compiled snapshot: built once on each machine, cached, and loaded by every worker.
 
-The stock build takes 60 ms to start. So it is started once, with the modules that programs mostly use, and its
-memory as it then stands becomes the initial memory of a new module (as Wizer does it); a run begins there and
-takes about a millisecond. Two faults of the stock build are mended on the way: its shadow stack of 512 KiB is
-moved to 8 MiB of new pages, so that WebAssembly's own stack check always strikes first, and `prelude.py`
-replaces its C `lru_cache`.
+The stock build takes 60 ms to start. So it is started once, with the modules that programs mostly use, and
+its memory as it then stands becomes the initial memory of a new module (as Wizer does it); a run begins there
+and takes about a millisecond. Two faults of the stock build are mended on the way: its shadow stack of
+512 KiB is moved to 8 MiB of new pages, so that WebAssembly's own stack check always strikes first, and
+`guest/prelude.py` replaces its C `lru_cache`.
 
 The compiled file is machine code, so only this user's own, private file is ever loaded.
 """
@@ -36,7 +36,7 @@ _INSTALL = 'install it with: pip install "peerage[sandbox]"'
 _RUN_STRING = 4056  # index of PyRun_SimpleStringFlags(const char *, flags *) in the pinned file
 _PAGES, _STACK_PAGES = 160, 128  # of 64 KiB: the pinned file's memory, and its new shadow stack
 _MAX_WASM_STACK = 1_900_000
-_GUEST_FILES = ("prelude.py", "guest.py", "snapshot.py")
+_GUEST_FILES = ("prelude.py", "execute.py", "snapshot.py")
 RUN, MEMORY = "run", "memory"  # what the snapshot exports
 ENTRY = b"serve()\0"
 
@@ -128,7 +128,7 @@ def _source() -> bytes:
 
 
 def _guest_sources() -> list[str]:
-    return [(files("peerage.sandbox") / name).read_text("utf-8") for name in _GUEST_FILES]
+    return [(files("peerage.sandbox.guest") / name).read_text("utf-8") for name in _GUEST_FILES]
 
 
 def _compile(stock: bytes) -> bytes:

@@ -1,7 +1,7 @@
 """A Linux process locks itself in: no files, no network, no new processes, no privileges, small limits.
 
-Every part is one-way and independent: what a kernel lacks is reported, and the caller decides whether the rest
-is enough. Landlock is used as landlock(7) tells it, through its three system calls.
+Every part is one-way and independent: what a kernel lacks is reported, and the caller decides whether the
+rest is enough. Landlock is used as landlock(7) tells it, through its three system calls.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ class Jail:
         if os.getppid() != parent:
             sys.exit("the parent has ended")
 
-    def limit(self, *, files: int, data: int | None = None, address_space: int | None = None, cpu_s: int = 0) -> bool:
+    def limit(
+        self, *, files: int, data: int | None = None, address_space: int | None = None, cpu_s: int = 0
+    ) -> bool:
         """Resource limits; `data` and `address_space` in bytes. No new process, no file written, no core."""
         wanted: list[tuple[int, int | None]] = [
             (resource.RLIMIT_CORE, 0),

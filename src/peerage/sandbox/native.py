@@ -7,14 +7,17 @@ Landlock and seccomp it refuses to run anything.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import sysconfig
 from pathlib import Path
 
-from peerage.sandbox import guest, seccomp, wire
 from peerage.sandbox import jail as jails
+from peerage.sandbox import seccomp, wire
+from peerage.sandbox.guest import execute
 from peerage.sandbox.jail import Jail, Protections
+from peerage.sandbox.program import Limits
 
 _FILES = 64
 
@@ -30,7 +33,7 @@ def serve(parent: int) -> None:
     head, body = request
     source = body[: head["source"]].decode("utf-8", "surrogatepass")
     _put_on_stdin(body[head["source"] :])
-    protections = _lock_in(parent, head["memory"], head["seconds"])
+    protections = _lock_in(parent, Limits(**head["limits"]))
     if not protections.landlock or not protections.seccomp:
         missing = " and ".join(name for name in ("landlock", "seccomp") if not getattr(protections, name))
         _refuse(f"native mode needs Landlock and seccomp; this kernel gives no {missing}")
@@ -38,7 +41,7 @@ def serve(parent: int) -> None:
     for stream, errors in ((sys.stdin, "strict"), (sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         stream.reconfigure(encoding="utf-8", errors=errors)  # type: ignore[union-attr]
     wire.send(1, wire.encode({"protections": protections.as_dict()}))
-    guest.execute(source)
+    execute.execute(source)  # type: ignore[no-untyped-call]
 
 
 def _refuse(reason: str) -> None:
@@ -54,7 +57,7 @@ def _put_on_stdin(text: bytes) -> None:
     os.close(handle)
 
 
-def _lock_in(parent: int, memory: int, seconds: float) -> Protections:
+def _lock_in(parent: int, limits: Limits) -> Protections:
     jail = Jail()
     os.environ.clear()
     library = sysconfig.get_path("stdlib")
@@ -66,13 +69,15 @@ def _lock_in(parent: int, memory: int, seconds: float) -> Protections:
     jail.die_with_parent(parent)
     jail.no_new_privileges()
     version = jail.landlock(readable=readable, listable=[library])
-    limits = jail.limit(files=_FILES, address_space=size + memory, cpu_s=int(seconds) + 2)
+    limited = jail.limit(
+        files=_FILES, address_space=size + limits.memory, cpu_s=math.ceil(limits.seconds) + 1
+    )
     return Protections(
         landlock=version,
         network_rules=version >= 4,
         namespaces=namespaces,
         unprivileged=unprivileged,
-        limits=limits,
+        limits=limited,
         seccomp=jail.filter_calls(seccomp.NATIVE_CALLS, new_code=True),
     )
 

@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 import time
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -22,16 +23,18 @@ from typing import Any, Literal, TypeAlias
 
 from peerage.protocol import storable
 from peerage.sandbox import image, wire
-from peerage.sandbox.program import Program, RunResult, SandboxUnavailable, Status
+from peerage.sandbox.program import Program, RunResult, SandboxUnavailable, Status, verdict
 
 Mode: TypeAlias = Literal["wasm", "native"]
 """wasm: the default, everywhere. native: Linux only, for CPU-heavy programs; see docs/sandbox.md."""
 
 _START_S = 60.0
 _BUILD_S = 900.0
-_OUT_OF_MEMORY = 101
 _FLAGS = ("-s", "-S", "-P", "-B", "-c")
-_MAIN = "import sys; sys.path[:0] = sys.argv[1].split('\\n'); from peerage.sandbox.worker import main; main(sys.argv[2:])"
+_MAIN = (
+    "import sys; sys.path[:0] = sys.argv[1].split('\\n'); "
+    "from peerage.sandbox.worker import main; main(sys.argv[2:])"
+)
 
 
 class Pool:
@@ -64,7 +67,7 @@ class Pool:
             return await self._once(program) if result.status == "sandbox_error" else result
 
     async def protections(self) -> dict[str, Any]:
-        """What holds a worker on this machine, as `jail.Protections` has it; SandboxUnavailable if nothing may."""
+        """What holds a worker on this machine (see `jail.Protections`); SandboxUnavailable without one."""
         async with self._slots:
             worker = await self._take()
             try:
@@ -141,7 +144,7 @@ async def _launch(*arguments: str) -> asyncio.subprocess.Process:
         spec = find_spec(name)
         for place in (spec.submodule_search_locations or ()) if spec else ():
             places[str(Path(place).parent)] = None
-    home = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}  # Windows starts with it
+    windows = {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if "SYSTEMROOT" in os.environ else {}
     return await asyncio.create_subprocess_exec(
         sys.executable,
         *_FLAGS,
@@ -151,7 +154,7 @@ async def _launch(*arguments: str) -> asyncio.subprocess.Process:
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        env={"PYTHONHASHSEED": "0", **home},
+        env={"PYTHONHASHSEED": "0", **windows},
         cwd=os.path.abspath(os.sep),
         start_new_session=True,
     )
@@ -166,9 +169,12 @@ async def _kill(process: asyncio.subprocess.Process) -> None:
                 os.kill(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-    await asyncio.shield(process.wait())
     if process.stdin is not None:
         process.stdin.close()
+    for stream in (process.stdout, process.stderr):  # asyncio waits for the pipes' end too
+        while stream is not None and await stream.read(65_536):
+            pass
+    await process.wait()
 
 
 class _Worker:
@@ -193,7 +199,8 @@ class _Worker:
             async with asyncio.timeout(_START_S):
                 head, _ = await self._receive()
         except (TimeoutError, EOFError, ValueError, OSError) as error:
-            raise SandboxUnavailable(f"a sandbox worker did not start: {await self._last_words(error)}") from error
+            words = await self._last_words(error)
+            raise SandboxUnavailable(f"a sandbox worker did not start: {words}") from error
         if "refused" in head:
             raise SandboxUnavailable(head["refused"])
         self.protections = head["protections"]
@@ -219,7 +226,7 @@ class _Worker:
         return _result(head["status"], tail[:stdout], tail[stdout:], head["fuel"], started)
 
     async def run_native(self, program: Program) -> RunResult:
-        """Send one program to a process that is used up by it; SandboxUnavailable when it could not be jailed."""
+        """Send one program to a process that it uses up; SandboxUnavailable when that could not be jailed."""
         await self._send(program)
         await self.welcome()
         self.usable = False
@@ -235,14 +242,20 @@ class _Worker:
                     raise _TooMuch
 
         status: Status
+        sources = (self._from, self._said)
+        tasks = [asyncio.create_task(collect(*pair)) for pair in zip(sources, streams, strict=True)]
         try:
             async with asyncio.timeout(program.limits.seconds):
-                await asyncio.gather(collect(self._from, streams[0]), collect(self._said, streams[1]))
+                await asyncio.gather(*tasks)
                 status = _native_status(await self._process.wait())
         except TimeoutError:
             status = "timeout"
         except _TooMuch:
             status = "output"
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
         return _result(status, bytes(streams[0]), bytes(streams[1]), None, started)
 
     async def end(self) -> None:
@@ -251,14 +264,7 @@ class _Worker:
 
     async def _send(self, program: Program) -> None:
         source, stdin = (text.encode("utf-8", "surrogatepass") for text in (program.source, program.stdin))
-        limits = program.limits
-        head = {
-            "source": len(source),
-            "fuel": limits.fuel,
-            "memory": limits.memory,
-            "output": limits.output,
-            "seconds": limits.seconds,
-        }
+        head = {"source": len(source), "limits": asdict(program.limits)}
         self._to.write(wire.encode(head, source + stdin))
         await self._to.drain()
 
@@ -281,7 +287,7 @@ def _native_status(code: int) -> Status:
         return "sandbox_error"  # not by us: the machine ran out of memory, or somebody killed it
     if code == -getattr(signal, "SIGXCPU", 0):
         return "timeout"
-    return {0: "ok", _OUT_OF_MEMORY: "memory"}.get(code, "error")  # type: ignore[return-value]
+    return verdict(code)
 
 
 def _result(status: Status, stdout: bytes, stderr: bytes, fuel: int | None, started: float) -> RunResult:

@@ -15,6 +15,15 @@ nothing about the program: it voids a match and is never a score.
 """
 
 
+OUT_OF_MEMORY = 101
+"""The exit code by which `guest/execute.py` says that the program ran out of memory."""
+
+
+def verdict(exit_code: int) -> Status:
+    """What an exit code of the guest means. A guest may choose it: nothing but `ok` is ever to its credit."""
+    return "ok" if exit_code == 0 else "memory" if exit_code == OUT_OF_MEMORY else "error"
+
+
 class SandboxUnavailable(Exception):
     """No sandbox can be had on this machine; the message says what is missing and how to mend it."""
 

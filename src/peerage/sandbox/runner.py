@@ -8,10 +8,9 @@ from typing import NamedTuple
 import wasmtime
 
 from peerage.sandbox import image, wasi
-from peerage.sandbox.program import Status
+from peerage.sandbox.program import Limits, Status, verdict
 from peerage.sandbox.wasm import PAGE
 
-OUT_OF_MEMORY = 101  # the exit code by which guest.py says it
 _NEARLY = 2 * 1024 * 1024  # a guest that dies this close to its memory's limit died of it
 
 
@@ -32,17 +31,21 @@ class Runner:
         self._module = wasmtime.Module.deserialize_file(self._engine, str(snapshot))
         self._link = wasi.Link(self._engine, self._module)
 
-    def run(self, source: bytes, stdin: bytes, *, fuel: int, memory: int, output: int, seconds: float) -> Ended:
-        """Run one program; `memory` and `output` in bytes. Raises only when the sandbox itself is at fault."""
+    def run(self, source: bytes, stdin: bytes, limits: Limits) -> Ended:
+        """Run one program within `limits`. Raises only when the sandbox itself is at fault."""
         world = wasi.World(
-            streams=[source, stdin], output=output, deadline_ns=int(seconds * 1e9), fuel=fuel
+            streams=[source, stdin],
+            output=limits.output,
+            deadline_ns=int(limits.seconds * 1e9),
+            fuel=limits.fuel,
         )
         store = wasmtime.Store(self._engine)
-        store.set_limits(memory_size=memory, instances=1, memories=1, tables=1)
-        store.set_fuel(fuel)
+        store.set_limits(memory_size=limits.memory, instances=1, memories=1, tables=1)
+        store.set_fuel(limits.fuel)
         try:
-            status = self._status(store, world, memory)
-            return Ended(status, b"".join(world.stdout), b"".join(world.stderr), fuel - store.get_fuel())
+            status = self._status(store, world, limits.memory)
+            used = limits.fuel - store.get_fuel()
+            return Ended(status, b"".join(world.stdout), b"".join(world.stderr), used)
         finally:
             self._link.leave()
             store.close()
@@ -57,7 +60,7 @@ class Runner:
         try:
             run(store, text, 0)
         except wasi.Exit as ended:
-            return {0: "ok", OUT_OF_MEMORY: "memory"}.get(ended.code, "error")
+            return verdict(ended.code)
         except wasi.Exhausted:
             return "fuel"
         except wasi.OutputLimit:

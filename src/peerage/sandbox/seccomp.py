@@ -20,7 +20,7 @@ _F_GETFD, _F_SETFD, _F_GETFL = 1, 2, 3
 
 
 class Machine(NamedTuple):
-    """What differs between processors: the audit name, the number of `seccomp(2)`, and of each call by name."""
+    """What differs between processors: the audit name, and the number of each system call by its name."""
 
     audit: int
     seccomp: int
@@ -57,27 +57,78 @@ MACHINES = {
             """read 63 write 64 close 57 fstat 80 lseek 62 mmap 222 mprotect 226 munmap 215 brk 214
             rt_sigaction 134 rt_sigprocmask 135 rt_sigreturn 139 pread64 67 readv 65 writev 66 sched_yield 124
             mremap 216 madvise 233 dup 23 nanosleep 101 getpid 172 exit 93 uname 160 fcntl 25 getcwd 17
-            gettimeofday 169 getrlimit 163 getrusage 165 sysinfo 179 times 153 getuid 174 geteuid 175 getgid 176
-            getegid 177 getppid 173 sigaltstack 132 gettid 178 futex 98 sched_getaffinity 123 getdents64 61
-            restart_syscall 128 clock_gettime 113 clock_getres 114 clock_nanosleep 115 exit_group 94 openat 56
-            newfstatat 79 readlinkat 78 set_robust_list 99 getrandom 278 membarrier 283 statx 291 rseq 293
-            faccessat 48"""
+            gettimeofday 169 getrlimit 163 getrusage 165 sysinfo 179 times 153 getuid 174 geteuid 175
+            getgid 176 getegid 177 getppid 173 sigaltstack 132 gettid 178 futex 98 sched_getaffinity 123
+            getdents64 61 restart_syscall 128 clock_gettime 113 clock_getres 114 clock_nanosleep 115
+            exit_group 94 openat 56 newfstatat 79 readlinkat 78 set_robust_list 99 getrandom 278
+            membarrier 283 statx 291 rseq 293 faccessat 48"""
         ),
     ),
 }
 
-WASM_CALLS = tuple(
-    """read write readv writev close fstat lseek munmap mremap madvise brk rt_sigaction rt_sigprocmask
-    rt_sigreturn sigaltstack clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time getrandom
-    exit exit_group gettid getpid sched_yield sched_getaffinity futex restart_syscall rseq set_robust_list
-    membarrier getrusage""".split()
+WASM_CALLS = (
+    "read",
+    "write",
+    "readv",
+    "writev",
+    "close",
+    "fstat",
+    "lseek",
+    "munmap",
+    "mremap",
+    "madvise",
+    "brk",
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "sigaltstack",
+    "clock_gettime",
+    "clock_getres",
+    "clock_nanosleep",
+    "nanosleep",
+    "gettimeofday",
+    "time",
+    "getrandom",
+    "exit",
+    "exit_group",
+    "gettid",
+    "getpid",
+    "sched_yield",
+    "sched_getaffinity",
+    "futex",
+    "restart_syscall",
+    "rseq",
+    "set_robust_list",
+    "membarrier",
+    "getrusage",
 )
 """What a worker that interprets nothing but WebAssembly needs: no way to name a file, a process or a peer."""
 
 NATIVE_CALLS = (
     *WASM_CALLS,
-    *"""pread64 access faccessat dup uname getcwd readlink readlinkat getrlimit sysinfo times getuid geteuid
-    getgid getegid getppid getdents64 open openat stat lstat newfstatat statx""".split(),
+    "pread64",
+    "access",
+    "faccessat",
+    "dup",
+    "uname",
+    "getcwd",
+    "readlink",
+    "readlinkat",
+    "getrlimit",
+    "sysinfo",
+    "times",
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "getppid",
+    "getdents64",
+    "open",
+    "openat",
+    "stat",
+    "lstat",
+    "newfstatat",
+    "statx",
 )
 """What CPython itself needs besides; which files it may open is Landlock's to say."""
 

@@ -1,4 +1,4 @@
-"""Reading and rewriting a WebAssembly module, as far as a snapshot of CPython needs it. Pure functions on bytes.
+"""Reading and rewriting a WebAssembly module, as far as a snapshot of CPython needs it: bytes to bytes.
 
 The format is the WebAssembly core specification 1.0, section 5 (binary format): eight bytes of header, then
 sections of `id, size, body`, integers in LEB128.
@@ -16,11 +16,11 @@ FUNCTION, GLOBAL = 0, 3  # kinds of export
 
 
 class Export(NamedTuple):
-    """One more export: its name, its kind (`FUNCTION` or `GLOBAL`) and its index."""
+    """One more export: its name, its kind (`FUNCTION` or `GLOBAL`) and its index in the module."""
 
     name: str
     kind: int
-    index: int
+    number: int
 
 
 def unsigned(number: int) -> bytes:
@@ -96,7 +96,7 @@ def rewrite(
         elif kind == _EXPORT:
             count, rest = read_unsigned(body, 0)
             added = b"".join(
-                unsigned(len(one.name)) + one.name.encode() + bytes([one.kind]) + unsigned(one.index)
+                unsigned(len(one.name)) + one.name.encode() + bytes([one.kind]) + unsigned(one.number)
                 for one in exports
             )
             body = unsigned(count + len(exports)) + body[rest:] + added

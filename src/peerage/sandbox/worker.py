@@ -16,12 +16,15 @@ import threading
 import traceback
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from peerage.sandbox import jail as jails
 from peerage.sandbox import seccomp, wire
 from peerage.sandbox.jail import Jail, Protections
-from peerage.sandbox.program import SandboxUnavailable
+from peerage.sandbox.program import Limits, SandboxUnavailable
+
+if TYPE_CHECKING:
+    from peerage.sandbox.runner import Runner
 
 _THREAD_STACK = 16 * 1024 * 1024  # WebAssembly may use 1.9 MB of it, wherever the system's default lies
 _DATA = 4 * 1024 * 1024 * 1024  # a backstop far above any guest's limit
@@ -53,7 +56,7 @@ def _wasm(parent: int, snapshot: Path) -> None:
         if not image.trusted(snapshot):
             raise SandboxUnavailable(f"there is no snapshot at {snapshot}")
         runner = Runner(snapshot)
-        warm = runner.run(b"", b"", fuel=10**9, memory=1 << 26, output=1, seconds=1.0)
+        warm = runner.run(b"", b"", Limits(fuel=10**9))
         if warm.status != "ok":
             raise SandboxUnavailable(f"an empty program ended with {warm.status}: {warm.stderr!r}")
         protections = _lock_in(parent)
@@ -87,24 +90,16 @@ def _finish(protections: Protections) -> Protections:
         return protections
     jail = Jail()
     limits = jail.limit(files=0, data=_DATA)
-    return replace(
-        protections, limits=limits, seccomp=jail.filter_calls(seccomp.WASM_CALLS, new_code=False)
-    )
+    return replace(protections, limits=limits, seccomp=jail.filter_calls(seccomp.WASM_CALLS, new_code=False))
 
 
-def _serve(runner: Any, protections: Protections) -> None:
+def _serve(runner: Runner, protections: Protections) -> None:
     wire.send(1, wire.encode({"protections": _finish(protections).as_dict()}))
     while (request := wire.receive(0)) is not None:
         head, body = request
         try:
-            ended = runner.run(
-                body[: head["source"]],
-                body[head["source"] :],
-                fuel=head["fuel"],
-                memory=head["memory"],
-                output=head["output"],
-                seconds=head["seconds"],
-            )
+            cut = head["source"]
+            ended = runner.run(body[:cut], body[cut:], Limits(**head["limits"]))
         except Exception:
             wire.send(1, wire.encode({"status": "sandbox_error"}, traceback.format_exc().encode()))
             os._exit(1)

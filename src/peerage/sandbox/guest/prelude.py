@@ -1,9 +1,9 @@
-# ruff: noqa: E402, I001
+# ruff: noqa: E402
 # mypy: ignore-errors
 """Run in the guest first, while the snapshot of the interpreter is made: mends what the stock build lacks.
 
-Its C `lru_cache` recurses on a C stack that is too small; the library's own Python fallback does not. One call
-of a cached function is then two Python frames, hence the recursion limit of 3000 in place of 1000.
+Its C `lru_cache` recurses on a C stack that is too small; the library's own Python fallback does not. One
+call of a cached function is then two Python frames, hence the recursion limit of 3000 in place of 1000.
 """
 
 import sys

@@ -1,6 +1,6 @@
 # ruff: noqa: F821
 # mypy: ignore-errors
-"""Run in the guest last, after `guest.py`, while the snapshot of the interpreter is made."""
+"""Run in the guest last, after `execute.py`, while the snapshot of the interpreter is made."""
 
 sys.stdin.reconfigure(encoding="utf-8", errors="strict")
 sys.stdout.reconfigure(encoding="utf-8", errors="strict")

@@ -1,0 +1,102 @@
+"""`peerage sandbox run`, `peerage sandbox check`: programs that are not to be trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    help="Run a program that is not to be trusted.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON.")]
+
+
+@app.command()
+def run(
+    file: Annotated[Path, typer.Argument(help="The Python program.", exists=True, dir_okay=False)],
+    stdin: Annotated[
+        Path | None, typer.Option("--stdin", help="What it reads.", exists=True, dir_okay=False)
+    ] = None,
+    native: Annotated[
+        bool, typer.Option("--native", help="Faster, behind a thinner wall; Linux only.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Run one Python program in the sandbox.
+
+    Its output is shown with control characters made visible. Exits with 0 when the program came to its end
+    and with 1 otherwise.
+    """
+    import asyncio
+    from dataclasses import asdict
+
+    from peerage.cli.output import show_json
+    from peerage.kinds import visible
+    from peerage.sandbox.pool import Pool
+    from peerage.sandbox.program import Program, RunResult
+
+    program = Program(_text(file), _text(stdin) if stdin else "")
+
+    async def once() -> RunResult:
+        async with Pool(workers=1, mode="native" if native else "wasm") as pool:
+            return await pool.run(program)
+
+    result = asyncio.run(once())
+    if as_json:
+        show_json(asdict(result))
+    else:
+        typer.echo(visible(result.stdout), nl=False)
+        typer.echo(visible(result.stderr), nl=False, err=True)
+        fuel = "" if result.fuel is None else f", {result.fuel:,} instructions"
+        typer.echo(f"{result.status}: {result.milliseconds} ms{fuel}", err=True)
+    if not result.ok:
+        raise typer.Exit(1)
+
+
+@app.command()
+def check(as_json: Json = False) -> None:
+    """Say what protects this machine.
+
+    Tries both modes for real. The first time, the sandbox is compiled, which takes half a minute. Exits with
+    1 when there is no sandbox.
+    """
+    import asyncio
+    from dataclasses import asdict
+
+    from peerage.cli.output import show_json
+    from peerage.sandbox.check import Found
+    from peerage.sandbox.check import check as look
+
+    async def both() -> list[Found]:
+        return [await look("wasm"), await look("native")]
+
+    found = asyncio.run(both())
+    if as_json:
+        show_json([asdict(one) for one in found])
+    else:
+        typer.echo("\n".join(line for one in found for line in _lines(asdict(one))))
+    if found[0].refused:
+        raise typer.Exit(1)
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    if found["refused"]:
+        return [f"{found['mode']}: no. {found['refused']}"]
+    held = found["protections"]
+    wall = ["WebAssembly"] if found["mode"] == "wasm" else []
+    wall += [f"Landlock {held['landlock']}"] if held["landlock"] else []
+    wall += ["seccomp"] if held["seccomp"] else []
+    wall += [f"namespaces ({', '.join(held['namespaces'])})"] if held["namespaces"] else []
+    wall += ["no privileges"] if held["unprivileged"] else []
+    wall += ["resource limits"] if held["limits"] else []
+    return [f"{found['mode']}: yes, held by {', '.join(wall)}; cold start {found['start_ms']} ms"]
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise typer.BadParameter(f"{file} is not UTF-8: {error}") from error
