@@ -272,7 +272,7 @@ def test_the_arenas_cost_unit_is_the_games() -> None:
         ("house:0.85", "house:0.85"),
         ("gguf:models/SmolLM2-135M-Instruct.gguf", "gguf/smollm"),
         ("gguf:C:\\models\\SmolLM2.gguf", "gguf/smollm"),
-        ("command:./agent.py --deep", "command:./agent.py --deep"),
+        ("command:./agent.py", "command:./agent.py"),
     ],
 )
 def test_families(model: str, family: str) -> None:

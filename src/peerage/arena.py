@@ -16,6 +16,7 @@ import logging
 import math
 import os
 import signal
+import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
@@ -28,6 +29,7 @@ import msgspec
 
 from peerage.engine.calls import Line
 from peerage.engine.recovery import Recovered, read_budget_voids, recover
+from peerage.engine.registration import registrations
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.runner import Runner
 from peerage.games import GAMES
@@ -90,7 +92,7 @@ class Arena:
         The first Ctrl+C (or SIGTERM) lets calls in flight return, a second gives them up. See `play`. Raises
         ArenaError, SettingsError, LedgerError, PlayerError; whatever was recorded stays.
         """
-        with _rare_collections():
+        with _tuned():
             return asyncio.run(
                 self.play(max_matches, observe=observe, beside=beside, clients=clients, signals=True)
             )
@@ -120,6 +122,7 @@ class Arena:
             async with AsyncExitStack() as stack:
                 lines = await self._open_lines(stack, clients)
                 self._check_budget(lines)
+                self._register(lines)
                 runner = Runner(
                     self.settings,
                     GAMES[self.settings.game],
@@ -128,7 +131,7 @@ class Arena:
                     recovered,
                     lag=lag,
                     limit=max_matches,
-                    clock=lambda: time.time_ns() // 1_000_000,
+                    clock=_now_ms,
                     observe=observe,
                     inline=inline,
                 )
@@ -180,7 +183,7 @@ class Arena:
         """Recompute every outcome and rating offline, and compare."""
         from peerage.engine.replay import replay
 
-        with _rare_collections():
+        with _tuned():
             return replay(self.ledger)
 
     async def _open_lines(self, stack: AsyncExitStack, clients: OpenClient | None) -> Mapping[str, Line]:
@@ -203,6 +206,13 @@ class Arena:
             for warning in getattr(line.client, "warnings", ()):
                 _log.warning(warning)
         return lines
+
+    def _register(self, lines: Mapping[str, Line]) -> None:
+        """Write down who plays, where that is new."""
+        players = [(line.settings, line.price) for line in lines.values()]
+        new = registrations(self.ledger, players, self.ledger.heads()[1], _now_ms())
+        if new:
+            self.ledger.write(Batch(amendments=new))
 
     def _check_budget(self, lines: Mapping[str, Line]) -> None:
         budget = self.settings.budget
@@ -268,13 +278,20 @@ def _stopped_by_signals(runner: Runner) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Collect garbage rarely: a run keeps thousands of matches alive, which every collection walks through.
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
-    Hardly anything the engine makes is cyclic; measured, the default thresholds cost a fifth of its time.
+
+@contextmanager
+def _tuned() -> Iterator[None]:
+    """Collect garbage rarely, and hand the interpreter over often.
+
+    A run keeps thousands of matches alive, which every collection walks through, though hardly anything the
+    engine makes is cyclic: a fifth of its time, measured. And the writer thread, which gives the interpreter
+    up at each statement, would wait 5 ms for a busy loop to give it back: a commit took 40 ms, and takes 7.
     """
-    before = gc.get_threshold()
+    before, switch = gc.get_threshold(), sys.getswitchinterval()
+    sys.setswitchinterval(0.0005)
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
@@ -282,6 +299,7 @@ def _rare_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
+        sys.setswitchinterval(switch)
         gc.unfreeze()
 
 

@@ -164,7 +164,7 @@ def test_a_player_without_matches_comes_last_and_one_who_left_stays(folder: Path
             assert (last["lower"], last["matches"], last["cost_usd"]) == (None, 0, 0)
             assert "no decided match yet" in last["notes"]
             gone = next(row for row in rows if row["player"] == "p6")
-            assert gone["model"] == ""
+            assert gone["model"] == "house:0.90"
             assert gone["rank"] is not None
             assert "no longer in arena.yaml" in gone["notes"]
 

@@ -25,7 +25,7 @@ def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
         rows.append(
             {
                 "player": player.name,
-                "model": player.model,
+                "model": player.public_model,
                 "family": player.family,
                 "architecture": player.architecture,
                 "base_url": player.base_url,

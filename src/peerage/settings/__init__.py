@@ -28,6 +28,7 @@ from peerage.settings.shape import (
     Section,
     family_of,
     suggest,
+    without_credentials,
 )
 
 __all__ = [
@@ -49,4 +50,5 @@ __all__ = [
     "loads",
     "rules_of",
     "suggest",
+    "without_credentials",
 ]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from importlib.metadata import entry_points
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
@@ -140,10 +141,20 @@ class PlayerSettings(Section):
         if self.price is not None and self.gpu_hour_price is not None:
             raise ValueError("state `price` (by token) or `gpu_hour_price` (by time), not both")
         if not self.name:
-            object.__setattr__(self, "name", self.model)
+            object.__setattr__(self, "name", self.public_model)
         if not self.family:
-            object.__setattr__(self, "family", family_of(self.model))
+            object.__setattr__(self, "family", family_of(self.public_model))
         return self
+
+    @property
+    def public_model(self) -> str:
+        """`model` as it may be shown and recorded: a command without its arguments, an address without
+        credentials and query."""
+        if self.provider in ("http", "https"):
+            return without_credentials(self.model)
+        if self.provider == "command":
+            return "command:" + self.model.partition(":")[2].split(maxsplit=1)[0]
+        return self.model
 
     @property
     def provider(self) -> str:
@@ -154,6 +165,12 @@ class PlayerSettings(Section):
 def known_scheme(scheme: str) -> bool:
     """Whether `scheme:` is ours or an installed plugin's (entry point group `peerage.players`)."""
     return scheme in PROVIDERS + OTHERS or bool(entry_points(group="peerage.players", name=scheme))
+
+
+def without_credentials(address: str) -> str:
+    """An address without user, password, query and fragment."""
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def family_of(model: str) -> str:

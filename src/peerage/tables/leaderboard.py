@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account, position
+from peerage.engine.registration import registered
 from peerage.ledger.store import Ledger
 from peerage.ratings.bradley_terry import BradleyTerry, Pair, fit
 from peerage.settings import ArenaSettings, PlayerSettings, Rating, suggest
@@ -80,6 +81,7 @@ def leaderboard(ledger: Ledger, settings: ArenaSettings, track: str = "bt") -> l
     rating = pinned_rating(ledger.meta(), settings.rating)
     standings, accounts = position(ledger, elo_settings(rating))
     known = {player.name: player for player in settings.players}
+    cards = registered(ledger)
     names = [*known, *sorted(accounts.keys() - known.keys())]
     if track == "bt":
         rated = _bradley_terry(ledger)
@@ -93,7 +95,15 @@ def leaderboard(ledger: Ledger, settings: ArenaSettings, track: str = "bt") -> l
         general = elo_notes(rating, track)
         start = rating.initial
     rows = [
-        _row(name, known.get(name), track, rated.get(name), start, accounts.get(name, NOTHING), general)
+        _row(
+            name,
+            _identity(known.get(name), cards.get(name, {})),
+            track,
+            rated.get(name),
+            start,
+            accounts.get(name, NOTHING),
+            general if name in known else (*general, "no longer in arena.yaml"),
+        )
         for name in names
     ]
     return _ranked(rows)
@@ -140,9 +150,16 @@ def _fit_notes(table: BradleyTerry) -> tuple[str, ...]:
     )
 
 
+def _identity(player: PlayerSettings | None, card: Mapping[str, Any]) -> tuple[str, str]:
+    """Model and family, of a player that left as it was last registered."""
+    if player is not None:
+        return player.public_model, player.family
+    return card.get("model", ""), card.get("family", "")
+
+
 def _row(
     name: str,
-    player: PlayerSettings | None,
+    identity: tuple[str, str],
     track: Track,
     rated: _Rated | None,
     start: float,
@@ -150,8 +167,6 @@ def _row(
     general: Sequence[str],
 ) -> Row:
     notes = [*general, *(rated.notes if rated else ("no decided match yet",))]
-    if player is None:
-        notes.append("no longer in arena.yaml")
     unpriced = account.matches - account.answers_priced
     if track == "cost" and unpriced:
         notes.append(f"{unpriced} of its matches have no known cost")
@@ -160,8 +175,7 @@ def _row(
         None if rated is None else 0,
         rated_so.rank_range,
         name,
-        player.model if player else "",
-        player.family if player else "",
+        *identity,
         track,
         rated_so.rating,
         rated_so.lower,

@@ -137,7 +137,7 @@ def _player(line: _Priced, total: _Sum, scale: float) -> PlayerPlan:
     known = line.price.known
     return PlayerPlan(
         line.settings.name,
-        line.settings.model,
+        line.settings.public_model,
         round(total.calls * scale),
         round(total.input * scale),
         round(total.output * scale),

@@ -1,0 +1,59 @@
+"""Registration, UNER's first stage: who plays, with which settings and price, on a chained stream of its own.
+
+A player is registered when it first plays and again whenever its settings or its price change, so the ledger
+says at any match what "openai:gpt-5-mini, temperature 0.2" meant. Keys never come near it: settings name only
+the variable that holds one, and credentials in an address are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from peerage.ledger.merkle import link, stream_genesis
+from peerage.ledger.store import Amendment, Ledger
+from peerage.players.prices import Price
+from peerage.settings import PlayerSettings, without_credentials
+
+STREAM = "players"
+
+
+def card(player: PlayerSettings, price: Price) -> dict[str, Any]:
+    """What is kept of a player: its stated settings, its price and where that comes from."""
+    stated = player.model_dump(mode="json", exclude_defaults=True, exclude={"key_env"})
+    if player.base_url:
+        stated["base_url"] = without_credentials(player.base_url)
+    stated["model"] = player.public_model
+    return stated | {"price_source": price.source, "price_known": price.known}
+
+
+def registered(ledger: Ledger) -> dict[str, dict[str, Any]]:
+    """The newest card of every player that ever played, by name."""
+    return _cards(ledger.amendments(STREAM))
+
+
+def _cards(stream: Iterable[Amendment]) -> dict[str, dict[str, Any]]:
+    cards = (msgspec.json.decode(amendment.body) for amendment in stream)
+    return {found["name"]: found for found in cards}
+
+
+def registrations(
+    ledger: Ledger, players: Iterable[tuple[PlayerSettings, Price]], after_match: int, at_ms: int
+) -> list[Amendment]:
+    """The amendments that register new and changed players, valid from the match after `after_match`."""
+    stream = list(ledger.amendments(STREAM))
+    known = _cards(stream)
+    chain = stream[-1].chain if stream else stream_genesis(STREAM)
+    new: list[Amendment] = []
+    for player, price in players:
+        now = {"name": player.name, "family": player.family} | card(player, price)
+        before = dict(known.get(player.name, {}))
+        before.pop("after_match", None)
+        if before == now:
+            continue
+        body = msgspec.json.encode(now | {"after_match": after_match})
+        chain = link(chain, body)
+        new.append(Amendment(STREAM, len(stream) + len(new) + 1, body, chain, at_ms))
+    return new
