@@ -14,7 +14,7 @@ import pytest
 
 from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
 from peerage.ledger.merkle import link, stream_genesis
-from peerage.ledger.sample import sample
+from bench.sample import sample
 from peerage.ledger.store import (
     Amendment,
     Batch,

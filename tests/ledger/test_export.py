@@ -16,7 +16,7 @@ import pytest
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.export import COLUMNS, documents, export
 from peerage.ledger.merkle import leaf, link, root
-from peerage.ledger.sample import sample
+from bench.sample import sample
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, Summary
 from peerage.protocol import fence
 

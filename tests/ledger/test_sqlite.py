@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Connection
 
 from peerage.ledger import Ledger, LedgerError, open_ledger, tables
-from peerage.ledger.sample import sample
+from bench.sample import sample
 from peerage.ledger.sql import SqlLedger
 from peerage.ledger.store import SCHEMA_VERSION, Batch, FixtureRow, IntentRow, ReplyRow
 from peerage.ledger.verify import verify

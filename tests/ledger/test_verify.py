@@ -15,7 +15,7 @@ import pytest
 from peerage.engine.codec import fixture_body, record_body
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.merkle import GENESIS, leaf, link, stream_genesis
-from peerage.ledger.sample import sample
+from bench.sample import sample
 from peerage.ledger.store import (
     Amendment,
     Batch,

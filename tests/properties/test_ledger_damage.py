@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from peerage.ledger import open_ledger
-from peerage.ledger.sample import sample
+from bench.sample import sample
 from peerage.ledger.store import Batch, Exchange, IntentRow, ReplyRow, Summary
 from peerage.ledger.verify import verify
 from peerage.protocol import storable

@@ -13,27 +13,27 @@ from peerage.match import Fixture, MatchRecord, Outcome, Seat, Totals
 from peerage.protocol import Ask, Choice, Message, Quote
 from peerage.protocol import Text as FreeText
 
-_PLAYERS = tuple([f"player-{number:02}" for number in range(1, 13)])
 _SETTINGS = {"topics": ["algebra", "history"], "prompt": "Answer as well as you can. " * 20}
 _WORDS = "The sum of the first n odd numbers is n squared, which a picture of growing squares shows. "
 _AT_MS = 1_767_225_600_000
 
 
 def sample(
-    matches: int, *, reply_chars: int = 600, together: int = 50, at_ms: int = _AT_MS
+    matches: int, *, players: int = 12, reply_chars: int = 600, together: int = 50, at_ms: int = _AT_MS
 ) -> Iterator[Batch]:
     """Batches that fill an empty ledger with `matches` finished duels of 18 exchanges each.
 
-    Replies are `reply_chars` to twice as many characters long. `together` duels go into a batch. The
-    same arguments give the same bytes.
+    `players` take part (8 at least). Replies are `reply_chars` to twice as many characters long. `together`
+    duels go into a batch. The same arguments give the same bytes.
     """
     requests, texts = _requests(reply_chars)
+    pool = [f"player-{number:02}" for number in range(1, players + 1)]
     prose = _WORDS * (2 + 2 * reply_chars // len(_WORDS))
     chain = GENESIS
     batch = Batch(texts=texts)
     for number in range(1, matches + 1):
         random = Random(number)
-        names = random.sample(_PLAYERS, 8)
+        names = random.sample(pool, 8)
         issued, settings = fixture_body(_fixture(number, names))
         batch.texts += settings
         batch.fixtures.append(FixtureRow(number, number, issued))

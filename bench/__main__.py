@@ -1,0 +1,23 @@
+"""Every bench, one after the other: `make bench`, or `python -m bench NAME…` for some of them."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+
+BENCHES = ("help", "steps", "flight", "occupancy", "client", "verify", "ratings")
+
+
+def main(names: list[str]) -> None:
+    unknown = [name for name in names if name not in BENCHES]
+    if unknown:
+        sys.exit(f"no bench is called {', '.join(unknown)}; there are {', '.join(BENCHES)}")
+    for name in names or BENCHES:
+        print(f"== {name}", flush=True)
+        sys.argv = [f"bench.{name}"]
+        runpy.run_module(f"bench.{name}", run_name="__main__")
+        print(flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
