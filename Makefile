@@ -32,7 +32,7 @@ test: $(VENV)/.dev           ## run the test suite
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
 
 test-all: $(VENV)/.dev       ## the suite with its slow parts (200 kills, long simulations)
-	$(BIN)/python -m pytest -m 'slow or not slow'
+	$(BIN)/python -m pytest -m 'not real'
 
 lint: $(VENV)/.dev           ## style, imports, types
 	$(BIN)/ruff check .

@@ -138,6 +138,28 @@ async def test_a_file_that_is_no_model(tmp_path: Path, content: bytes | None, sa
 
 
 @pytest.mark.skipif(find_spec("xllamacpp") is None, reason="needs `xllamacpp`")
+def test_a_file_that_a_package_carries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from peerage.players.local import model_file
+
+    package = tmp_path / "carrier_of_a_model"
+    (package / "files").mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError('its own needs are missing')")
+    (package / "files" / "m.gguf").write_bytes(b"GGUF")
+    monkeypatch.syspath_prepend(tmp_path)
+    there = "gguf:package:carrier_of_a_model/files/m.gguf"
+    assert model_file(there, Path("elsewhere")) == (package / "files" / "m.gguf").resolve()
+    for named, says in (
+        ("carrier_of_a_model/n.gguf", "mend the path"),
+        ("carrier_of_nothing/m.gguf", "no package 'carrier_of_nothing' is installed"),
+        ("m.gguf", "package:NAME/FILE"),
+        ("/m.gguf", "package:NAME/FILE"),
+        ("carrier_of_a_model/", "package:NAME/FILE"),
+    ):
+        with pytest.raises(PlayerError, match=says):
+            model_file(f"gguf:package:{named}", tmp_path)
+
+
+@pytest.mark.skipif(find_spec("xllamacpp") is None, reason="needs `xllamacpp`")
 async def test_a_broken_model_file_names_what_the_server_said(tmp_path: Path) -> None:
     (tmp_path / "m.gguf").write_bytes(b"GGUF" + b"\xff" * 64)
     client = open_client(PlayerSettings(model="gguf:m.gguf", name="Tiny"), {}, tmp_path)

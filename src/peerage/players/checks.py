@@ -154,10 +154,10 @@ async def _get(url: str, headers: Mapping[str, str]) -> tuple[int | None, str]:
 
 
 def _look_at_file(settings: PlayerSettings, folder: Path) -> Finding:
-    from peerage.players.local import check_file
+    from peerage.players.local import model_file
 
     try:
-        check_file((folder / Path(settings.model.partition(":")[2]).expanduser()).resolve())
+        model_file(settings.model, folder)
     except PlayerError as error:
         return Finding(settings.name, "file", False, str(error), "mend the path after `gguf:`")
     return Finding(settings.name, "file", True, "a GGUF file")

@@ -1,5 +1,7 @@
 """Models we host ourselves: `gguf:PATH`, served by llama.cpp in a child process of its own.
 
+`gguf:package:NAME/FILE` is a file that an installed Python package carries.
+
 The child is started when the first player of a file starts and stopped when the last one closes; players
 of one file share it, each with its own settings. A crash in native code ends the child, not the run: its
 players' calls then fail for good, naming the end of its log.
@@ -150,7 +152,7 @@ class LocalClient:
 
     def __init__(self, settings: PlayerSettings, folder: Path) -> None:
         self._settings = settings
-        self._path = (folder / Path(settings.model.partition(":")[2]).expanduser()).resolve()
+        self._folder = folder
         self._server: Server | None = None
         self._model: ProviderClient | None = None
 
@@ -160,11 +162,11 @@ class LocalClient:
 
     async def start(self) -> None:
         try:
-            check_file(self._path)
-            self._server = await acquire(self._path)
+            path = model_file(self._settings.model, self._folder)
+            self._server = await acquire(path)
         except PlayerError as error:
             raise named_failure(error, self._settings.name, ()) from None
-        stated = {"model": f"openai:{self._path.stem}", "base_url": self._server.address, "key_env": ""}
+        stated = {"model": f"openai:{path.stem}", "base_url": self._server.address, "key_env": ""}
         self._model = ProviderClient(self._settings.model_copy(update=stated), {})
         await self._model.start()
 
@@ -190,8 +192,14 @@ class LocalClient:
             await release(server)
 
 
-def check_file(path: Path) -> None:
-    """Raise PlayerError unless `path` is a GGUF file (its first four bytes say so)."""
+def model_file(model: str, folder: Path) -> Path:
+    """The file that `gguf:PATH` (against the arena's `folder`) or `gguf:package:NAME/FILE` names.
+
+    Raises PlayerError when it is not there, or no GGUF file (its first four bytes say so).
+    """
+    named = model.partition(":")[2].strip()
+    package = named.removeprefix("package:")
+    path = (folder / Path(named).expanduser()).resolve() if package == named else _carried(package)
     try:
         with path.open("rb") as file:
             magic = file.read(4)
@@ -201,3 +209,22 @@ def check_file(path: Path) -> None:
         ) from None
     if magic != b"GGUF":
         raise PlayerError(f"{path} is no GGUF file (it begins with {magic!r})", kind="permanent")
+    return path
+
+
+def _carried(named: str) -> Path:
+    """The file NAME/FILE of an installed package, which is not imported: its own needs may be missing."""
+    package, _, file = named.partition("/")
+    if not package.isidentifier() or not file:
+        raise PlayerError(
+            f"`gguf:package:{named}` names no package and file; write `gguf:package:NAME/FILE.gguf`",
+            kind="permanent",
+        )
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise PlayerError(
+            f"no package {package!r} is installed here, so its {file} cannot be played; install it "
+            "(with pip's `--no-deps` when only the file is wanted)",
+            kind="permanent",
+        )
+    return Path(spec.submodule_search_locations[0], file).resolve()

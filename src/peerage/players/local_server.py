@@ -12,6 +12,8 @@ import signal
 import sys
 from pathlib import Path
 
+PROMPT_CACHE_MIB = 256
+
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
@@ -33,6 +35,8 @@ def main() -> None:
     params.kv_unified = True
     params.ui = False
     params.verbosity = 1
+    # Prompts kept for reuse; llama.cpp's own limit is 8 GB, which an arena's many prompts would fill.
+    params.cache_ram_mib = PROMPT_CACHE_MIB
     server = xllamacpp.Server(params)
     print("listening", server.listening_address, flush=True)
     sys.stdin.buffer.read()

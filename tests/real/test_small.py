@@ -1,0 +1,46 @@
+"""A few duels of a real language model over real HTTP, stopped by Ctrl+C and gone on with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.real.arena import (
+    DRAFTED,
+    PROMPTS,
+    Run,
+    asked_twice,
+    check_drafted,
+    check_prompted,
+    needs_model,
+    read_back,
+    recorded,
+    write_arena,
+)
+
+pytestmark = needs_model
+
+
+def test_a_drafted_duel_interrupted_and_resumed(tmp_path: Path) -> None:
+    folder = write_arena(tmp_path / "arena", DRAFTED)
+    first = Run.start(folder, 1)
+    first.until_answered(2)
+    first.interrupt()
+    before = recorded(folder)
+    assert 2 <= before < 7, "the run was over before it was interrupted"
+    second = Run.start(folder, 1)
+    second.until_answered(before + 1)
+    assert "1 matches, 1 of them now" in second.finish()
+    assert asked_twice(folder) == []
+    played = read_back(folder, 1)
+    check_drafted(played)
+    assert played.valid_share >= 0.5
+
+
+def test_own_prompts(tmp_path: Path) -> None:
+    folder = write_arena(tmp_path / "arena", PROMPTS)
+    run = Run.start(folder, 1)
+    run.until_answered(1)
+    run.finish()
+    played = read_back(folder, 1)
+    assert {one.key.partition("/")[0] for one in played.said} == {"answer", "judge"}
+    check_prompted(played)
