@@ -1,9 +1,10 @@
-"""Plays a seeded arena and kills it with SIGKILL at seeded random moments, until it is done.
+"""Plays a seeded arena and kills it with SIGKILL at random moments, until it is done.
 
     python -m tests.faults.kill9 FOLDER --kills 12 --seed 1
 
-Each run is a fork of this process (which has imported everything already), with another concurrency. Prints
-one JSON object: what was killed, and what became of it beside an undisturbed run.
+Each run is a fork of this process (which has imported everything already), with another concurrency. A
+moment is a number of calls after its start and some milliseconds, or a time while it starts. Prints one JSON
+object: what was killed, and what became of it beside an undisturbed run.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from tests.engine.arenas import asked_again, head, ledger_of, write_arena
 from peerage.arena import open_arena
 from peerage.engine.recovery import recover
 from peerage.ledger.store import Unanswered
+from peerage.players.client import Answer, Call
+from peerage.players.house import HouseClient
 from peerage.players.paced import PacedClient
-from peerage.settings import PlayerSettings
 from peerage.standings import elo_settings
 
 MATCHES = 120
@@ -37,40 +39,41 @@ def arena(folder: Path, concurrency: int) -> None:
     write_arena(folder, players, engine=engine, pairing={"window": 96})
 
 
-def client(settings: PlayerSettings) -> PacedClient:
-    from peerage.players.house import HouseClient
+def run(folder: Path, told: int) -> None:
+    """Play, telling the file descriptor `told` of each call."""
 
-    return PacedClient(HouseClient(settings), lambda _, answer: min(0.05, answer.latency_s * 0.003))
+    def seconds(_: Call, answer: Answer) -> float:
+        os.write(told, b".")
+        return min(0.05, answer.latency_s * 0.003)
 
-
-def run(folder: Path) -> None:
     with open_arena(folder) as opened:
-        report = opened.run(MATCHES, clients=client)
+        report = opened.run(MATCHES, clients=lambda player: PacedClient(HouseClient(player), seconds))
     (folder / "report.json").write_text(json.dumps({"twice": report.possibly_paid_twice}))
 
 
-def forked(folder: Path, seconds: float | None) -> bool:
-    """Run in a process of its own, killed after so many seconds. True when it was killed."""
+def forked(folder: Path, calls: int | None, seconds: float = 0.0) -> bool:
+    """Run in a process of its own, killed so many seconds after so many calls. True when it was killed."""
+    hear, tell = os.pipe()
     child = os.fork()
     if not child:
         status = 1
         try:
-            run(folder)
+            os.close(hear)
+            run(folder, tell)
             status = 0
         finally:
             os._exit(status)
-    if seconds is not None:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            done, status = os.waitpid(child, os.WNOHANG)
-            if done:
-                break
-            time.sleep(0.002)
-        else:
-            os.kill(child, signal.SIGKILL)
-            _, status = os.waitpid(child, 0)
-    else:
-        _, status = os.waitpid(child, 0)
+    os.close(tell)
+    while calls is None or calls > 0:
+        heard = len(os.read(hear, 65536 if calls is None else calls))
+        if not heard:
+            break
+        calls = calls and calls - heard
+    if calls == 0:
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+    os.close(hear)
+    _, status = os.waitpid(child, 0)
     if status not in (0, signal.SIGKILL):
         raise SystemExit(f"a run ended with status {status}")
     return status == signal.SIGKILL
@@ -113,22 +116,20 @@ def main() -> None:
     rng = random.Random(options.seed)
     calm = options.folder / "calm"
     arena(calm, 32)
-    start = time.monotonic()
     forked(calm, None)
-    whole = time.monotonic() - start
     result: dict[str, Any] = {"kills": 0, "arenas": 0, "different": [], "asked_again": 0}
     result |= {"opened": 0, "unaccounted": 0, "not_asked_again": 0, "misreported": 0, "resumed": 0}
     while result["kills"] < options.kills:
         result["arenas"] += 1
         folder = options.folder / f"killed-{result['arenas']}"
         opened: set[tuple[int, str, int]] = set()
-        concurrency = 32
-        before = 0
+        concurrency, before = 32, 0
         while True:
             arena(folder, concurrency)
-            calm_now = result["kills"] >= options.kills
-            killed = forked(folder, None if calm_now else rng.uniform(0.0, 0.4 * whole))
-            if not killed:
+            early = rng.random() < 0.15
+            calls = 0 if early else rng.randrange(1, 350)
+            seconds = rng.uniform(0.0, 0.3 if early else 0.02)
+            if not forked(folder, None if result["kills"] >= options.kills else calls, seconds):
                 break
             result["kills"] += 1
             if not (folder / "arena.db").exists():

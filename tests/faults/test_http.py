@@ -139,14 +139,13 @@ CONTENTS = {
 }
 
 
-@pytest.mark.parametrize("content", CONTENTS, ids=str)
-async def test_whatever_a_model_writes_the_arena_goes_on(tmp_path: Path, content: str) -> None:
-    text = CONTENTS[content]
+async def test_whatever_models_write_the_arena_goes_on_and_no_prompt_is_forged(tmp_path: Path) -> None:
     async with OpenAIServer() as server:
-        server.always(mixed([server_does.reply(text)], 0.4, seed=len(content)))
-        report = await run(arena(tmp_path, server))
+        server.always(mixed([server_does.reply(text) for text in CONTENTS.values()], 0.35))
+        report = await run(arena(tmp_path, server), 12)
         requests = list(server.requests)
-    assert report.settled == MATCHES
+    assert report.settled == 12
+    assert "done" in statuses(tmp_path)
     assert set(statuses(tmp_path)) <= VOIDS
     for request in requests:
         for message in request.body["messages"]:
@@ -198,7 +197,7 @@ async def test_no_budget_is_exceeded_by_what_the_server_may_have_charged(tmp_pat
         "topics": ["tides"],
         **{f"{role}_limit": limit for role in ("author", "committee", "contestant", "judge")},
     }
-    budget = {"arena": 20.0, "match": 15.0}
+    budget = {"arena": 14.0, "match": 10.0}
     async with OpenAIServer() as server:
         server.always(behave)
         folder = arena(tmp_path, server, timeout_s=0.3, budget=budget, rules=rules)

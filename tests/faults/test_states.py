@@ -28,7 +28,7 @@ from tests.engine.arenas import (
 import peerage.arena
 from peerage.arena import open_arena
 from peerage.engine.driver import GameError
-from peerage.engine.runner import Mismatch
+from peerage.engine.recovery import Mismatch
 from peerage.games.duel import DUEL
 from peerage.ledger import LedgerBusy, LedgerError
 from peerage.match import Outcome, Table
@@ -165,12 +165,12 @@ import resource, signal, sys
 from pathlib import Path
 from peerage.arena import open_arena
 from peerage.ledger import LedgerError
-from tests.faults.kill9 import client
+from tests.engine.arenas import paced
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 try:
     with open_arena(sys.argv[1]) as arena:
-        arena.run(40, clients=client)
+        arena.run(40, clients=paced(0, 0.01))
 except LedgerError as error:
     print(error)
     sys.exit(3)

@@ -14,6 +14,11 @@ from enum import Enum
 NANO = 1_000_000_000
 
 
+def whole_nano(dollars: float | None) -> int | None:
+    """A limit in dollars as whole billionths, rounded down; None stays None."""
+    return None if dollars is None else int(dollars * NANO)
+
+
 class Verdict(Enum):
     """May a match start?"""
 

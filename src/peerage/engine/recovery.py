@@ -22,6 +22,17 @@ PLAYER_BUDGET = "player_budget: "
 """Why a match is void that could not be paid for; after the second stands the player."""
 
 
+class Mismatch(Exception):
+    """What is on record is not what the game asks now: the ledger or the rules were changed."""
+
+    def __init__(self, fixture: Fixture, key: str) -> None:
+        super().__init__(
+            f"match {fixture.number}, request {key!r}: the recorded request is not what {fixture.game} "
+            f"version {fixture.version} asks now. Was the ledger edited, or the game changed without a new "
+            "version? `peerage verify` tells which"
+        )
+
+
 @dataclass
 class Recovered:
     """Where an arena stands.

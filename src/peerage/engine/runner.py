@@ -16,39 +16,28 @@ from typing import Any
 
 from peerage.accounts import count, snapshot_body
 from peerage.engine.admission import worst_cost
-from peerage.engine.budget import Budget, Verdict
+from peerage.engine.budget import Budget, Verdict, whole_nano
 from peerage.engine.calls import Calls, Line, Pending, most_nano
 from peerage.engine.codec import fixture_body, request_body
 from peerage.engine.driver import Driver
 from peerage.engine.journal import Journal
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
-from peerage.engine.recovery import MATCH_BUDGET, PLAYER_BUDGET, Recovered
+from peerage.engine.recovery import MATCH_BUDGET, PLAYER_BUDGET, Mismatch, Recovered
 from peerage.engine.report import Progress, RunReport
+from peerage.engine.rounds import Rounds
 from peerage.games.game import GameSpec
 from peerage.ledger.merkle import link
 from peerage.ledger.store import Exchange, FailureRow, FixtureRow, Ledger, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import Ask, Reply
-from peerage.scheduling.fixtures import POLICIES, Scheduler, Unstaffed, next_round, remember
-from peerage.scheduling.standing import Standing
+from peerage.scheduling.fixtures import POLICIES, Scheduler
 from peerage.settings import ArenaSettings, rules_of
-from peerage.standings import NOBODY, Standings, elo_settings
+from peerage.standings import elo_settings
 
 SNAPSHOT_EVERY = 64
 GRACE_S = 60.0
 """How long a stopped run waits for calls in flight: they are paid for, so their replies are worth having."""
 LEFT_OPEN = "left open when an earlier run ended"
-
-
-class Mismatch(Exception):
-    """What is on record is not what the game asks now: the ledger or the rules were changed."""
-
-    def __init__(self, fixture: Fixture, key: str) -> None:
-        super().__init__(
-            f"match {fixture.number}, request {key!r}: the recorded request is not what {fixture.game} "
-            f"version {fixture.version} asks now. Was the ledger edited, or the game changed without a new "
-            "version? `peerage verify` tells which"
-        )
 
 
 class _Match:
@@ -95,7 +84,6 @@ class Runner:
         self._clock = clock
         self._observe = observe
         self._elo = elo_settings(settings.rating)
-        self._lag = lag
         self._loop = asyncio.get_running_loop()
         self._done: asyncio.Future[str] = self._loop.create_future()
         self._journal = Journal(ledger, self._broken, inline=inline)
@@ -116,32 +104,26 @@ class Runner:
             POLICIES[settings.pairing.policy],
             settings.pairing.width,
         )
+        self._rounds = Rounds(self._scheduler, settings.players, settings.rating.initial, lag, recovered)
         self._recovered = recovered
-        self._history = recovered.history
         self._standings = recovered.standings
         self._accounts = recovered.accounts
         self._chain = recovered.chain
-        self._after_round: dict[int, Standings] = dict(recovered.after_round)
-        self._round_ends: dict[int, int] = dict(recovered.round_ends)
-        self._rounds_folded = recovered.rounds_folded
-        self._next_number = recovered.next_number
-        self._next_round = recovered.next_round
         self._queue: deque[tuple[Fixture, str]] = deque(recovered.pending)
         self._matches: dict[int, _Match] = {}
         self._finished: dict[int, tuple[Fixture, str, Tally, Outcome]] = {}
         self._rules_of: dict[str, Any] = {}
-        self._retired = dict(recovered.retired)
         self._unaffordable = recovered.unaffordable
-        self._over = ""
+        self._snapped = recovered.standings.number
         self._played = 0
         self._note = ""
         self._stopping = False
         self._admitting = False
         budget = settings.budget
         self._budget = Budget(
-            _nano(budget.arena),
-            _nano(budget.match),
-            _nano(budget.player),
+            whole_nano(budget.arena),
+            whole_nano(budget.match),
+            whole_nano(budget.player),
             recovered.spent_nano,
             recovered.spent_by,
             recovered.begun,
@@ -213,47 +195,13 @@ class Runner:
 
     def _issue(self) -> None:
         """Issue every round whose ratings are settled, while the limit wants more matches."""
-        while (
-            not self._over
-            and self._next_round <= self._rounds_folded + self._lag
-            and not self._reached(self._next_number)
-        ):
-            basis = self._next_round - self._lag
-            standings = self._after_round[basis] if basis > 0 else NOBODY
-            initial = self._settings.rating.initial
-            pool = [
-                Standing(p.name, p.family, *standings.of(p.name, initial))
-                for p in self._settings.players
-                if p.name not in self._retired or self._retired[p.name] > basis
-            ]
-            try:
-                fixtures = next_round(
-                    self._scheduler,
-                    pool,
-                    self._history,
-                    number=self._next_number,
-                    round=self._next_round,
-                    snapshot=standings.number,
-                )
-            except Unstaffed as shortage:
-                if not self._retired:
-                    raise
-                self._over = f"too few players can still pay for a match: {shortage}"
-                return
-            if not fixtures:
-                self._over = "fewer than two players can still pay for a match"
-                return
-            remember(self._history, fixtures)
+        while not self._reached(self._rounds.next_number) and (fixtures := self._rounds.issue()):
             for fixture in fixtures:
                 body, texts = fixture_body(fixture)
                 self._journal.texts(texts)
                 self._journal.rows.fixtures.append(FixtureRow(fixture.number, fixture.round, body))
                 self._queue.append((fixture, sha256(body).hexdigest()))
             self._journal.touch()
-            self._round_ends[self._next_round] = fixtures[-1].number
-            self._next_number = fixtures[-1].number + 1
-            self._after_round.pop(basis - 1, None)
-            self._next_round += 1
 
     def _reached(self, number: int) -> bool:
         return self._limit is not None and number > self._limit
@@ -285,8 +233,8 @@ class Runner:
         finally:
             self._admitting = False
         if not self._matches and (not self._queue or self._reached(self._queue[0][0].number)):
-            if self._over and not self._queue:
-                self._end("budget", self._over)
+            if self._rounds.over and not self._queue:
+                self._end("budget", self._rounds.over)
             else:
                 self._end("limit", "")
 
@@ -313,8 +261,7 @@ class Runner:
         if verdict in (Verdict.MATCH, Verdict.PLAYER):
             void = MATCH_BUDGET if verdict is Verdict.MATCH else f"{PLAYER_BUDGET}{player}"
             # Beyond what was issued before a spent player could be left out, there is no end to this.
-            patience = (self._lag + 2) * max(1, len(self._settings.players) // 2)
-            if self._unaffordable < patience:
+            if self._unaffordable < self._rounds.patience:
                 self._unaffordable += 1
                 return void
             if not self._matches:
@@ -416,15 +363,9 @@ class Runner:
         while self._standings.number + 1 in self._finished:
             fixture, digest, tally, outcome = self._finished.pop(self._standings.number + 1)
             self._write(fixture, digest, tally, outcome)
-            number = fixture.number
-            if outcome.void.startswith(PLAYER_BUDGET):
-                self._retired.setdefault(outcome.void.removeprefix(PLAYER_BUDGET), fixture.round)
-            if self._round_ends.get(fixture.round) == number:
-                self._after_round[fixture.round] = self._standings
-                self._round_ends.pop(fixture.round)
-                self._rounds_folded = fixture.round
+            if self._rounds.folded(fixture, outcome.void, self._standings):
                 self._issue()
-            if number % SNAPSHOT_EVERY == 0:
+            if fixture.number % SNAPSHOT_EVERY == 0:
                 self._snapshot()
 
     def _write(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
@@ -443,11 +384,8 @@ class Runner:
             self._journal.then(partial(self._observe, settled.record, settled.summary))
 
     def _snapshot(self) -> None:
-        if self._standings.number and self._standings.number != self._recovered.standings.number:
+        if self._standings.number != self._snapped:
+            self._snapped = self._standings.number
             body = snapshot_body(self._standings, self._accounts)
             self._journal.rows.snapshots.append((self._standings.number, body))
             self._journal.touch()
-
-
-def _nano(dollars: float | None) -> int | None:
-    return None if dollars is None else int(dollars * 1_000_000_000)

@@ -1,0 +1,96 @@
+"""Pairing in rounds: which round may be issued when, from which ratings, with whom. Pure.
+
+Round r is paired from the ratings after round r − lag, so it may be issued once that one is folded, and
+what it holds depends on nothing later. A player whose budget voided a match is left out of the rounds
+paired from ratings that include that match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from peerage.engine.recovery import PLAYER_BUDGET, Recovered
+from peerage.match import Fixture
+from peerage.scheduling.fixtures import Scheduler, Unstaffed, next_round, remember
+from peerage.scheduling.standing import Standing
+from peerage.settings import PlayerSettings
+from peerage.standings import NOBODY, Standings
+
+
+class Rounds:
+    """Where pairing stands. `next_number` is the next fixture's; `over` says why no round can follow."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        players: Sequence[PlayerSettings],
+        initial: float,
+        lag: int,
+        recovered: Recovered,
+    ) -> None:
+        self.next_number = recovered.next_number
+        self.over = ""
+        self._scheduler = scheduler
+        self._players = players
+        self._initial = initial
+        self._lag = lag
+        self._history = recovered.history
+        self._after_round = dict(recovered.after_round)
+        self._ends = dict(recovered.round_ends)
+        self._folded = recovered.rounds_folded
+        self._next = recovered.next_round
+        self._retired = dict(recovered.retired)
+
+    @property
+    def patience(self) -> int:
+        """Matches that may be void in a row before a player with a spent budget is surely left out."""
+        return (self._lag + 2) * max(1, len(self._players) // 2)
+
+    def issue(self) -> tuple[Fixture, ...]:
+        """The next round; empty while its ratings are not settled, and when there can be none (`over`).
+
+        Raises Unstaffed when a match lacks officials for another reason than spent budgets.
+        """
+        if self.over or self._next > self._folded + self._lag:
+            return ()
+        basis = self._next - self._lag
+        standings = self._after_round[basis] if basis > 0 else NOBODY
+        pool = [
+            Standing(player.name, player.family, *standings.of(player.name, self._initial))
+            for player in self._players
+            if player.name not in self._retired or self._retired[player.name] > basis
+        ]
+        try:
+            fixtures = next_round(
+                self._scheduler,
+                pool,
+                self._history,
+                number=self.next_number,
+                round=self._next,
+                snapshot=standings.number,
+            )
+        except Unstaffed as shortage:
+            if not self._retired:
+                raise
+            self.over = f"too few players can still pay for a match: {shortage}"
+            return ()
+        if not fixtures:
+            self.over = "fewer than two players can still pay for a match"
+            return ()
+        remember(self._history, fixtures)
+        self._ends[self._next] = fixtures[-1].number
+        self.next_number = fixtures[-1].number + 1
+        self._after_round.pop(basis - 1, None)
+        self._next += 1
+        return fixtures
+
+    def folded(self, fixture: Fixture, void: str, standings: Standings) -> bool:
+        """A match is folded, the next in number order: `standings` after it. True when it ends its round."""
+        if void.startswith(PLAYER_BUDGET):
+            self._retired.setdefault(void.removeprefix(PLAYER_BUDGET), fixture.round)
+        if self._ends.get(fixture.round) != fixture.number:
+            return False
+        self._after_round[fixture.round] = standings
+        del self._ends[fixture.round]
+        self._folded = fixture.round
+        return True
