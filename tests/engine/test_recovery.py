@@ -1,0 +1,100 @@
+"""What a runner reads from a ledger: the same without snapshots, every open call accounted for once."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tests.engine.arenas import (
+    house,
+    ledger_of,
+    paced,
+    play,
+    play_stopping_at,
+    total_spent,
+    write_arena,
+)
+
+from peerage.engine.recovery import Recovered, recover
+from peerage.settings import Rating
+from peerage.standings import elo_settings
+
+PRICE = {"input": 1.0, "output": 10.0}
+
+
+def recovered(folder: Path) -> Recovered:
+    ledger = ledger_of(folder)
+    try:
+        return recover(ledger, int(ledger.meta()["lag"]), elo_settings(Rating()))
+    finally:
+        ledger.close()
+
+
+def without_snapshots(folder: Path) -> Recovered:
+    with sqlite3.connect(folder / "arena.db") as connection:
+        connection.execute("DELETE FROM snapshots")
+    connection.close()
+    return recovered(folder)
+
+
+def fields(found: Recovered) -> dict[str, object]:
+    return {
+        field.name: getattr(found, field.name)
+        for field in dataclasses.fields(found)
+        if field.name != "history"
+    } | {"met": found.history._met, "played": found.history._played}
+
+
+@pytest.mark.parametrize("stopped", [0.0, 4.0, 30.0, 200.0])
+def test_snapshots_are_derived(tmp_path: Path, stopped: float) -> None:
+    write_arena(tmp_path, 6, engine={"concurrency": 8}, pairing={"window": 9})
+    play_stopping_at(tmp_path, 150, stopped, paced())
+    with_them = fields(recovered(tmp_path))
+    assert with_them == fields(without_snapshots(tmp_path))
+    if stopped == 200.0:
+        assert with_them["standings"].number > 64  # type: ignore[attr-defined]
+
+
+def test_an_empty_ledger_stands_at_the_beginning(tmp_path: Path) -> None:
+    play(write_arena(tmp_path), 0)
+    found = recovered(tmp_path)
+    assert (found.next_number, found.next_round, found.pending, found.spent_nano) == (1, 1, [], 0)
+
+
+def test_each_open_call_is_reported_by_the_next_run_alone_and_stays_reserved(tmp_path: Path) -> None:
+    players = house(6, price=PRICE)
+    opened: list[int] = []
+    for run in range(4):
+        write_arena(tmp_path, players, engine={"concurrency": 8})
+        before = total_spent(tmp_path) if run else 0
+        report = play_stopping_at(tmp_path, 100, 6.0, paced(run))
+        assert report.possibly_paid_twice == (opened[-1] if opened else 0)
+        found = recovered(tmp_path)
+        assert found.spent_nano == total_spent(tmp_path) >= before
+        assert found.spent_nano == sum(found.spent_by.values())
+        opened.append(len(found.left_open))
+        assert all(lost.worst_nano for lost in found.left_open)
+        assert opened[-1] > 0
+    report = play(tmp_path, 40)
+    assert report.possibly_paid_twice == opened[-1]
+    assert report.possibly_paid_nano > 0
+    assert recovered(tmp_path).left_open == []
+    assert play(tmp_path, 41).possibly_paid_twice == 0
+
+
+def test_what_pending_matches_have_cost_is_known_by_match_and_player(tmp_path: Path) -> None:
+    write_arena(tmp_path, house(6, price=PRICE), engine={"concurrency": 8})
+    play_stopping_at(tmp_path, 100, random.Random(0).uniform(8, 9), paced())
+    found = recovered(tmp_path)
+    pending = {fixture.number for fixture, _ in found.pending}
+    assert set(found.replied) <= set(found.begun) <= pending
+    ledger = ledger_of(tmp_path)
+    for match, by_player in found.begun.items():
+        replied = sum(row.cost_nano or 0 for row in ledger.exchanges(match, match))
+        still_open = [row for row in ledger.unanswered(match) if row.match == match and not row.failed]
+        assert sum(found.replied.get(match, {}).values()) == replied
+        assert sum(by_player.values()) == replied + sum(row.worst_nano or 0 for row in still_open)
+    ledger.close()
