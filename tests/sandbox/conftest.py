@@ -1,0 +1,57 @@
+"""A pool for the whole session; without the extra the sandbox's tests are skipped, on Linux in CI they run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from peerage.sandbox import image
+from peerage.sandbox.pool import Mode, Pool
+from peerage.sandbox.program import Limits, Program, RunResult
+
+QUICK = Limits(fuel=2_000_000_000, seconds=20.0)
+Run = Callable[..., RunResult]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not image.installed():
+        skip = pytest.mark.skip(reason='the extra is not installed: pip install "peerage[sandbox]"')
+        for item in items:
+            if "tests/sandbox" in item.path.as_posix() and item.path.name not in ("test_wasm.py",):
+                item.add_marker(skip)
+
+
+class Sandboxes:
+    """Pools on an event loop of their own, so that tests may be plain functions."""
+
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+        self._pools: dict[Mode, Pool] = {}
+
+    def pool(self, mode: Mode = "wasm") -> Pool:
+        async def make() -> Pool:
+            return Pool(workers=2, mode=mode)
+
+        if mode not in self._pools:
+            self._pools[mode] = self._runner.run(make())
+        return self._pools[mode]
+
+    def run(self, source: str, stdin: str = "", limits: Limits = QUICK, mode: Mode = "wasm") -> RunResult:
+        return self._runner.run(self.pool(mode).run(Program(source, stdin, limits)))
+
+    def wait(self, coroutine):  # type: ignore[no-untyped-def]
+        return self._runner.run(coroutine)
+
+    def close(self) -> None:
+        for pool in self._pools.values():
+            self._runner.run(pool.close())
+        self._runner.close()
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[Sandboxes]:
+    sandboxes = Sandboxes()
+    yield sandboxes
+    sandboxes.close()

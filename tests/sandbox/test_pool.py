@@ -1,0 +1,207 @@
+"""The pool: every status, worlds apart from each other, workers that die, and refusing rather than risking."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from peerage.sandbox import image
+from peerage.sandbox.check import check
+from peerage.sandbox.pool import Pool
+from peerage.sandbox.program import OUT_OF_MEMORY, Limits, Program, SandboxUnavailable
+from tests.sandbox.conftest import QUICK, Sandboxes
+
+LINUX = sys.platform == "linux"
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "stdout", "said"),
+    [
+        ("print('hello')", "ok", "hello\n", ""),
+        ("import sys; sys.exit()", "ok", "", ""),
+        ("import sys; sys.exit(256)", "ok", "", ""),
+        ("import sys; print(1); sys.exit(3)", "error", "1\n", ""),
+        ("import sys; sys.exit('bye')", "error", "", "bye\n"),
+        ("print(1); 1/0", "error", "1\n", "ZeroDivisionError: division by zero\n"),
+        ("def f(:", "error", "", "SyntaxError: invalid syntax\n"),
+        ("x = '\0'", "error", "", "null bytes"),
+        ("import time; time.sleep(100)", "timeout", "", ""),
+        ("print(1, flush=True)\nwhile 1: pass", "fuel", "1\n", ""),
+        ("x = bytes(10**9)", "memory", "", "MemoryError\n"),
+        ("print('x' * 2_000_000)", "output", None, ""),
+        ("def f(): f()\nf()", "error", "", "RecursionError: maximum recursion depth exceeded\n"),
+    ],
+)
+def test_every_way_to_end(
+    source: str, status: str, stdout: str | None, said: str, sandbox: Sandboxes
+) -> None:
+    result = sandbox.run(source)
+    assert result.status == status, result.stderr
+    assert result.stdout == stdout or stdout is None
+    assert said in result.stderr
+    assert result.fuel
+
+
+def test_output_stops_exactly_at_the_limit(sandbox: Sandboxes) -> None:
+    limits = Limits(output=1000)
+    assert sandbox.run("print('x' * 999)", "", limits).ok
+    result = sandbox.run("print('x' * 1000)", "", limits)
+    assert (result.status, len(result.stdout)) == ("output", 1000)
+
+
+def test_the_same_run_costs_the_same_fuel_in_any_worker(sandbox: Sandboxes) -> None:
+    source = "import random, time; print(random.random(), {'a', 'b', 'c'}, time.time(), id([]), hash('x'))"
+    first = sandbox.run(source)
+
+    async def elsewhere() -> tuple[str, int | None]:
+        async with Pool(workers=1) as pool:
+            await pool.run(Program("x = [0] * 1000"))
+            result = await pool.run(Program(source, "", QUICK))
+            return result.stdout, result.fuel
+
+    assert (first.stdout, first.fuel) == sandbox.wait(elsewhere())
+
+
+def test_a_guest_leaves_nothing_for_the_next(sandbox: Sandboxes) -> None:
+    spoil = "import builtins, json, sys; builtins.print = None; json.dumps = None; sys.modules.clear()"
+    for _ in range(4):
+        sandbox.run(spoil)
+        assert sandbox.run("import json; print(json.dumps([1]))").stdout == "[1]\n"
+
+
+def test_output_is_storable(sandbox: Sandboxes) -> None:
+    result = sandbox.run(r"import os; os.write(1, b'a\0b\xff\xed\xa0\x80' + '\x1b[2Jé'.encode())")
+    assert result.stdout == "a\ufffdb\ufffd\ufffd\ufffd\ufffd\x1b[2Jé"
+    result.stdout.encode()
+
+
+def test_sleeping_costs_no_time_and_the_clock_goes_on(sandbox: Sandboxes) -> None:
+    started = time.monotonic()
+    result = sandbox.run(
+        "import time; a = time.time(), time.monotonic(); time.sleep(9); "
+        "print(round(time.time() - a[0]), round(time.monotonic() - a[1]))"
+    )
+    assert result.stdout == "9 9\n"
+    assert time.monotonic() - started < 5
+
+
+def test_a_worker_past_its_deadline_is_killed_and_replaced(sandbox: Sandboxes) -> None:
+    slow = Limits(fuel=10**15, seconds=0.3)
+    started = time.monotonic()
+    result = sandbox.run("while 1: pass", "", slow)
+    assert (result.status, result.stdout, result.fuel) == ("timeout", "", None)
+    assert time.monotonic() - started < 5
+    assert sandbox.run("print(1)").ok
+
+
+@pytest.mark.skipif(not LINUX, reason="reads /proc")
+def test_a_worker_that_dies_is_a_sandbox_error_and_tried_once_more() -> None:
+    async def killed_twice() -> tuple[str, str]:
+        known = _children()
+        async with Pool(workers=1) as pool:
+            await pool.run(Program("x = 1"))
+            running = asyncio.create_task(pool.run(Program("while 1: pass", "", Limits(fuel=10**15))))
+            for _ in range(2):
+                while not (young := _children() - known):
+                    await asyncio.sleep(0.02)
+                await asyncio.sleep(0.5)
+                known |= young
+                for child in young:
+                    os.kill(child, signal.SIGKILL)
+            ended = await running
+            return ended.status, (await pool.run(Program("print(1)"))).stdout
+
+    assert asyncio.run(killed_twice()) == ("sandbox_error", "1\n")
+
+
+def _children() -> set[int]:
+    """The processes that this one has started and that have not ended."""
+    lists = Path("/proc/self/task").glob("*/children")
+    return {int(child) for one in lists for child in one.read_text().split()}
+
+
+def test_cancelling_a_run_ends_its_worker(sandbox: Sandboxes) -> None:
+    async def cancelled() -> str:
+        async with Pool(workers=1) as pool:
+            running = asyncio.create_task(pool.run(Program("while 1: pass", "", Limits(fuel=10**15))))
+            await asyncio.sleep(0.5)
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            return (await pool.run(Program("print(1)"))).stdout
+
+    assert sandbox.wait(cancelled()) == "1\n"
+
+
+def test_a_closed_pool_runs_nothing(sandbox: Sandboxes) -> None:
+    async def after_close() -> None:
+        pool = Pool(workers=1)
+        await pool.close()
+        await pool.run(Program(""))
+
+    with pytest.raises(RuntimeError, match="closed"):
+        sandbox.wait(after_close())
+
+
+def test_without_the_extra_it_refuses(monkeypatch: pytest.MonkeyPatch, sandbox: Sandboxes) -> None:
+    monkeypatch.setattr(image, "installed", lambda: False)
+
+    async def run() -> None:
+        async with Pool(workers=1) as pool:
+            await pool.run(Program("print(1)"))
+
+    with pytest.raises(SandboxUnavailable, match=r"pip install \"peerage\[sandbox\]\""):
+        sandbox.wait(run())
+
+
+@pytest.mark.skipif(not LINUX, reason="the jail is for Linux")
+def test_what_holds_a_worker_here(sandbox: Sandboxes) -> None:
+    for mode in ("wasm", "native"):
+        found = sandbox.wait(check(mode))  # type: ignore[arg-type]
+        assert found.refused == ""
+        assert found.protections["seccomp"]
+        assert found.protections["landlock"]
+        assert found.protections["unprivileged"]
+
+
+def test_native_mode_runs_ordinary_programs(sandbox: Sandboxes) -> None:
+    if not LINUX:
+        pytest.skip("native mode is for Linux")
+    result = sandbox.run("import sys, csv, html; print(input()); sys.exit(2)", "héllo", mode="native")
+    assert (result.status, result.stdout, result.fuel) == ("error", "héllo\n", None)
+    assert sandbox.run(f"import os; os._exit({OUT_OF_MEMORY})", mode="native").status == "memory"
+
+
+@pytest.mark.parametrize("missing", ["landlock", "filter_calls"])
+def test_native_mode_needs_both_landlock_and_seccomp(missing: str) -> None:
+    """In a child of our own, so that this process is not jailed."""
+    if not LINUX:
+        pytest.skip("native mode is for Linux")
+    code = f"""
+import os, sys
+from peerage.sandbox import jail, native, wire
+setattr(jail.Jail, {missing!r}, lambda self, *a, **k: 0)
+native.serve(os.getppid())
+"""
+    from dataclasses import asdict
+    import subprocess
+
+    from peerage.sandbox import wire
+
+    frame = wire.encode({"source": 10, "limits": asdict(Limits())}, b"print('x')")
+    done = subprocess.run([sys.executable, "-c", code], input=frame, capture_output=True, timeout=20)
+    head, _ = wire.decode(done.stdout[wire.LENGTH :])
+    assert "native mode needs Landlock and seccomp" in head["refused"]
+    assert b"x\n" not in done.stdout
+
+
+@pytest.mark.parametrize("wrong", [{"fuel": 0}, {"memory": 1000}, {"seconds": -1.0}, {"output": 0}])
+def test_limits_must_make_sense(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="Limits"):
+        Limits(**wrong)  # type: ignore[arg-type]
