@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from peerage.settings import PlayerSettings
@@ -56,8 +57,17 @@ class Price:
     def known(self) -> bool:
         return self.hour_nano is not None or bool(self.input and self.output)
 
+    @cached_property
+    def free(self) -> bool:
+        """Nothing is charged, whatever the usage."""
+        return (
+            self.known and self.hour_nano is None and not self.call_nano and _free(self.input + self.output)
+        )
+
     def cost_nano(self, input_tokens: int | None, output_tokens: int | None, latency_ms: int) -> int | None:
         """The cost of one reply in 1e-9 dollars, rounded up; None when price or usage is unknown."""
+        if self.free:
+            return 0
         if self.hour_nano is not None:
             return _ceil(max(0, latency_ms) * self.hour_nano, 3_600_000)
         if not self.known:
@@ -77,6 +87,8 @@ class Price:
         A token is at least one byte of UTF-8, so `input_bytes` of rendered prompt bound its tokens. With a
         price per GPU hour: the player's timeout. None when the price is unknown.
         """
+        if self.free:
+            return 0
         if self.hour_nano is not None:
             return _ceil(self.timeout_ms * self.hour_nano, 3_600_000)
         if not self.known:
