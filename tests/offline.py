@@ -1,5 +1,6 @@
 """Play a match offline: the real driver, replies from a function. And what must hold after any play."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from peerage.games.game import GameSpec
 from peerage.match import Fixture, Outcome, Seat
 from peerage.players.client import Call, PlayerError
 from peerage.players.house import HouseClient
-from peerage.protocol import Ask, Choice, Quote, Reply, Text, fence, render
+from peerage.protocol import Ask, Choice, Color, Encoding, Quote, Reply, Text, fence, render
 from peerage.settings import PlayerSettings
 
 Answering = Callable[[Ask, str], Reply]
@@ -196,9 +197,15 @@ def choose(ask: Ask, option: str, reason: str = "because") -> str:
 
 
 def agreeable(ask: Ask, player: str) -> str:
-    """Everybody writes a text that names its request, approves, and judges the first answer better."""
+    """Everybody writes what names its request, approves, judges the first answer better, and sees black."""
     if isinstance(ask.expects, Text):
         return f"the text of {ask.key} by {ask.to}"
+    if isinstance(ask.expects, Encoding):
+        return json.dumps(
+            {"obfuscated": f"string of {ask.to}", "instructions": [f"{ask.key} {n}" for n in "1234"]}
+        )
+    if isinstance(ask.expects, Color):
+        return '{"color": "000000"}'
     return choose(ask, ask.expects.options[0])
 
 

@@ -135,9 +135,164 @@ class Choice(Struct, frozen=True, tag="choice"):
         return next((option for option in self.options if option.casefold() == bare), None)
 
 
-AnyKind: TypeAlias = Text | Choice
+class Color(Struct, frozen=True, tag="color"):
+    """A colour: six hexadecimal digits, capital or small, with or without `#`, in quotes or not.
 
+    The answer is looked for in four forms, and the first that occurs counts: `field` of the JSON object that
+    the reply is (alone, or in a code fence); what stands between `<color>` tags (or the original's
+    `<deobfuscated_color>`); a line `field: …`; the whole reply. Two different answers in that form are
+    unusable, and so is whatever is not six digits: names, `#RGB`, digits for alpha, `rgb(…)`. The value is
+    in capitals, without `#`.
+    """
+
+    field: str = "color"
+
+    def instruction(self) -> str:
+        return (
+            "Reply with one JSON object and nothing else: "
+            f'{{"working": "<your steps>", "{self.field}": "<RRGGBB: six hexadecimal digits>"}}'
+        )
+
+    def schema(self) -> dict[str, Any] | None:
+        return _object({"working": {"type": "string"}, self.field: {"type": "string"}})
+
+    def parse(self, text: str) -> str:
+        found = json_object(text)
+        if found is not None:
+            # of two equal keys JSON decoders take the last; two answers are two answers
+            answers = [
+                found.get(self.field),
+                *re.findall(rf'"{re.escape(self.field)}"\s*:\s*"([^"]*)"', text),
+            ]
+        else:
+            answers = (
+                between(text, "color") + between(text, "deobfuscated_color")
+                or _on_lines(text, self.field)
+                or [text]
+            )
+        bare = {answer.strip(_AROUND).removeprefix("#") for answer in answers if isinstance(answer, str)}
+        colors = {answer.upper() for answer in bare if _SIX.fullmatch(answer)}
+        if len(colors) == 1 and all(map(_SIX.fullmatch, bare)):
+            return colors.pop()
+        if len(bare) > 1:
+            raise Unusable(f"{len(bare)} different answers found; one colour was expected")
+        raise Unusable(
+            f'no colour found; a JSON object with six hexadecimal digits as "{self.field}" was expected'
+        )
+
+
+class Encoded(Struct, frozen=True, gc=False):
+    """The value of an `Encoding` reply."""
+
+    text: str
+    instructions: tuple[str, ...]
+
+
+class Encoding(Struct, frozen=True, tag="encoding"):
+    """A string, and a list of instructions for getting back what is hidden in it.
+
+    Accepted: a JSON object (alone, or in a code fence) with `obfuscated` and `instructions`, a list or a
+    text of one instruction a line; or the original's `<obfuscated_text>` and `<instructions_list>` tags, once
+    each. Blank instructions do not count. What is missing or longer than allowed is unusable, and so are
+    characters that cannot be seen: they do not reach the reader.
+    """
+
+    max_chars: int = 1_000
+    max_instructions: int = 30
+    instruction_chars: int = 600
+
+    def instruction(self) -> str:
+        return (
+            "Reply with one JSON object and nothing else: "
+            '{"plan": "<your thoughts; nobody else sees them>", "obfuscated": "<the string>", '
+            '"instructions": ["<first instruction>", "<second instruction>", …]}. '
+            f"The string has at most {self.max_chars} visible characters; there are at most "
+            f"{self.max_instructions} instructions of at most {self.instruction_chars} characters each."
+        )
+
+    def schema(self) -> dict[str, Any] | None:
+        listed = {"type": "array", "items": {"type": "string"}}
+        return _object({"plan": {"type": "string"}, "obfuscated": {"type": "string"}, "instructions": listed})
+
+    def parse(self, text: str) -> Encoded:
+        found = json_object(text)
+        if found is not None:
+            string, steps = found.get("obfuscated"), found.get("instructions")
+        else:
+            string, steps = _once(text, "obfuscated_text"), _once(text, "instructions_list")
+        if not isinstance(string, str) or not string.strip():
+            raise Unusable('there is no obfuscated string; a JSON object with "obfuscated" was expected')
+        steps = steps.splitlines() if isinstance(steps, str) else steps
+        if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
+            raise Unusable('there are no instructions; "instructions" was expected to be a list of texts')
+        instructions = tuple([_unix(step).strip() for step in steps if step.strip()])
+        if not 1 <= len(instructions) <= self.max_instructions:
+            raise Unusable(
+                f"{len(instructions)} instructions found; 1 to {self.max_instructions} are allowed"
+            )
+        self._check(_unix(string), self.max_chars, "the obfuscated string")
+        for place, step in enumerate(instructions, 1):
+            self._check(step, self.instruction_chars, f"instruction {place}")
+        return Encoded(_unix(string), instructions)
+
+    def _check(self, text: str, most: int, what: str) -> None:
+        if len(text) > most:
+            raise Unusable(f"{what} has {len(text)} characters; at most {most} are allowed")
+        if visible(text) != text:
+            raise Unusable(f"{what} holds characters that cannot be seen, which do not reach the reader")
+
+
+AnyKind: TypeAlias = Text | Choice | Color | Encoding
+
+_SIX = re.compile(r"[0-9A-Fa-f]{6}")
+_AROUND = " \t\r\n\"'`*_.,"
 _FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    """A JSON schema in which every property is required and no other allowed."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def between(text: str, tag: str) -> list[str]:
+    """What stands between each opening tag and the next closing one; tags are compared without case."""
+    contents: list[str] = []
+    opened: int | None = None
+    for found in re.finditer(rf"<(/?){tag}>", text, re.IGNORECASE):
+        if not found[1] and opened is None:
+            opened = found.end()
+        elif found[1] and opened is not None:
+            contents.append(text[opened : found.start()])
+            opened = None
+    return contents
+
+
+def _once(text: str, tag: str) -> str | None:
+    found = {content.strip() for content in between(text, tag)}
+    if len(found) > 1:
+        raise Unusable(
+            f"<{tag}> stands there {len(found)} times, each with another content; once was expected"
+        )
+    return found.pop() if found else None
+
+
+def _on_lines(text: str, field: str) -> list[str]:
+    """What follows `field:` on lines that begin with it."""
+    answers: list[str] = []
+    for line in text.splitlines():
+        named, colon, value = line.partition(":")
+        if colon and named.strip(" *#_\"'").casefold() == field.casefold():
+            answers.append(value)
+    return answers
+
+
+def _unix(text: str) -> str:
+    return text.replace("\r\n", "\n")
 
 
 def json_object(text: str) -> dict[str, Any] | None:

@@ -18,13 +18,16 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from peerage.kinds import AnyKind, Choice, Chosen, Kind, Text, Unusable, visible
+from peerage.kinds import AnyKind, Choice, Chosen, Color, Encoded, Encoding, Kind, Text, Unusable, visible
 
 __all__ = [
     "AnyKind",
     "Ask",
     "Choice",
     "Chosen",
+    "Color",
+    "Encoded",
+    "Encoding",
     "Kind",
     "Message",
     "Note",

@@ -22,8 +22,8 @@ def entry(name: str, value: str) -> EntryPoint:
 def test_own_games_come_first_and_cannot_be_replaced(offered: dict[str, EntryPoint]) -> None:
     offered["duel"] = entry("duel", "nowhere:GAME")
     offered["other"] = entry("other", "nowhere:GAME")
-    assert list(GAMES) == ["duel", "other"]
-    assert len(GAMES) == 2
+    assert list(GAMES) == ["duel", "color-obfuscation", "other"]
+    assert len(GAMES) == 3
     assert GAMES["duel"] is DUEL
     assert "other" in GAMES
     assert "chess" not in GAMES

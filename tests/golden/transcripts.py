@@ -20,8 +20,14 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "duel-general": ("duel", {"judges": 3, "committee": 3}, 10),
     "duel-clinical": ("duel", {"preset": "clinical", "judges": 2, "committee": 2, "order": "one"}, 15),
     "duel-prompts": ("duel", {"prompts": ["Name a river and say why it matters."], "judges": 2}, 10),
+    "color-obfuscation": ("color-obfuscation", {}, 24),
+    "color-obfuscation-fresh": (
+        "color-obfuscation",
+        {"color": "fresh", "shares": [0.5, 1], "order": "attempts"},
+        28,
+    ),
 }
-"""Name → game, settings, match number (chosen so that redrafts, flips and a tie are among them)."""
+"""Name → game, settings, match number (chosen so that redrafts, flips, ties and a leak are among them)."""
 
 PLAYERS = {
     "Alma": "house:0.55",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel
@@ -57,7 +57,7 @@ class GameSpec(Generic[Rules]):
     `officials(rules)` says whom it needs besides the contestants; `draw(rules, seed, number)` what is drawn
     for match `number` (plain JSON: a topic, a prompt) from the arena's seed; `bounds(rules, fixture)` every
     call it may make. `version` changes whenever the same replies could give another outcome or other
-    requests.
+    requests. `rating` holds the keys of the arena's `rating:` section whose default is another in this game.
     """
 
     name: str
@@ -69,3 +69,4 @@ class GameSpec(Generic[Rules]):
     officials: Callable[[Rules], tuple[Bench, ...]]
     draw: Callable[[Rules, str, int], Mapping[str, Any]]
     bounds: Callable[[Rules, Fixture], tuple[CallBound, ...]]
+    rating: Mapping[str, Any] = field(default_factory=dict)

@@ -19,9 +19,10 @@ from statistics import NormalDist
 from struct import Struct as Layout
 from typing import Any
 
+from peerage.players import house_colors as colors
 from peerage.players import house_texts as texts
 from peerage.players.client import Answer, Call, PlayerError
-from peerage.protocol import Choice, Text
+from peerage.protocol import Choice, Color, Encoding, Text
 from peerage.settings import PlayerSettings
 
 SPREAD, DRAFT_SPREAD = 0.12, 0.25
@@ -96,6 +97,10 @@ class HouseClient:
                 text = _essay(_subject(call), quality, draws)
         elif isinstance(expects, Choice):
             text = _pick(texts.RAMBLES, draws[8]) if malformed else self._choose(call, expects, draws)
+        elif isinstance(expects, Encoding | Color):
+            text, hidden = self._color(call, draws)
+            if malformed:
+                text, hidden = _pick(texts.RAMBLES, draws[8]), None
         else:
             raise PlayerError(
                 f"house players do not know replies of the kind {type(expects).__name__}", kind="permanent"
@@ -118,6 +123,20 @@ class HouseClient:
             truncated,
             hidden,
         )
+
+    def _color(self, call: Call, draws: tuple[int, ...]) -> tuple[str, Any]:
+        """What is said in Color Obfuscation, and the hidden quality of an encoding."""
+        oracle: dict[str, Any] = call.oracle if isinstance(call.oracle, dict) else {}
+        color, luck = oracle.get("color", "808080"), _normal((draws[5] + 0.5) * _UNIT)
+        if isinstance(call.expects, Encoding):
+            quality = self.skill + SPREAD * luck
+            text, broken = colors.hide(color, quality, draws)
+            return text, {"quality": round(quality, 4), "family": self._family, "broken": broken}
+        if "share" in oracle:
+            found = colors.guess(color, self.skill, oracle.get("encoding"), oracle["share"], luck, draws[6])
+        else:
+            found = colors.follow(color, self.skill, oracle.get("encoding"), luck, draws[6])
+        return colors.named(found, draws[7]), None
 
     def _choose(self, call: Call, expects: Choice, draws: tuple[int, ...]) -> str:
         options = expects.options

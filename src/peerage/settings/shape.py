@@ -274,6 +274,18 @@ class ArenaSettings(Section):
     engine: Engine = Field(default_factory=Engine, description="Concurrency, retries, deadlines.")
     ledger: str = Field("sqlite:///arena.db", description="Where records are kept; relative to this folder.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _by_game(cls, value: object) -> object:
+        """What the game says about keys of `rating` that are not given."""
+        if not isinstance(value, dict) or not isinstance(value.get("rating", {}), dict):
+            return value
+        try:
+            spec = GAMES.get(value.get("game", cls.model_fields["game"].default))
+        except (ImportError, TypeError):  # told when the game is looked at
+            return value
+        return {**value, "rating": {**spec.rating, **value.get("rating", {})}} if spec is not None else value
+
     @field_validator("game")
     @classmethod
     def _known(cls, value: str) -> str:

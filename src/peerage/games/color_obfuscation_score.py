@@ -1,0 +1,78 @@
+"""What happened in the rounds of a battle of Color Obfuscation, and who won it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from peerage.games.color_leaks import leaks
+from peerage.kinds import Encoded
+
+READINGS = ("attacker", "ignore")
+"""What a broken encoding may be read as; each battle states its result under both."""
+
+
+class Leak(Struct, frozen=True):
+    """A plain transliteration of the colour: which, and where (`string`, `instruction 3`, `instructions`)."""
+
+    form: str
+    where: str
+
+
+class Guess(Struct, frozen=True):
+    """An attempt: instructions shown, the reply's status, the colour it named, and whether it was right."""
+
+    shown: int
+    status: str
+    color: str
+    right: bool
+
+
+class Round(Struct, frozen=True):
+    """One round, by seat label.
+
+    `status` is that of the obfuscator's reply, `count` its number of instructions. `recovered` is the attempt
+    that was right, 0 when none was. `broken`: the ally could not decode, or there was nothing to decode.
+    `forfeit`: a leak lost the round.
+    """
+
+    obfuscator: str
+    attacker: str
+    color: str
+    status: str
+    count: int = 0
+    ally: Guess | None = None
+    attempts: tuple[Guess, ...] = ()
+    recovered: int = 0
+    broken: bool = False
+    leaks: tuple[Leak, ...] = ()
+    forfeit: bool = False
+
+    def needed(self, reading: str) -> int:
+        """Attempts after which the round counted for the attacker, 0 when it did not.
+
+        Under the reading `attacker` a broken encoding counts as recovered at once.
+        """
+        return 1 if self.forfeit or (self.broken and reading == "attacker") else self.recovered
+
+
+def scores(rounds: Sequence[Round], reading: str, order: str) -> dict[str, float]:
+    """Each side's score: 1, ½ or 0."""
+    needed = {one.attacker: one.needed(reading) for one in rounds}
+    ranks = {
+        label: (bool(attempts), -attempts if order == "attempts" else 0) for label, attempts in needed.items()
+    }
+    (a, mine), (b, theirs) = sorted(ranks.items())
+    score = 0.5 if mine == theirs else float(mine > theirs)
+    return {a: score, b: 1 - score}
+
+
+def leaks_in(color: str, made: Encoded, shown: int) -> tuple[Leak, ...]:
+    """Leaks in the string and in the first `shown` instructions, one by one and then taken together."""
+    found = [Leak(form, "string") for form in leaks(color, made.text)]
+    for place, text in enumerate(made.instructions[:shown], 1):
+        found += [Leak(form, f"instruction {place}") for form in leaks(color, text)]
+    known = {leak.form for leak in found}
+    together = leaks(color, " ".join(made.instructions[:shown]))
+    return (*found, *(Leak(form, "instructions") for form in together if form not in known))
