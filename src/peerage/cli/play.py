@@ -86,6 +86,9 @@ def demo(
     matches: Annotated[int, typer.Option(min=1, help="Stop when the arena has so many.")] = DEMO_MATCHES,
     seed: Annotated[int | None, typer.Option(help="Another seed, another arena.", show_default="1")] = None,
     concurrency: Concurrency = None,
+    game: Annotated[
+        str | None, typer.Option(help="Which game; `peerage games` lists them.", show_default="duel")
+    ] = None,
 ) -> None:
     """Watch house players of known skill play: no key, no network.
 
@@ -94,13 +97,21 @@ def demo(
     from peerage.cli import tables
     from peerage.cli.live import play
     from peerage.cli.starter import demo_text
-    from peerage.settings import FILE_NAME, SettingsError
+    from peerage.games import GAMES
+    from peerage.settings import FILE_NAME, SettingsError, suggest
 
+    if game is not None and game not in GAMES:
+        raise SettingsError(f"--game: no game is called {game!r}{suggest(game, GAMES)}")
     path = folder / FILE_NAME
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(demo_text(1 if seed is None else seed), "utf-8")
+        path.write_text(demo_text(1 if seed is None else seed, game or "duel"), "utf-8")
     with _opened(folder, None, concurrency, seed) as arena:
+        if game not in (None, arena.settings.game):
+            raise SettingsError(
+                f"{path}: this arena plays {arena.settings.game!r}, and --game says {game!r}; "
+                "`--dir FOLDER` makes a demo elsewhere"
+            )
         paid = [player.name for player in arena.settings.players if player.provider != "house"]
         if paid:
             raise SettingsError(

@@ -87,11 +87,11 @@ def _share(models: Sequence[str], providers: int) -> Sequence[str]:
     return models if providers == 1 else models[:_SEVERAL]
 
 
-def demo_text(seed: int) -> str:
-    """The `arena.yaml` of the demo: house players whose true order is written on them."""
+def demo_text(seed: int, game: str) -> str:
+    """The `arena.yaml` of a game's demo: house players whose true order is written on them."""
     skills = ("0.95", "0.85", "0.75", "0.65", "0.55", "0.45", "0.35", "0.2")
     players = "\n".join(f"  - house:{skill}" for skill in skills)
     return (
         "# The demo: house players, whose names tell their true skill. `peerage demo` made it.\n"
-        f"name: demo\nseed: {seed}\ngame: duel\nplayers:\n{players}\n"
+        f"name: demo\nseed: {seed}\ngame: {game}\nplayers:\n{players}\n"
     )
