@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import signal
 import time
 from collections import Counter
 from pathlib import Path
@@ -14,12 +16,14 @@ from tests.real.arena import (
     TASKS,
     Played,
     Run,
+    alive,
     asked_twice,
     check_drafted,
     check_prompted,
     needs_model,
     read_back,
     recorded,
+    servers_of,
     write_arena,
 )
 
@@ -77,3 +81,28 @@ def test_drafted_challenges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         for ballot in record.outcome.detail.get("ballots", ()):
             assert len(ballot["verdicts"]) == 2, "each judge sees both orders"
     assert {one.player for one in played.votes} == {player["name"] for player in PLAYERS}
+
+
+def test_ctrl_c_while_the_model_loads(tmp_path: Path) -> None:
+    run = Run.start(write_arena(tmp_path / "arena", PROMPTS), 2)
+    until = time.monotonic() + 60
+    while not (servers := servers_of(run.process.pid)):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    run.process.send_signal(signal.SIGINT)
+    _, err = run.process.communicate(timeout=60)
+    assert run.process.returncode == 130, err
+    assert not alive(servers[0])
+
+
+def test_the_example_is_played(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "smollm2"
+    folder = Path(shutil.copytree(example, tmp_path / "arena"))
+    run = Run.start(folder, 3)
+    run.until_answered(1)
+    run.finish()
+    with open_arena(folder, create=False) as arena:
+        assert arena.verify().ok
+        assert arena.replay().recomputed == 3
+        ballots = [ballot for match in range(1, 4) for ballot in arena.transcript(match).ballots]
+    assert ballots
