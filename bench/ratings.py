@@ -1,4 +1,4 @@
-"""Every rating method beside the field's packages: CPU seconds and error in one table, in one process.
+"""Every rating method beside the field's packages: CPU seconds and error in one table, one process.
 
 Data: 200 players, 10 % ties, 1,000,000 duels; 100,000 games of five. Seconds of CPU, children included, the
 best of three of ours; compilation is shown apart. A peer too slow to wait for plays a part of the data, and
@@ -27,7 +27,7 @@ PLAYERS, ROWS, GAMES = 200, 1_000_000, 100_000
 
 
 class Line(NamedTuple):
-    """One row: ours against a peer. `error` is the largest difference of ratings, on the method's own scale."""
+    """One row: ours against a peer. `error` is the largest difference, on the method's own scale."""
 
     work: str
     at_most: float

@@ -1,6 +1,6 @@
 """How often do the intervals hold the truth? The table in docs/ratings.md, remade.
 
-Run it with `python bench/ratings_coverage.py [histories]`; 2,000 histories of each kind take some minutes.
+Usage: python -m bench.ratings_coverage [HISTORIES [PART-OF-A-NAME]]; 2,000 of each kind take some minutes.
 """
 
 from __future__ import annotations
@@ -106,6 +106,8 @@ def main() -> None:
     histories = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     print(f"| 95 % intervals over {histories:,} histories | hold the truth | ± |\n|---|--:|--:|")
     for name, kind in KINDS.items():
+        if len(sys.argv) > 2 and sys.argv[2] not in name:
+            continue
         held = np.array([kind(np.random.default_rng([7, seed])) for seed in range(histories)])
         print(f"| {name} | {held.mean():.1%} | {held.std() / np.sqrt(histories):.1%} |", flush=True)
 

@@ -118,7 +118,7 @@ class BradleyTerry:
 
     def _bound(self, percentile: float) -> Floats:
         if self.draws is not None and len(self.draws):
-            return np.asarray(np.percentile(self.draws, percentile, axis=0))
+            return np.asarray(np.percentile(self.draws, percentile, axis=0, method="weibull"))
         side = 1 if percentile > 50 else -1
         return np.asarray(self.rating + side * t95(self.clusters - 1 if self.clusters else None) * self.error)
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from peerage.ratings import tally_kernels
 from peerage.ratings.bradley_terry import PRIOR_GAMES, BradleyTerry, Solution, solve
+from peerage.ratings.compiled import kernel
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS
 from peerage.ratings.tally import LOSS, TIE, WIN, Tally, tally
 from peerage.ratings.tie_models import Ties
+
+_NEAR = 1e-5  # log-odds: a five-hundredth of a rating point
 
 
 def bootstrap(
@@ -22,11 +26,11 @@ def bootstrap(
     cluster: ArrayLike | None = None,
     prior_games: float = PRIOR_GAMES,
 ) -> BradleyTerry:
-    """Ratings with percentile intervals from `draws` resampled histories (Efron 1979).
+    """Ratings with percentile intervals from `draws` resampled histories.
 
-    Rows are drawn independently, each a Poisson(1) number of times (Chamandy et al., "Estimating
-    uncertainty for massive data streams", Google 2012); with `cluster`, whole clusters are drawn with
-    replacement. A resampled history in which not everybody can be compared takes the prior, as `fit` does.
+    The Bayesian bootstrap (Rubin, Annals of Statistics 1981): each row, or each whole `cluster`, gets an
+    exponential weight instead of a number of times that it is drawn. Intervals are those of drawing with
+    replacement, and a resampled history never falls apart into players who cannot be compared.
     """
     if draws < 2:
         raise ValueError(f"draws is {draws}: expected 2 or more")
@@ -38,20 +42,19 @@ def bootstrap(
         raise ValueError(f"there are {len(codes)} cluster labels and {len(history)} rows")
     clusters = 0 if codes is None or not len(codes) else int(codes.max()) + 1
     alike = codes is None and (counted.weight is counted.count or bool((history.weight == 1).all()))
+    long = draws * len(counted.a) > 1_000_000
     ratings = np.empty((draws, history.players))
     for draw in range(draws):
         if alike:
-            count = rng.poisson(counted.count).astype(np.float64)
+            count = rng.standard_gamma(counted.count)  # the sum of so many exponential weights
             again = Tally(counted.players, counted.a, counted.b, count, count, count)
         else:
-            if codes is None:
-                times = rng.poisson(1.0, len(history))
-            else:
-                times = rng.multinomial(clusters, np.full(clusters, 1 / max(clusters, 1)))[codes]
+            times = rng.standard_exponential(clusters or len(history))
+            times = times if codes is None else times[codes]
             again = tally(
                 Duels(history.players, history.first, history.second, history.score, history.weight * times)
             )
-        strength = _near(solved, again) if solved.ties == "half" and not solved.prior else None
+        strength = _near(solved, again, long) if solved.ties == "half" and not solved.prior else None
         if strength is None:
             strength = solve(again, ties, prior_games).strength
         ratings[draw] = strength - strength.mean() if len(strength) else strength
@@ -60,23 +63,22 @@ def bootstrap(
     return solved.table(spread, clusters, ratings)
 
 
-def _near(solved: Solution, again: Tally) -> Floats | None:
+def _near(solved: Solution, again: Tally, long: bool) -> Floats | None:
     """The top of a resampled likelihood, by the original inverse; None if it is not near."""
-    a, b, n = again.a, again.b, again.players
+    if len(again.a) != len(solved.counted.a):
+        return None
     points = again.weight[WIN] + again.weight[TIE] / 2
     met = points + again.weight[LOSS] + again.weight[TIE] / 2
+    slope = kernel(tally_kernels.slope, long=long)
     strength = solved.strength
-    if len(a) != len(solved.counted.a):
-        return None
     last = np.inf
     for _ in range(30):
-        pull = points - met / (1 + np.exp(strength[b] - strength[a]))
-        step = solved.inverse @ (np.bincount(a, pull, n) - np.bincount(b, pull, n))
+        step = solved.inverse @ slope(again.a, again.b, points, met, strength)
         size = float(np.abs(step).max(initial=0.0))
         if not size < last:
             return None
         strength = strength + step
-        if size < 1e-6:
+        if size < _NEAR:
             return strength
         last = size
     return None

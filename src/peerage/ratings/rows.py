@@ -33,6 +33,7 @@ from peerage.ratings.tally import tally
 from peerage.ratings.tie_models import Ties
 
 _LONG = 200_000
+_FAR = 0.3  # log-odds; a shorter Newton step of a logistic likelihood always climbs
 
 
 def fit_clustered(
@@ -86,12 +87,14 @@ def fit_covariates(
     information = np.zeros((n + m, n + m))
     for _ in range(200):
         attempt = place + step
-        chance, values = logistic(*rows, history.score, attempt[:n], attempt[n:])
-        reached = float(history.weight @ values) + log_prior(attempt[:n], solved.prior)
-        if not reached >= value - 1e-10 * abs(value):
-            step = step / 2
-            continue
-        place, value = attempt, reached
+        chance = logistic(*rows, attempt[:n], attempt[n:])
+        if np.abs(step).max(initial=0.0) > _FAR or value == -np.inf:
+            reached = _value(history, chance) + log_prior(attempt[:n], solved.prior)
+            if not reached >= value - 1e-10 * abs(value):
+                step = step / 2
+                continue
+            value = reached
+        place = attempt
         residual = history.weight * (history.score - chance)
         information = gram(*rows, history.weight * chance * (1 - chance), n)
         gradient = np.concatenate(
@@ -127,6 +130,11 @@ def fit_covariates(
         for name, at, se in zip(names, place[n:].tolist(), error.tolist(), strict=True)
     )
     return replace(replace(solved, strength=place[:n]).table(covariance, clusters), effects=effects)
+
+
+def _value(history: Duels, chance: Floats) -> float:
+    likely = history.score * np.log(np.maximum(chance, 1e-300))
+    return float(history.weight @ (likely + (1 - history.score) * np.log(np.maximum(1 - chance, 1e-300))))
 
 
 def cluster_sums(history: Duels, codes: Ints, slope: Floats, extra: Floats) -> Floats:

@@ -79,64 +79,62 @@ def gram(first: Ints, second: Ints, covariates: Floats, weight: Floats, players:
 def gram_loops(first: Ints, second: Ints, covariates: Floats, weight: Floats, players: int) -> Floats:
     """`gram` in one pass."""
     n, m = players, covariates.shape[1]
-    total = np.zeros((n + m, n + m))
+    pair, cross, own = np.zeros((n, n)), np.zeros((n, m)), np.zeros((m, m))
     for i in range(len(first)):
         a, b, w = first[i], second[i], weight[i]
-        total[a, a] += w
-        total[b, b] += w
-        total[a, b] -= w
+        pair[a, b] += w
         for k in range(m):
             wz = w * covariates[i, k]
-            total[n + k, a] += wz
-            total[n + k, b] -= wz
+            cross[a, k] += wz
+            cross[b, k] -= wz
             for j in range(k + 1):
-                total[n + k, n + j] += wz * covariates[i, j]
+                own[k, j] += wz * covariates[i, j]
+    total = np.zeros((n + m, n + m))
     for i in range(n):
-        for j in range(i):
-            both = total[i, j] + total[j, i]
-            total[i, j] = both
-            total[j, i] = both
+        for j in range(n):
+            both = pair[i, j] + pair[j, i]
+            total[i, j] -= both
+            total[i, i] += both
+        for k in range(m):
+            total[i, n + k] = total[n + k, i] = cross[i, k]
     for k in range(m):
-        for i in range(n):
-            total[i, n + k] = total[n + k, i]
-        for j in range(k):
-            total[n + j, n + k] = total[n + k, n + j]
+        for j in range(k + 1):
+            total[n + j, n + k] = total[n + k, n + j] = own[k, j]
     return total
 
 
-def logistic(
-    first: Ints,
-    second: Ints,
-    covariates: Floats,
-    score: Floats,
-    strength: Floats,
-    effect: Floats,
-) -> tuple[Floats, Floats]:
-    """Of each row, the first player's chance, and the log-likelihood of the score."""
+def logistic(first: Ints, second: Ints, covariates: Floats, strength: Floats, effect: Floats) -> Floats:
+    """The first player's chance in each row."""
     gap = strength[first] - strength[second] + covariates @ effect
-    gap = np.minimum(np.maximum(gap, -700.0), 700.0)
-    return 1.0 / (1.0 + np.exp(-gap)), (score - 1.0) * gap - np.log1p(np.exp(-gap))
+    return np.asarray(1.0 / (1.0 + np.exp(-np.minimum(np.maximum(gap, -700.0), 700.0))))
 
 
-def logistic_loops(
-    first: Ints,
-    second: Ints,
-    covariates: Floats,
-    score: Floats,
-    strength: Floats,
-    effect: Floats,
-) -> tuple[Floats, Floats]:
+def logistic_loops(first: Ints, second: Ints, covariates: Floats, strength: Floats, effect: Floats) -> Floats:
     """`logistic` in one pass."""
-    chance, value = np.empty(len(first)), np.empty(len(first))
+    chance = np.empty(len(first))
     for i in range(len(first)):
         gap = strength[first[i]] - strength[second[i]]
         for k in range(len(effect)):
             gap += covariates[i, k] * effect[k]
-        gap = min(max(gap, -700.0), 700.0)
-        odds = 1.0 + np.exp(-gap)
-        chance[i] = 1.0 / odds
-        value[i] = (score[i] - 1.0) * gap - np.log(odds)
-    return chance, value
+        chance[i] = 1.0 / (1.0 + np.exp(-min(max(gap, -700.0), 700.0)))
+    return chance
+
+
+def slope(a: Ints, b: Ints, points: Floats, met: Floats, strength: Floats) -> Floats:
+    """Slope of the likelihood in each strength: points of `a` in `met` games with `b`, less expected."""
+    n = len(strength)
+    pull = points - met / (1.0 + np.exp(strength[b] - strength[a]))
+    return np.asarray(np.bincount(a, pull, n) - np.bincount(b, pull, n))
+
+
+def slope_loops(a: Ints, b: Ints, points: Floats, met: Floats, strength: Floats) -> Floats:
+    """`slope` in one pass."""
+    total = np.zeros(len(strength))
+    for i in range(len(a)):
+        pull = points[i] - met[i] / (1.0 + np.exp(strength[b[i]] - strength[a[i]]))
+        total[a[i]] += pull
+        total[b[i]] -= pull
+    return total
 
 
 def leverage(first: Ints, second: Ints, covariates: Floats, weight: Floats, inverse: Floats) -> Floats:
