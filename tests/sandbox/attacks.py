@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """What a hostile program may try. Each says PWNED when it has what it wants.
 
 `{...}` are filled from the surroundings that the tests prepare: a secret in the environment and in a file, live

@@ -1,9 +1,10 @@
-"""A pool for the whole session; without the extra the sandbox's tests are skipped, on Linux in CI they run."""
+"""A pool for the whole session. Without the extra these tests are skipped; CI has it, so there they run."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Coroutine, Iterator
+from typing import Any, TypeVar
 
 import pytest
 
@@ -12,14 +13,14 @@ from peerage.sandbox.pool import Mode, Pool
 from peerage.sandbox.program import Limits, Program, RunResult
 
 QUICK = Limits(fuel=2_000_000_000, seconds=20.0)
-Run = Callable[..., RunResult]
+Result = TypeVar("Result")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not image.installed():
         skip = pytest.mark.skip(reason='the extra is not installed: pip install "peerage[sandbox]"')
         for item in items:
-            if "tests/sandbox" in item.path.as_posix() and item.path.name not in ("test_wasm.py",):
+            if "tests/sandbox" in item.path.as_posix() and item.path.name != "test_wasm.py":
                 item.add_marker(skip)
 
 
@@ -41,7 +42,7 @@ class Sandboxes:
     def run(self, source: str, stdin: str = "", limits: Limits = QUICK, mode: Mode = "wasm") -> RunResult:
         return self._runner.run(self.pool(mode).run(Program(source, stdin, limits)))
 
-    def wait(self, coroutine):  # type: ignore[no-untyped-def]
+    def wait(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         return self._runner.run(coroutine)
 
     def close(self) -> None:

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-
-from peerage.sandbox.program import Limits
 from tests.sandbox.attacks import ATTACKS, Attack
 from tests.sandbox.conftest import Sandboxes
+
+from peerage.sandbox.program import Limits
 
 LIMITS = Limits(fuel=1_500_000_000, seconds=10.0)
 NATIVE = Limits(seconds=1.0)

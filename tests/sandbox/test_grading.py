@@ -8,9 +8,9 @@ import sys
 from typing import Any
 
 import pytest
+from tests.sandbox.conftest import QUICK, Sandboxes
 
 from peerage.sandbox.grading import FunctionCase, ProgramCase, grade_function, grade_program, same
-from tests.sandbox.conftest import Sandboxes
 
 NAIVE = """
 import json, sys
@@ -22,7 +22,7 @@ def grade(source, arguments, expected):
     print(json.dumps({'passed': bool(verdict)}))
 grade(*json.loads(sys.argv[1]))
 """
-"""Judges in the submission's own interpreter; who reads it believes a line that says passed, or exit code 0."""
+"""Judges in the submission's own interpreter; its reader believes a line that says passed, or exit code 0."""
 
 CHEATS = {
     "always-equal object": "class E:\n def __eq__(self, other): return True\ndef f(x): return E()",
@@ -95,8 +95,6 @@ def test_a_right_function_passes_and_a_wrong_one_does_not(sandbox: Sandboxes) ->
     ],
 )
 def test_how_a_function_may_fail(body: str, grade: str, sandbox: Sandboxes) -> None:
-    from tests.sandbox.conftest import QUICK
-
     source = f"def f():\n {body}"
     (verdict,) = sandbox.wait(grade_function(sandbox.pool(), source, "f", [FunctionCase((), 0)], QUICK))
     assert verdict.grade == grade

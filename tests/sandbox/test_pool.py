@@ -1,21 +1,23 @@
-"""The pool: every status, worlds apart from each other, workers that die, and refusing rather than risking."""
+"""The pool: every status, worlds apart, workers that die, and refusing rather than risking."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from tests.sandbox.conftest import QUICK, Sandboxes
 
-from peerage.sandbox import image
+from peerage.sandbox import image, wire
 from peerage.sandbox.check import check
 from peerage.sandbox.pool import Pool
 from peerage.sandbox.program import OUT_OF_MEMORY, Limits, Program, SandboxUnavailable
-from tests.sandbox.conftest import QUICK, Sandboxes
 
 LINUX = sys.platform == "linux"
 
@@ -189,11 +191,6 @@ from peerage.sandbox import jail, native, wire
 setattr(jail.Jail, {missing!r}, lambda self, *a, **k: 0)
 native.serve(os.getppid())
 """
-    from dataclasses import asdict
-    import subprocess
-
-    from peerage.sandbox import wire
-
     frame = wire.encode({"source": 10, "limits": asdict(Limits())}, b"print('x')")
     done = subprocess.run([sys.executable, "-c", code], input=frame, capture_output=True, timeout=20)
     head, _ = wire.decode(done.stdout[wire.LENGTH :])
