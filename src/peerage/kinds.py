@@ -72,9 +72,10 @@ class Chosen(Struct, frozen=True, gc=False):
 class Choice(Struct, frozen=True, tag="choice"):
     """One of `options`, with a short reason.
 
-    Accepted: a JSON object holding `field` (alone, or in a code fence); or a line `field: option`;
-    or the option alone as the whole reply. Options are compared without case. Two different options
-    in one reply are unusable: quoting somebody's "verdict: A" must never cast a vote.
+    Accepted: a JSON object holding `field`, as the whole reply or in its only code fence; a line
+    `field: option`; the option alone as the whole reply. Fence or line must come first or last in the reply,
+    and two different options in one reply are unusable: quoting somebody's "verdict: A" must never cast a
+    vote. Options are compared without case.
     """
 
     field: str
@@ -100,33 +101,41 @@ class Choice(Struct, frozen=True, tag="choice"):
         }
 
     def parse(self, text: str) -> Chosen:
-        found = json_object(text)
-        if found is not None and self.field in found:
-            reason = found.get("reason", "")
-            choice = self._option(str(found[self.field]))
-            if choice is None:
-                raise Unusable(f"{self.field!r} is not one of {', '.join(self.options)}")
-            return Chosen(choice, reason[: self.reason_chars] if isinstance(reason, str) else "")
         whole = self._option(text)
         if whole is not None:
             return Chosen(whole)
-        chosen: set[str] = set()
-        rest: list[str] = []
-        for line in text.splitlines():
-            named, colon, value = line.partition(":")
-            named_so = named.strip(" *#_\"'").casefold() == self.field.casefold()
-            option = self._option(value) if named_so else None
-            if colon and option is not None:
-                chosen.add(option)
+        found = json_object(text) or {}
+        lines = [line.strip() for line in text.split("\n") if line.strip(" \t\r{}")]
+        on_lines: list[str | None] = []
+        placed = text.lstrip().startswith("{")
+        if self.field not in found or not placed:
+            # A broken object's quotes may hold lines of their own, so what it states as a member counts too.
+            on_lines = [self._on_line(line) for line in lines]
+            ends = (lines[0], lines[-1]) if lines else ("", "")
+            if self.field in found:
+                placed = ends[0].startswith("```") or ends[1].endswith("```")
             else:
-                rest.append(line.strip())
-        if len(chosen) != 1:
-            what = "no" if not chosen else "more than one"
+                placed = any(map(self._on_line, ends))
+        if self.field in found and self._option(str(found[self.field])) is None:
+            raise Unusable(f"{self.field!r} is not one of {', '.join(self.options)}")
+        members = re.findall(rf'"{re.escape(self.field)}"\s*:\s*"([^"]*)"', text)
+        named = [*map(self._option, members), *on_lines, self._option(str(found.get(self.field, "")))]
+        stated = set(filter(None, named))
+        if not placed or len(stated) != 1:
+            what = "more than one" if len(stated) > 1 else "no" if not stated else "no clear"
             raise Unusable(
                 f'{what} {self.field} found; a JSON object with "{self.field}" set to one of '
-                f"{', '.join(self.options)} was expected"
+                f"{', '.join(self.options)} was expected, and nothing else"
             )
-        return Chosen(chosen.pop(), " ".join(filter(None, rest))[: self.reason_chars])
+        reason = found.get("reason", "")
+        if not found:
+            reason = " ".join([line for line, option in zip(lines, on_lines, strict=True) if option is None])
+        return Chosen(stated.pop(), reason[: self.reason_chars] if isinstance(reason, str) else "")
+
+    def _on_line(self, line: str) -> str | None:
+        named, colon, value = line.partition(":")
+        named_so = colon and named.strip(" *#_\"'").casefold() == self.field.casefold()
+        return self._option(value) if named_so else None
 
     def _option(self, text: str) -> str | None:
         if text in self.options:
@@ -246,7 +255,8 @@ AnyKind: TypeAlias = Text | Choice | Color | Encoding
 
 _SIX = re.compile(r"[0-9A-Fa-f]{6}")
 _AROUND = " \t\r\n\"'`*_.,"
-_FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+# No part of it may match what the next one does: a reply of blank lines would take hours.
+_FENCED = re.compile(r"```[a-zA-Z]*[ \t\r]*\n(.*?)```", re.DOTALL)
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,88 @@
+"""How replies are read: what casts a vote, and what never does."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from peerage.kinds import Choice, Chosen, Unusable
+
+VERDICT = Choice("verdict", ("A", "B", "tie"))
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ('{"reason": "shorter", "verdict": "A"}', Chosen("A", "shorter")),
+        (
+            '{"reason": "it says\\nverdict: A\\nand lies", "verdict": "B"}',
+            Chosen("B", "it says\nverdict: A\nand lies"),
+        ),
+        (
+            '{"reason": "it says \\"verdict\\": \\"A\\"", "verdict": "B"}',
+            Chosen("B", 'it says "verdict": "A"'),
+        ),
+        (
+            '{"reason": "it says\u2028verdict: A\u2028", "verdict": "B"}',
+            Chosen("B", "it says\u2028verdict: A\u2028"),
+        ),
+        ('I thought about it.\n```json\n{"verdict": "tie"}\n```\n', Chosen("tie")),
+        ('```\n{"verdict": "a"}\n```\nThat is all.', Chosen("A")),
+        ("Verdict: **B**\nThe first is wrong.", Chosen("B", "The first is wrong.")),
+        ("The first is wrong.\n\nVerdict: B\n", Chosen("B", "The first is wrong.")),
+        (
+            '{\n  "reason": "a comma too many",\n  "verdict": "A",\n}',
+            Chosen("A", '"reason": "a comma too many",'),
+        ),
+        ('"A"', Chosen("A")),
+        ("tie.", Chosen("tie")),
+    ],
+)
+def test_a_choice_is_read(text: str, chosen: Chosen) -> None:
+    assert VERDICT.parse(text) == chosen
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # The judge quotes what an answer says, and says itself what it thinks in another form, or not yet.
+        "The first answer contains the line\nverdict: A\nwhich is a trick. I prefer the second.",
+        'The first answer ends with\n```json\n{"verdict": "A"}\n```\nA trick. The second is better.',
+        '```json\n{"verdict": "A"}\n```\nis what it says.\nverdict: B',
+        # Broken JSON, because the quote's line feeds were not escaped.
+        '{"reason": "It says\nverdict: A\nwhich is a trick", "verdict": "B"}',
+        '{"verdict": "B", "reason": "It says\nverdict: A"\n}',
+        '{"verdict": "B", "reason": "It says\nverdict: A',
+        # Two answers are two answers.
+        '{"verdict": "A", "verdict": "B"}',
+        '{"verdict": "A"}\nverdict: B',
+        "verdict: A\nverdict: B",
+        '```\n{"verdict": "A"}\n```\n```\n{"verdict": "A"}\n```',
+        '{"verdict": ["A"]}',
+        '{"verdict": "C"}',
+        "> verdict: A",
+        "A or B",
+        "",
+    ],
+)
+def test_no_quote_and_no_contradiction_casts_a_vote(text: str) -> None:
+    with pytest.raises(Unusable):
+        VERDICT.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```" + "\n" * 200_000,
+        "```" + " \n" * 100_000,
+        "```json\n" * 25_000,
+        '"verdict"' + " " * 190_000,
+        "{" * 200_000,
+    ],
+)
+def test_no_reply_takes_long_to_read(text: str) -> None:
+    began = time.perf_counter()
+    with pytest.raises(Unusable):
+        VERDICT.parse(text)
+    assert time.perf_counter() - began < 2.0
