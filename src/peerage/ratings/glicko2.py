@@ -81,7 +81,7 @@ class Glicko2Table:
 def even_periods(history: Duels, games: int = 15) -> Ints:
     """Bounds of periods in which a player has about `games` games: Glickman advises 10 to 15."""
     rows = max(1, games * history.players // 2)
-    return np.append(np.arange(0, len(history), rows), len(history)).astype(np.int64)
+    return np.concatenate([[0], np.arange(rows, len(history), rows), [len(history)]]).astype(np.int64)
 
 
 def rate(

@@ -69,7 +69,8 @@ def fit_covariates(
     `effects` of the table say what one unit of each adds. Raises ValueError for a value that is not finite,
     and for covariates that the players, or each other, explain completely.
     """
-    z = np.ascontiguousarray(covariates, np.float64).reshape(len(history), -1)
+    z = np.ascontiguousarray(covariates, np.float64)
+    z = z if z.ndim == 2 else z.reshape(-1, 1)
     if z.shape[1] != len(names):
         raise ValueError(f"there are {z.shape[1]} covariates and {len(names)} names")
     if not np.isfinite(z).all():

@@ -59,13 +59,16 @@ def tally(history: Duels) -> Tally:
 
 def from_cells(players: int, weight: Floats, square: Floats, count: Floats) -> Tally:
     """A tally from sums by cell (first * players + second) * 3 + outcome, outcome 0 loss, 1 tie, 2 win."""
-    shape = (players, players, 3)
-    columns: list[Floats] = []
-    met = count.reshape(shape).sum(axis=2)
+    flat = count.reshape(-1, 3)
+    met = (flat[:, 0] + flat[:, 1] + flat[:, 2]).reshape(players, players)
     a, b = np.nonzero(np.triu(met + met.T, 1))
+    columns: list[Floats] = []
     for cells in (weight, square, count):
-        by = cells.reshape(shape)
-        forth, back = by[a, b], by[b, a]
+        if columns and cells is weight:
+            columns.append(columns[0])
+            continue
+        by = cells.reshape(-1, 3)
+        forth, back = by[a * players + b], by[b * players + a]
         columns.append(
             np.stack([forth[:, 2] + back[:, 0], forth[:, 0] + back[:, 2], forth[:, 1] + back[:, 1]])
         )

@@ -34,30 +34,25 @@ def count_loops(
     first: Ints, second: Ints, score: Floats, weight: Floats, players: int
 ) -> tuple[Floats, int, bool]:
     """`count` in one pass."""
-    sums = np.zeros((3, players * players * 3))
+    ones = np.zeros(players * players * 3, np.int32)  # half the memory of a float: it stays in the cache
     alike = True
     for i in range(len(first)):
         twice = score[i] + score[i]
         code = int(twice)
         if twice != code:
-            return sums, i, True
-        if weight[i] != 1.0:
-            alike = False
-            break
-        sums[0, (first[i] * players + second[i]) * 3 + code] += 1.0
+            return np.zeros((3, 0)), i, True
+        alike = alike and weight[i] == 1.0
+        ones[(first[i] * players + second[i]) * 3 + code] += 1
+    sums = np.zeros((3, len(ones)))
     if alike:
+        sums[0] = ones
         return sums, -1, True
-    sums[:] = 0.0
+    sums[2] = ones
     for i in range(len(first)):
         w = weight[i]
-        twice = score[i] + score[i]
-        code = int(twice)
-        if twice != code:
-            return sums, i, False
-        cell = (first[i] * players + second[i]) * 3 + code
+        cell = (first[i] * players + second[i]) * 3 + int(score[i] + score[i])
         sums[0, cell] += w
         sums[1, cell] += w * w
-        sums[2, cell] += 1.0
     return sums, -1, False
 
 
