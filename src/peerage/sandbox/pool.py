@@ -30,7 +30,7 @@ Mode: TypeAlias = Literal["wasm", "native"]
 
 _START_S = 60.0
 _BUILD_S = 900.0
-_FLAGS = ("-s", "-S", "-P", "-B", "-c")
+_FLAGS = ("-s", "-S", "-P", "-c")
 _MAIN = (
     "import sys; sys.path[:0] = sys.argv[1].split('\\n'); "
     "from peerage.sandbox.worker import main; main(sys.argv[2:])"
