@@ -18,7 +18,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from peerage.engine.admit import Recording, admit
 from peerage.engine.calls import Line
 from peerage.engine.recovery import Recovered, read_budget_voids, recover
 from peerage.engine.registration import registrations
@@ -35,7 +36,7 @@ from peerage.engine.runner import Runner
 from peerage.games import GAMES
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.store import Batch, Summary
-from peerage.match import MatchRecord
+from peerage.match import MatchRecord, Outcome
 from peerage.players import open_client
 from peerage.players.client import Client, PlayerError
 from peerage.players.keys import environment
@@ -44,6 +45,7 @@ from peerage.settings import ArenaSettings, SettingsError, enough_players, load
 from peerage.standings import elo_settings
 
 if TYPE_CHECKING:
+    from peerage.engine.programs import Programs
     from peerage.engine.replay import ReplayReport
     from peerage.ledger.verify import Report
     from peerage.tables.plan import Plan
@@ -123,6 +125,7 @@ class Arena:
                 lines = await self._open_lines(stack, clients)
                 self._check_budget(lines)
                 self._register(lines)
+                programs = await self._programs(stack)
                 runner = Runner(
                     self.settings,
                     GAMES[self.settings.game],
@@ -134,6 +137,7 @@ class Arena:
                     clock=_now_ms,
                     observe=observe,
                     inline=inline,
+                    programs=programs,
                 )
                 if signals:
                     stack.enter_context(_stopped_by_signals(runner))
@@ -145,8 +149,20 @@ class Arena:
                         spectator.cancel()
                         await asyncio.gather(spectator, return_exceptions=True)
 
-    def leaderboard(self, track: str = "bt") -> list[dict[str, Any]]:
-        """The table of one track (`bt`, `raw` or `cost`), best first; see `tables.leaderboard.Row`."""
+    def admit(self, recordings: Iterable[Recording]) -> list[Outcome]:
+        """Enter matches of this arena's game that were recorded elsewhere; what each came to, in order.
+
+        Raises LedgerError when matches are under way or a record lacks a reply; then none is entered.
+        """
+        with self.ledger.runner():
+            self._pin()
+            elo = elo_settings(self.settings.rating)
+            return admit(self.ledger, GAMES[self.settings.game], recordings, elo)
+
+    def leaderboard(self, track: str = "") -> list[dict[str, Any]]:
+        """The table of one track (`bt`, `raw`, `cost`, `trueskill`; empty: the game's own), best first; see
+        `tables.leaderboard.Row`.
+        """
         from peerage.tables.leaderboard import leaderboard
 
         return [row.as_dict() for row in leaderboard(self.ledger, self.settings, track)]
@@ -206,6 +222,21 @@ class Arena:
             for warning in getattr(line.client, "warnings", ()):
                 _log.warning(warning)
         return lines
+
+    async def _programs(self, stack: AsyncExitStack) -> Programs | None:
+        """The sandbox, where the game needs one."""
+        if not GAMES[self.settings.game].sandbox:
+            return None
+        from peerage.engine.programs import opened
+        from peerage.sandbox.program import SandboxUnavailable
+
+        try:
+            return await stack.enter_async_context(opened())
+        except SandboxUnavailable as reason:
+            raise ArenaError(
+                f"{self.settings.game} runs programs that players write, and there is no sandbox: {reason}. "
+                "`peerage sandbox check` says more"
+            ) from reason
 
     def _register(self, lines: Mapping[str, Line]) -> None:
         """Write down who plays, where that is new."""

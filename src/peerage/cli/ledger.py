@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
@@ -23,6 +24,7 @@ class Document(StrEnum):
     jsonl = "jsonl"
     json = "json"
     csv = "csv"
+    cob = "cob"
 
 
 def verify(folder: Folder = HERE) -> None:
@@ -71,15 +73,24 @@ def export(
     """Write all finished matches to standard output.
 
     jsonl and json hold one self-contained document a match, every reply included; csv is one line per match
-    and contestant.
+    and contestant; cob is the data.json of the Color Obfuscation Benchmark.
     """
     import sys
 
+    with closing(_ledger(folder)) as ledger:
+        for piece in _pieces(ledger, shape):
+            sys.stdout.write(piece)
+
+
+def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
+    """The export, piece by piece."""
+    if shape is Document.cob:
+        from peerage.ledger.cob import battles, write_battles
+
+        return write_battles(battles(ledger))
     from peerage.ledger.export import export as pieces
 
-    with closing(_ledger(folder)) as ledger:
-        for piece in pieces(ledger, shape.value):
-            sys.stdout.write(piece)
+    return pieces(ledger, shape.value)  # type: ignore[arg-type]
 
 
 def _problems(lines: list[str]) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from peerage.cli import ledger, lists, play, sandbox, setup, tables
+from peerage.cli import imports, ledger, lists, play, sandbox, setup, tables
 
 USAGE = 2
 FAILED = 1
@@ -70,6 +70,7 @@ for command in (
     lists.games,
 ):
     app.command()(command)
+app.command("import")(imports.enter)
 app.add_typer(sandbox.app, name="sandbox")
 
 

@@ -87,7 +87,7 @@ def _share(models: Sequence[str], providers: int) -> Sequence[str]:
     return models if providers == 1 else models[:_SEVERAL]
 
 
-def demo_text(seed: int, game: str) -> str:
+def demo_text(seed: int, game: str = "duel") -> str:
     """The `arena.yaml` of a game's demo: house players whose true order is written on them."""
     skills = ("0.95", "0.85", "0.75", "0.65", "0.55", "0.45", "0.35", "0.2")
     players = "\n".join(f"  - house:{skill}" for skill in skills)

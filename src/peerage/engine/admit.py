@@ -1,0 +1,140 @@
+"""Matches that were played elsewhere, entered into a ledger as if their recorded replies had just come in.
+
+The game is played with the replies on record, so that what is entered replays and verifies like any match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import msgspec
+
+from peerage.accounts import position
+from peerage.engine.codec import fixture_body, reply_body, request_body
+from peerage.engine.driver import REPAIR, Driver
+from peerage.engine.records import Tally, settle
+from peerage.games.game import GameSpec
+from peerage.ledger.merkle import GENESIS, leaf, link
+from peerage.ledger.store import Batch, FixtureRow, IntentRow, Ledger, LedgerError, RecordRow, ReplyRow
+from peerage.match import Fixture, Outcome, Seat
+from peerage.protocol import Reply
+from peerage.ratings.elo import EloSettings
+from peerage.standings import NOBODY, Standings, after_all
+
+ASKED_ONCE = "on record once; whoever recorded it did not ask again"
+"""`reason` of the stored reply that stands for a repair: the recorded text again."""
+
+
+class Recording(NamedTuple):
+    """A match as somebody recorded it: its fixture (number, round and ratings are set when it is entered),
+    the text of each reply by request key, and when it ended, in Unix milliseconds."""
+
+    fixture: Fixture
+    replies: Mapping[str, str]
+    at_ms: int
+
+
+def recorded_reply(recording: Recording, key: str) -> Reply:
+    """The reply on record to a request. Raises LedgerError when there is none.
+
+    A repair gets the text that could not be used once more.
+    """
+    first = key.removesuffix(REPAIR)
+    if first not in recording.replies:
+        raise LedgerError(
+            f"recorded match {recording.fixture.seed}: there is no reply to {first!r}, which "
+            f"{recording.fixture.game} asks for; its record is not complete"
+        )
+    return Reply("ok", recording.replies[first], reason=ASKED_ONCE if first != key else "")
+
+
+def outcome(spec: GameSpec[Any], recording: Recording) -> Outcome:
+    """What a recorded match comes to under its fixture's settings; writes nothing. Raises LedgerError."""
+    driver = Driver(spec, recording.fixture, spec.rules.model_validate(recording.fixture.settings))
+    todo = driver.start()
+    while todo:
+        ask = todo.pop()
+        todo += driver.feed(ask.key, recorded_reply(recording, ask.key))
+    assert driver.outcome is not None
+    return driver.outcome
+
+
+def admit(
+    ledger: Ledger, spec: GameSpec[Any], recordings: Iterable[Recording], elo: EloSettings
+) -> list[Outcome]:
+    """Enter recorded matches after the last one, in order, all or none; each is a round of its own.
+
+    Nothing paired them, so their seats carry the ratings by which the last match before them was paired.
+    The caller holds the runner's lock. Raises LedgerError when matches are under way or a reply is missing.
+    """
+    issued, done = ledger.heads()
+    if issued > done:
+        raise LedgerError(
+            f"{ledger.address}: {issued - done} matches are under way; let `peerage run` end them first"
+        )
+    standings = position(ledger, elo).standings
+    chain = next((row.chain for row in ledger.records(done, done)), GENESIS) if done else GENESIS
+    rounds, snapshot, rated = _last(ledger, done, elo)
+    batch, outcomes = Batch(), []
+    for place, recording in enumerate(recordings, 1):
+        fixture = msgspec.structs.replace(
+            recording.fixture,
+            number=done + place,
+            round=rounds + place,
+            snapshot=snapshot,
+            seats=tuple(
+                [
+                    Seat(seat.label, seat.player, *rated.of(seat.player, elo.initial))
+                    for seat in recording.fixture.seats
+                ]
+            ),
+        )
+        body, texts = fixture_body(fixture)
+        batch.texts += texts
+        batch.fixtures.append(FixtureRow(fixture.number, fixture.round, body))
+        tally = Tally()
+        ended = _play(spec, recording._replace(fixture=fixture), tally, batch)
+        digest = sha256(body).hexdigest()
+        settled = settle(fixture, digest, tally, ended, standings, elo, recording.at_ms)
+        standings, chain = settled.standings, link(chain, settled.body)
+        batch.records.append(RecordRow(fixture.number, settled.body, chain, recording.at_ms))
+        batch.summaries.append(settled.summary)
+        outcomes.append(ended)
+    ledger.write(batch)
+    return outcomes
+
+
+class _Light(msgspec.Struct):
+    """The little of a fixture that the next one needs."""
+
+    snapshot: int
+
+
+def _last(ledger: Ledger, number: int, elo: EloSettings) -> tuple[int, int, Standings]:
+    """Round and snapshot of match `number`, and the standings of that snapshot."""
+    last = next(iter(ledger.fixtures(number, number)), None) if number else None
+    if last is None:
+        return 0, 0, NOBODY
+    snapshot = msgspec.json.decode(last.body, type=_Light).snapshot
+    return last.round, snapshot, after_all(NOBODY, ledger.summaries(1, snapshot) if snapshot else (), elo)
+
+
+def _play(spec: GameSpec[Any], recording: Recording, tally: Tally, batch: Batch) -> Outcome:
+    fixture = recording.fixture
+    players = {seat.label: seat.player for seat in fixture.all_seats()}
+    driver = Driver(spec, fixture, spec.rules.model_validate(fixture.settings))
+    todo = driver.start()
+    while todo:
+        ask = todo.pop(0)
+        reply, player = recorded_reply(recording, ask.key), players[ask.to]
+        asked, texts = request_body(ask)
+        said = reply_body(reply)
+        batch.texts += texts
+        batch.intents.append(IntentRow(fixture.number, ask.key, 1, player, asked, None))
+        batch.replies.append(ReplyRow(fixture.number, ask.key, 1, said, None, recording.at_ms))
+        tally.add(ask.key, player, reply, leaf(ask.key, player, asked, said))
+        todo += driver.feed(ask.key, reply)
+    assert driver.outcome is not None
+    return driver.outcome

@@ -1,0 +1,275 @@
+"""The rules of Color Obfuscation, played with scripted replies."""
+
+import json
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from tests.offline import Played, fixture, house, play, scripted
+
+from peerage.games import GAMES
+from peerage.games.color_obfuscation import COLOR_OBFUSCATION, draw
+from peerage.games.color_obfuscation_rules import ColorObfuscationRules
+from peerage.players.house_colors import hide
+from peerage.protocol import Ask, Reply
+from peerage.settings import Rating, loads
+
+STEPS = ["one", "two", "three", "four", "five"]
+
+
+def color_of(played: Played, number: int = 1) -> str:
+    return str(played.outcome.detail["rounds"][number - 1]["color"])
+
+
+def encoding(text: str = "a riddle", steps: list[str] = STEPS) -> str:
+    return json.dumps({"obfuscated": text, "instructions": steps})
+
+
+Script = Mapping[str, Any]
+"""Request key → reply; `recover` and `attack` stand for all of a kind; "right" is the colour."""
+
+
+def battle(script: Script = MappingProxyType({}), **rules: Any) -> Played:
+    """By default every encoding is fine and every ally right, and no attacker ever is."""
+    made = fixture(COLOR_OBFUSCATION, ["Ann", "Bob"], rules)
+    colors = made.drawn["colors"]
+
+    def answer(ask: Ask, player: str) -> str | Reply:
+        number, what = ask.key.split("~")[0].split("/")[:2]
+        default = encoding() if what == "obfuscate" else "right" if what == "recover" else "000000"
+        said = script.get(ask.key.split("~")[0], script.get(f"{number}/{what}", script.get(what, default)))
+        said = said(colors[0]) if callable(said) else said
+        return colors[int(number) - 1 if len(colors) > 1 else 0] if said == "right" else said
+
+    return play(COLOR_OBFUSCATION, made, scripted(answer))
+
+
+def rounds(played: Played) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = played.outcome.detail["rounds"]
+    return found
+
+
+def test_who_recovers_more_colours_wins() -> None:
+    assert battle().outcome.scores == {"A": 0.5, "B": 0.5}
+    assert battle({"1/attack": "right"}).outcome.scores == {"A": 0, "B": 1}
+    assert battle({"2/attack/6": "right"}).outcome.scores == {"A": 1, "B": 0}
+    assert battle({"attack": "right"}).outcome.scores == {"A": 0.5, "B": 0.5}
+
+
+def test_the_attacker_sees_more_at_each_attempt_and_stops_when_right() -> None:
+    played = battle({"1/attack/4": "right"})
+    assert [key for key in played.keys if key.startswith("1/attack")] == [
+        f"1/attack/{n}" for n in range(1, 5)
+    ]
+    assert [guess["shown"] for guess in rounds(played)[0]["attempts"]] == [0, 1, 2, 3]
+    assert rounds(played)[0]["recovered"] == 4
+    for attempt, shown in ((1, 0), (2, 1), (4, 3)):
+        text = str(played.step(f"1/attack/{attempt}").ask.messages)
+        for place, step in enumerate(STEPS):
+            assert (f"{place + 1}. {step}" in text) == (place < shown)
+    assert all(
+        f"{place}. {step}" in str(played.step("1/recover").ask.messages)
+        for place, step in enumerate(STEPS, 1)
+    )
+    assert "It is not 000000." in str(played.step("1/attack/2").ask.messages)
+
+
+def test_shares_are_rounded_up_and_configurable() -> None:
+    played = battle({"obfuscate": encoding(steps=["all in one"])}, shares=[0, 0.01, 1])
+    assert [guess["shown"] for guess in rounds(played)[0]["attempts"]] == [0, 1, 1]
+    assert [guess["shown"] for guess in rounds(battle(shares=[1]))[0]["attempts"]] == [5]
+    for wrong in ([0.5, 0.2], [], [1.2]):
+        with pytest.raises(ValidationError):
+            ColorObfuscationRules(shares=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("said", ["123456", "I give up", Reply("refused", "no"), Reply("ok", "")])
+@pytest.mark.parametrize("part", ["1/recover", "1/obfuscate"])
+def test_a_broken_encoding(part: str, said: Any) -> None:
+    """An ally that is wrong, or gave no colour, and an obfuscator that gave nothing to decode."""
+    script = {part: said}
+    assert battle(script).outcome.scores == {"A": 0, "B": 1}
+    assert battle(script, ally_failure="ignore").outcome.scores == {"A": 0.5, "B": 0.5}
+    assert battle(script, ally_failure="void").outcome.void == "broken_encoding"
+    for policy in ("attacker", "ignore", "void"):
+        played = battle(script, ally_failure=policy)
+        assert rounds(played)[0]["broken"]
+        assert played.outcome.detail["readings"] == {
+            "attacker": {"A": 0, "B": 1},
+            "ignore": {"A": 0.5, "B": 0.5},
+        }
+
+
+def test_ignored_a_broken_encoding_can_still_be_attacked() -> None:
+    script = {"1/recover": "123456", "1/attack/2": "right"}
+    assert battle(script, ally_failure="ignore").outcome.scores == {"A": 0, "B": 1}
+
+
+@pytest.mark.parametrize("key", ["1/obfuscate", "2/recover", "1/attack/3", "2/attack/1"])
+def test_a_failed_provider_voids_the_match(key: str) -> None:
+    played = battle({key: Reply("void")})
+    assert played.outcome.void == "no_answer"
+    assert set(played.outcome.costs) == {"A", "B"}
+
+
+@pytest.mark.parametrize("said", ["red", "#F00", "FF0000FF", "FF0000 or 00FF00", "", Reply("refused", "no")])
+def test_an_unusable_guess_is_an_attempt_that_failed(said: Any) -> None:
+    played = battle({"1/attack": said})
+    first = rounds(played)[0]
+    assert [guess["right"] for guess in first["attempts"]] == [False] * 6
+    assert {guess["color"] for guess in first["attempts"]} == {""}
+    assert first["recovered"] == 0
+    assert "It is not" not in str(played.step("1/attack/2").ask.messages)
+
+
+def leaking(where: str) -> Callable[[str], str]:
+    def said(color: str) -> str:
+        if where == "string":
+            return encoding(text=f"look: {color[::-1]}")
+        return encoding(steps=["one", "two", f"it becomes {color.lower()}", "four", "five"])
+
+    return said
+
+
+def test_leaks_are_reported() -> None:
+    played = battle({"1/obfuscate": leaking("string")})
+    assert rounds(played)[0]["leaks"] == [{"form": "reversed", "where": "string"}]
+    assert played.outcome.scores == {"A": 0.5, "B": 0.5}
+    assert rounds(played)[1]["leaks"] == []
+
+
+def test_a_leak_counts_once_it_was_shown() -> None:
+    script = {"1/obfuscate": leaking("instruction 3")}
+    early = battle({**script, "1/attack/3": "right"})
+    assert [rounds(early)[0]["leaks"], rounds(early)[0]["recovered"]] == [[], 3]
+    late = battle(script)
+    assert rounds(late)[0]["leaks"] == [{"form": "the colour", "where": "instruction 3"}]
+
+
+def test_a_leak_over_several_instructions() -> None:
+    def said(color: str) -> str:
+        return encoding(steps=[f"digit {digit}" if place else digit for place, digit in enumerate(color)])
+
+    found = rounds(battle({"1/obfuscate": said}))[0]["leaks"]
+    assert {leak["where"] for leak in found} == {"instructions"}
+
+
+def test_by_setting_a_leak_forfeits_the_round() -> None:
+    string = battle({"1/obfuscate": leaking("string")}, leaks="forfeit")
+    assert string.outcome.scores == {"A": 0, "B": 1}
+    assert rounds(string)[0]["forfeit"]
+    assert [key for key in string.keys if key.startswith("1/")] == ["1/obfuscate"]  # nobody need be paid
+    third = battle({"1/obfuscate": leaking("instruction 3")}, leaks="forfeit", ally_failure="ignore")
+    assert third.outcome.scores == {"A": 0, "B": 1}
+    assert len(rounds(third)[0]["attempts"]) == 3
+    assert third.outcome.detail["readings"]["ignore"] == {"A": 0, "B": 1}
+
+
+@pytest.mark.parametrize(
+    ("script", "score"),
+    [
+        ({"1/attack/2": "right", "2/attack/5": "right"}, 0.0),
+        ({"1/attack/3": "right", "2/attack/3": "right"}, 0.5),
+        ({"2/attack/6": "right"}, 1.0),
+        ({"1/recover": "123456", "2/attack/2": "right"}, 0.0),
+    ],
+)
+def test_fewer_attempts_decide_among_equals_by_setting(script: Script, score: float) -> None:
+    assert battle(script, order="attempts").outcome.scores["A"] == score
+
+
+def test_same_colour_or_fresh_ones() -> None:
+    same, fresh = battle(), battle(color="fresh")
+    assert color_of(same, 1) == color_of(same, 2)
+    assert color_of(fresh, 1) != color_of(fresh, 2)
+    rules = ColorObfuscationRules()
+    assert draw(rules, "s", 1) == draw(rules, "s", 1)
+    assert len({draw(rules, "s", number)["colors"][0] for number in range(200)}) > 195
+
+
+def test_costs_are_those_of_every_reply() -> None:
+    played = battle({"1/attack": "red"})
+    asked = {label: sum(step.ask.to == label for step in played.steps) for label in "AB"}
+    assert played.outcome.costs == pytest.approx({label: count / 1e3 for label, count in asked.items()})
+
+
+def test_the_colour_reaches_the_obfuscator_alone() -> None:
+    played = battle(color="fresh")
+    for step in played.steps:
+        shown = color_of(played) in str(step.ask.messages)
+        assert shown == (step.ask.key == "1/obfuscate")
+
+
+def test_prompts_say_what_the_settings_mean() -> None:
+    def told(**rules: Any) -> str:
+        return str(battle(**rules).step("1/obfuscate").ask.messages)
+
+    assert "up to 6 attempts with 0%, 20%, 40%, 60%, 80% and 100% of" in told()
+    assert "100% of the instructions for a single attempt" in told(shares=[1])
+    assert "as if the attacker had recovered" in told()
+    assert "makes the whole battle void" in told(ally_failure="void")
+    assert "gains nobody anything" in told(ally_failure="ignore")
+    assert "loses you the round" in told(leaks="forfeit")
+
+
+def test_the_true_order_of_house_players_comes_out() -> None:
+    models = {f"p{skill}": f"house:{skill / 10}" for skill in (1, 3, 5, 7, 9)}
+    points = dict.fromkeys(models, 0.0)
+    number = 0
+    for _ in range(12):
+        for pair in combinations(models, 2):
+            number += 1
+            seats = list(pair) if number % 2 else list(pair)[::-1]
+            made = fixture(COLOR_OBFUSCATION, seats, number=number, seed=f"order/{number}")
+            for seat, score in zip(
+                made.seats,
+                play(COLOR_OBFUSCATION, made, house(models, made.seed)).outcome.scores.values(),
+                strict=True,
+            ):
+                points[seat.player] += score
+    assert sorted(points, key=points.__getitem__) == list(models)
+
+
+def test_instructions_of_house_players_are_true() -> None:
+    """Following the instructions by hand gives the colour back, unless the encoding is broken."""
+    for number in range(200):
+        draws = [hash((number, place)) % 2**32 for place in range(16)]
+        text, broken = hide("12AB9F", number / 200, draws)
+        made = json.loads(text)
+        assert (follow(made["obfuscated"], made["instructions"]) == "12AB9F") != broken
+
+
+def follow(text: str, steps: list[str]) -> str:
+    digits = [int(digit, 16) for digit in text]
+    for step in steps[1:-1]:
+        words = step.replace("@", "").split()
+        if step.startswith("Subtract") and "its place" in step:
+            digits = [value - int(words[1], 16) * place for place, value in enumerate(digits, 1)]
+        elif step.startswith("Subtract"):
+            digits = [value - int(words[1], 16) for value in digits]
+        elif step.startswith("Add"):
+            digits = [value + int(words[1], 16) for value in digits]
+        elif step.startswith("Combine"):
+            digits = [value ^ int(words[4], 16) for value in digits]
+        elif step.startswith("Move"):
+            digits = digits[int(words[3]) :] + digits[: int(words[3])]
+        else:
+            digits = [digits[place - 1] for place in (1, 4, 2, 5, 3, 6)]
+        digits = [value % 16 for value in digits]
+    return "".join(f"{value:X}" for value in digits)
+
+
+def test_the_game_brings_its_own_rating_constants() -> None:
+    players = "players: [house:0.1, house:0.9]\n"
+    own = loads(f"game: color-obfuscation\n{players}").rating
+    assert (own.k_factor, own.initial, own.propagation_width) == (32, 1500, None)
+    stated = loads(
+        f"game: color-obfuscation\nrating: {{k_factor: 10, propagation_width: 20}}\n{players}"
+    ).rating
+    assert (stated.k_factor, stated.propagation_width) == (10, 20)
+    assert loads(players).rating == Rating()
+    for game in GAMES.values():
+        Rating.model_validate(dict(game.rating))

@@ -1,0 +1,159 @@
+"""The recorded battles of the original, through our game and through a ledger and back."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.offline import fixture
+
+from peerage.arena import open_arena
+from peerage.engine.admit import admit, outcome
+from peerage.engine.codec import fixture_body
+from peerage.games.color_obfuscation import COLOR_OBFUSCATION
+from peerage.games.color_obfuscation_rules import ColorObfuscationRules
+from peerage.ledger.cob import SOURCE, Battle, battles, entered, read_battles, recording, write_battles
+from peerage.ledger.store import Batch, FixtureRow, LedgerError
+from peerage.standings import elo_settings
+
+FILE = Path(__file__).parents[1] / "data/cob/data.json"
+RECORDED = read_battles(FILE.read_bytes(), "data.json")
+IGNORE, OURS = ColorObfuscationRules(ally_failure="ignore"), ColorObfuscationRules()
+
+
+@pytest.mark.parametrize("battle", RECORDED, ids=lambda battle: battle.battle_id)
+def test_a_recorded_battle_comes_out_as_recorded_when_broken_encodings_are_ignored(battle: Battle) -> None:
+    found = outcome(COLOR_OBFUSCATION, recording(battle, IGNORE))
+    assert found.scores == battle.scores
+    for one, played in zip(battle.rounds, found.detail["rounds"], strict=True):
+        assert played["recovered"] == (one.attacker_succeeded_on_attempt or 0)
+        assert played["ally"]["color"] == (one.llm2_conversation.parsed_deobfuscated_color or "")
+        assert played["broken"] != one.llm2_conversation.is_correct_deobfuscation
+        assert [guess["color"] or None for guess in played["attempts"]] == [
+            attempt.guessed_color for attempt in one.llm3_attempts
+        ]
+
+
+def test_our_verdict_under_the_default() -> None:
+    """Three encodings were broken; two battles turn."""
+    found = [outcome(COLOR_OBFUSCATION, recording(battle, OURS)) for battle in RECORDED]
+    assert [one.scores["A"] for one in found] == [1, 0.5, 0.5, 0.5, 0.5, 0, 1, 0.5, 0.5, 0.5]
+    assert [
+        place for place, one in enumerate(found) if any(part["broken"] for part in one.detail["rounds"])
+    ] == [1, 3, 6]
+    assert [one.detail["readings"]["ignore"] for one in found] == [battle.scores for battle in RECORDED]
+    void = ColorObfuscationRules(ally_failure="void")
+    assert [
+        place
+        for place, battle in enumerate(RECORDED)
+        if outcome(COLOR_OBFUSCATION, recording(battle, void)).void == "broken_encoding"
+    ] == [1, 3, 6]
+
+
+@pytest.fixture
+def arena_folder(tmp_path: Path) -> Path:
+    names = dict.fromkeys(n for b in RECORDED for n in (b.model_A_info.name, b.model_B_info.name))
+    players = "".join(f'  - {{model: "house:0.5", name: "{name}"}}\n' for name in names)
+    (tmp_path / "arena.yaml").write_text(
+        f"game: color-obfuscation\nrules: {{ally_failure: ignore}}\nplayers:\n{players}", "utf-8"
+    )
+    return tmp_path
+
+
+def test_entered_battles_verify_replay_rate_and_leave_as_they_came(arena_folder: Path) -> None:
+    with open_arena(arena_folder) as arena:
+        assert entered(arena.ledger) == set()
+        arena.admit([recording(battle, IGNORE, "ab" * 32) for battle in RECORDED])
+        assert entered(arena.ledger) == {battle.battle_id for battle in RECORDED}
+        assert arena.verify().ok
+        report = arena.replay()
+        assert report.ok
+        assert report.recomputed == 10
+        ratings = {row["player"]: row["rating"] for row in arena.leaderboard("raw")}
+        assert ratings == pytest.approx(published())
+        source = arena.transcript(1).drawn["source"]
+        assert (source["from"], source["sha256"]) == (SOURCE, "ab" * 32)
+        assert arena.stats().matches == 10
+        text = "".join(write_battles(battles(arena.ledger)))
+    assert json.loads(text) == json.loads(FILE.read_text("utf-8"))
+
+
+def published() -> dict[str, float]:
+    """The original's Elo: K = 32 from 1500, in the order of time."""
+    ratings: dict[str, float] = {}
+    for battle in sorted(RECORDED, key=lambda battle: battle.timestamp_start):
+        first, second = battle.model_A_info.name, battle.model_B_info.name
+        a, b = ratings.setdefault(first, 1500), ratings.setdefault(second, 1500)
+        change = 32 * (battle.scores["A"] - 1 / (1 + 10 ** ((b - a) / 400)))
+        ratings[first], ratings[second] = a + change, b - change
+    return ratings
+
+
+def test_an_arena_goes_on_after_entered_battles(arena_folder: Path) -> None:
+    with open_arena(arena_folder) as arena:
+        arena.admit([recording(battle, IGNORE) for battle in RECORDED[:6]])
+        arena.run(max_matches=14)
+        arena.admit([recording(battle, IGNORE) for battle in RECORDED[6:]])
+        assert arena.ledger.heads() == (18, 18)
+        assert arena.verify().ok
+        assert arena.replay().ok
+        found = list(battles(arena.ledger))
+        assert [battle.battle_id for battle in found[-4:]] == [battle.battle_id for battle in RECORDED[6:]]
+        ours = found[6:-4]
+        again = [outcome(COLOR_OBFUSCATION, recording(battle, IGNORE)) for battle in ours]
+        assert [one.scores for one in again] == [battle.scores for battle in ours]
+
+
+def test_what_we_play_reads_back(tmp_path: Path) -> None:
+    """Several attempts, repairs and broken encodings among the battles that leave and come back."""
+    (tmp_path / "arena.yaml").write_text(
+        "game: color-obfuscation\nplayers:\n  - house:0.1\n  - house:0.9\n  - house:0.5\n"
+        '  - {model: "house:0.6", name: sloppy, faults: {malformed: 0.3, refusing: 0.1}}\n',
+        "utf-8",
+    )
+    with open_arena(tmp_path) as arena:
+        arena.run(max_matches=60)
+        found = read_battles("".join(write_battles(battles(arena.ledger))).encode(), "ours")
+        assert len(found) == 60
+        assert any(len(one.llm3_attempts) == 6 for battle in found for one in battle.rounds)
+        assert any(one.obfuscated_text is None for battle in found for one in battle.rounds)
+        scores = [summary.scores for summary in arena.ledger.summaries()]
+    again = [outcome(COLOR_OBFUSCATION, recording(battle, OURS)) for battle in found]
+    assert [tuple(one.scores.values()) for one in again] == scores
+
+
+def test_an_incomplete_record_is_refused_and_nothing_is_entered(arena_folder: Path) -> None:
+    good = [recording(battle, IGNORE) for battle in RECORDED[:2]]
+    bad = good[1]._replace(replies={key: text for key, text in good[1].replies.items() if key != "2/recover"})
+    with open_arena(arena_folder) as arena:
+        with pytest.raises(LedgerError, match="no reply to '2/recover'"):
+            arena.admit([good[0], bad])
+        assert arena.ledger.heads() == (0, 0)
+
+
+def test_matches_under_way_come_first(arena_folder: Path) -> None:
+    made = fixture(COLOR_OBFUSCATION, ["Ann", "Bob"])
+    body, texts = fixture_body(made)
+    with open_arena(arena_folder) as arena, arena.ledger.runner():
+        arena.ledger.write(Batch(texts=texts, fixtures=[FixtureRow(1, 1, body)]))
+        with pytest.raises(LedgerError, match="1 matches are under way"):
+            admit(arena.ledger, COLOR_OBFUSCATION, [], elo_settings(arena.settings.rating))
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"plaintext_color": "red"}, "found the colour 'red'"),
+        ({"battle_outcome": "draw"}, "found the outcome 'draw'"),
+        ({"timestamp_end": "today"}, "found the time 'today'"),
+        ({"rounds": []}, "expected two rounds"),
+        ({"model_B_info": {"name": "anthropic/claude-3.7-sonnet"}}, "plays against itself"),
+        ({"rounds": 3}, r"Expected `array`, got `int` - at `\$\[0\].rounds`"),
+    ],
+)
+def test_a_file_that_is_none_is_told(change: dict[str, object], problem: str) -> None:
+    data = json.loads(FILE.read_text("utf-8"))[:1]
+    data[0] |= change
+    with pytest.raises(LedgerError, match=problem):
+        read_battles(json.dumps(data).encode(), "data.json")
+    with pytest.raises(LedgerError, match=r"data\.json is no data\.json"):
+        read_battles(b"{", "data.json")
