@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 import pytest
+from tests import offline
 from tests.engine.arenas import (
     head,
     house,
@@ -23,9 +26,18 @@ from tests.engine.arenas import (
 from tests.engine.clients import Cast
 
 from peerage.arena import ArenaError
-from peerage.players.client import Answer, PlayerError
+from peerage.engine.admission import worst_cost
+from peerage.engine.codec import request_body
+from peerage.engine.driver import Driver
+from peerage.games.duel import DUEL
+from peerage.games.duel_rules import DuelRules
+from peerage.ledger.store import Exchange
+from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.house import HouseClient
 from peerage.players.paced import PacedClient
+from peerage.players.prices import Price, price_of
+from peerage.settings import PlayerSettings
+from peerage.settings import Price as Stated
 
 NANO = 10**9
 PRICE = {"input": 0.0, "output": 1000.0}
@@ -157,10 +169,29 @@ def test_a_spent_player_leaves_the_pool_and_when_too_few_are_left_the_arena_ends
             break
     assert run > 2
     assert head(interrupted) == head(tmp_path)
+    for limit in (3, 4, 13, 14, 30, None):
+        stepwise = play(settings(tmp_path / "steps", 16), limit)
+    assert stepwise.reason == "budget"
+    assert head(tmp_path / "steps") == head(tmp_path)
     more = play(settings(tmp_path, 8, 3.0), None)
     assert more.settled > report.settled
     assert "done" in statuses(tmp_path)[report.settled :]
     assert max(spent_by_player(tmp_path).values()) <= 3 * NANO
+
+
+def test_the_others_play_on_when_one_player_has_spent_its_budget(tmp_path: Path) -> None:
+    players = priced(8)
+    players[0]["price"] = {"input": 0, "output": 20_000}
+    arena(tmp_path, {"player": 12.0}, players=players, pairing={"window": 8})
+    assert play(tmp_path, 60).settled == 60
+    found = statuses(tmp_path)
+    assert "player_budget: p0" in found
+    assert set(found[30:]) == {"done"}
+    ledger = ledger_of(tmp_path)
+    for summary in ledger.summaries(31):
+        assert "p0" not in summary.players
+    ledger.close()
+    assert 0 < spent_by_player(tmp_path)["p0"] <= 12 * NANO
 
 
 BUDGETS = {"arena": 7.0, "match": 1.2, "player": 2.5}
@@ -180,7 +211,7 @@ def test_failed_attempts_that_may_have_been_paid_count_and_never_break_a_budget(
     tmp_path: Path, concurrency: int
 ) -> None:
     rng = random.Random(5)
-    cast = Cast(lambda *_: PlayerError("dropped", maybe_paid=True) if rng.random() < 0.3 else None)
+    cast = Cast(lambda *_: PlayerError("dropped", maybe_paid=True) if rng.random() < 0.6 else None)
     report = play(arena(tmp_path, BUDGETS, concurrency), 200, clients=cast)
     assert within(tmp_path)
     assert report.spent_nano == total_spent(tmp_path) > 2 * NANO
@@ -211,3 +242,63 @@ def test_a_reply_without_usage_counts_at_its_worst(tmp_path: Path) -> None:
     ledger = ledger_of(tmp_path)
     assert all(b"cost_nano" not in row.reply for row in ledger.exchanges(1) if row.reply)
     ledger.close()
+
+
+class Charging(HouseClient):
+    """A house player whose every reply is said to have cost `dollars`."""
+
+    dollars = 2.0
+
+    def answer_now(self, call: Call) -> Answer:
+        return msgspec.structs.replace(super().answer_now(call), cost_usd=self.dollars)
+
+
+@pytest.mark.parametrize("budget", [{"arena": 5.0}, {"player": 3.0}, {"match": 5.0}])
+def test_whoever_charges_more_than_the_worst_case_ends_the_run(
+    tmp_path: Path, budget: dict[str, float]
+) -> None:
+    """What nobody could foresee was in flight; nothing more is asked, not by the next run either."""
+    arena(tmp_path, budget, players=priced(5), concurrency=4)
+    charging = {"clients": lambda player: PacedClient(Charging(player))}
+    report = play(tmp_path, 30, **charging)
+    assert report.reason == "budget"
+    assert "cost $2.0000, at most $0.0600 was expected" in report.note
+    assert report.calls <= 12  # some 25 in an undisturbed run of the four matches
+    before = total_spent(tmp_path)
+    again = play(tmp_path, 30, **charging)
+    assert total_spent(tmp_path) - before <= (2 * NANO if "arena" not in budget else 0) * max(1, again.calls)
+
+
+class Priced(NamedTuple):
+    price: Price
+
+
+def test_a_price_that_fell_since_leaves_what_is_still_to_be_asked_covered() -> None:
+    """What a call cost at the old price says nothing about what the others may cost at the new one."""
+    rules = DuelRules.model_validate(TIGHT)
+    made = offline.fixture(DUEL, ["ada", "bob", "cyd", "dan"], TIGHT)
+    body, _ = request_body(Driver(DUEL, made, rules).start()[0])
+    for output in (1000.0, 1.0):
+        player = PlayerSettings(model="house:0.5", price=Stated(input=0, output=output))
+        price = price_of(player, date(2026, 1, 1))
+        lines = {seat.player: Priced(price) for seat in made.all_seats()}
+        asked = Exchange(1, "question/1/1", 1, made.seats[0].player, body, b"{}", None, NANO)
+        before, after = worst_cost(DUEL, rules, made, lines), worst_cost(DUEL, rules, made, lines, [asked])
+        one_call = price.worst_nano(0, LIMIT["max_tokens"])
+        assert {name: before[name] - after[name] for name in before} == {
+            name: one_call if name == "ada" else 0 for name in before
+        }
+
+
+@pytest.mark.parametrize("dollars", [9e8, 1e300, 10_001.0])
+def test_absurd_costs_are_unknown_and_the_ledger_stays_usable(tmp_path: Path, dollars: float) -> None:
+    """Sums of some ten such replies would overflow what a database adds up, and no run could begin again."""
+    arena(tmp_path, None, players=house(5))
+
+    class Absurd(Charging):
+        pass
+
+    Absurd.dollars = dollars
+    play(tmp_path, 3, clients=lambda player: PacedClient(Absurd(player)))
+    assert play(tmp_path, 4).settled == 4
+    assert total_spent(tmp_path) < NANO

@@ -90,11 +90,10 @@ def test_what_pending_matches_have_cost_is_known_by_match_and_player(tmp_path: P
     play_stopping_at(tmp_path, 100, random.Random(0).uniform(8, 9), paced())
     found = recovered(tmp_path)
     pending = {fixture.number for fixture, _ in found.pending}
-    assert set(found.replied) <= set(found.begun) <= pending
+    assert set(found.begun) <= pending
     ledger = ledger_of(tmp_path)
     for match, by_player in found.begun.items():
         replied = sum(row.cost_nano or 0 for row in ledger.exchanges(match, match))
         still_open = [row for row in ledger.unanswered(match) if row.match == match and not row.failed]
-        assert sum(found.replied.get(match, {}).values()) == replied
         assert sum(by_player.values()) == replied + sum(row.worst_nano or 0 for row in still_open)
     ledger.close()

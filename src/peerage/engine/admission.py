@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from peerage.engine.calls import OVERHEAD_BYTES
+from peerage.engine.codec import seat_of
 from peerage.games.game import GameSpec
+from peerage.ledger.store import Exchange
 from peerage.match import Fixture
 from peerage.players.prices import Price
 
@@ -19,16 +21,28 @@ class Priced(Protocol):
 
 
 def worst_cost(
-    spec: GameSpec[Any], rules: Any, fixture: Fixture, lines: Mapping[str, Priced]
+    spec: GameSpec[Any],
+    rules: Any,
+    fixture: Fixture,
+    lines: Mapping[str, Priced],
+    recorded: Iterable[Exchange] = (),
 ) -> dict[str, int]:
-    """The most that a match can cost, by player, in 1e-9 dollars; unknown prices count nothing."""
+    """The most that a match can still cost, by player, in 1e-9 dollars; unknown prices count nothing.
+
+    Of `recorded` each answered call frees what it cost, but never more than a call may cost today: a price
+    may have fallen since, and what is still to be asked must stay covered.
+    """
     worst: dict[str, int] = {}
+    most: dict[str, int] = {}
     seats = {seat.label: seat.player for seat in fixture.all_seats()}
     for bound in spec.bounds(rules, fixture):
         line = lines.get(seats[bound.seat])
         if line is None:
             continue
-        each = line.price.worst_nano(bound.input_bytes + OVERHEAD_BYTES, bound.max_tokens)
-        most = bound.worst * (each or 0)
-        worst[seats[bound.seat]] = worst.get(seats[bound.seat], 0) + most
+        each = line.price.worst_nano(bound.input_bytes + OVERHEAD_BYTES, bound.max_tokens) or 0
+        most[bound.seat] = each
+        worst[seats[bound.seat]] = worst.get(seats[bound.seat], 0) + bound.worst * each
+    for exchange in recorded:
+        if exchange.reply is not None and exchange.player in worst:
+            worst[exchange.player] -= min(exchange.cost_nano or 0, most.get(seat_of(exchange.request), 0))
     return worst

@@ -116,6 +116,16 @@ class Budget:
         self._paid[number] = self._paid.get(number, 0) + cost
         self._release(number, player, cost)
 
+    def overrun(self, number: int, player: str) -> bool:
+        """Whether what is set aside no longer fits a limit, after a call that cost more than its worst."""
+        if self.limit is not None and self.spent + self._held_sum > self.limit:
+            return True
+        mine = self.spent_by.get(player, 0) + self._held_by.get(player, 0)
+        if self.per_player is not None and mine > self.per_player:
+            return True
+        match = self._paid.get(number, 0) + sum(self._held.get(number, {}).values())
+        return self.per_match is not None and match > self.per_match
+
     def may_add(self, number: int, player: str, worst: int) -> bool:
         """Set more aside, for repeating a call that may have been paid; False when it does not fit."""
         held = self._held.get(number)

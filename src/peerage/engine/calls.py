@@ -25,6 +25,8 @@ from peerage.protocol import Ask, Reply, Speaker, fence, render, storable
 from peerage.settings import Engine, PlayerSettings
 
 MAX_STORED_CHARS = 262_144
+MAX_NANO = 10_000 * 10**9
+"""What one reply may cost: a larger sum is no cost but a mistake, and enough of them would overflow sums."""
 OVERHEAD_BYTES = 512
 """Bytes counted on top of a request's text for what a provider wraps around it."""
 
@@ -324,6 +326,8 @@ def _raw(line: Line, answer: Answer) -> Reply:
         cost = line.price.cost_nano(tokens_in, tokens_out, round(seconds * 1000))
     else:
         cost = _nano(answer.cost_usd)
+    if cost is not None and cost > MAX_NANO:
+        cost = None
     watts = line.settings.watts
     return Reply(
         "refused" if answer.refused else "ok",

@@ -59,6 +59,12 @@ class _Shape(Struct, frozen=True, gc=False):
     form: str
 
 
+class _Asked(Struct, frozen=True, gc=False):
+    """The little of a request that the budget needs."""
+
+    to: str
+
+
 class _Body(Struct, frozen=True, omit_defaults=True, gc=False):
     """A reply as stored; `status` invalid never stands here, since validity follows from the kind."""
 
@@ -80,6 +86,7 @@ _encode = msgspec.json.Encoder().encode
 _decode_form = msgspec.json.Decoder(_Form).decode
 _decode_request = msgspec.json.Decoder(_Request).decode
 _decode_shape = msgspec.json.Decoder(_Shape).decode
+_decode_asked = msgspec.json.Decoder(_Asked).decode
 _decode_body = msgspec.json.Decoder(_Body).decode
 _decode_record = msgspec.json.Decoder(MatchRecord).decode
 
@@ -160,6 +167,11 @@ def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Calla
 def form_of(body: bytes) -> str:
     """Which form (role, limits, kind of reply, templates) a stored request has: its digest in hex."""
     return _decode_shape(body).form
+
+
+def seat_of(body: bytes) -> str:
+    """The label of the seat that a stored request asks."""
+    return _decode_asked(body).to
 
 
 def read_form(text: str) -> tuple[Role, AnyKind]:

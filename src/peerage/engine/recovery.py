@@ -41,8 +41,8 @@ class Recovered:
     rounds, as pairing may need them; `round_ends` the last number of each round not folded yet. `pending`
     are issued fixtures without a record, with their digests, and `exchanges` what is on record for them.
     `spent_nano` counts known costs, and calls left open by a crash at their worst; `spent_by` the same by
-    player, `begun` that part of it which belongs to pending matches and `replied` what of that answered
-    calls cost. `left_open` are the calls that the last run left open.
+    player, `begun` that part of it which belongs to pending matches. `left_open` are the calls that the last
+    run left open.
 
     `retired` maps players whose budget voided a match to its round, and `unaffordable` counts the last
     matches void for a budget without one between that was not (see `read_budget_voids`).
@@ -62,7 +62,6 @@ class Recovered:
     spent_nano: int = 0
     spent_by: Mapping[str, int] = field(default_factory=dict)
     begun: dict[int, dict[str, int]] = field(default_factory=dict)
-    replied: dict[int, dict[str, int]] = field(default_factory=dict)
     left_open: list[Unanswered] = field(default_factory=list)
     retired: dict[str, int] = field(default_factory=dict)
     unaffordable: int = 0
@@ -106,7 +105,6 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
         for exchange in ledger.exchanges(recorded + 1):
             found.exchanges.setdefault(exchange.match, []).append(exchange)
             if exchange.reply is not None:
-                _add(found.replied, exchange.match, exchange.player, exchange.cost_nano)
                 _add(found.begun, exchange.match, exchange.player, exchange.cost_nano)
     for lost in ledger.unanswered(recorded + 1):
         _add(found.begun, lost.match, lost.player, lost.cost_nano if lost.failed else lost.worst_nano)

@@ -215,7 +215,9 @@ class Runner:
         self._admitting = True
         try:
             while (
-                not self._stopping and self._queue and len(self._matches) < self._settings.engine.concurrency
+                not self._done.done()
+                and self._queue
+                and len(self._matches) < self._settings.engine.concurrency
             ):
                 fixture, digest = self._queue[0]
                 if self._reached(fixture.number):
@@ -248,10 +250,9 @@ class Runner:
 
     def _afford(self, fixture: Fixture) -> str | None:
         """Set the match's worst cost aside. Returns "" when it may start, why it is void, or None to wait."""
-        worst = worst_cost(self._spec, self._rules_for(fixture), fixture, self._lines)
         number = fixture.number
-        for player, spent in self._recovered.replied.get(number, {}).items():
-            worst[player] = max(0, worst.get(player, 0) - spent)
+        recorded = self._recovered.exchanges.get(number, ())
+        worst = worst_cost(self._spec, self._rules_for(fixture), fixture, self._lines, recorded)
         verdict, player = self._budget.may_start(number, worst)
         if verdict is Verdict.YES:
             self._unaffordable = 0
@@ -331,7 +332,14 @@ class Runner:
     def _replied(self, pending: Pending, raw: Reply, digest: bytes) -> None:
         match = self._matches[pending.match]
         match.tally.add(pending.ask.key, pending.player, raw, digest)
-        self._budget.pay(pending.match, pending.player, most_nano(pending, raw) or 0)
+        cost = most_nano(pending, raw) or 0
+        self._budget.pay(pending.match, pending.player, cost)
+        most = pending.worst or 0
+        if cost > most and self._budget.overrun(pending.match, pending.player):
+            note = (
+                f"a reply of {pending.player} cost ${cost / 1e9:.4f}, at most ${most / 1e9:.4f} was expected"
+            )
+            self._end("budget", f"{note}; nothing more is asked, lest more goes beyond the budget")
         self._go_on(match, match.driver.feed(pending.ask.key, raw))
 
     def _paid_again(self, pending: Pending, nano: int) -> bool:
