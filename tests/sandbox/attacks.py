@@ -79,7 +79,7 @@ _MEMORY = [
     ),
     Attack(
         "parser bomb",
-        "import ast; x = ast.parse('[' + '0,' * 400_000 + ']'); print('PWNED')",
+        "import ast; x = ast.parse('[' + '0,' * 300_000 + ']'); print('PWNED')",
         ends=("memory", "fuel"),
     ),
     Attack(
@@ -87,8 +87,8 @@ _MEMORY = [
         """
 import sys
 sys.setrecursionlimit(10 ** 9)
-exec('def f(n):\\n ' + '; '.join(f'v{{k}} = n' for k in range(40)) + '\\n return f(n - 1) if n else print("PWNED")')
-f(1_500_000)
+exec('def f(n):\\n ' + '; '.join(f'v{{k}} = n' for k in range(90)) + '\\n return f(n - 1) if n else print("PWNED")')
+f(500_000)
 """,
         ends=("memory", "fuel", "error"),
     ),

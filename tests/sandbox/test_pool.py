@@ -141,6 +141,31 @@ def test_cancelling_a_run_ends_its_worker(sandbox: Sandboxes) -> None:
     assert sandbox.wait(cancelled()) == "1\n"
 
 
+def test_a_snapshot_that_cannot_be_loaded_is_made_anew(
+    sandbox: Sandboxes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sandbox.run("print(1)").ok
+    good, bad = image.path(), tmp_path / "bad.cwasm"
+    bad.write_bytes(good.read_bytes()[:100_000])
+    bad.chmod(0o600)
+    made: list[Path] = []
+
+    async def build(file: Path) -> None:
+        made.append(file)
+        file.write_bytes(good.read_bytes())
+        file.chmod(0o600)
+
+    monkeypatch.setattr(image, "path", lambda: bad)
+    monkeypatch.setattr("peerage.sandbox.pool._build", build)
+
+    async def run() -> str:
+        async with Pool(workers=2) as pool:
+            return (await pool.run(Program("print(1)"))).stdout
+
+    assert sandbox.wait(run()) == "1\n"
+    assert made == [bad]
+
+
 def test_a_closed_pool_runs_nothing(sandbox: Sandboxes) -> None:
     async def after_close() -> None:
         pool = Pool(workers=1)
@@ -196,6 +221,30 @@ native.serve(os.getppid())
     head, _ = wire.decode(done.stdout[wire.LENGTH :])
     assert "native mode needs Landlock and seccomp" in head["refused"]
     assert b"x\n" not in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not LINUX, reason="reads /proc")
+def test_memory_stays_flat_over_2000_runs() -> None:
+    async def resident() -> list[float]:
+        known = _children()
+        seen: list[float] = []
+        async with Pool(workers=1) as pool:
+            for _ in range(10):
+                for _ in range(200):
+                    assert (await pool.run(Program("import re; x = [0] * 100_000; print(len(x))"))).ok
+                (child,) = _children() - known
+                status = Path(f"/proc/{child}/status").read_text()
+                seen.append(int(status.partition("VmRSS:")[2].split()[0]) / 1024)
+        return seen
+
+    seen = asyncio.run(resident())
+    assert max(seen) < seen[0] * 1.1 + 2, seen
+
+
+def test_a_program_must_have_a_sensible_size() -> None:
+    with pytest.raises(ValueError, match="at most"):
+        Program("", "x" * 20_000_000)
 
 
 @pytest.mark.parametrize("wrong", [{"fuel": 0}, {"memory": 1000}, {"seconds": -1.0}, {"output": 0}])

@@ -15,11 +15,12 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from peerage.protocol import storable
 from peerage.sandbox import image, wire
@@ -98,6 +99,13 @@ class Pool:
             return self._idle.pop()
         if self._mode == "native":
             return await _Worker.start("native", str(os.getpid()))
+        try:
+            return await self._start_wasm()
+        except _Stale:
+            await self._discard()
+            return await self._start_wasm()
+
+    async def _start_wasm(self) -> _Worker:
         snapshot = await self._made()
         worker = await _Worker.start("wasm", str(os.getpid()), str(snapshot))
         try:
@@ -121,6 +129,16 @@ class Pool:
                     await _build(snapshot)
                 self._snapshot = snapshot
             return self._snapshot
+
+    async def _discard(self) -> None:
+        async with self._ready:
+            if self._snapshot is not None:
+                self._snapshot.unlink(missing_ok=True)
+                self._snapshot = None
+
+
+class _Stale(SandboxUnavailable):
+    """The snapshot cannot be loaded on this machine, and must be made anew."""
 
 
 async def _build(snapshot: Path) -> None:
@@ -202,7 +220,7 @@ class _Worker:
             words = await self._last_words(error)
             raise SandboxUnavailable(f"a sandbox worker did not start: {words}") from error
         if "refused" in head:
-            raise SandboxUnavailable(head["refused"])
+            raise (_Stale if head.get("stale") else SandboxUnavailable)(head["refused"])
         self.protections = head["protections"]
         self.usable = True
 
@@ -214,20 +232,21 @@ class _Worker:
             async with asyncio.timeout(program.limits.seconds):
                 await self._send(program)
                 head, tail = await self._receive()
+            status, cut = head["status"], head.get("stdout", 0)
+            if status not in get_args(Status) or not isinstance(cut, int):
+                raise ValueError(f"a worker answered {head!r:.200}")
         except TimeoutError:
             return _result("timeout", b"", b"", None, started)
-        except (EOFError, ValueError, OSError) as error:
+        except (EOFError, ValueError, OSError, KeyError) as error:
             words = await self._last_words(error)
             return _result("sandbox_error", b"", words.encode(), None, started)
-        if head["status"] == "sandbox_error":
-            return _result("sandbox_error", b"", tail, None, started)
-        self.usable = True
-        stdout = head["stdout"]
-        return _result(head["status"], tail[:stdout], tail[stdout:], head["fuel"], started)
+        self.usable = status != "sandbox_error"
+        return _result(status, tail[:cut], tail[cut:], head.get("fuel"), started)
 
     async def run_native(self, program: Program) -> RunResult:
         """Send one program to a process that it uses up; SandboxUnavailable when that could not be jailed."""
-        await self._send(program)
+        with suppress(OSError):  # it has ended already, and `welcome` says why
+            await self._send(program)
         await self.welcome()
         self.usable = False
         started = time.monotonic()

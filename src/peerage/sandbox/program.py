@@ -24,6 +24,16 @@ def verdict(exit_code: int) -> Status:
     return "ok" if exit_code == 0 else "memory" if exit_code == OUT_OF_MEMORY else "error"
 
 
+_MIB = 1024 * 1024
+_BOUNDS = {
+    "fuel": (1, 10**18),
+    "memory": (32 * _MIB, 2048 * _MIB),
+    "output": (1, 64 * _MIB),
+    "seconds": (0.001, 86_400.0),
+}
+_MOST_TEXT = 16 * _MIB
+
+
 class SandboxUnavailable(Exception):
     """No sandbox can be had on this machine; the message says what is missing and how to mend it."""
 
@@ -40,16 +50,14 @@ class Limits:
     """
 
     fuel: int = 20_000_000_000
-    memory: int = 256 * 1024 * 1024
-    output: int = 1024 * 1024
+    memory: int = 256 * _MIB
+    output: int = _MIB
     seconds: float = 30.0
 
     def __post_init__(self) -> None:
-        for name in ("fuel", "memory", "output", "seconds"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"Limits.{name} is {getattr(self, name)!r}; a number above 0 was expected")
-        if self.memory < 32 * 1024 * 1024 or self.memory > 2 * 1024 * 1024 * 1024:
-            raise ValueError(f"Limits.memory is {self.memory} bytes; 32 MiB to 2 GiB were expected")
+        for name, (least, most) in _BOUNDS.items():
+            if not least <= getattr(self, name) <= most:
+                raise ValueError(f"Limits.{name} is {getattr(self, name)!r}; {least} to {most} was expected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,13 @@ class Program:
     source: str
     stdin: str = ""
     limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        if len(self.source) + len(self.stdin) > _MOST_TEXT:
+            raise ValueError(
+                f"a program of {len(self.source)} characters with {len(self.stdin)} of input; "
+                f"together at most {_MOST_TEXT} were expected"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ class World:
     arguments: Sequence[bytes] = ()
     environment: Sequence[bytes] = ()
     streams: list[bytes] = field(default_factory=list)
+    position: int = 0
     output: int = 1024 * 1024
     deadline_ns: int = 30 * 10**9
     fuel: int = 0
@@ -75,11 +76,11 @@ class World:
     def read(self, size: int) -> bytes:
         if not self.streams:
             return b""
-        part, rest = self.streams[0][:size], self.streams[0][size:]
-        if part or not size:
-            self.streams[0] = rest
-        else:
+        part = self.streams[0][self.position : self.position + size]
+        self.position += len(part)
+        if size and not part:
             self.streams.pop(0)
+            self.position = 0
         return part
 
     def write(self, sink: list[bytes], parts: Sequence[bytes]) -> None:

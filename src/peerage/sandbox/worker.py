@@ -50,12 +50,18 @@ def main(arguments: list[str]) -> None:
 
 def _wasm(parent: int, snapshot: Path) -> None:
     try:
+        from wasmtime import WasmtimeError
+
         from peerage.sandbox import image
         from peerage.sandbox.runner import Runner
 
         if not image.trusted(snapshot):
             raise SandboxUnavailable(f"there is no snapshot at {snapshot}")
-        runner = Runner(snapshot)
+        try:
+            runner = Runner(snapshot)
+        except WasmtimeError as error:  # truncated, or made on a processor with more features
+            wire.send(1, wire.encode({"refused": f"{snapshot}: {error}", "stale": True}))
+            return
         warm = runner.run(b"", b"", Limits(fuel=10**9))
         if warm.status != "ok":
             raise SandboxUnavailable(f"an empty program ended with {warm.status}: {warm.stderr!r}")
