@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import Totals
+from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
 from peerage.standings import DONE, NOBODY, Standings, after_all
 
@@ -58,6 +59,8 @@ NOTHING = Account()
 def count(accounts: dict[str, Account], summary: Summary, totals: Mapping[str, Totals]) -> None:
     """Count one more finished match, the next in number order, into `accounts`."""
     for player, spent in totals.items():
+        if player == SANDBOX:
+            continue
         was = accounts.get(player, NOTHING)
         accounts[player] = Account(
             was.matches,

@@ -1,6 +1,6 @@
 """What passes between a game and the engine: requests and replies (their kinds stand in `kinds`).
 
-A game is a generator. It yields requests (`Ask`, `Note`), a sequence of them ("all at once"), or
+A game is a generator. It yields requests (`Ask`, `Run`, `Note`), a sequence of them ("all at once"), or
 `Together` (several multi-step protocols side by side), receives `Reply` objects, and returns an
 `Outcome`. It does no I/O and reads no clock. Everything here is immutable data.
 
@@ -16,11 +16,14 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from peerage.kinds import AnyKind, Choice, Chosen, Color, Encoded, Encoding, Kind, Text, Unusable, visible
 
 __all__ = [
+    "SANDBOX",
+    "Answered",
     "AnyKind",
     "Ask",
     "Choice",
@@ -33,9 +36,11 @@ __all__ = [
     "Note",
     "Prompt",
     "Quote",
+    "Ran",
     "Reply",
     "Request",
     "Role",
+    "Run",
     "Speaker",
     "Status",
     "Steps",
@@ -46,6 +51,7 @@ __all__ = [
     "Yielded",
     "fence",
     "places",
+    "ran",
     "render",
     "storable",
     "template_parts",
@@ -177,6 +183,51 @@ class Ask(Struct, frozen=True, gc=False):
     oracle: Any = None
 
 
+SANDBOX = "sandbox"
+"""Under this name programs are on record: no player may bear it."""
+
+
+class Run(Struct, frozen=True, gc=False):
+    """A program to be run in the sandbox, once. What is expected of it must not stand in it.
+
+    Its reply's value is a `Ran`; when the sandbox itself fails, the match is void. `key` is unique in the
+    match. `fuel` counts instructions: the limit that a verdict rests on, since it does not depend on the
+    machine. `memory` and `output` (both streams together) are in bytes; `seconds` is the wall deadline.
+    """
+
+    key: str
+    source: str
+    stdin: str = ""
+    fuel: int = 5_000_000_000
+    memory: int = 256 * 1024 * 1024
+    output: int = 64 * 1024
+    seconds: float = 60.0
+
+    @property
+    def to(self) -> str:
+        return SANDBOX
+
+
+class Ran(Struct, frozen=True, gc=False):
+    """How a run ended: it came to its end (ok), failed by itself (error), or met one of its limits.
+
+    `fuel` is what it used, None when it was killed.
+    """
+
+    status: Literal["ok", "error", "timeout", "fuel", "memory", "output"]
+    stdout: str = ""
+    stderr: str = ""
+    fuel: int | None = None
+
+
+_decode_ran = msgspec.json.Decoder(Ran).decode
+
+
+def ran(text: str) -> Ran:
+    """The value of a run's reply, whose text is JSON; raises msgspec.MsgspecError for any other text."""
+    return _decode_ran(text)
+
+
 class Note(Struct, frozen=True):
     """Data for spectators, or for one seat's view (`seat` empty: everybody). Costs nothing."""
 
@@ -224,7 +275,9 @@ class Together:
         self.branches = branches
 
 
-Request: TypeAlias = Ask | Note
+Answered: TypeAlias = Ask | Run
+"""A request that gets a reply."""
+Request: TypeAlias = Answered | Note
 Yielded: TypeAlias = Request | Iterable[Request] | Together
 Result = TypeVar("Result")
 Steps: TypeAlias = Generator[Yielded, Any, Result]

@@ -147,6 +147,9 @@ def test_resuming_without_snapshots_goes_on_with_the_same_sums(
         assert played.replay().ok
 
 
+START = {"bt": 1500, "raw": 1500, "cost": 1500, "trueskill": 0}
+
+
 def changed(folder: Path, to: Path, **players: Any) -> Path:
     """A copy of an arena whose players are other ones."""
     copied(folder, to)
@@ -160,7 +163,7 @@ def test_a_player_without_matches_comes_last_and_one_who_left_stays(folder: Path
             rows = arena.leaderboard(track)
             assert len(rows) == 8
             last = rows[-1]
-            assert (last["player"], last["rank"], last["rating"]) == ("a newcomer", None, 1500)
+            assert (last["player"], last["rank"], last["rating"]) == ("a newcomer", None, START[track])
             assert (last["lower"], last["matches"], last["cost_usd"]) == (None, 0, 0)
             assert "no decided match yet" in last["notes"]
             gone = next(row for row in rows if row["player"] == "p6")
@@ -174,7 +177,7 @@ def test_an_arena_not_yet_played_lists_everybody(tmp_path: Path) -> None:
         for track in TRACKS:
             rows = arena.leaderboard(track)
             assert [row["player"] for row in rows] == [f"p{place}" for place in range(7)]
-            assert {row["rating"] for row in rows} == {1500}
+            assert {row["rating"] for row in rows} == {START[track]}
 
 
 def test_elo_tables_say_how_they_were_made(arena: Arena) -> None:

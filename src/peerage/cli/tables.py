@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,40 +21,50 @@ class Track(StrEnum):
     bt = "bt"
     raw = "raw"
     cost = "cost"
+    trueskill = "trueskill"
 
 
 TITLES = {
     "bt": "Bradley-Terry rating with 95 % intervals",
     "raw": "Elo, sequential",
     "cost": "Elo, sequential, adjusted for cost",
+    "trueskill": "TrueSkill, μ - 3σ with 95 % intervals of μ",
 }
 
 
 def leaderboard(
     folder: Folder = HERE,
     track: Annotated[
-        Track, typer.Option(help="Bradley-Terry, or sequential Elo, raw or by cost.")
-    ] = Track.bt,
+        Track | None,
+        typer.Option(
+            help="Bradley-Terry; sequential Elo, raw or by cost; TrueSkill.", show_default="the game's"
+        ),
+    ] = None,
     shape: Shape = Format.table,
 ) -> None:
     """Show who stands where."""
     from peerage.arena import open_arena
 
     with open_arena(folder, create=False) as arena:
-        show_leaderboard(arena, track, shape)
+        show_leaderboard(arena, track or "", shape)
 
 
-def show_leaderboard(arena: Arena, track: str = "bt", shape: Format = Format.table) -> None:
-    """Write the leaderboard to standard output."""
+def show_leaderboard(arena: Arena, track: str = "", shape: Format = Format.table) -> None:
+    """Write the leaderboard of one track, or of the game's own, to standard output."""
+    from peerage.games import GAMES
+
+    track = track or GAMES[arena.settings.game].tracks[0]
     rows = arena.leaderboard(track)
+    skill = track == "trueskill"
+    shown = _tenths if skill else whole
     shared, marked = _footnotes(rows)
     columns = [
         Column("rank", ">", str),
         Column("player", "Player"),
-        Column("rating", ">Rating", whole),
+        Column("rating", ">Rating", shown),
         *(
             [Column("interval", ">95 %", str, 1), Column("rank_range", ">Ranks", _span, 2)]
-            if track == "bt"
+            if skill or track == "bt"
             else ()
         ),
         Column("matches", ">Matches", whole),
@@ -66,7 +76,11 @@ def show_leaderboard(arena: Arena, track: str = "bt", shape: Format = Format.tab
     ]
     if shape in (Format.table, Format.markdown):
         rows = [
-            {**row, "interval": _interval(row), "player": row["player"] + marked[row["player"]]}
+            {
+                **row,
+                "interval": _interval(row, shown),
+                "player": row["player"] + marked[row["player"]],
+            }
             for row in rows
         ]
     show(rows, columns, shape, title=f"{arena.settings.name}: {TITLES[track]}", notes=shared)
@@ -197,8 +211,12 @@ def match(
             typer.echo("\n".join(f"{pad}{part}".rstrip() for part in line.text.split("\n")))
 
 
-def _interval(row: dict[str, Any]) -> str | None:
-    return None if row["lower"] is None else f"{row['lower']:,.0f} – {row['upper']:,.0f}"
+def _interval(row: dict[str, Any], shown: Callable[[float], str]) -> str | None:
+    return None if row["lower"] is None else f"{shown(row['lower'])} – {shown(row['upper'])}"
+
+
+def _tenths(value: float) -> str:
+    return f"{value:.1f}"
 
 
 def _span(ranks: Sequence[int]) -> str:

@@ -9,20 +9,24 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
+from typing import TYPE_CHECKING, Any
 
 from peerage.engine.codec import Text, reply_body
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.journal import Journal
+from peerage.engine.pending import Pending, backoff, most_nano, stated_wait
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
 from peerage.players.client import Answer, Call, Client, InstantClient, PlayerError
 from peerage.players.prices import Price
-from peerage.protocol import Ask, Reply, Speaker, fence, render, storable
+from peerage.protocol import SANDBOX, Ask, Reply, Run, Speaker, fence, render, storable
 from peerage.settings import Engine, PlayerSettings
+
+if TYPE_CHECKING:
+    from peerage.engine.programs import Programs
 
 MAX_STORED_CHARS = 262_144
 MAX_NANO = 10_000 * 10**9
@@ -40,29 +44,13 @@ class Line:
     price: Price
 
 
-class Pending:
-    """A request on its way. `tries` counts attempts of this process, `attempt` those of all."""
-
-    __slots__ = ("ask", "attempt", "body", "match", "messages", "player", "seed", "tries", "worst")
-
-    def __init__(self, match: int, seed: str, player: str, ask: Ask, body: bytes, attempt: int) -> None:
-        self.match = match
-        self.seed = seed
-        self.player = player
-        self.ask = ask
-        self.body = body
-        self.attempt = attempt
-        self.tries = 0
-        self.worst: int | None = None
-        self.messages: list[tuple[Speaker, str]] = []
-
-
 class Calls:
     """Every call of a run. For the event loop's thread alone.
 
     `replied(pending, raw, leaf)` hands a reply over; `paid(pending, nano)` accounts for a failed attempt that
     may have been charged and says whether another may be made; `expired(match)` tells that a match is past
     its deadline, from when on its calls are void. `broken(error)` ends the run: the fault is not a player's.
+    Programs wait their turn for the sandbox like calls to a player; without one there must be none.
     """
 
     def __init__(
@@ -76,6 +64,7 @@ class Calls:
         paid: Callable[[Pending, int], bool],
         expired: Callable[[int], bool],
         broken: Callable[[Exception], None],
+        programs: Programs | None = None,
     ) -> None:
         self._lines = lines
         self._engine = engine
@@ -85,6 +74,7 @@ class Calls:
         self._paid = paid
         self._expired = expired
         self._broken = broken
+        self._programs = programs
         self._loop = asyncio.get_running_loop()
         self._instant: dict[str, InstantClient] = {}
         self._dispatcher: Dispatcher[Pending] = Dispatcher(engine.calls, self._leave)
@@ -102,6 +92,8 @@ class Calls:
                 name, Lane(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
             )
 
+        if programs is not None:
+            self._dispatcher.add(SANDBOX, Lane(programs.workers))
     @property
     def in_flight(self) -> int:
         return self._dispatcher.in_flight
@@ -158,7 +150,10 @@ class Calls:
     def _queue(self, pending: Pending) -> None:
         tokens = 0
         if self._lines[pending.player].settings.tokens_per_minute is not None:
-            tokens = _size(pending.ask) // 4 + self._limit(pending)
+        if isinstance(pending.ask, Run):
+            self._dispatcher.submit(SANDBOX, pending, 0)
+            return
+            tokens = _size(pending.ask) // 4 + self._limit(pending.player, pending.ask)
         self._dispatcher.submit(pending.player, pending, tokens)
 
     def _leave(self, pending: Pending) -> None:
@@ -174,6 +169,11 @@ class Calls:
     def _intend(self, pending: Pending) -> None:
         ask = pending.ask
         line = self._lines[pending.player]
+        if isinstance(ask, Run):
+            pending.worst = 0
+            pending.attempt += 1
+            self._intent(pending)
+            return
         mark = fence(pending.seed, ask.key)
         size = OVERHEAD_BYTES
         messages: list[tuple[Speaker, str]] = []
@@ -182,7 +182,7 @@ class Calls:
             size += len(text) if text.isascii() else len(text.encode())
             messages.append((message.speaker, text))
         pending.messages = messages
-        pending.worst = line.price.worst_nano(size, self._limit(pending))
+        pending.worst = line.price.worst_nano(size, self._limit(pending.player, ask))
         pending.attempt += 1
         self._intent(pending)
 
@@ -191,9 +191,9 @@ class Calls:
         row = IntentRow(pending.match, key, attempt, pending.player, pending.body, worst)
         self._journal.rows.intents.append(row)
 
-    def _limit(self, pending: Pending) -> int:
-        own = self._lines[pending.player].settings.max_tokens
-        return pending.ask.max_tokens if own is None else min(own, pending.ask.max_tokens)
+    def _limit(self, player: str, ask: Ask) -> int:
+        own = self._lines[player].settings.max_tokens
+        return ask.max_tokens if own is None else min(own, ask.max_tokens)
 
     def _send(self, pending: Pending) -> None:
         ask = pending.ask
@@ -204,20 +204,21 @@ class Calls:
                 self._dispatcher.returned(pending.player)
             return
         own = self._lines[pending.player].settings
+        if isinstance(ask, Run):
+            self._spawn(self._perform(pending, ask))
+            return
         call = Call(
             ask.key,
             ask.role,
             pending.messages,
             ask.expects,
-            self._limit(pending),
+            self._limit(pending.player, ask),
             None if own.temperature is not None else ask.temperature,
             pending.seed,
             ask.oracle,
         )
         if instant is None:
-            task = self._loop.create_task(self._converse(pending, call))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._spawn(self._converse(pending, call))
             return
         try:
             answer = instant.answer_now(call)
@@ -229,6 +230,21 @@ class Calls:
             self._answered(pending, answer)
 
     async def _converse(self, pending: Pending, call: Call) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _perform(self, pending: Pending, run: Run) -> None:
+        assert self._programs is not None
+        try:
+            raw = await self._programs.perform(run)
+            self._record(pending, raw, reply_body(raw))
+        except Exception as fault:
+            self._broken(fault)
+        finally:
+            self._dispatcher.returned(SANDBOX)
+
         seconds = self._lines[pending.player].settings.timeout_s * 1.25
         answer: Answer | PlayerError
         try:
@@ -277,7 +293,7 @@ class Calls:
         if again and not self._expired(pending.match) and self._paid(pending, cost or 0):
             self.retried += 1
             self._fail(pending, reason, cost)
-            asked = _stated(error.retry_after_s)
+            asked = stated_wait(error.retry_after_s)
             wait = backoff(self._engine, pending, asked)
             if asked:
                 self._dispatcher.pause(pending.player, asked)
@@ -311,11 +327,6 @@ class Calls:
         self.answered += 1
         pending.messages = []
         self._replied(pending, raw, leaf(key, pending.player, pending.body, body))
-
-
-def most_nano(pending: Pending, raw: Reply) -> int | None:
-    """What a reply cost, or may have cost at most when its cost is unknown; None without a price."""
-    return pending.worst if raw.cost_nano is None else raw.cost_nano
 
 
 def _raw(line: Line, answer: Answer) -> Reply:
@@ -356,11 +367,6 @@ def _nano(dollars: float) -> int | None:
     return math.ceil(dollars * 1e9) if 0 <= dollars < 1e9 else None
 
 
-def _stated(seconds: float | None) -> float:
-    """A provider's retry-after, when it is one; nobody can mean more than a day."""
-    return min(seconds, 86_400.0) if seconds is not None and seconds > 0 else 0.0
-
-
 def _size(ask: Ask) -> int:
     """Characters of a request, without its quotes' markers."""
     size = 0
@@ -369,11 +375,3 @@ def _size(ask: Ask) -> int:
         for value in message.fill.values():
             size += len(value) if isinstance(value, str) else len(value.text)
     return size
-
-
-def backoff(engine: Engine, pending: Pending, retry_after_s: float) -> float:
-    """Seconds to wait: exponential, half of it seeded jitter, never under the provider's retry-after."""
-    whole = min(engine.backoff_max_s, engine.backoff_s * 2.0 ** (pending.tries - 1))
-    digest = sha256(f"{pending.seed}/{pending.ask.key}/{pending.tries}".encode()).digest()
-    share = int.from_bytes(digest[:8], "big") / 2**64
-    return max(whole * (0.5 + 0.5 * share), retry_after_s)

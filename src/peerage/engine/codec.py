@@ -2,7 +2,8 @@
 
 A request is stored as the digest of its form (role, limits, kind of reply, templates: the same for
 thousands of requests) and what fills the templates; what a player wrote is a reference to the earlier
-reply. Fixtures refer to their settings by digest. `docs/ledger.md` describes the formats.
+reply. A run is stored as its program, its input and its limits. Fixtures refer to their settings by
+digest. `docs/ledger.md` describes the formats.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.match import Fixture, MatchRecord
-from peerage.protocol import AnyKind, Ask, Message, Quote, Reply, Role, Speaker
+from peerage.protocol import Answered, AnyKind, Ask, Message, Quote, Reply, Role, Run, Speaker
 
 INLINE_CHARS = 160
 """Texts up to this length stand in the row itself; longer ones are stored once, by digest."""
@@ -53,6 +54,21 @@ class _Request(Struct, frozen=True, gc=False):
     fill: list[dict[str, str | _Filled]]
 
 
+class _Program(Struct, frozen=True, gc=False):
+    """A run. Program and input are texts of their own when they are long: many runs share them."""
+
+    run: str | _Filled
+    stdin: str | _Filled
+    fuel: int
+    memory: int
+    output: int
+    seconds: float
+
+
+_RUN = b'{"run":'
+"""How the stored bytes of a run begin, and of no other request."""
+
+
 class _Shape(Struct, frozen=True, gc=False):
     """The little of a request that statistics need."""
 
@@ -85,6 +101,7 @@ class _Body(Struct, frozen=True, omit_defaults=True, gc=False):
 _encode = msgspec.json.Encoder().encode
 _decode_form = msgspec.json.Decoder(_Form).decode
 _decode_request = msgspec.json.Decoder(_Request).decode
+_decode_program = msgspec.json.Decoder(_Program).decode
 _decode_shape = msgspec.json.Decoder(_Shape).decode
 _decode_asked = msgspec.json.Decoder(_Asked).decode
 _decode_body = msgspec.json.Decoder(_Body).decode
@@ -95,8 +112,12 @@ def text_digest(text: str) -> bytes:
     return sha256(text.encode()).digest()
 
 
-def request_body(ask: Ask) -> tuple[bytes, list[Text]]:
+def request_body(ask: Answered) -> tuple[bytes, list[Text]]:
     """The stored bytes of a request and the long texts it refers to."""
+    if isinstance(ask, Run):
+        long: list[Text] = []
+        source, stdin = _fill(ask.source, long), _fill(ask.stdin, long)
+        return _encode(_Program(source, stdin, ask.fuel, ask.memory, ask.output, ask.seconds)), long
     form, text = _form(
         ask.role,
         ask.max_tokens,
@@ -141,11 +162,17 @@ def _long(text: str, texts: list[Text]) -> str:
     return digest.hex()
 
 
-def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Callable[[str], str]) -> Ask:
+def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Callable[[str], str]) -> Answered:
     """The request as it was asked, without its oracle.
 
     `texts` gives a long text by hex digest, `said` a reply's text by request key; both raise KeyError.
     """
+    if body.startswith(_RUN):
+        program = _decode_program(body)
+        source, stdin = (
+            part if isinstance(part, str) else texts(part.text) for part in (program.run, program.stdin)
+        )
+        return Run(key, source, stdin, program.fuel, program.memory, program.output, program.seconds)
     request = _decode_request(body)
     form = _decode_form(texts(request.form))
     messages = []

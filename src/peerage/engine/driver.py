@@ -13,7 +13,20 @@ import msgspec
 
 from peerage.games.game import GameSpec
 from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Message, Note, Quote, Reply, Steps, Together, Unusable, Voided
+from peerage.protocol import (
+    Answered,
+    Ask,
+    Message,
+    Note,
+    Quote,
+    Reply,
+    Run,
+    Steps,
+    Together,
+    Unusable,
+    Voided,
+    ran,
+)
 
 REPAIR = "~repair"
 REPAIR_CHARS = 4_000
@@ -27,7 +40,7 @@ class GameError(Exception):
 class _Branch:
     """One generator under way: what it waits for, and where its result goes."""
 
-    __slots__ = ("collected", "many", "missing", "parent", "place", "prefix", "steps")
+    __slots__ = ("collected", "many", "missing", "parent", "place", "prefix", "steps", "void")
 
     def __init__(self, steps: Steps[Any], prefix: str, parent: _Branch | None, place: Any) -> None:
         self.steps = steps
@@ -37,6 +50,7 @@ class _Branch:
         self.missing = 0
         self.many = False
         self.collected: Any = None
+        self.void: Voided | None = None
 
 
 class Driver:
@@ -52,27 +66,32 @@ class Driver:
         self.notes: list[Note] = []
         self._name = f"game {spec.name!r}, match {fixture.number}"
         self._seats = {seat.label for seat in fixture.all_seats()}
+        self._sandbox = spec.sandbox
         self._root = _Branch(spec.play(Table(fixture, rules)), "", None, None)
-        self._waiting: dict[str, tuple[_Branch, Any, Ask]] = {}
+        self._waiting: dict[str, tuple[_Branch, Any, Answered]] = {}
         self._first_tries: dict[str, Reply] = {}
         self._keys: set[str] = set()
-        self._new: list[Ask] = []
+        self._new: list[Answered] = []
         self._ended: Outcome | None = None
 
-    def start(self) -> list[Ask]:
+    def start(self) -> list[Answered]:
         """The first requests."""
         self._advance(self._root, None, None)
         return self._take()
 
-    def feed(self, key: str, raw: Reply) -> list[Ask]:
+    def feed(self, key: str, raw: Reply) -> list[Answered]:
         """Take the reply to an open request: as received, its value not yet parsed.
 
-        Returns what may be asked now: the next requests, or the repair of an unusable reply.
-        Raises KeyError when no such request is open.
+        Returns what may be asked now: the next requests, or the repair of an unusable reply. A failure of
+        the sandbox voids the match. Raises KeyError when no such request is open.
         """
         branch, place, ask = self._waiting.pop(key)
-        reply, problem = _parsed(ask, key, raw)
-        if problem and not key.endswith(REPAIR):
+        if isinstance(ask, Run):
+            reply = self._ran(branch, key, raw)
+            problem = ""
+        else:
+            reply, problem = _parsed(ask, key, raw)
+        if problem and isinstance(ask, Ask) and not key.endswith(REPAIR):
             self._first_tries[key + REPAIR] = reply
             repair = _repair(ask, raw, problem)
             self._waiting[repair.key] = (branch, place, repair)
@@ -81,15 +100,25 @@ class Driver:
         if first is not None:
             reply = _sum(first, reply)
         if not branch.many:
-            self._advance(branch, reply, None)
+            self._advance(branch, reply, branch.void)
         else:
             branch.collected[place] = reply
             branch.missing -= 1
             if not branch.missing:
-                self._advance(branch, branch.collected, None)
+                self._advance(branch, branch.collected, branch.void)
         return self._take()
 
-    def _take(self) -> list[Ask]:
+    def _ran(self, branch: _Branch, key: str, raw: Reply) -> Reply:
+        """A run's reply with its value."""
+        if raw.status != "ok":
+            branch.void = Voided(raw.reason.partition(":")[0] or "sandbox_error")
+            return msgspec.structs.replace(raw, key=key)
+        try:
+            return msgspec.structs.replace(raw, key=key, value=ran(raw.text))
+        except msgspec.MsgspecError as error:
+            raise GameError(f"{self._name}: the reply to {key!r} is not what a run gives: {error}") from error
+
+    def _take(self) -> list[Answered]:
         asks, self._new = self._new, []
         if self._ended is not None and not self._waiting:
             self.outcome = self._ended
@@ -109,7 +138,7 @@ class Driver:
             except Exception as fault:
                 raise GameError(f"{self._name} raised {type(fault).__name__}: {fault}") from fault
             value = error = None
-            if isinstance(yielded, Ask):
+            if isinstance(yielded, Ask | Run):
                 branch.many = False
                 self._open(branch, None, yielded)
                 return
@@ -131,28 +160,31 @@ class Driver:
                 value = []
             else:
                 raise GameError(
-                    f"{self._name} yielded {type(yielded).__name__}; an Ask, a Note, a sequence or "
+                    f"{self._name} yielded {type(yielded).__name__}; an Ask, a Run, a Note, a sequence or "
                     "Together was expected"
                 )
 
-    def _listed(self, requests: Iterable[Any]) -> list[Ask]:
-        asks: list[Ask] = []
+    def _listed(self, requests: Iterable[Any]) -> list[Answered]:
+        asks: list[Answered] = []
         for request in requests:
-            if isinstance(request, Ask):
+            if isinstance(request, Ask | Run):
                 asks.append(request)
             elif isinstance(request, Note):
                 self.notes.append(request)
             else:
                 raise GameError(
-                    f"{self._name} yielded a sequence that holds {type(request).__name__}; only an Ask or a "
-                    "Note may stand there (for a protocol of several steps write `yield from` or Together)"
+                    f"{self._name} yielded a sequence that holds {type(request).__name__}; only an Ask, a "
+                    "Run or a Note may stand there (for several steps write `yield from` or Together)"
                 )
         return asks
 
-    def _open(self, branch: _Branch, place: Any, ask: Ask) -> None:
+    def _open(self, branch: _Branch, place: Any, ask: Answered) -> None:
         if branch.prefix:
             ask = msgspec.structs.replace(ask, key=branch.prefix + ask.key)
-        if ask.to not in self._seats:
+        if isinstance(ask, Run):
+            if not self._sandbox:
+                raise GameError(f"{self._name} yielded a Run, but its GameSpec does not say `sandbox=True`")
+        elif ask.to not in self._seats:
             raise GameError(
                 f"{self._name} asked the seat {ask.to!r}, which it does not have; "
                 f"its seats are {', '.join(sorted(self._seats))}"

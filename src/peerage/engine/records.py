@@ -88,7 +88,8 @@ def settle(
         "cost": {name: (a.cost, b.cost) for name, a, b in zip(names, was, now, strict=True)},
     }
     totals = {player: Totals(*sums) for player, sums in sorted(tally.sums.items())}
-    record = MatchRecord(fixture.number, digest, tally.root(), outcome, moved if scores else {}, totals)
+    moved = moved if len(scores) == 2 else {}
+    record = MatchRecord(fixture.number, digest, tally.root(), outcome, moved, totals)
     summary = Summary(
         fixture.number,
         fixture.round,

@@ -30,6 +30,7 @@ from peerage.games import GAMES
 from peerage.games.game import GameSpec
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
+from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, elo_settings, pinned_rating
@@ -179,7 +180,7 @@ class _Replay:
                 self._unknown[name] = self._unknown.get(name, 0) + 1
             return record.outcome
         driver = Driver(spec, fixture, self._rules_of(spec.rules, fixture, body))
-        players = {seat.label: seat.player for seat in fixture.all_seats()}
+        players = {seat.label: seat.player for seat in fixture.all_seats()} | {SANDBOX: SANDBOX}
         try:
             todo = driver.start()
             while todo:

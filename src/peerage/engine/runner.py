@@ -12,27 +12,31 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from peerage.accounts import count, snapshot_body
 from peerage.engine.admission import worst_cost
 from peerage.engine.budget import Budget, Verdict, whole_nano
-from peerage.engine.calls import Calls, Line, Pending, most_nano
+from peerage.engine.calls import Calls, Line
 from peerage.engine.codec import fixture_body, request_body
 from peerage.engine.driver import Driver
 from peerage.engine.journal import Journal
+from peerage.engine.pending import MatchUnderWay, Pending, most_nano
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
 from peerage.engine.recovery import MATCH_BUDGET, PLAYER_BUDGET, Mismatch, Recovered
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
 from peerage.games.game import GameSpec
 from peerage.ledger.merkle import link
-from peerage.ledger.store import Exchange, FailureRow, FixtureRow, Ledger, RecordRow, Summary
+from peerage.ledger.store import FailureRow, FixtureRow, Ledger, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
-from peerage.protocol import Ask, Reply
+from peerage.protocol import SANDBOX, Answered, Reply
 from peerage.scheduling.fixtures import POLICIES, Scheduler
 from peerage.settings import ArenaSettings, rules_of
 from peerage.standings import elo_settings
+
+if TYPE_CHECKING:
+    from peerage.engine.programs import Programs
 
 SNAPSHOT_EVERY = 64
 GRACE_S = 60.0
@@ -40,26 +44,12 @@ GRACE_S = 60.0
 LEFT_OPEN = "left open when an earlier run ended"
 
 
-class _Match:
-    """One match under way."""
-
-    __slots__ = ("deadline", "digest", "driver", "fixture", "players", "recorded", "tally")
-
-    def __init__(self, fixture: Fixture, digest: str, driver: Driver, deadline: asyncio.TimerHandle) -> None:
-        self.fixture = fixture
-        self.digest = digest
-        self.driver = driver
-        self.deadline = deadline
-        self.players = {seat.label: seat.player for seat in fixture.all_seats()}
-        self.recorded: dict[str, Exchange] = {}
-        self.tally = Tally()
-
-
 class Runner:
     """One run of one arena, on one event loop.
 
     `clock` gives Unix milliseconds. `observe(record, summary)` is called for each match as it is folded.
-    `inline` journals on the loop's own thread, for virtual time.
+    `inline` journals on the loop's own thread, for virtual time. `programs` is the sandbox of a game that
+    needs one.
     """
 
     def __init__(
@@ -75,6 +65,7 @@ class Runner:
         clock: Callable[[], int],
         observe: Callable[[MatchRecord, Summary], None] | None = None,
         inline: bool = False,
+        programs: Programs | None = None,
     ) -> None:
         self._settings = settings
         self._spec = spec
@@ -96,6 +87,7 @@ class Runner:
             paid=self._paid_again,
             expired=self._expired,
             broken=self._broken,
+            programs=programs,
         )
         self._scheduler = Scheduler.of(
             spec,
@@ -110,7 +102,7 @@ class Runner:
         self._accounts = recovered.accounts
         self._chain = recovered.chain
         self._queue: deque[tuple[Fixture, str]] = deque(recovered.pending)
-        self._matches: dict[int, _Match] = {}
+        self._matches: dict[int, MatchUnderWay] = {}
         self._finished: dict[int, tuple[Fixture, str, Tally, Outcome]] = {}
         self._rules_of: dict[str, Any] = {}
         self._unaffordable = recovered.unaffordable
@@ -149,7 +141,7 @@ class Runner:
             self._played,
             self._calls.answered,
             self._budget.spent,
-            len(self._recovered.left_open),
+            sum(lost.player != SANDBOX for lost in self._recovered.left_open),
             sum(lost.worst_nano or 0 for lost in self._recovered.left_open),
         )
 
@@ -298,12 +290,12 @@ class Runner:
         deadline = self._loop.call_later(
             self._settings.engine.match_deadline_s, self._calls.expire, fixture.number
         )
-        match = _Match(fixture, digest, driver, deadline)
+        match = MatchUnderWay(fixture, digest, driver, deadline)
         self._matches[fixture.number] = match
         match.recorded = answered_first(self._recovered.exchanges.pop(fixture.number, ()))
         self._go_on(match, driver.start())
 
-    def _go_on(self, match: _Match, asks: Sequence[Ask]) -> None:
+    def _go_on(self, match: MatchUnderWay, asks: Sequence[Answered]) -> None:
         """Send requests, or feed what is on record for them; close the match when its game has ended."""
         todo = deque(asks)
         while todo:
@@ -320,7 +312,7 @@ class Runner:
             pending = Pending(
                 match.fixture.number, match.fixture.seed, player, ask, body, before.attempt if before else 0
             )
-            if player not in self._lines:
+            if player not in self._lines and player != SANDBOX:
                 self._calls.void(pending, texts, "withdrawn")
             elif self._expired(match.fixture.number):
                 self._calls.void(pending, texts, "deadline")
@@ -354,7 +346,7 @@ class Runner:
 
     # ---------------------------------------------------------------------------------- closing a match
 
-    def _close(self, match: _Match, outcome: Outcome) -> None:
+    def _close(self, match: MatchUnderWay, outcome: Outcome) -> None:
         number = match.fixture.number
         unasked = [exchange.key for exchange in match.recorded.values() if exchange.reply is not None]
         if unasked:

@@ -58,6 +58,9 @@ class GameSpec(Generic[Rules]):
     for match `number` (plain JSON: a topic, a prompt) from the arena's seed; `bounds(rules, fixture)` every
     call it may make. `version` changes whenever the same replies could give another outcome or other
     requests. `rating` holds the keys of the arena's `rating:` section whose default is another in this game.
+    `sandbox` says that it yields `Run`; an arena then does not start without a sandbox. `seats(rules)` is how
+    many contestants a match has when enough players are there. `tracks` are the ratings it feeds, the one
+    that its leaderboard shows first.
     """
 
     name: str
@@ -70,3 +73,6 @@ class GameSpec(Generic[Rules]):
     draw: Callable[[Rules, str, int], Mapping[str, Any]]
     bounds: Callable[[Rules, Fixture], tuple[CallBound, ...]]
     rating: Mapping[str, Any] = field(default_factory=dict)
+    sandbox: bool = False
+    seats: Callable[[Rules], int] = lambda rules: 2
+    tracks: tuple[str, ...] = ("bt", "raw", "cost")

@@ -18,7 +18,7 @@ import msgspec
 from peerage.engine.codec import by_hex, read_fixture, read_reply, read_request
 from peerage.ledger.merkle import GENESIS, leaf
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
-from peerage.protocol import fence, render
+from peerage.protocol import Run, fence, render
 
 Format: TypeAlias = Literal["jsonl", "json", "csv"]
 
@@ -128,16 +128,22 @@ def _exchange(
                 "leaf": leaf(row.key, row.player, row.request, row.reply).hex(),
             },
         }
+    if isinstance(ask, Run):
+        asked: dict[str, Any] = {"run": ask}
+    else:
+        asked = {
+            "seat": ask.to,
+            "role": ask.role,
+            "max_tokens": ask.max_tokens,
+            "temperature": ask.temperature,
+            "expects": ask.expects,
+            "messages": [{"speaker": said.speaker, "text": render(said, mark)} for said in ask.messages],
+        }
     return {
         "key": row.key,
         "attempt": row.attempt,
         "player": row.player,
-        "seat": ask.to,
-        "role": ask.role,
-        "max_tokens": ask.max_tokens,
-        "temperature": ask.temperature,
-        "expects": ask.expects,
-        "messages": [{"speaker": said.speaker, "text": render(said, mark)} for said in ask.messages],
+        **asked,
         "worst_nano": row.worst_nano,
         **answered,
     }

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from peerage.games.game import GameSpec
 from peerage.match import Fixture, Seat
-from peerage.scheduling import swiss
+from peerage.scheduling import groups, swiss
 from peerage.scheduling.officials import Shortage, by_merit, choose
 from peerage.scheduling.standing import History, Standing
 from peerage.scheduling.swiss import Round
@@ -26,7 +26,7 @@ POLICIES: Mapping[str, Policy] = {"swiss": swiss.pair}
 
 
 class Unstaffed(Exception):
-    """A pair was drawn whose match cannot get its officials."""
+    """Contestants were drawn whose match cannot get its officials."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,14 @@ def next_round(
 
     `standings` are the ratings after `snapshot` matches. Seat A is the higher seeded by cost Elo (equals: by
     name). `history` is only read; fold the fixtures into it with `remember` once they are issued. Raises
-    `Unstaffed` when a pair has too few officials, which `officials.first_shortage` tells beforehand.
+    `Unstaffed` when a match has too few officials, which `officials.first_shortage` tells beforehand.
     """
-    pairs, _ = scheduler.policy(standings, history, f"{scheduler.seed}/round/{round}", scheduler.width)
+    lot, seats = f"{scheduler.seed}/round/{round}", scheduler.spec.seats(scheduler.rules)
+    tables: tuple[tuple[str, ...], ...]
+    if seats == 2:
+        tables = scheduler.policy(standings, history, lot, scheduler.width).pairs
+    else:
+        tables = groups.group(standings, history, lot, seats, scheduler.width)
     ratings = {standing.player: standing for standing in standings}
     merit = by_merit(standings, Random(f"{scheduler.seed}/officials/{round}"))
     benches = scheduler.spec.officials(scheduler.rules)
@@ -79,9 +84,9 @@ def next_round(
         return Seat(label, player, ratings[player].raw, ratings[player].cost)
 
     fixtures: list[Fixture] = []
-    for at, pair in enumerate(pairs, number):
+    for at, contestants in enumerate(tables, number):
         seed = match_seed(scheduler.seed, at)
-        chosen = choose(benches, pair, merit, f"{seed}/officials")
+        chosen = choose(benches, contestants, merit, f"{seed}/officials")
         if isinstance(chosen, Shortage):
             raise Unstaffed(str(chosen))
         fixtures.append(
@@ -91,7 +96,7 @@ def next_round(
                 game=scheduler.spec.name,
                 version=scheduler.spec.version,
                 seed=seed,
-                seats=tuple(map(seat, ascii_uppercase, pair)),
+                seats=tuple(map(seat, ascii_uppercase, contestants)),
                 officials={
                     role: tuple(seat(f"{role}/{place}", player) for place, player in enumerate(players, 1))
                     for role, players in chosen.items()

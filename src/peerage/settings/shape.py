@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from peerage.games import GAMES
 from peerage.games.cost import CostUnit
-from peerage.protocol import visible
+from peerage.protocol import SANDBOX, visible
 
 PROVIDERS = (
     "openai",
@@ -312,6 +312,11 @@ class ArenaSettings(Section):
                 raise ValueError(
                     f"players {places[player.name]} and {place} are both named {player.name!r}; "
                     "give one of them another `name`"
+                )
+            if player.name == SANDBOX:
+                raise ValueError(
+                    f"player {place} is named {SANDBOX!r}, under which programs are recorded; "
+                    "give it another `name`"
                 )
             places[player.name] = place
         return self

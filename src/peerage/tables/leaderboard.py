@@ -10,13 +10,16 @@ from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account, position
 from peerage.engine.registration import registered
+from peerage.games import GAMES
 from peerage.ledger.store import Ledger
 from peerage.ratings.bradley_terry import BradleyTerry, Pair, fit
+from peerage.ratings.trueskill import Game, TrueSkillSettings, games, rate
 from peerage.settings import ArenaSettings, PlayerSettings, Rating, suggest
 from peerage.standings import elo_settings, pinned_rating
 
-Track: TypeAlias = Literal["bt", "raw", "cost"]
+Track: TypeAlias = Literal["bt", "raw", "cost", "trueskill"]
 TRACKS: tuple[Track, ...] = get_args(Track)
+_SKILL = TrueSkillSettings()
 
 
 class Row(Struct, frozen=True):
@@ -24,8 +27,9 @@ class Row(Struct, frozen=True):
 
     `rank` is 1 for the best, shared by equal ratings, and None for a player without a decided match, who
     stands at the track's starting point; `rank_range` are the ranks (best, worst) left open at 95 % for all
-    players together. `lower` and `upper` bound the rating at 95 %. Both are None on the sequential Elo
-    tracks, for which no honest interval is known.
+    players together. `lower` and `upper` bound the rating at 95 % (on the TrueSkill track the mean skill μ,
+    while `rating` is μ - 3σ). Both are None on the sequential Elo tracks, for which no honest interval is
+    known.
 
     `matches` were decided; `void` came to nothing. `cost_usd` is everything the player cost in dollars, as
     author, committee member and judge too, None while the cost of any call is unknown; `cost_per_match` the
@@ -69,13 +73,15 @@ class _Rated(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def leaderboard(ledger: Ledger, settings: ArenaSettings, track: str = "bt") -> list[Row]:
-    """The table of one track: `bt` (Bradley-Terry), `raw` or `cost` (sequential Elo), best first.
+def leaderboard(ledger: Ledger, settings: ArenaSettings, track: str = "") -> list[Row]:
+    """The table of one track, best first: `bt` (Bradley-Terry), `raw` or `cost` (sequential Elo), which duels
+    feed, or `trueskill`, which every game feeds. Empty: the one that the arena's game shows first.
 
     Everybody appears who is in `settings` or played: whoever has no decided match comes last. Reads the
     newest snapshot and the few matches after it, whatever the length of the ledger. Raises ValueError for
     another track, LedgerError when the ledger cannot be read.
     """
+    track = track or GAMES[settings.game].tracks[0]
     if track not in TRACKS:
         raise ValueError(f"no track is called {track!r}{suggest(track, TRACKS)}")
     rating = pinned_rating(ledger.meta(), settings.rating)
@@ -83,10 +89,15 @@ def leaderboard(ledger: Ledger, settings: ArenaSettings, track: str = "bt") -> l
     known = {player.name: player for player in settings.players}
     cards = registered(ledger)
     names = [*known, *sorted(accounts.keys() - known.keys())]
+    general: tuple[str, ...]
     if track == "bt":
         rated = _bradley_terry(ledger)
-        general: tuple[str, ...] = ()
+        general = ()
         start = 1500.0
+    elif track == "trueskill":
+        rated = _trueskill(ledger)
+        start = _SKILL.mu - _SKILL.k * _SKILL.sigma
+        general = (f"TrueSkill, μ - {_SKILL.k:g}σ: what one can be sure of; the interval is that of μ",)
     else:
         rated = {
             name: _Rated(raw if track == "raw" else cost)
@@ -138,6 +149,21 @@ def _bradley_terry(ledger: Ledger) -> dict[str, _Rated]:
     return {
         name: _Rated(row.rating, row.lower, row.upper, row.rank_range, notes)
         for name, row in zip(names, table.rows, strict=True)
+    }
+
+
+def _trueskill(ledger: Ledger) -> dict[str, _Rated]:
+    """Skills of everybody with a decided match of any size, folded in number order."""
+    places: dict[str, int] = {}
+    played: list[Game] = []
+    for summary in ledger.summaries():
+        if summary.scores:
+            teams = tuple([(places.setdefault(player, len(places)),) for player in summary.players])
+            played.append(Game(teams, tuple([-score for score in summary.scores])))
+    table = rate(games(len(places), played), _SKILL)
+    return {
+        name: _Rated(row.rating, row.lower, row.upper, row.rank_range)
+        for name, row in zip(places, table.rows, strict=True)
     }
 
 

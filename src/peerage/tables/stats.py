@@ -18,7 +18,7 @@ from peerage.engine.driver import REPAIR
 from peerage.judging.statistics import JudgeStatistics, PanelRecord, judge_statistics, panel_record
 from peerage.ledger.store import Exchange, Ledger
 from peerage.match import Fixture, Outcome
-from peerage.protocol import AnyKind, Role, Unusable
+from peerage.protocol import SANDBOX, AnyKind, Role, Unusable
 from peerage.settings import ArenaSettings
 from peerage.standings import DONE
 
@@ -142,7 +142,8 @@ class _Count:
         families = {player.name: player.family for player in self._settings.players}
         judged = judge_statistics(self._panels(), families)
         for exchange in self._ledger.exchanges(1, self._last):
-            self._exchange(exchange)
+            if exchange.player != SANDBOX:
+                self._exchange(exchange)
         names = [*known, *sorted((self._accounts.keys() | self._replies.keys()) - known.keys())]
         return Stats(
             self._last,

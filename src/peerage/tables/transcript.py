@@ -23,7 +23,7 @@ from peerage.judging.panel import Ballot
 from peerage.ledger.merkle import GENESIS, leaf
 from peerage.ledger.store import Exchange, Ledger, LedgerError
 from peerage.match import Fixture, MatchRecord, Outcome
-from peerage.protocol import Chosen, Unusable, fence, render
+from peerage.protocol import SANDBOX, Chosen, Reply, Run, Unusable, fence, ran, render
 from peerage.standings import DONE
 from peerage.tables.views import BallotView, Digests, DraftView, ExchangeView, SeatView, Transcript, VoteView
 
@@ -163,6 +163,8 @@ def _exchange(
 ) -> ExchangeView:
     key = exchange.key
     ask = read_request(key, exchange.request, texts, said)
+    if isinstance(ask, Run):
+        return _program(ask, exchange, attempts)
     mark = fence(seed, key)
     asked = ExchangeView(
         key,
@@ -201,6 +203,33 @@ def _exchange(
         price=made.price,
         truncated=made.truncated,
         digest=leaf(key, exchange.player, exchange.request, exchange.reply).hex(),
+    )
+
+
+def _program(run: Run, exchange: Exchange, attempts: int) -> ExchangeView:
+    raw = Reply("void") if exchange.reply is None else read_reply(run.key, exchange.reply)
+    status, reply, reason, digest = "waiting", "", raw.reason, ""
+    if exchange.reply is not None:
+        status = raw.status
+        digest = leaf(run.key, exchange.player, exchange.request, exchange.reply).hex()
+    if raw.status == "ok":
+        done = ran(raw.text)
+        status, reply, reason = done.status, done.stdout, done.stderr
+    shown = (("program", run.source), ("stdin", run.stdin))
+    return ExchangeView(
+        run.key,
+        SANDBOX,
+        "sandbox",
+        SANDBOX,
+        shown,
+        0,
+        None,
+        status,
+        reply,
+        reason,
+        attempts=attempts,
+        cost_usd=0.0,
+        digest=digest,
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from peerage.match import Totals
-from peerage.protocol import Role, Speaker
+from peerage.protocol import Role
 
 
 class SeatView(Struct, frozen=True):
@@ -30,13 +30,16 @@ class ExchangeView(Struct, frozen=True):
     verdict was read as, a judge's "A" being the answer that it was shown first. `attempts` counts how often
     it was sent. Cost in dollars, None when unknown. `digest` is its leaf in the match's Merkle tree, in hex,
     empty while waiting.
+
+    A program run in the sandbox has the role "sandbox": `request` is the program and what it read, `status`
+    how it ended (see `protocol.Ran`), `reply` what it printed, `reason` its stderr.
     """
 
     key: str
     label: str
-    role: Role
+    role: Role | Literal["sandbox"]
     player: str
-    request: tuple[tuple[Speaker, str], ...]
+    request: tuple[tuple[str, str], ...]
     max_tokens: int
     temperature: float | None
     status: str
