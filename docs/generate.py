@@ -23,6 +23,7 @@ from peerage.match import Totals
 from peerage.settings import ArenaSettings
 from peerage.tables.leaderboard import Row
 from peerage.tables.plan import Plan, PlayerPlan
+from peerage.tables.readings import ReadingStats
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, Stats
 from peerage.tables.transcript import (
     BallotView,
@@ -179,7 +180,13 @@ def commands_page() -> str:
 
 _JSON = {
     "`leaderboard`: a list, best first": (Row,),
-    "`stats`: one object (`--of` one of its lists)": (Stats, PlayerStats, JudgeStats, AuthorStats),
+    "`stats`: one object (`--of` one of its lists)": (
+        Stats,
+        PlayerStats,
+        JudgeStats,
+        AuthorStats,
+        ReadingStats,
+    ),
     "`match`: one object": (
         Transcript,
         SeatView,

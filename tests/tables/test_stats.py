@@ -102,12 +102,12 @@ def test_authors_are_counted_from_their_drafts(counted: Stats, told: list[Transc
 def test_statistics_are_plain_json(counted: Stats) -> None:
     data = counted.as_dict()
     assert json.loads(json.dumps(data)) == data
-    assert set(data) == {"matches", "voids", "players", "judges", "authors"}
+    assert set(data) == {"matches", "voids", "players", "judges", "authors", "readings"}
 
 
 def test_an_arena_not_yet_played_has_empty_statistics(tmp_path: Path) -> None:
     with open_arena(write_arena(tmp_path)) as arena:
         found = arena.stats()
-    assert (found.matches, found.voids, found.judges, found.authors) == (0, {}, (), ())
+    assert (found.matches, found.voids, found.judges, found.authors, found.readings) == (0, {}, (), (), ())
     assert [player.calls for player in found.players] == [0] * 7
     assert found.players[0].latency_p50_s is None

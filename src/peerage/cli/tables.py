@@ -92,6 +92,7 @@ class Part(StrEnum):
     players = "players"
     judges = "judges"
     authors = "authors"
+    readings = "readings"
 
 
 def stats(
@@ -133,6 +134,7 @@ _HEADINGS = {
     "players": "Players: matches, what they were asked and how they replied",
     "judges": "Judges",
     "authors": "Authors",
+    "readings": "Readings: where a game's rules leave room, the table under each of them",
 }
 _STATS = {
     "players": [
@@ -170,6 +172,16 @@ _STATS = {
         Column("approved", ">Approved", whole),
         Column("approval", ">Mean approval", percent),
         Column("turns_lost", ">Turns lost", whole),
+    ],
+    "readings": [
+        Column("reading", "Reading"),
+        Column("rank", ">", whole),
+        Column("player", "Player"),
+        Column("rating", ">Raw Elo", whole),
+        Column("matches", ">Matches", whole),
+        Column("wins", ">W", whole),
+        Column("draws", ">D", whole),
+        Column("losses", ">L", whole),
     ],
 }
 

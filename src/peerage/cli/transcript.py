@@ -34,10 +34,11 @@ def lines(match: Transcript, *, full: bool) -> Iterator[Line]:
     for stage, text in match.challenge.items():
         yield from _head(f"Challenge: {stage}" if len(match.challenge) > 1 else "Challenge")
         yield Line("", 2, visible(text))
-    for one in match.exchanges:
-        if one.role == "contestant":
-            yield from _head(f"Answer {one.label}: {one.player}" + (" (repaired)" if "~" in one.key else ""))
-            yield from _said(one)
+    for one in _side_by_side([one for one in match.exchanges if one.role == "contestant"]):
+        what, _, repaired = one.key.partition("~")
+        title = f"Answer {one.label}" if what == f"answer/{one.label}" else f"{what} by {one.label}"
+        yield from _head(f"{title}: {one.player}" + (" (repaired)" if repaired else ""))
+        yield from _said(one)
     if match.ballots:
         yield from _head("Ballots")
         for ballot in match.ballots:
@@ -46,6 +47,12 @@ def lines(match: Transcript, *, full: bool) -> Iterator[Line]:
     if full:
         for one in match.exchanges:
             yield from _exchange(one)
+
+
+def _side_by_side(exchanges: list[ExchangeView]) -> list[ExchangeView]:
+    """What was asked side by side (`1/…`, `2/…`), one after the other."""
+    branches = list(dict.fromkeys(one.key.partition("/")[0] for one in exchanges))
+    return sorted(exchanges, key=lambda one: branches.index(one.key.partition("/")[0]))
 
 
 def _head(text: str) -> Iterator[Line]:
@@ -104,16 +111,17 @@ def _result(match: Transcript) -> Iterator[Line]:
         yield Line("", 2, f"void: {visible(match.status)}")
     best = max(match.scores.values(), default=0.0)
     winners = [label for label, score in match.scores.items() if score == best]
+    decided = f", {match.decided}" if match.decided else ""
     if len(winners) == 1:
-        yield Line("", 2, f"{match.player(winners[0])} ({winners[0]}) wins, {match.decided}")
+        yield Line("", 2, f"{match.player(winners[0])} ({winners[0]}) wins{decided}")
     elif winners:
-        yield Line("", 2, f"{' and '.join(match.player(label) for label in winners)} tie, {match.decided}")
+        yield Line("", 2, f"{' and '.join(match.player(label) for label in winners)} tie{decided}")
     if match.share is not None:
         first = next(iter(match.scores), "A")
         yield Line("", 2, f"{first} has {match.share:.0%} of the judges' weight")
     for label, cost in match.costs.items():
         known = "unknown" if cost is None else f"{cost:.6g}"
-        yield Line("", 2, f"cost of {label}'s answer: {known}")
+        yield Line("", 2, f"cost of {label}'s play: {known}")
     contestants = {seat.player for seat in match.seats if seat.role == "contestant"}
     for track, moved in match.ratings.items():
         changes = [

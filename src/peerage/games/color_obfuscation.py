@@ -51,12 +51,10 @@ def play(table: Table) -> Steps[Outcome]:
         label: _sum([cost(reply, rules.cost_unit) for of, reply in said if of == label])
         for label in (first, second)
     }
-    detail: dict[str, Any] = {
-        "rounds": msgspec.json.decode(msgspec.json.encode(both)),
-        "readings": {reading: scores(both, reading, rules.order) for reading in READINGS},
-    }
+    detail: dict[str, Any] = {"rounds": msgspec.json.decode(msgspec.json.encode(both))}
     if any(reply.status == "void" for _, reply in said):
         return Outcome(void="no_answer", costs=costs, detail=detail)
+    detail["readings"] = {reading: scores(both, reading, rules.order) for reading in READINGS}
     if rules.ally_failure == "void" and any(one.broken for one in both):
         return Outcome(void="broken_encoding", costs=costs, detail=detail)
     reading = "attacker" if rules.ally_failure == "attacker" else "ignore"

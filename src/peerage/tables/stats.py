@@ -20,7 +20,8 @@ from peerage.ledger.store import Exchange, Ledger
 from peerage.match import Fixture, Outcome
 from peerage.protocol import SANDBOX, AnyKind, Role, Unusable
 from peerage.settings import ArenaSettings
-from peerage.standings import DONE
+from peerage.standings import DONE, elo_settings, pinned_rating
+from peerage.tables.readings import Readings, ReadingStats
 
 
 class PlayerStats(Struct, frozen=True):
@@ -86,13 +87,15 @@ class AuthorStats(Struct, frozen=True):
 
 
 class Stats(Struct, frozen=True):
-    """All statistics of an arena; `voids` counts void matches by reason."""
+    """All statistics of an arena; `voids` counts void matches by reason, `readings` are tables under each
+    reading of its game, one after another (none where the game has but one)."""
 
     matches: int
     voids: dict[str, int]
     players: tuple[PlayerStats, ...]
     judges: tuple[JudgeStats, ...]
     authors: tuple[AuthorStats, ...]
+    readings: tuple[ReadingStats, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -136,6 +139,7 @@ class _Count:
         self._authors: dict[str, _Drafts] = {}
         self._flips: dict[str, int] = {}
         self._voids: dict[str, int] = {}
+        self._readings = Readings()
 
     def result(self) -> Stats:
         known = {player.name: player for player in self._settings.players}
@@ -151,6 +155,7 @@ class _Count:
             tuple([self._player(name, getattr(known.get(name), "model", ""), families) for name in names]),
             tuple([self._judge(name, found) for name, found in judged.items()]),
             tuple([_author(name, self._authors[name]) for name in sorted(self._authors)]),
+            self._readings.rows(elo_settings(pinned_rating(self._ledger.meta(), self._settings.rating))),
         )
 
     def _panels(self) -> Iterator[PanelRecord]:
@@ -167,6 +172,7 @@ class _Count:
             if summary.status != DONE:
                 self._voids[summary.status] = self._voids.get(summary.status, 0) + 1
             self._drafts(fixture, record.outcome)
+            self._readings.add(fixture, record.outcome)
             panel = panel_record(fixture, record.outcome)
             if panel is not None:
                 for ballot in panel.ballots:

@@ -1,0 +1,72 @@
+"""One history read in more than one way: who stands where under each reading that a game's rules allow.
+
+A game states the readings of a match as `Outcome.detail["readings"]`: reading → label → score. Matches that
+count under the arena's own rules and those that its rules void (but not another's) are in the same list, so
+the tables are comparable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from peerage.match import Fixture, Outcome
+from peerage.ratings.elo import DuelResult, EloSettings, fold, start
+
+
+class ReadingStats(Struct, frozen=True):
+    """One player under one reading: decided matches, and sequential raw Elo by the arena's constants.
+
+    `rank` is 1 for the best, shared by equal ratings.
+    """
+
+    reading: str
+    rank: int
+    player: str
+    matches: int
+    wins: int
+    draws: int
+    losses: int
+    rating: float
+
+
+class Readings:
+    """Collects the readings of matches of two, in their order."""
+
+    def __init__(self) -> None:
+        self._results: dict[str, list[DuelResult]] = {}
+        self._players: dict[str, int] = {}
+
+    def add(self, fixture: Fixture, outcome: Outcome) -> None:
+        """Count one match; nothing when its game states no readings."""
+        stated: Mapping[str, Mapping[str, float]] = outcome.detail.get("readings", {})
+        if len(fixture.seats) != 2 or not stated:
+            return
+        first, second = fixture.seats
+        a, b = (self._players.setdefault(seat.player, len(self._players)) for seat in (first, second))
+        for reading, scores in stated.items():
+            self._results.setdefault(reading, []).append(DuelResult(a, b, scores[first.label], None, None))
+
+    def rows(self, elo: EloSettings) -> tuple[ReadingStats, ...]:
+        """A table for each reading, best first; equals by name."""
+        return tuple([row for reading in self._results for row in self._table(reading, elo)])
+
+    def _table(self, reading: str, elo: EloSettings) -> list[ReadingStats]:
+        results, size = self._results[reading], len(self._players)
+        state = fold(size, results, elo, start(size, elo))
+        tally = [[0, 0, 0] for _ in range(size)]
+        for result in results:
+            for player, score in ((result.a, result.score), (result.b, 1 - result.score)):
+                tally[player][0 if score > 0.5 else 1 if score == 0.5 else 2] += 1
+        order = sorted(self._players, key=lambda name: (-state.raw[self._players[name]], name))
+        rows: list[ReadingStats] = []
+        for place, name in enumerate(order, 1):
+            at = self._players[name]
+            shared = bool(rows) and rows[-1].rating == state.raw[at]
+            rank = rows[-1].rank if shared else place
+            wins, draws, losses = tally[at]
+            rows.append(
+                ReadingStats(reading, rank, name, wins + draws + losses, wins, draws, losses, state.raw[at])
+            )
+        return rows
