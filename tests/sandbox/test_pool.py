@@ -192,9 +192,9 @@ def test_what_holds_a_worker_here(sandbox: Sandboxes) -> None:
     for mode in ("wasm", "native"):
         found = sandbox.wait(check(mode))  # type: ignore[arg-type]
         assert found.refused == ""
-        assert found.protections["seccomp"]
-        assert found.protections["landlock"]
-        assert found.protections["unprivileged"]
+        assert found.protections.seccomp
+        assert found.protections.landlock
+        assert found.protections.unprivileged
 
 
 def test_native_mode_runs_ordinary_programs(sandbox: Sandboxes) -> None:

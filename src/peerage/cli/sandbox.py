@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from peerage.sandbox.check import Found
 
 app = typer.Typer(
     help="Run a program that is not to be trusted.", no_args_is_help=True, rich_markup_mode=None
@@ -67,7 +70,6 @@ def check(as_json: Json = False) -> None:
     from dataclasses import asdict
 
     from peerage.cli.output import show_json
-    from peerage.sandbox.check import Found
     from peerage.sandbox.check import check as look
 
     async def both() -> list[Found]:
@@ -77,22 +79,25 @@ def check(as_json: Json = False) -> None:
     if as_json:
         show_json([asdict(one) for one in found])
     else:
-        typer.echo("\n".join(line for one in found for line in _lines(asdict(one))))
+        typer.echo("\n".join(map(_line, found)))
     if found[0].refused:
         raise typer.Exit(1)
 
 
-def _lines(found: dict[str, Any]) -> list[str]:
-    if found["refused"]:
-        return [f"{found['mode']}: no. {found['refused']}"]
-    held = found["protections"]
-    wall = ["WebAssembly"] if found["mode"] == "wasm" else []
-    wall += [f"Landlock {held['landlock']}"] if held["landlock"] else []
-    wall += ["seccomp"] if held["seccomp"] else []
-    wall += [f"namespaces ({', '.join(held['namespaces'])})"] if held["namespaces"] else []
-    wall += ["no privileges"] if held["unprivileged"] else []
-    wall += ["resource limits"] if held["limits"] else []
-    return [f"{found['mode']}: yes, held by {', '.join(wall)}; cold start {found['start_ms']} ms"]
+def _line(found: Found) -> str:
+    if found.refused:
+        return f"{found.mode}: no. {found.refused}"
+    held = found.protections
+    walls = {
+        "WebAssembly": found.mode == "wasm",
+        f"Landlock {held.landlock}": held.landlock,
+        "seccomp": held.seccomp,
+        f"namespaces ({', '.join(held.namespaces)})": held.namespaces,
+        "no privileges": held.unprivileged,
+        "resource limits": held.limits,
+    }
+    standing = ", ".join(wall for wall, stands in walls.items() if stands) or "nothing"
+    return f"{found.mode}: yes, held by {standing}; cold start {found.start_ms} ms"
 
 
 def _text(file: Path) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from peerage.sandbox.jail import Protections
 from peerage.sandbox.pool import Mode, Pool
 from peerage.sandbox.program import Program, SandboxUnavailable
 
@@ -17,7 +16,7 @@ class Found:
 
     mode: Mode
     refused: str
-    protections: Mapping[str, Any]
+    protections: Protections
     start_ms: int
 
 
@@ -27,7 +26,7 @@ async def check(mode: Mode) -> Found:
         try:
             protections = await pool.protections()
         except SandboxUnavailable as reason:
-            return Found(mode, str(reason), {}, 0)
+            return Found(mode, str(reason), Protections(), 0)
     started = time.monotonic()
     async with Pool(workers=1, mode=mode) as pool:
         result = await pool.run(Program("print(6 * 7)"))

@@ -12,8 +12,7 @@ import signal
 import struct
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from peerage.sandbox import seccomp
 
@@ -48,9 +47,6 @@ class Protections:
     unprivileged: bool = False
     """Without any capability of root."""
     limits: bool = False
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def supported() -> bool:

@@ -11,6 +11,7 @@ import math
 import os
 import sys
 import sysconfig
+from dataclasses import asdict
 from pathlib import Path
 
 from peerage.sandbox import jail as jails
@@ -40,7 +41,7 @@ def serve(parent: int) -> None:
         return
     for stream, errors in ((sys.stdin, "strict"), (sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         stream.reconfigure(encoding="utf-8", errors=errors)  # type: ignore[union-attr]
-    wire.send(1, wire.encode({"protections": protections.as_dict()}))
+    wire.send(1, wire.encode({"protections": asdict(protections)}))
     execute.execute(source)  # type: ignore[no-untyped-call]
 
 

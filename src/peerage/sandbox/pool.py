@@ -24,6 +24,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from peerage.protocol import storable
 from peerage.sandbox import image, wire
+from peerage.sandbox.jail import Protections
 from peerage.sandbox.program import Program, RunResult, SandboxUnavailable, Status, verdict
 
 Mode: TypeAlias = Literal["wasm", "native"]
@@ -67,8 +68,8 @@ class Pool:
             result = await self._once(program)
             return await self._once(program) if result.status == "sandbox_error" else result
 
-    async def protections(self) -> dict[str, Any]:
-        """What holds a worker on this machine (see `jail.Protections`); SandboxUnavailable without one."""
+    async def protections(self) -> Protections:
+        """What holds a worker on this machine; SandboxUnavailable when there is none."""
         async with self._slots:
             worker = await self._take()
             try:
@@ -205,7 +206,7 @@ class _Worker:
         self._process = process
         self._to, self._from, self._said = process.stdin, process.stdout, process.stderr
         self.usable = False
-        self.protections: dict[str, Any] = {}
+        self.protections = Protections()
 
     @classmethod
     async def start(cls, *arguments: str) -> _Worker:
@@ -221,7 +222,8 @@ class _Worker:
             raise SandboxUnavailable(f"a sandbox worker did not start: {words}") from error
         if "refused" in head:
             raise (_Stale if head.get("stale") else SandboxUnavailable)(head["refused"])
-        self.protections = head["protections"]
+        held = head["protections"]
+        self.protections = Protections(**{**held, "namespaces": tuple(held["namespaces"])})
         self.usable = True
 
     async def run_wasm(self, program: Program) -> RunResult:

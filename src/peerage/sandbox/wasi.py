@@ -5,7 +5,8 @@ two output streams, a clock that only the guest's own work moves, and a fixed st
 other one says ENOSYS. There is no file, directory, socket, environment or process here to be reached, so a
 hole in a host's WASI cannot matter; and a run is a pure function of the program, its input and its limits.
 
-Each call costs `CALL_FUEL`, so that a guest cannot spend the host's time for free.
+Each call costs `CALL_FUEL`, and more where it makes the host do more, so that a guest cannot spend the host's
+time for free.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import wasmtime
 
 MODULE = "wasi_snapshot_preview1"
 CALL_FUEL = 100_000
+ITEM_FUEL = 10_000  # for each of a call's buffers or subscriptions
+RANDOM_FUEL = 1_000  # for each byte
 EPOCH_NS = 1_767_225_600 * 10**9  # the guest's clock starts on 2026-01-01T00:00:00Z
 FUEL_PER_NS = 4  # about what one core does
 
@@ -86,7 +89,8 @@ class World:
     def write(self, sink: list[bytes], parts: Sequence[bytes]) -> None:
         for part in parts:
             room = self.output - self.written
-            sink.append(part[:room])
+            if part:
+                sink.append(part[:room])
             self.written += min(len(part), room)
             if len(part) > room:
                 raise OutputLimit
@@ -131,6 +135,7 @@ class Guest:
     def vectors(self, at: int, count: int) -> list[tuple[int, int]]:
         if not 0 <= count <= _MAX_VECTORS:
             raise IndexError
+        self.charge(count * ITEM_FUEL)
         table = self.read(at, 8 * count)
         words = [int.from_bytes(table[k : k + 4], "little") for k in range(0, len(table), 4)]
         return list(zip(words[::2], words[1::2], strict=True))
@@ -138,6 +143,13 @@ class Guest:
     @property
     def fuel(self) -> int:
         return self._store.get_fuel()
+
+    def charge(self, fuel: int) -> None:
+        """Take `fuel` from the guest; `Exhausted` when it has not that much left."""
+        left = self._store.get_fuel()
+        self._store.set_fuel(max(0, left - fuel))
+        if left < fuel:
+            raise Exhausted
 
 
 def _strings(guest: Guest, values: Sequence[bytes], table: int, buffer: int) -> int:
@@ -183,6 +195,7 @@ def clock_time_get(world: World, guest: Guest, clock: int, precision: int, at: i
 def random_get(world: World, guest: Guest, at: int, size: int) -> int:
     if not 0 <= size <= 65_536:
         return _EINVAL
+    guest.charge(size * RANDOM_FUEL)
     guest.write(at, world.random(size))
     return 0
 
@@ -259,6 +272,7 @@ def poll_oneoff(world: World, guest: Guest, subscriptions: int, events: int, cou
     """
     if not 0 < count <= _MAX_VECTORS:
         return _EINVAL
+    guest.charge(count * ITEM_FUEL)
     waits: list[int] = []
     answers: list[bytes] = []
     now = world.now_ns(guest.fuel)
@@ -337,14 +351,12 @@ class Link:
             store = self._store
             if store is None:
                 raise RuntimeError("a guest called the host outside its run")
-            left = store.get_fuel()
-            store.set_fuel(max(0, left - CALL_FUEL))
-            if left < CALL_FUEL:
-                raise Exhausted
+            guest = Guest(caller, store)
+            guest.charge(CALL_FUEL)
             if function is None:
                 return _ENOSYS
             try:
-                return function(self._world, Guest(caller, store), *arguments)
+                return function(self._world, guest, *arguments)
             except (IndexError, ValueError, OverflowError):
                 return _EFAULT
 

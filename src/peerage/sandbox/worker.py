@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 import traceback
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,7 +100,7 @@ def _finish(protections: Protections) -> Protections:
 
 
 def _serve(runner: Runner, protections: Protections) -> None:
-    wire.send(1, wire.encode({"protections": _finish(protections).as_dict()}))
+    wire.send(1, wire.encode({"protections": asdict(_finish(protections))}))
     while (request := wire.receive(0)) is not None:
         head, body = request
         try:
