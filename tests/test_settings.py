@@ -278,3 +278,42 @@ def test_the_arenas_cost_unit_is_the_games() -> None:
 def test_families(model: str, family: str) -> None:
     assert family_of(model) == family
     assert PlayerSettings(model=model).family == family
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rating: {k_factor: 1e300}",
+        "rating: {initial: 1e308}",
+        "rating: {cost_sensitivity: 1e300}",
+        "rating: {propagation_width: 1e-300}",
+        "rating: {cost_unit: {dollars: 1e308}}",
+        "pairing: {width: 1e300}",
+        "pairing: {window: 1000000000000000000000000}",
+        "engine: {retries: 100000000}",
+        "engine: {match_deadline_s: 1e300}",
+        "budget: 1.0e+300",
+        "rules: {judge_limit: {max_tokens: 1000000000000000000}}",
+        "players: [{model: house:0.5, price: {input: 1e15, output: 1}}]",
+        "players: [{model: house:0.5, gpu_hour_price: 1e300}]",
+        "players: [{model: house:0.5, timeout_s: 1e300}]",
+        "players: [{model: house:0.5, max_tokens: 1000000000000000000}]",
+    ],
+)
+def test_numbers_that_would_overflow_in_the_middle_of_a_run_are_refused_before_it(text: str) -> None:
+    assert "expected at " in complaint(text)
+
+
+def test_names_that_look_the_same_are_the_same() -> None:
+    assert "both named" in complaint(
+        'players: [{name: "\\u00e9", model: house:1}, {name: "e\\u0301", model: house:0}]'
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['name: "a\\uD800"', 'players:\n  - {model: house:1, family: "\\uDFFF"}', '"\\uD800": 1', '- "\\uD800"'],
+)
+def test_half_a_character_is_refused_with_its_line(text: str) -> None:
+    found = complaint(text)
+    assert "surrogate" in found or "expected `key: value`" in found

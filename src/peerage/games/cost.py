@@ -12,9 +12,9 @@ class CostUnit(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    dollars: float = Field(default=1.0, ge=0, description="Weight of a dollar.")
-    seconds: float = Field(default=0.0, ge=0, description="Weight of a second of latency.")
-    kwh: float = Field(default=0.0, ge=0, description="Weight of a kilowatt-hour.")
+    dollars: float = Field(default=1.0, ge=0, le=1e9, description="Weight of a dollar.")
+    seconds: float = Field(default=0.0, ge=0, le=1e9, description="Weight of a second of latency.")
+    kwh: float = Field(default=0.0, ge=0, le=1e9, description="Weight of a kilowatt-hour.")
 
 
 def cost(reply: Reply, unit: CostUnit) -> float | None:

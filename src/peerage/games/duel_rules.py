@@ -24,7 +24,7 @@ class _Section(BaseModel):
 class Limit(_Section):
     """How long one role's replies may be, and how they are sampled."""
 
-    max_tokens: int = Field(ge=1, description="Tokens a reply may take, thinking included.")
+    max_tokens: int = Field(ge=1, le=10_000_000, description="Tokens a reply may take, thinking included.")
     max_chars: int = Field(ge=1, le=200_000, description="Characters of a reply that count; the rest is cut.")
     temperature: float | None = Field(
         None, ge=0, description="Sampling temperature; null: as the player is set."

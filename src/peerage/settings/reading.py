@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from peerage.games import GAMES
 from peerage.games.game import GameSpec
+from peerage.protocol import storable
 from peerage.scheduling.officials import first_shortage
 from peerage.scheduling.standing import Standing
 from peerage.settings.shape import ArenaSettings, suggest
@@ -91,6 +92,11 @@ def enough_players(settings: ArenaSettings) -> None:
             f"players: found {listed}, and a match of {settings.game!r} has {fewest} contestants. "
             "Add lines under `players:`; `house:0.5` is a player that needs no key"
         )
+    if not spec.kin(rules_of(settings)) and len({player.family for player in settings.players}) < 2:
+        raise SettingsError(
+            f"players: all {listed} are of the family {settings.players[0].family!r}, and by the rules of "
+            f"{settings.game!r} here kin never meet. Add a player of another family, or allow it under `rules:`"
+        )
     initial = settings.rating.initial
     standings = [Standing(player.name, player.family, initial, initial) for player in settings.players]
     shortage = first_shortage(spec.officials(rules_of(settings)), standings)
@@ -143,6 +149,11 @@ def _parse(text: str, where: str) -> tuple[dict[str, Any], yaml.Node]:
         if not isinstance(tree, yaml.MappingNode):
             found = "a list" if isinstance(tree, yaml.SequenceNode) else f"{_shown(tree.value)}"
             raise SettingsError(f"{where}: found {found}; expected `key: value` lines such as `players:`")
+        if half := next(_halves(tree), None):
+            raise SettingsError(
+                f"{where}, line {half.start_mark.line + 1}: found half a surrogate pair, which is no "
+                "character; write the character itself"
+            )
         twice = next(_duplicates(tree, (), set()), None)
         if twice is not None:
             key, first, second = twice
@@ -199,6 +210,22 @@ def _duplicates(node: yaml.Node, path: tuple[Any, ...], seen: set[int]) -> Itera
                     yield _path((*path, key.value)), lines[key.value], line
                 lines[key.value] = line
             yield from _duplicates(value, (*path, getattr(key, "value", "?")), seen)
+
+
+def _halves(tree: yaml.Node) -> Iterator[yaml.Node]:
+    """Scalars that hold what no text can: such a character stands there only by its escape."""
+    todo, seen = [tree], {id(tree)}
+    while todo:
+        node = todo.pop()
+        if isinstance(node, yaml.ScalarNode):
+            if storable(node.value) != node.value.replace("\0", "\ufffd"):
+                yield node
+            continue
+        for item in node.value:
+            for part in item if isinstance(item, tuple) else (item,):
+                if id(part) not in seen:
+                    seen.add(id(part))
+                    todo.append(part)
 
 
 def _prompts(path: Path, where: str) -> list[dict[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Iterable
 from importlib.metadata import entry_points
 from typing import Annotated, Any, Literal
@@ -35,8 +36,11 @@ _HOW = "write `provider:model`, such as `openai:gpt-5-mini`"
 
 LEDGERS = ("sqlite", "postgresql", "mongodb")
 
-Positive = Annotated[float, Field(gt=0)]
-NotNegative = Annotated[float, Field(ge=0)]
+# What nobody means would overflow where it is reckoned with, in the middle of a run.
+Positive = Annotated[float, Field(gt=0, le=1e9)]
+NotNegative = Annotated[float, Field(ge=0, le=1e9)]
+Dollars = Annotated[float, Field(ge=0, le=100_000)]
+Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -47,8 +51,8 @@ class Section(BaseModel):
 class Price(Section):
     """What a player's tokens cost, in dollars per million tokens."""
 
-    input: NotNegative = Field(description="Dollars per million input tokens.")
-    output: NotNegative = Field(description="Dollars per million output tokens.")
+    input: Dollars = Field(description="Dollars per million input tokens.")
+    output: Dollars = Field(description="Dollars per million output tokens.")
 
 
 class Faults(Section):
@@ -62,8 +66,9 @@ class Faults(Section):
     self_preference: Share = Field(0.0, description="As a judge, prefers answers in its own family's style.")
 
 
-def _stripped(value: object) -> object:
-    return value.strip() if isinstance(value, str) else value
+def _tidied(value: object) -> object:
+    """Without spaces around it; and two names that look the same, composed or not, are the same."""
+    return unicodedata.normalize("NFC", value.strip()) if isinstance(value, str) else value
 
 
 class PlayerSettings(Section):
@@ -74,7 +79,7 @@ class PlayerSettings(Section):
         "openrouter, mistral, ollama), `house:SKILL`, `gguf:PATH`, `command:PROGRAM ARGS`, `http:URL` (or "
         "`https:`), `python:module:function`; with `base_url`, any OpenAI-compatible server."
     )
-    name: Annotated[str, BeforeValidator(_stripped)] = Field(
+    name: Annotated[str, BeforeValidator(_tidied)] = Field(
         "", max_length=80, description="Unique name in tables. Default: the model's text."
     )
     base_url: str = Field("", description="Address of an OpenAI-compatible server (vLLM, llama.cpp).")
@@ -88,23 +93,21 @@ class PlayerSettings(Section):
         None, description="Sampling temperature. Default: the provider's."
     )
     top_p: Share | None = Field(None, description="Nucleus sampling. Default: the provider's.")
-    max_tokens: int | None = Field(
-        None, ge=1, description="Caps every reply, on top of the game's own limit."
-    )
+    max_tokens: Tokens | None = Field(None, description="Caps every reply, on top of the game's own limit.")
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
         None, description="For models that think before they answer."
     )
     structured: bool = Field(True, description="Use the provider's native structured output where it has it.")
     price: Price | None = Field(None, description="Overrides the price table.")
     pricing_source: str = Field("", description="Where the stated price comes from; kept on record.")
-    gpu_hour_price: NotNegative | None = Field(
+    gpu_hour_price: Dollars | None = Field(
         None, description="Dollars per GPU hour; costs are then seconds × price, not tokens."
     )
     watts: NotNegative | None = Field(None, description="Power drawn while answering, for cost in kWh.")
     requests_per_minute: Positive | None = Field(None, description="Rate limit, requests.")
     tokens_per_minute: Positive | None = Field(None, description="Rate limit, tokens in and out.")
     concurrency: int | None = Field(None, ge=1, description="Calls in flight to this player at most.")
-    timeout_s: Positive = Field(120.0, description="Seconds until a call counts as failed.")
+    timeout_s: Positive = Field(120.0, le=86_400, description="Seconds until a call counts as failed.")
     faults: Faults = Field(default_factory=Faults, description="House players only.")
 
     @model_validator(mode="before")
@@ -192,10 +195,11 @@ class Pairing(Section):
     """Who meets whom."""
 
     policy: Literal["swiss"] = Field("swiss", description="How fixtures are made from the standings.")
-    width: Positive = Field(50.0, description="Width Δ of a stratum in cost Elo.")
+    width: Positive = Field(50.0, le=1_000_000, description="Width Δ of a stratum in cost Elo.")
     window: int = Field(
         32,
         ge=1,
+        le=1_000_000,
         description="Matches that may be under way at once: a round is paired from the ratings so many "
         "matches earlier. Fixed when the arena is made.",
     )
@@ -204,14 +208,16 @@ class Pairing(Section):
 class Rating(Section):
     """The sequential Elo tracks, raw and cost-adjusted."""
 
-    initial: float = Field(1500.0, description="R0, on both tracks.")
-    k_factor: Positive = Field(16.0, description="K.")
-    cost_sensitivity: NotNegative = Field(0.2, description="τ_c.")
+    initial: float = Field(1500.0, ge=-1_000_000, le=1_000_000, description="R0, on both tracks.")
+    k_factor: Positive = Field(16.0, le=1_000, description="K.")
+    cost_sensitivity: NotNegative = Field(0.2, le=1_000, description="τ_c.")
     cost_mode: Literal["linear", "balanced", "exponential"] = Field(
         "linear", description="How cost enters S."
     )
     propagation_width: Positive | None = Field(
-        50.0, description="Standard deviation, in Elo, of the Gaussian that spreads updates; null: off."
+        50.0,
+        ge=0.001,
+        description="Standard deviation, in Elo, of the Gaussian that spreads updates; null: off.",
     )
     propagation_share: Share = Field(
         0.5,
@@ -252,7 +258,9 @@ class Engine(Section):
 
     concurrency: int = Field(8, ge=1, description="Matches under way at once (the pairing window caps it).")
     calls: int = Field(64, ge=1, description="Calls in flight at once, over all players.")
-    retries: int = Field(5, ge=0, description="Further attempts after a transient failure, then void.")
+    retries: int = Field(
+        5, ge=0, le=1_000, description="Further attempts after a transient failure, then void."
+    )
     backoff_s: Positive = Field(1.0, description="First wait before a retry; doubles each time, with jitter.")
     backoff_max_s: Positive = Field(60.0, description="Longest wait before a retry.")
     match_deadline_s: Positive = Field(3600.0, description="A match that takes longer is void.")
