@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from itertools import combinations
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -10,12 +11,13 @@ import pytest
 from pydantic import ValidationError
 from tests.offline import Played, fixture, house, play, scripted
 
+from peerage.arena import open_arena
 from peerage.games import GAMES
 from peerage.games.color_obfuscation import COLOR_OBFUSCATION, draw
 from peerage.games.color_obfuscation_rules import ColorObfuscationRules
 from peerage.players.house_colors import hide
 from peerage.protocol import Ask, Reply
-from peerage.settings import Rating, loads
+from peerage.settings import Rating, SettingsError, enough_players, loads
 
 STEPS = ["one", "two", "three", "four", "five"]
 
@@ -273,3 +275,20 @@ def test_the_game_brings_its_own_rating_constants() -> None:
     assert loads(players).rating == Rating()
     for game in GAMES.values():
         Rating.model_validate(dict(game.rating))
+
+
+def test_kin_never_meet_by_setting(tmp_path: Path) -> None:
+    players = "".join(
+        f"  - {{model: 'house:0.{at}', name: p{at}, family: {family}}}\n"
+        for at, family in enumerate("xxyyz", 2)
+    )
+    text = f"game: color-obfuscation\nrules: {{same_family: false}}\nplayers:\n{players}"
+    (tmp_path / "arena.yaml").write_text(text, "utf-8")
+    with open_arena(tmp_path) as arena:
+        arena.run(max_matches=40)
+        family = {player.name: player.family for player in arena.settings.players}
+        met = [summary.players for summary in arena.ledger.summaries()]
+    assert len(met) == 40
+    assert all(family[a] != family[b] for a, b in met)
+    with pytest.raises(SettingsError, match="kin never meet"):
+        enough_players(loads(text.replace("family: y", "family: x").replace("family: z", "family: x")))

@@ -153,3 +153,21 @@ def test_swiss_finds_the_true_order() -> None:
     far = [history.met(a, b) for a, b in pairs if abs(truth[a] - truth[b]) >= 480]
     assert sum(near) / len(near) > 1.5 * sum(far) / len(far), "neighbours meet more often"
     assert min(near + far) >= 1, "and everybody is connected"
+
+
+def test_kin_never_meet_by_setting_and_whoever_is_left_sits_out() -> None:
+    table = [Standing(f"a{at}", "a", 1500.0, 1500.0) for at in range(3)] + [
+        Standing("b", "b", 1500.0, 1500.0)
+    ]
+    history = History()
+    rested: dict[str, int] = {}
+    for number in range(30):
+        found = pair(table, history, f"{number}", kin=False)
+        assert len(found.pairs) == 1
+        assert "b" in found.pairs[0]
+        assert {*found.pairs[0], *found.bye} == {"a0", "a1", "a2", "b"}
+        for player in found.bye:
+            rested[player] = rested.get(player, 0) + 1
+        history.remember(found.pairs[0])
+    assert set(rested.values()) == {20}
+    assert len(pair(table, History(), "seed").pairs) == 2

@@ -178,5 +178,6 @@ COLOR_OBFUSCATION: GameSpec[ColorObfuscationRules] = GameSpec(
     officials=lambda rules: (),
     draw=draw,
     bounds=bounds,
+    kin=lambda rules: rules.same_family,
     rating={"k_factor": 32.0, "initial": 1500.0, "propagation_width": None},
 )

@@ -22,7 +22,9 @@ class _Section(BaseModel):
 class ColorLimits(_Section):
     """How long replies may be, and how they are sampled."""
 
-    max_tokens: int = Field(4_000, ge=1, description="Tokens a reply may take, thinking included.")
+    max_tokens: int = Field(
+        4_000, ge=1, le=10_000_000, description="Tokens a reply may take, thinking included."
+    )
     max_chars: int = Field(1_000, ge=6, le=20_000, description="Characters of an obfuscated string.")
     max_instructions: int = Field(30, ge=1, le=200, description="Instructions in a list.")
     instruction_chars: int = Field(600, ge=1, le=5_000, description="Characters of one instruction.")
@@ -58,6 +60,7 @@ class ColorObfuscationRules(_Section):
         "recoveries",
         description="What decides: who recovered more colours, or among equals who needed fewer attempts.",
     )
+    same_family: bool = Field(True, description="Whether players of one family may meet.")
     limits: ColorLimits = Field(ColorLimits(), description="Limits of replies.")
     cost_unit: CostUnit = Field(
         CostUnit(), description="What a reply costs; set from the arena's rating.cost_unit."

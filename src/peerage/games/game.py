@@ -59,8 +59,8 @@ class GameSpec(Generic[Rules]):
     call it may make. `version` changes whenever the same replies could give another outcome or other
     requests. `rating` holds the keys of the arena's `rating:` section whose default is another in this game.
     `sandbox` says that it yields `Run`; an arena then does not start without a sandbox. `seats(rules)` is how
-    many contestants a match has when enough players are there. `tracks` are the ratings it feeds, the one
-    that its leaderboard shows first.
+    many contestants a match has when enough players are there; `kin(rules)` whether two of one family may
+    meet in a match of two. `tracks` are the ratings it feeds, the one that its leaderboard shows first.
     """
 
     name: str
@@ -75,4 +75,5 @@ class GameSpec(Generic[Rules]):
     rating: Mapping[str, Any] = field(default_factory=dict)
     sandbox: bool = False
     seats: Callable[[Rules], int] = lambda rules: 2
+    kin: Callable[[Rules], bool] = lambda rules: True
     tracks: tuple[str, ...] = ("bt", "raw", "cost")

@@ -18,8 +18,8 @@ from peerage.scheduling.officials import Shortage, by_merit, choose
 from peerage.scheduling.standing import History, Standing
 from peerage.scheduling.swiss import Round
 
-Policy: TypeAlias = Callable[[Sequence[Standing], History, str, float], Round]
-"""(standings, history, seed, stratum width) → a round; pure, and equal for equal arguments."""
+Policy: TypeAlias = Callable[[Sequence[Standing], History, str, float, bool], Round]
+"""(standings, history, seed, stratum width, may kin meet) → a round; pure, equal for equal arguments."""
 
 POLICIES: Mapping[str, Policy] = {"swiss": swiss.pair}
 """Every pairing policy by the name it has in `arena.yaml`."""
@@ -73,7 +73,8 @@ def next_round(
     lot, seats = f"{scheduler.seed}/round/{round}", scheduler.spec.seats(scheduler.rules)
     tables: tuple[tuple[str, ...], ...]
     if seats == 2:
-        tables = scheduler.policy(standings, history, lot, scheduler.width).pairs
+        kin = scheduler.spec.kin(scheduler.rules)
+        tables = scheduler.policy(standings, history, lot, scheduler.width, kin).pairs
     else:
         tables = groups.group(standings, history, lot, seats, scheduler.width)
     ratings = {standing.player: standing for standing in standings}

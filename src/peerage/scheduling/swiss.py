@@ -44,13 +44,16 @@ class Round(NamedTuple):
     bye: tuple[str, ...]
 
 
-def pair(standings: Sequence[Standing], history: History, seed: str, width: float = 50.0) -> Round:
+def pair(
+    standings: Sequence[Standing], history: History, seed: str, width: float = 50.0, kin: bool = True
+) -> Round:
     """One round in which everybody plays once, except one player when their number is odd.
 
     The bye goes to whoever has been issued the most matches, drawn by `seed` among equals: byes of players
     who joined together never differ by more than one, and a newcomer plays until it has caught up. The higher
     seed has the higher cost Elo, and among equals the name that sorts first. The same arguments always give
-    the same round: among equally light matchings `seed` decides. Fewer than two players make no pair.
+    the same round: among equally light matchings `seed` decides. Fewer than two players make no pair. Without
+    `kin` players of one family never meet; whoever has nobody left to meet sits the round out.
     """
     rng = Random(seed)
     order = sorted(standings, key=lambda standing: (-standing.cost, standing.player))
@@ -67,6 +70,8 @@ def pair(standings: Sequence[Standing], history: History, seed: str, width: floa
     graph.add_nodes_from([None] * len(order))
     edges: list[tuple[int, int, int]] = []
     for i, j, met in _candidates([standing.player for standing in order], history):
+        if not kin and order[i].family == order[j].family:
+            continue
         distance = milli[i] - milli[j]
         weight = distance if not met and strata[i] == strata[j] else (apart + distance) * (1 + met)
         # The library does not say which of several lightest matchings it finds: random low bits leave one.
@@ -74,6 +79,8 @@ def pair(standings: Sequence[Standing], history: History, seed: str, width: floa
     graph.add_edges_from(edges)
     matching = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
     pairs = sorted((min(i, j), max(i, j)) for i, j in matching)
+    paired = {place for both in pairs for place in both}
+    bye += tuple([standing.player for place, standing in enumerate(order) if place not in paired])
     return Round(tuple((order[i].player, order[j].player) for i, j in pairs), bye)
 
 

@@ -95,7 +95,7 @@ def enough_players(settings: ArenaSettings) -> None:
     if not spec.kin(rules_of(settings)) and len({player.family for player in settings.players}) < 2:
         raise SettingsError(
             f"players: all {listed} are of the family {settings.players[0].family!r}, and by the rules of "
-            f"{settings.game!r} here kin never meet. Add a player of another family, or allow it under `rules:`"
+            f"{settings.game!r} here kin never meet. Add one of another family, or allow it under `rules:`"
         )
     initial = settings.rating.initial
     standings = [Standing(player.name, player.family, initial, initial) for player in settings.players]
