@@ -64,5 +64,15 @@ def test_another_cpython_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not list((tmp_path / "out").glob("*.cwasm"))
 
 
+def test_old_snapshots_of_other_versions_are_deleted(tmp_path: Path) -> None:
+    ours, old, young = (tmp_path / f"cpython-{name}.cwasm" for name in ("ours", "old", "young"))
+    for file in (ours, old, young):
+        file.touch()
+        if file != young:
+            os.utime(file, (1.0, 1.0))
+    image._tidy(ours)
+    assert (ours.exists(), old.exists(), young.exists()) == (True, False, True)
+
+
 def test_the_guest_says_out_of_memory_as_the_host_reads_it() -> None:
     assert execute.OUT_OF_MEMORY == OUT_OF_MEMORY

@@ -42,7 +42,7 @@ class SandboxUnavailable(Exception):
 class Limits:
     """What one run may use.
 
-    `fuel` counts WebAssembly instructions (wasm mode only; about 4e9 a second on one core); the same program
+    `fuel` counts WebAssembly instructions (wasm mode only; about 3e9 a second on one core); the same program
     and input use the same fuel on every machine, so it is the limit a verdict should rest on. `memory` is the
     guest's whole memory in bytes, interpreter included (20 MiB before the program starts). `output` bounds
     stdout and stderr together, in bytes. `seconds` is the wall deadline, after which the worker is killed:
