@@ -179,14 +179,25 @@ def test_retry_after_holds_the_player_back_and_only_that_player(tmp_path: Path) 
 
 @pytest.mark.parametrize("asked", [float("nan"), float("inf"), -5.0, 1e12])
 def test_an_absurd_retry_after_does_not_stop_the_arena(tmp_path: Path, asked: float) -> None:
+    """The player is out for a day at most, and its matches are void at their deadline, still waiting."""
     write_arena(tmp_path, 6, engine=FAST | {"match_deadline_s": 600})
-    cast = Cast(
-        lambda call, attempt: (
-            PlayerError("429", retry_after_s=asked) if call.key == "answer/A" and not attempt else None
-        )
-    )
-    report = play(tmp_path, 3, clients=cast)
+    limited: list[str] = []
+    seen = [0.0]
+
+    def act(call: Call, attempt: int) -> Any:
+        if call.key == "answer/A" and not limited:
+            limited.append(call.seed)
+            return PlayerError("429", retry_after_s=asked)
+        return None
+
+    async def watch(_: Any) -> None:
+        while True:
+            seen[0] = asyncio.get_running_loop().time()
+            await asyncio.sleep(10)
+
+    report = play(tmp_path, 3, clients=Cast(act), beside=watch)
     assert report.settled == 3
+    assert seen[0] <= 3 * 600
 
 
 def test_a_match_past_its_deadline_is_void_even_while_its_calls_only_wait(tmp_path: Path) -> None:
