@@ -296,17 +296,19 @@ async def endpoint() -> AsyncIterator[Callable[[Handler], str]]:
 async def test_an_endpoint_gets_the_request_and_its_own_key(
     endpoint: Callable[[Handler], str], tmp_path: Path
 ) -> None:
+    keys: list[str] = []
+
     async def echo(request: web.Request) -> web.StreamResponse:
         asked = await request.json()
-        return web.json_response(
-            {"text": asked["messages"][-1]["content"], "model": request.headers.get("Authorization", "none")}
-        )
+        keys.append(request.headers.get("Authorization", "none"))
+        return web.json_response({"text": asked["messages"][-1]["content"], "model": keys[-1]})
 
     url = endpoint(echo)
     env = {"MINE": SECRET, "OPENAI_API_KEY": "other"}
     assert (await ask(PlayerSettings(model=url), tmp_path, env)).snapshot == "none"
     keyed = await ask(PlayerSettings(model=f"http:{url}", key_env="MINE"), tmp_path, env)
-    assert (keyed.text, keyed.snapshot) == ("Why?", f"Bearer {SECRET}")
+    assert keys == ["none", f"Bearer {SECRET}"]
+    assert (keyed.text, keyed.snapshot) == ("Why?", "Bearer [key]"), "what it repeats is published"
     assert "MINE" in str(await failure(PlayerSettings(model=url, key_env="MINE"), tmp_path, {}))
 
 

@@ -64,3 +64,11 @@ async def test_agents_and_files(tmp_path: Path) -> None:
 
 async def test_house_players_need_nothing() -> None:
     assert all(finding.ok for finding in (await findings("house:0.5", {})).values())
+
+
+async def test_credentials_in_an_address_are_not_shown(tmp_path: Path) -> None:
+    for model, more in (("http://me:pass-word@127.0.0.1:9/agent?token=tok-en", {}),
+                        ("openai:m", {"base_url": "http://me:pass-word@127.0.0.1:9/v1"})):  # fmt: skip
+        found = await check(PlayerSettings(model=model, **more), {}, tmp_path)
+        assert any(not one.ok for one in found)
+        assert not any(secret in str(found) for secret in ("pass-word", "tok-en"))

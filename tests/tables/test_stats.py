@@ -111,3 +111,10 @@ def test_an_arena_not_yet_played_has_empty_statistics(tmp_path: Path) -> None:
     assert (found.matches, found.voids, found.judges, found.authors, found.readings) == (0, {}, (), (), ())
     assert [player.calls for player in found.players] == [0] * 7
     assert found.players[0].latency_p50_s is None
+
+
+def test_statistics_name_a_model_as_it_may_be_shown(tmp_path: Path) -> None:
+    agent = {"name": "agent", "model": "http://me:pass-word@localhost/agent?token=tok-en"}
+    write_arena(tmp_path, [agent, *[f"house:0.{place}" for place in range(2, 7)]])
+    with open_arena(tmp_path) as arena:
+        assert arena.stats().players[0].model == "http://localhost/agent"

@@ -26,7 +26,7 @@ import msgspec
 
 from peerage.players.client import MAX_BODY, Answer, Call, PlayerError
 from peerage.players.exchange import reply_from, reply_from_bytes, request_of
-from peerage.players.named import named_failure
+from peerage.players.named import keyless, named_failure
 from peerage.settings import PlayerSettings
 
 ALLOWED = (
@@ -79,7 +79,7 @@ class CommandClient:
         except PlayerError as error:
             raise self._failure(error) from None
         try:
-            return reply_from_bytes(content, time.perf_counter() - started)
+            return keyless(reply_from_bytes(content, time.perf_counter() - started), self._secrets)
         except PlayerError as error:
             raise self._failure(error) from None
 
@@ -219,7 +219,7 @@ class FunctionClient:
                     found = await self._function(request)
                 else:
                     found = await in_thread(self._function, request)
-            return reply_from(found, time.perf_counter() - started)
+            return keyless(reply_from(found, time.perf_counter() - started), self._secrets)
         except PlayerError as error:
             raise self._failure(error) from None
         except Exception as error:

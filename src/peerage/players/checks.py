@@ -103,7 +103,7 @@ async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str
         usual, path, header = _NATIVE[provider]
         url = (settings.base_url or usual).rstrip("/") + path
         headers = {header: key, "anthropic-version": "2023-06-01"}
-    server = urlsplit(url).netloc
+    server = urlsplit(url).netloc.rpartition("@")[2]
     status, content = await _get(url, headers)
     if status is None:
         mend = "start it, or mend `base_url`" if settings.base_url else "check the network"
@@ -126,7 +126,7 @@ async def _ask_address(settings: PlayerSettings) -> Finding:
 
     url = address(settings.model)
     status, content = await _get(url, {})
-    server = urlsplit(url).netloc
+    server = urlsplit(url).netloc.rpartition("@")[2]
     if status is None:
         return Finding(
             settings.name, "server", False, f"{server} does not answer: {content}", "start the agent there"

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
@@ -13,7 +14,7 @@ import msgspec
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.exchange import reply_from_bytes, request_of
 from peerage.players.keys import find_key
-from peerage.players.named import named_failure
+from peerage.players.named import keyless, named_failure
 from peerage.players.session import connection_failure, open_session, read_bounded
 from peerage.settings import PlayerSettings
 
@@ -31,6 +32,7 @@ class EndpointClient:
         self._settings = settings
         self._key = find_key(settings, env)
         self._url = address(settings.model)
+        self._secrets = (self._key, urlsplit(self._url).password or "", urlsplit(self._url).query)
         self._session: aiohttp.ClientSession | None = None
 
     async def start(self) -> None:
@@ -61,7 +63,7 @@ class EndpointClient:
                 raise _status_failure(response, content)
             if response.content_type == "application/json":
                 _check_json(content)
-            return reply_from_bytes(content, time.perf_counter() - started)
+            return keyless(reply_from_bytes(content, time.perf_counter() - started), self._secrets)
         except TimeoutError:
             told = PlayerError(f"no reply within {self._settings.timeout_s:g} s", maybe_paid=True)
             raise self._failure(told) from None
@@ -76,7 +78,7 @@ class EndpointClient:
             await session.close()
 
     def _failure(self, error: PlayerError) -> PlayerError:
-        return named_failure(error, self._settings.name, (self._key,))
+        return named_failure(error, self._settings.name, self._secrets)
 
 
 def address(model: str) -> str:

@@ -33,7 +33,7 @@ from pydantic_ai.settings import ModelSettings
 from peerage.players.client import Answer, Call, PlayerError, said
 from peerage.players.failures import is_filtered, player_error, rejected_settings
 from peerage.players.keys import PROVIDERS, find_key, key_names
-from peerage.players.named import named_failure
+from peerage.players.named import keyless, named_failure
 from peerage.protocol import AnyKind, Speaker
 from peerage.settings import PlayerSettings
 
@@ -122,7 +122,7 @@ class ProviderClient:
                     f"{failure}; {', '.join(rejected)} is left out from now on", retry_after_s=0.0
                 )
             raise self._failure(failure) from None
-        return read(response, time.perf_counter() - started)
+        return keyless(read(response, time.perf_counter() - started), (self._key,))
 
     async def close(self) -> None:
         session, self._session = self._session, None

@@ -152,7 +152,7 @@ class _Count:
         return Stats(
             self._last,
             self._voids,
-            tuple([self._player(name, getattr(known.get(name), "model", ""), families) for name in names]),
+            tuple([self._player(name, getattr(known.get(name), "public_model", ""), families) for name in names]),
             tuple([self._judge(name, found) for name, found in judged.items()]),
             tuple([_author(name, self._authors[name]) for name in sorted(self._authors)]),
             self._readings.rows(elo_settings(pinned_rating(self._ledger.meta(), self._settings.rating))),
