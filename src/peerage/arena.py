@@ -18,7 +18,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -141,6 +141,7 @@ class Arena:
                 )
                 if signals:
                     stack.enter_context(_stopped_by_signals(runner))
+                known = {name: len(_warnings(line.client)) for name, line in lines.items()}
                 spectator = asyncio.ensure_future(beside(runner)) if beside is not None else None
                 try:
                     return await runner.run()
@@ -148,6 +149,8 @@ class Arena:
                     if spectator is not None:
                         spectator.cancel()
                         await asyncio.gather(spectator, return_exceptions=True)
+                    for line in lines.values():
+                        _warn(line.client, known[line.settings.name])
 
     def admit(self, recordings: Iterable[Recording]) -> list[Outcome]:
         """Enter matches of this arena's game that were recorded elsewhere; what each came to, in order.
@@ -219,8 +222,7 @@ class Arena:
         if failures:
             raise failures[0]
         for line in lines.values():
-            for warning in getattr(line.client, "warnings", ()):
-                _log.warning(warning)
+            _warn(line.client)
         return lines
 
     async def _programs(self, stack: AsyncExitStack) -> Programs | None:
@@ -291,6 +293,18 @@ class Arena:
             meta = {"budget": stated, "budget_since": str(self.ledger.heads()[1])}
             self.ledger.write(Batch(meta=meta))
         return int(meta["budget_since"])
+
+
+def _warnings(client: Client) -> Sequence[str]:
+    """What a client has to say about the settings it was given, in the order it learnt it."""
+    found: Sequence[str] = getattr(client, "warnings", ())
+    return found
+
+
+def _warn(client: Client, known: int = 0) -> None:
+    """Tell what a client says, after the `known` first warnings."""
+    for warning in _warnings(client)[known:]:
+        _log.warning(warning)
 
 
 @contextmanager

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,11 @@ from rich.console import Console
 from peerage.arena import open_arena
 from peerage.cli.live import Spectator, verdict
 from peerage.cli.starter import demo_text
+from peerage.engine.runner import Runner
 from peerage.ledger.store import Summary
+from peerage.players.house import HouseClient
+from peerage.players.paced import PacedClient
+from peerage.settings import PlayerSettings
 
 
 def summary(scores: tuple[float, ...], status: str = "done", topic: str = "") -> Summary:
@@ -49,6 +55,46 @@ def test_a_terminal_shows_progress_table_and_verdicts(tmp_path: Path) -> None:
     assert " beat " in shown
     assert "leads with" in shown
     assert "Ctrl+C" in shown
+
+
+def test_after_the_first_ctrl_c_it_says_what_it_waits_for(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
+    screen = io.StringIO()
+
+    def slowly(player: PlayerSettings) -> PacedClient:
+        return PacedClient(HouseClient(player), lambda call, answer: 1.2)
+
+    with open_arena(tmp_path) as arena:
+        spectator = Spectator(arena, None, None, Console(file=screen))
+
+        async def stop_soon(runner: Runner) -> None:
+            watching = asyncio.ensure_future(spectator.watch(runner))
+            while not runner.progress().calls_in_flight:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.4)
+            runner.stop()
+            try:
+                await watching
+            finally:
+                watching.cancel()
+
+        assert arena.run(beside=stop_soon, clients=slowly).reason == "interrupted"
+    told = re.findall(r"stopping: waiting for (\d+) calls? in flight", screen.getvalue())
+    assert len(told) == 1
+    assert int(told[0]) > 0
+
+
+def test_nobody_leads_where_all_are_level(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
+    screen = io.StringIO()
+    with open_arena(tmp_path) as arena:
+        spectator = Spectator(arena, 0, None, Console(file=screen))
+
+        async def look(runner: Runner) -> None:
+            spectator._say(spectator._line(runner.progress(), 0))
+
+        arena.run(0, beside=look)
+    assert "leads" not in screen.getvalue()
 
 
 def test_a_resumed_run_counts_what_was_before(tmp_path: Path) -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import shlex
+import subprocess
+import sys
 
 import pytest
 
-from peerage.cli.options import Format
+from peerage.cli.options import Format, program
 from peerage.cli.output import Column, dollars, fit, seconds, show
+from peerage.cli.streams import prepare
 
 ROWS = [
     {"player": "Ada | [red]", "rating": 1510.1234567, "cost_usd": None, "span": [1, 2]},
@@ -77,3 +82,46 @@ def test_dollars(value: float, text: str) -> None:
 
 def test_seconds() -> None:
     assert [seconds(0.25), seconds(12.34)] == ["250 ms", "12.3 s"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_programs_get_utf_8_and_people_what_their_terminal_can_show(encoding: str) -> None:
+    def printed(*words: str) -> bytes:
+        done = subprocess.run(
+            [sys.executable, "-m", "peerage", *words],
+            capture_output=True,
+            env={**os.environ, "PYTHONIOENCODING": encoding},
+            check=False,
+        )
+        assert done.stderr == b""
+        return done.stdout
+
+    told = printed("games")
+    assert ("2–5 judge".encode() if encoding == "ascii" else b"2-5 judge") in told
+    assert json.loads(printed("games", "--format", "json").decode("utf-8"))[0]["game"]
+
+
+def test_what_an_encoding_lacks_is_spelt_plainly() -> None:
+    to = io.TextIOWrapper(io.BytesIO(), "ascii", errors="peerage.plainly")
+    prepare()
+    to.write("1,890 – 2,447 · ✓ τ_c → 日本")
+    to.seek(0)
+    assert to.read() == "1,890 - 2,447 | + tau_c -> ??"
+
+
+@pytest.mark.parametrize(
+    ("started", "on_path", "typed"),
+    [
+        ("/far/my venv/bin/peerage", None, "'/far/my venv/bin/peerage'"),
+        (".venv/bin/peerage", None, ".venv/bin/peerage"),
+        ("/usr/bin/pytest", None, "peerage"),
+        ("/lib/peerage/__main__.py", "/usr/bin/peerage", "peerage"),
+        ("/lib/peerage/__main__.py", None, f"{shlex.quote(sys.executable)} -m peerage"),
+    ],
+)
+def test_the_command_that_is_advised_is_one_that_can_be_pasted(
+    monkeypatch: pytest.MonkeyPatch, started: str, on_path: str | None, typed: str
+) -> None:
+    monkeypatch.setattr("sys.argv", [started])
+    monkeypatch.setattr("shutil.which", lambda name: on_path)
+    assert program() == typed

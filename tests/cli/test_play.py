@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
+from peerage.players.keys import PROVIDERS
 
 cli = CliRunner()
 KEYS = {"player", "model", "track", "rating", "matches", "wins", "draws", "losses", "cost_usd"}
@@ -213,7 +215,7 @@ def test_ctrl_c_stops_in_good_order_and_the_same_command_goes_on(tmp_path: Path)
     assert running.returncode == 130, (out, err)
     assert err == ""
     assert "stopped" in out
-    played = int(out.split(" matches, ")[0].rpartition("\n")[2])
+    played = int(out.split(" matches, ")[0].rpartition(" ")[2])
     assert 0 < played < 20000
     assert f"{played + 2} matches, 2 of them now" in peerage(
         "demo", "--matches", str(played + 2), "--dir", str(tmp_path)
@@ -228,3 +230,71 @@ def test_the_unit_of_cost_reaches_the_game(tmp_path: Path) -> None:
     peerage("run", "--max-matches", "3", "--dir", str(tmp_path))
     costs = json.loads(peerage("match", "1", "--format", "json", "--dir", str(tmp_path)))["costs"]
     assert all(cost > 0 for cost in costs.values()), "house players cost no dollars, but they take time"
+
+
+def without_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for provider in PROVIDERS.values():
+        for name in provider.key_env:
+            monkeypatch.delenv(name, raising=False)
+
+
+def test_a_missing_key_is_told_before_anything_is_planned_or_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_keys(monkeypatch)
+    models = "".join(f"  - {{model: google:gemini-2.5-flash, name: p{at}}}\n" for at in range(5))
+    (tmp_path / "arena.yaml").write_text(f"players:\n{models}")
+    told = peerage("run", "--yes", "--dir", str(tmp_path), code=2)
+    assert told.startswith(
+        "peerage: p0, p1, p2, p3, p4: GOOGLE_API_KEY is not set; write GOOGLE_API_KEY=... into"
+    )
+    assert not (tmp_path / "arena.db").exists()
+
+
+def agents(tmp_path: Path, text: str, more: str = "") -> None:
+    """Five players that are one program of Python."""
+    (tmp_path / "agent.py").write_text(text)
+    command = f"command:{sys.executable} agent.py"
+    lines = "".join(
+        f"  - {{model: '{command}', name: a{at}, price: {{input: 9, output: 9}}}}\n" for at in range(5)
+    )
+    (tmp_path / "arena.yaml").write_text(f"engine: {{retries: 0}}\n{more}players:\n{lines}")
+
+
+def test_a_run_of_which_nothing_came_says_why_and_leaves_with_1(tmp_path: Path) -> None:
+    agents(tmp_path, "import sys; sys.exit('the search service is down')")
+    told = peerage("run", "--yes", "--max-matches", "2", "--dir", str(tmp_path), code=1)
+    assert "2 of them void: 2 no_challenge; `peerage match" in told
+    assert "the search service is down" in told
+    assert "the search service is down" in peerage("match", "1", "--dir", str(tmp_path))
+
+
+def test_a_budget_too_small_for_one_match_is_told_in_the_plan_and_at_the_end(tmp_path: Path) -> None:
+    agents(tmp_path, "", "budget: 0.01\n")
+    told = peerage("run", "--yes", "--max-matches", "2", "--dir", str(tmp_path))
+    assert "the budget is too small for any" in told
+    assert "stopped by the budget: $0.0100 left; one more match may cost up to" in told
+    assert "raise `budget` in arena.yaml, or say --budget DOLLARS" in told
+
+
+@pytest.mark.parametrize("command", ["verify", "replay"])
+def test_reports_as_json(demo: Path, command: str) -> None:
+    report = json.loads(peerage(command, "--format", "json", "--dir", str(demo)))
+    assert (report["ok"], report["matches"]) == (True, 24)
+
+
+def test_a_changed_byte_is_named_in_json_too(demo: Path, tmp_path: Path) -> None:
+    shutil.copytree(demo, tmp_path / "copy")
+    with closing(sqlite3.connect(tmp_path / "copy" / "arena.db")) as database, database:
+        database.execute("update records set body = cast(replace(body, '1', '2') as blob) where number = 7")
+    report = json.loads(peerage("verify", "--format", "json", "--dir", str(tmp_path / "copy"), code=1))
+    assert not report["ok"]
+    assert {problem["match"] for problem in report["problems"]} >= {7}
+
+
+def test_when_all_is_played_nothing_is_planned_or_asked(tmp_path: Path) -> None:
+    agents(tmp_path, "import sys; sys.exit('down')")
+    peerage("run", "--yes", "--max-matches", "1", "--dir", str(tmp_path), code=1)
+    again = peerage("run", "--max-matches", "1", "--dir", str(tmp_path))
+    assert "1 matches, 0 of them now" in again
+    assert "at the very worst" not in again

@@ -77,7 +77,7 @@ class TestDoctor:
         return done.stdout
 
     def test_without_an_arena(self, tmp_path: Path) -> None:
-        assert "`peerage init` writes one" in self.examined(tmp_path)
+        assert f"`peerage init --dir {tmp_path}` writes one" in self.examined(tmp_path)
 
     def test_a_house_arena_lacks_nothing(self, tmp_path: Path) -> None:
         cli.invoke(app, ["init", "--dir", str(tmp_path)])
@@ -100,7 +100,24 @@ class TestDoctor:
         assert "→ write OPENAI_API_KEY=... into .env" in shown
         assert "✓ mistral" in shown
         assert "secret" not in shown
-        assert "5 to mend" in shown
+        assert shown.count("OPENAI_API_KEY is not set") == shown.count("→ write OPENAI_API_KEY") == 1
+        assert shown.count("the same") == 4
+        assert "1 to mend" in shown
+
+    def test_a_mend_names_one_variable(self, tmp_path: Path) -> None:
+        lines = [f"  - {{model: google:gemini-2.5-flash, name: p{at}}}\n" for at in range(5)]
+        (tmp_path / "arena.yaml").write_text(f"players:\n{''.join(lines)}")
+        assert "→ write GOOGLE_API_KEY=... into .env" in self.examined(tmp_path, 1)
+
+    def test_a_missing_extra_is_not_blamed_on_prices(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("peerage.players.checks._installed", lambda module: False)
+        lines = [f"  - {{model: openai:my-own, name: p{at}}}\n" for at in range(5)]
+        (tmp_path / "arena.yaml").write_text(f"budget: 3\nplayers:\n{''.join(lines)}")
+        shown = self.examined(tmp_path, 1)
+        assert "the extra `models` is not installed" in shown
+        assert "so the budget cannot be kept" not in shown
 
     def test_a_budget_without_a_price_is_broken(self, tmp_path: Path) -> None:
         house = "".join(f"  - house:0.{at}\n" for at in range(1, 6))
@@ -131,7 +148,14 @@ class TestDoctor:
         )
         cli.invoke(app, ["init", "--dir", str(tmp_path)])
         doctor.install_missing(tmp_path)
-        assert ran[0][1:] == ["-m", "pip", "install", "peerage[local]"]
+        assert ran[0][1:] == [
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "peerage[local]",
+        ]
 
     def test_what_an_extra_lacks_is_read_through_other_packages_extras(self) -> None:
         assert doctor._lacking("peerage", "fast") in ([], ["numba"])
@@ -157,4 +181,5 @@ def test_games() -> None:
     rows = json.loads(cli.invoke(app, ["games", "--format", "json"]).stdout)
     assert rows[0]["game"] == "duel"
     assert rows[0]["officials"]["judge"] == [2, 5]
+    assert "2 author, 2–5 committee" in cli.invoke(app, ["games"]).stdout
     assert "2–5 judge" in cli.invoke(app, ["games"]).stdout

@@ -18,6 +18,8 @@ from typing import Literal, NamedTuple, TypeAlias
 import typer
 
 from peerage import __version__
+from peerage.cli.options import at, program
+from peerage.cli.output import dollars
 from peerage.ledger import LedgerError, open_ledger
 from peerage.players import checks
 from peerage.players.keys import PROVIDERS, environment, found_keys
@@ -61,18 +63,23 @@ def examine(folder: Path) -> list[Finding]:
 
 
 def report(findings: Sequence[Finding]) -> Iterator[str]:
-    """The findings as lines, grouped by area, each mend under what it mends."""
+    """The findings as lines, grouped by area; what several have in common, and its mend, is said once."""
     area = ""
     wide = max(len(finding.what) for finding in findings)
-    for finding in findings:
+    for place, finding in enumerate(findings):
         if finding.area != area:
             area = finding.area
             yield f"{area}"
-        yield f"  {MARKS[finding.state]} {finding.what:<{wide}}  {finding.about}"
-        if finding.mend:
+        again = place > 0 and _alike(findings[place - 1], finding)
+        yield f"  {MARKS[finding.state]} {finding.what:<{wide}}  {'the same' if again else finding.about}"
+        if finding.mend and not (place + 1 < len(findings) and _alike(finding, findings[place + 1])):
             yield f"    {'':<{wide}}  → {finding.mend}"
-    broken = sum(finding.state == "broken" for finding in findings)
+    broken = len({(one.area, one.about) for one in findings if one.state == "broken"})
     yield f"{broken} to mend" if broken else "all that is needed is there"
+
+
+def _alike(one: Finding, other: Finding) -> bool:
+    return one.state in ("warning", "broken") and one._replace(what="") == other._replace(what="")
 
 
 def install_missing(folder: Path) -> None:
@@ -84,8 +91,11 @@ def install_missing(folder: Path) -> None:
         typer.echo("nothing to install")
         return
     wanted = f"peerage[{','.join(lacking)}]"
-    typer.echo(f"installing {wanted}")
-    if subprocess.run([sys.executable, "-m", "pip", "install", wanted], check=False).returncode:
+    typer.echo(f"installing {wanted} into {sys.prefix}")
+    if subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wanted],
+        check=False,
+    ).returncode:
         raise SettingsError(f"pip could not install {wanted}; its own message stands above")
 
 
@@ -97,7 +107,11 @@ def needed_extras(players: Sequence[PlayerSettings]) -> set[str]:
 def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
     area, path = "arena", folder / FILE_NAME
     if not path.exists():
-        return None, [Finding(area, FILE_NAME, "unused", f"none in {folder}", "`peerage init` writes one")]
+        return None, [
+            Finding(
+                area, FILE_NAME, "unused", f"none in {folder}", f"`{program()} init{at(folder)}` writes one"
+            )
+        ]
     try:
         settings = load(folder)
         enough_players(settings)
@@ -106,7 +120,11 @@ def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
         return None, [Finding(area, FILE_NAME, "broken", first, "; ".join(more))]
     found = [Finding(area, FILE_NAME, "ok", f"{len(settings.players)} players of {settings.game}")]
     today = datetime.now(UTC).date()
-    unpriced = [player.name for player in settings.players if not price_of(player, today).known]
+    unpriced = [
+        player.name
+        for player in settings.players
+        if not checks.missing_extra(player) and not price_of(player, today).known
+    ]
     if unpriced:
         budget = settings.budget
         bounded = any(limit is not None for limit in (budget.arena, budget.match, budget.player))
@@ -127,10 +145,12 @@ def _installation(players: Sequence[PlayerSettings]) -> Iterator[Finding]:
     for extra in metadata.metadata("peerage").get_all("Provides-Extra") or ():
         if extra in needed:
             lacking = ", ".join(_lacking("peerage", extra)) or "something it needs"
-            yield Finding(area, extra, "broken", f"needed, and lacks {lacking}", "`peerage doctor --install`")
+            yield Finding(
+                area, extra, "broken", f"needed, and lacks {lacking}", f"`{program()} doctor --install`"
+            )
         elif extra not in OURS:
             lacking = ", ".join(_lacking("peerage", extra))
-            there = f"not needed (lacks {lacking})" if lacking else "installed"
+            there = "not needed, not installed" if lacking else "installed"
             yield Finding(area, extra, "unused" if lacking else "ok", there)
 
 
@@ -195,12 +215,11 @@ def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
         return
     finally:
         ledger.close()
-    about = f"{recorded} matches finished, {issued - recorded} more issued, ${spent / 1e9:.2f} spent"
+    about = f"{recorded} matches finished, {issued - recorded} more issued, {dollars(spent / 1e9)} spent"
     yield Finding("ledger", settings.ledger, "ok", about)
     if waiting:
-        about = (
-            f"{waiting} calls without a reply, worth at most ${held / 1e9:.2f}: in flight, or left by a crash"
-        )
+        most = dollars(held / 1e9)
+        about = f"{waiting} calls without a reply, worth at most {most}: in flight, or left by a crash"
         yield Finding("ledger", "open calls", "warning", about, "`peerage run` goes on with them")
 
 

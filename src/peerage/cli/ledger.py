@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,7 +27,17 @@ class Document(StrEnum):
     cob = "cob"
 
 
-def verify(folder: Folder = HERE) -> None:
+class Report(StrEnum):
+    """What a report is written as."""
+
+    text = "text"
+    json = "json"
+
+
+Written = Annotated[Report, typer.Option("--format", help="How to write it.")]
+
+
+def verify(folder: Folder = HERE, shape: Written = Report.text) -> None:
     """Check that no byte of the ledger was altered.
 
     Recomputes every digest, reply rows included. Exits with 0 when the ledger is whole and with 1 when it is
@@ -37,16 +47,19 @@ def verify(folder: Folder = HERE) -> None:
 
     with closing(_ledger(folder)) as ledger:
         report = check(ledger)
+    if shape is Report.json:
+        _json(report, report.ok)
+        return
     _problems([str(problem) for problem in report.problems])
     typer.echo(
-        f"{'whole' if report.ok else 'NOT whole'}: {report.matches} matches, {report.exchanges} replies, "
+        f"{'whole' if report.ok else 'NOT whole'}: {report.matches:,} matches, {report.exchanges:,} replies, "
         f"{report.bytes / 1e6:.1f} MB checked\nhead: {report.head}"
     )
     if not report.ok:
         raise typer.Exit(1)
 
 
-def replay(folder: Folder = HERE) -> None:
+def replay(folder: Folder = HERE, shape: Written = Report.text) -> None:
     """Recompute every outcome and rating from the replies.
 
     Works offline, and compares with what is on record. Exits with 0 when all follows, with 1 when not.
@@ -55,6 +68,9 @@ def replay(folder: Folder = HERE) -> None:
 
     with closing(_ledger(folder)) as ledger:
         report = recompute(ledger)
+    if shape is Report.json:
+        _json(report, report.ok)
+        return
     _problems([str(difference) for difference in report.differences])
     typer.echo(
         f"{'all follows' if report.ok else 'NOT all follows'}: {report.recomputed} of {report.matches} "
@@ -91,6 +107,17 @@ def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
     from peerage.ledger.export import export as pieces
 
     return pieces(ledger, shape.value)  # type: ignore[arg-type]
+
+
+def _json(report: Any, ok: bool) -> None:
+    """A report with its verdict as one JSON object, and the exit code that goes with it."""
+    import msgspec
+
+    from peerage.cli.output import show_json
+
+    show_json({"ok": ok, **msgspec.to_builtins(report)})
+    if not ok:
+        raise typer.Exit(1)
 
 
 def _problems(lines: list[str]) -> None:

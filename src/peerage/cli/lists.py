@@ -85,4 +85,7 @@ def games(shape: Shape = Format.table) -> None:
 
 
 def _benches(officials: dict[str, list[int]]) -> str:
-    return ", ".join(f"{fewest}–{most} {role}" for role, (fewest, most) in officials.items())
+    return ", ".join(
+        f"{fewest} {role}" if fewest == most else f"{fewest}–{most} {role}"
+        for role, (fewest, most) in officials.items()
+    )

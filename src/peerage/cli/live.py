@@ -39,18 +39,26 @@ class Spectator:
         self._record = _so_far(arena)
         self._began = time.monotonic()
         self._first = 0
+        self._void: list[tuple[int, str]] = []
         self._runner: Runner | None = None
 
     def observe(self, record: MatchRecord, summary: Summary) -> None:
         """One more match is on the ledger."""
         self._recent.append(verdict(summary))
-        if summary.status == "done":
+        if summary.status != "done":
+            self._void.append((summary.number, summary.status))
+        else:
             best = max(summary.scores)
             for player, score in zip(summary.players, summary.scores, strict=True):
                 column = 0 if score == best and summary.scores.count(best) == 1 else 1 if score == best else 2
                 self._record.setdefault(player, [0, 0, 0])[column] += 1
         if self._batch and self._runner is not None and summary.number % self._batch == 0:
             self._say(self._line(self._runner.progress(), summary.number))
+
+    @property
+    def void(self) -> list[tuple[int, str]]:
+        """The matches of this run that came to nothing: number and reason."""
+        return self._void
 
     async def watch(self, runner: Runner) -> None:
         """Show a run's progress, beside it, until cancelled."""
@@ -70,10 +78,15 @@ class Spectator:
                 await asyncio.sleep(REFRESH_S)
 
     async def _lines(self, runner: Runner) -> None:
+        last, told = time.monotonic(), False
         while True:
-            await asyncio.sleep(LINE_S)
-            if not self._batch:
-                progress = runner.progress()
+            await asyncio.sleep(REFRESH_S)
+            progress = runner.progress()
+            if progress.stopping and not told:
+                told = True
+                self._say(hint(progress))
+            if not self._batch and time.monotonic() - last >= LINE_S:
+                last = time.monotonic()
                 self._say(self._line(progress, progress.settled))
 
     def _say(self, line: str) -> None:
@@ -90,8 +103,9 @@ class Spectator:
         ]
         if progress.retries:
             parts.append(f"{progress.retries} retries")
-        leader = max(self._standings(progress), key=lambda row: row["raw"], default=None)
-        if leader is not None:
+        ratings = sorted(progress.standings.raw, reverse=True)
+        if len(ratings) > 1 and ratings[0] > ratings[1]:
+            leader = max(self._standings(progress), key=lambda row: row["raw"])
             parts.append(f"{leader['player']} leads with {leader['raw']:.0f}")
         return " · ".join(parts)
 
@@ -106,8 +120,11 @@ class Spectator:
             parts.append(ProgressBar(total=progress.limit, completed=progress.settled, width=60))
         parts.append(table(rows, _COLUMNS))
         parts += [Text(line, style="dim", overflow="ellipsis", no_wrap=True) for line in self._recent]
-        hint = "Ctrl+C stops when the calls in flight have returned, twice at once; run it again to go on"
-        parts.append(Text(hint, style="dim italic"))
+        if progress.trouble:
+            parts.append(
+                Text(f"last failure: {progress.trouble}", style="yellow", overflow="ellipsis", no_wrap=True)
+            )
+        parts.append(Text(hint(progress), style="bold yellow" if progress.stopping else "dim italic"))
         return Group(*parts)
 
     def _standings(self, progress: Progress) -> Iterator[dict[str, Any]]:
@@ -137,6 +154,14 @@ _COLUMNS = [
 ]
 
 
+def hint(progress: Progress) -> str:
+    """What Ctrl+C does, or is doing."""
+    if progress.stopping:
+        calls = "1 call" if progress.calls_in_flight == 1 else f"{progress.calls_in_flight} calls"
+        return f"stopping: waiting for {calls} in flight, which are paid; Ctrl+C again gives them up"
+    return "Ctrl+C stops when the calls in flight have returned, twice at once; run it again to go on"
+
+
 def verdict(summary: Summary) -> str:
     """One finished match in one line."""
     from peerage.protocol import visible
@@ -152,14 +177,23 @@ def verdict(summary: Summary) -> str:
     return visible(f"{summary.number}: {winners[0]} beat {losers}{topic}")
 
 
-def play(arena: Arena, limit: int | None, batch: int | None, clients: OpenClient | None = None) -> RunReport:
+def play(
+    arena: Arena, limit: int | None, batch: int | None, clients: OpenClient | None = None
+) -> tuple[RunReport, Spectator]:
     """Run the arena under the eyes of a spectator, on standard output; `clients` as in `Arena.run`."""
     from rich.console import Console
 
     console = Console(file=sys.stdout)
     settings = arena.settings
-    to = f"to match {limit}" if limit else "until Ctrl+C or the budget ends it"
-    about = f"{settings.name}: {len(settings.players)} players of {settings.game}, {to}"
+    until = f"until match {limit}" if limit else "until the budget or Ctrl+C ends it"
+    about = f"{settings.name}: {settings.game}, {len(settings.players)} players, {until}"
     console.print(about, highlight=False, markup=False, soft_wrap=True)
     spectator = Spectator(arena, limit, batch, console)
-    return arena.run(limit, observe=spectator.observe, beside=spectator.watch, clients=clients)
+    with console.status("opening the players") as opening:
+
+        async def watch(runner: Runner) -> None:
+            opening.stop()
+            await spectator.watch(runner)
+
+        report = arena.run(limit, observe=spectator.observe, beside=watch, clients=clients)
+    return report, spectator

@@ -16,7 +16,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from peerage.cli import imports, ledger, lists, play, sandbox, setup, tables
+from peerage.cli import imports, ledger, lists, play, rate, sandbox, setup, streams, tables
 
 USAGE = 2
 FAILED = 1
@@ -27,6 +27,7 @@ class Commands(TyperGroup):
     """Runs one command; what it raises becomes one clear message and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
+        streams.prepare()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -66,6 +67,7 @@ for command in (
     ledger.verify,
     ledger.replay,
     ledger.export,
+    rate.rate,
     lists.players,
     lists.games,
 ):

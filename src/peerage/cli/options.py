@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -23,3 +25,21 @@ Shape = Annotated[Format, typer.Option("--format", help="How to write the table.
 Quiet = Annotated[bool, typer.Option("--yes", help="Ask nothing; for scripts.")]
 
 HERE = Path(".")
+
+
+def program() -> str:
+    """What to type to start this program again: `peerage`, or the path by which it was started."""
+    import shutil
+
+    started = Path(sys.argv[0])
+    found = shutil.which("peerage")
+    if started.name == "__main__.py":
+        return "peerage" if found else f"{shlex.quote(sys.executable)} -m peerage"
+    if started.stem != "peerage" or (found and started.exists() and Path(found).samefile(started)):
+        return "peerage"
+    return shlex.quote(sys.argv[0])
+
+
+def at(folder: Path) -> str:
+    """The option that names `folder`, to follow a command; nothing for the folder one is in."""
+    return "" if folder == HERE else f" --dir {shlex.quote(str(folder))}"

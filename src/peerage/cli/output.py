@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
 
 from peerage.cli.options import Format
+from peerage.cli.streams import exact
 
 _GAP = 2  # characters between two columns
 
@@ -54,7 +55,7 @@ def show(
 
 def show_json(data: Any, to: TextIO | None = None) -> None:
     """Write plain data as JSON, by default to standard output."""
-    to = sys.stdout if to is None else to
+    to = exact(sys.stdout if to is None else to)
     to.write(json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
 
 
@@ -127,7 +128,7 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column], title: s
 
 def _csv(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], to: TextIO) -> None:
     fields = list(rows[0]) if rows else list(keys)
-    writer = csv.DictWriter(to, fields, lineterminator="\n")
+    writer = csv.DictWriter(exact(to), fields, lineterminator="\n")
     writer.writeheader()
     for row in rows:
         writer.writerow(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Quiet, Shape
+from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, at, program
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.engine.report import RunReport
     from peerage.players.client import Client
     from peerage.settings import ArenaSettings, PlayerSettings
 
@@ -66,19 +66,19 @@ def run(
     import logging
 
     from peerage.cli import tables
-    from peerage.cli.live import play
+    from peerage.settings import load
 
     logging.basicConfig(level=log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    if not stats_only:
+        _equipped(load(folder), folder)
     with _opened(folder, budget, concurrency, seed) as arena:
+        code = 0
         if not stats_only:
             _agree(arena, max_matches, yes)
-            report = play(arena, max_matches, batch_size)
-            tables.show_leaderboard(arena)
-            _tell(report, arena.ledger.address)
+            code = _play(arena, max_matches, batch_size)
         if stats or stats_only:
             tables.show_stats(arena, Format.table)
-    if not stats_only and report.reason == "interrupted":
-        raise typer.Exit(130)
+    raise typer.Exit(code)
 
 
 def demo(
@@ -94,8 +94,6 @@ def demo(
 
     Makes an arena in the folder and plays it; on a folder that holds one it goes on where it stopped.
     """
-    from peerage.cli import tables
-    from peerage.cli.live import play
     from peerage.cli.starter import demo_text
     from peerage.games import GAMES
     from peerage.settings import FILE_NAME, SettingsError, suggest
@@ -118,12 +116,10 @@ def demo(
                 f"{path}: the demo plays house players alone, and {paid[0]} is none; `peerage run` plays "
                 "this arena, `--dir FOLDER` makes a demo elsewhere"
             )
-        report = play(arena, matches, None, _watchable if sys.stdout.isatty() else None)
-        tables.show_leaderboard(arena)
-        _tell(report, arena.ledger.address)
-    if report.reason == "interrupted":
-        raise typer.Exit(130)
-    there = "" if folder == HERE else f" --dir {folder}"
+        code = _play(arena, matches, None, _watchable if sys.stdout.isatty() else None)
+    if code:
+        raise typer.Exit(code)
+    there = at(folder)
     todo = {
         f"match 1{there}": "read a match",
         f"stats{there}": "how players and judges did",
@@ -133,7 +129,27 @@ def demo(
     }
     wide = max(map(len, todo))
     for lead, (words, about) in zip(["next:", *[""] * len(todo)], todo.items(), strict=False):
-        typer.echo(f"{lead:6}peerage {words:<{wide}}  {about}")
+        typer.echo(f"{lead:6}{program()} {words:<{wide}}  {about}")
+
+
+def _play(
+    arena: Arena,
+    limit: int | None,
+    batch: int | None,
+    clients: Callable[[PlayerSettings], Client] | None = None,
+) -> int:
+    """Play, show the table, say how it ended; the exit code."""
+    from peerage.cli.ending import ending
+    from peerage.cli.live import play
+    from peerage.cli.tables import show_leaderboard
+
+    report, spectator = play(arena, limit, batch, clients)
+    show_leaderboard(arena)
+    for line in ending(arena, report, spectator.void):
+        typer.echo(line)
+    if report.reason == "interrupted":
+        return 130
+    return 1 if report.played and len(spectator.void) == report.played else 0
 
 
 def _watchable(player: PlayerSettings) -> Client:
@@ -183,9 +199,12 @@ def show_plan(settings: ArenaSettings, matches: int, shape: Format) -> None:
         Column("worst_usd", ">Worst", dollars),
     ]
     expected, worst = dollars(plan.expected_usd), dollars(plan.worst_usd)
-    notes = [f"{plan.calls:,} calls, {expected} expected, {worst} at the very worst"]
-    if plan.unpriced:
-        notes.append(f"without a known price, and not in these sums: {', '.join(plan.unpriced)}")
+    if len(plan.unpriced) == len(plan.players):
+        notes = [f"{plan.calls:,} calls, at unknown prices"]
+    else:
+        notes = [f"{plan.calls:,} calls, {expected} expected, {worst} at the very worst"]
+        if plan.unpriced:
+            notes.append(f"without a known price, and not in these sums: {', '.join(plan.unpriced)}")
     if settings.budget.match is not None and plan.worst_usd > settings.budget.match * plan.matches:
         notes.append(
             f"a match may cost {dollars(plan.worst_usd / plan.matches)} at its worst; with budget.match at "
@@ -193,6 +212,12 @@ def show_plan(settings: ArenaSettings, matches: int, shape: Format) -> None:
         )
     if settings.budget.arena is not None:
         notes.append(f"the budget of {dollars(settings.budget.arena)} over all runs is never exceeded")
+        each = plan.worst_usd / max(1, plan.matches)
+        if each > settings.budget.arena:
+            notes.append(
+                f"one match may cost {dollars(each)} at its worst, and so much must be left before it "
+                "begins: the budget is too small for any; raise it, or set `max_tokens` of players"
+            )
     title = f"{settings.name}: {plan.matches} matches"
     show(plan.as_dict()["players"], columns, shape, title=title, notes=notes)
 
@@ -216,14 +241,39 @@ def _opened(folder: Path, budget: float | None, concurrency: int | None, seed: i
     return Arena(folder, settings, open_ledger(settings.ledger, folder, create=True))
 
 
+def _equipped(settings: ArenaSettings, folder: Path) -> None:
+    """Refuse, before anything is made or planned, players whose library or key is missing."""
+    import os
+
+    from peerage.players.checks import missing_extra
+    from peerage.players.keys import environment, find_key, key_names
+    from peerage.settings import SettingsError
+
+    env = environment(folder, os.environ)
+    lacking: dict[str, list[str]] = {}
+    for player in settings.players:
+        names = key_names(player)
+        if extra := missing_extra(player):
+            command = f"{program()} doctor --install{at(folder)}"
+            mend = f"the extra `{extra}` is not installed; `{command}` installs it"
+            lacking.setdefault(mend, []).append(player.name)
+        elif names and not find_key(player, env):
+            mend = f"{names[0]} is not set; write {names[0]}=... into {folder / '.env'}"
+            lacking.setdefault(mend, []).append(player.name)
+    if lacking:
+        raise SettingsError("\n".join(f"{', '.join(names)}: {mend}" for mend, names in lacking.items()))
+
+
 def _agree(arena: Arena, matches: int | None, yes: bool) -> None:
     """Show the plan and ask once, unless nothing can be spent or `--yes` was said."""
     from peerage.settings import SettingsError
 
     if all(player.provider == "house" for player in arena.settings.players):
         return
-    played = arena.ledger.heads()[1]
-    show_plan(arena.settings, PLANNED if matches is None else max(0, matches - played), Format.table)
+    to_play = PLANNED if matches is None else matches - arena.ledger.heads()[1]
+    if to_play <= 0:
+        return
+    show_plan(arena.settings, to_play, Format.table)
     if matches is None:
         typer.echo(f"No --max-matches: it plays on until the budget or Ctrl+C; the plan is for {PLANNED}.")
     if yes:
@@ -231,26 +281,5 @@ def _agree(arena: Arena, matches: int | None, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise SettingsError("nobody is there to agree to the plan above; `--yes` agrees beforehand")
     if not typer.confirm("Play?", default=False):
+        typer.echo("nothing played, nothing spent")
         raise typer.Exit(0)
-
-
-def _tell(report: RunReport, ledger: str) -> None:
-    """How a run ended."""
-    from peerage.cli.output import dollars
-
-    ended = {
-        "limit": "done",
-        "budget": "the budget is spent",
-        "interrupted": "stopped",
-    }.get(report.reason, report.reason)
-    note = f": {report.note}" if report.note else ""
-    typer.echo(
-        f"{ended}{note}\n{report.settled} matches, {report.played} of them now, {report.calls} calls, "
-        f"{dollars(report.spent_nano / 1e9)} spent in all"
-    )
-    if report.possibly_paid_twice:
-        typer.echo(
-            f"{report.possibly_paid_twice} calls that a crash had left open were asked again; at most "
-            f"{dollars(report.possibly_paid_nano / 1e9)} was paid twice"
-        )
-    typer.echo(f"ledger: {ledger}")

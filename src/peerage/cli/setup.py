@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder
+from peerage.cli.options import HERE, Folder, at, program
 
 
 def init(
@@ -40,10 +40,9 @@ def init(
     if not keys:
         typer.echo(
             "  no provider's key found, so house players stand in; put OPENAI_API_KEY=… or another into "
-            f"{folder / '.env'} and run `peerage init --force`"
+            f"{folder / '.env'} and run `{program()} init{at(folder)} --force`"
         )
-    there = "" if folder == HERE else f" --dir {folder}"
-    typer.echo(f"next: peerage doctor{there}, then peerage run{there}")
+    typer.echo(f"next: {program()} doctor{at(folder)}, then {program()} run{at(folder)}")
 
 
 def doctor(

@@ -43,6 +43,7 @@ def lines(match: Transcript, *, full: bool) -> Iterator[Line]:
         yield from _head("Ballots")
         for ballot in match.ballots:
             yield from _ballot(ballot)
+    yield from _failures(match)
     yield from _result(match)
     if full:
         for one in match.exchanges:
@@ -70,8 +71,8 @@ def _seats(match: Transcript) -> Iterator[Line]:
 
 def _draft(draft: DraftView) -> Iterator[Line]:
     authors = " and ".join(dict.fromkeys(draft.authors.values()))
-    ended = "approved" if draft.accepted else "not approved" if draft.status == "ok" else draft.status
-    share = "" if draft.approval is None else f" by {draft.approval:.0%}"
+    ended = "approved" if draft.accepted else "rejected" if draft.status == "ok" else draft.status
+    share = "" if draft.approval is None else f", {draft.approval:.0%} in favour"
     yield Line("italic", 2, f"Turn {draft.turn}, draft {draft.draft}, by {authors}: {ended}{share}")
     for text in draft.texts.values():
         yield Line("", 4, visible(text))
@@ -102,10 +103,19 @@ def _ballot(ballot: BallotView) -> Iterator[Line]:
             yield Line("dim", 4, f"{order}: {visible(reason)}")
 
 
+def _failures(match: Transcript) -> Iterator[Line]:
+    """Why officials' replies were lost; a contestant's stands with its answer."""
+    failed = [one for one in match.exchanges if one.status == "void" and one.role != "contestant"]
+    if failed:
+        yield from _head("Failed calls")
+    for one in failed:
+        yield Line("red", 2, f"{one.key}, {one.player}: {visible(one.reason)}")
+
+
 def _result(match: Transcript) -> Iterator[Line]:
     yield from _head("Result")
     if match.status == "under way":
-        yield Line("", 2, "still under way")
+        yield Line("", 2, "still under way" if match.exchanges else "issued, not begun yet")
         return
     if not match.scores:
         yield Line("", 2, f"void: {visible(match.status)}")

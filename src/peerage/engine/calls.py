@@ -84,6 +84,7 @@ class Calls:
         self._abandoned = False
         self.answered = 0
         self.retried = 0
+        self.trouble = ""
         for name, line in lines.items():
             if isinstance(line.client, InstantClient):
                 self._instant[name] = line.client
@@ -285,6 +286,7 @@ class Calls:
     def _failed(self, pending: Pending, error: PlayerError) -> None:
         pending.tries += 1
         reason = storable(str(error))[:500]
+        self.trouble = reason
         cost = pending.worst if error.maybe_paid else 0
         again = error.kind == "transient" and pending.tries <= self._engine.retries
         if self.stopped and again:

@@ -9,7 +9,10 @@ from peerage.standings import Standings
 
 @dataclass(frozen=True)
 class Progress:
-    """What a spectator may know at any moment. Money in 1e-9 dollars; `spent_nano` over all runs."""
+    """What a spectator may know at any moment. Money in 1e-9 dollars; `spent_nano` over all runs.
+
+    `trouble` is why the last call that failed did; `stopping` holds from the first Ctrl+C on.
+    """
 
     settled: int
     limit: int | None
@@ -18,9 +21,11 @@ class Progress:
     calls_waiting: int
     calls_answered: int
     retries: int
+    trouble: str
     spent_nano: int
     held_nano: int
     standings: Standings
+    stopping: bool
 
 
 @dataclass(frozen=True)

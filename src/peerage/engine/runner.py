@@ -161,9 +161,11 @@ class Runner:
             self._calls.waiting,
             self._calls.answered,
             self._calls.retried,
+            self._calls.trouble,
             self._budget.spent,
             self._budget.held,
             self._standings,
+            self._stopping,
         )
 
     def _end(self, reason: str, note: str) -> None:

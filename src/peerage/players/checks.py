@@ -39,17 +39,16 @@ async def check(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
     """
     name = settings.name
     if extra := missing_extra(settings):
-        mend = f"pip install 'peerage[{extra}]', or peerage doctor --install"
+        mend = "`peerage doctor --install` installs it"
         return [Finding(name, "library", False, f"the extra `{extra}` is not installed", mend, extra)]
     findings = [Finding(name, "library", True, "installed")]
     names = key_names(settings)
     key = find_key(settings, env)
     if names:
-        place = " or ".join(names)
         findings.append(
             Finding(name, "key", True, f"found in {next(n for n in names if env.get(n, '').strip())}")
             if key
-            else Finding(name, "key", False, f"{place} is not set", f"write {place}=... into .env")
+            else Finding(name, "key", False, f"{names[0]} is not set", f"write {names[0]}=... into .env")
         )
     if settings.provider in PROVIDERS:
         if key or not names:
@@ -109,7 +108,7 @@ async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str
         mend = "start it, or mend `base_url`" if settings.base_url else "check the network"
         return Finding(settings.name, "server", False, f"{server} does not answer: {content}", mend)
     if status in (401, 403):
-        place = " or ".join(key_names(settings)) or "key_env"
+        place = next((name for name in key_names(settings) if env.get(name, "").strip()), "key_env")
         mend = f"check the key in {place}" if key else "name the key's variable in `key_env`"
         return Finding(settings.name, "server", False, f"{server} denies access ({status})", mend)
     if status >= 500:

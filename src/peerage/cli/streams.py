@@ -1,0 +1,53 @@
+"""Standard output and error on every terminal: what cannot be shown is spelt plainly, never a crash."""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from io import TextIOWrapper
+from typing import TextIO
+
+_PLAIN = str.maketrans(
+    {
+        "–": "-",
+        "—": "-",
+        "─": "-",
+        "━": "-",
+        "·": "|",
+        "…": "...",
+        "→": "->",
+        "✓": "+",
+        "✗": "x",
+        "“": '"',
+        "”": '"',
+    }
+    | {"τ": "tau", "μ": "mu", "σ": "sigma", "×": "x", "≤": "<=", "≥": ">=", "↑": "^", "↓": "v"}
+    | dict(zip("¹²³⁴⁵⁶⁷⁸⁹", "123456789", strict=True))
+)
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """An error handler for encoding: the nearest characters of old, else a question mark each."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    wanted = error.object[error.start : error.end].translate(_PLAIN)
+    return "".join(char if char.isascii() else "?" for char in wanted), error.end
+
+
+def prepare() -> None:
+    """Let both streams spell plainly what their encoding lacks, as on an old console.
+
+    ASCII is taken for a locale that nobody has set, and written as UTF-8: as Python and typer do.
+    """
+    codecs.register_error("peerage.plainly", _plainly)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            unset = codecs.lookup(stream.encoding).name == "ascii"
+            stream.reconfigure(encoding="utf-8" if unset else None, errors="peerage.plainly")
+
+
+def exact(to: TextIO) -> TextIO:
+    """The same stream in UTF-8: data for programs must not depend on the locale."""
+    if isinstance(to, TextIOWrapper) and codecs.lookup(to.encoding).name != "utf-8":
+        to.reconfigure(encoding="utf-8")
+    return to
