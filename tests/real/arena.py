@@ -38,6 +38,9 @@ PLAYERS: Sequence[Mapping[str, Any]] = (
     {"name": "hot", "temperature": 1.2},
     {"name": "brief", "temperature": 0.7, "max_tokens": 28},
 )
+ONE_THREAD = {"OMP_THREAD_LIMIT": "1"}
+"""Threads that share busy processors spend their time on waiting for each other."""
+
 # A verdict is about 20 tokens around its reason, and a character is at most a token or two: so the grammar
 # can close the object within the limit, whatever the model babbles.
 VOTE = {"max_tokens": 60, "max_chars": 32, "temperature": 0.0}
@@ -64,16 +67,18 @@ TASKS = (
 )
 
 
-def write_arena(folder: Path, rules: Mapping[str, Any], seed: int = 3) -> Path:
-    """An arena of four players, one model in four settings."""
+def write_arena(folder: Path, rules: Mapping[str, Any], calls: int = 2) -> Path:
+    """An arena of four players, one model in four settings.
+
+    With `calls` at 1 the second judge finds the first one's instructions in the server's memory.
+    """
     folder.mkdir()
     arena = {
         "name": "SmolLM2 against itself",
-        "seed": seed,
+        "seed": 3,
         "players": [{"model": PLAYER, "gpu_hour_price": 1.0, **player} for player in PLAYERS],
         "rules": dict(rules),
-        # Two at once: the second judge finds the first one's instructions in the server's memory.
-        "engine": {"concurrency": 2, "calls": 2},
+        "engine": {"concurrency": 2, "calls": calls},
     }
     (folder / "arena.yaml").write_text(yaml.safe_dump(arena, sort_keys=False), "utf-8")
     tasks = [msgspec.json.encode({"prompt": task}).decode() for task in TASKS]
@@ -98,8 +103,7 @@ class Run:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
-                # Threads that share busy processors spend their time on waiting for each other.
-                env=os.environ | {"OMP_THREAD_LIMIT": "1"},
+                env=os.environ | ONE_THREAD,
             ),
             folder,
         )

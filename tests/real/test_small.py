@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import pytest
 from tests.real.arena import (
     DRAFTED,
+    ONE_THREAD,
     PROMPTS,
     Run,
     asked_twice,
@@ -14,14 +17,17 @@ from tests.real.arena import (
     needs_model,
     read_back,
     recorded,
+    servers_of,
     write_arena,
 )
+
+from peerage.arena import open_arena
 
 pytestmark = needs_model
 
 
 def test_a_drafted_duel_interrupted_and_resumed(tmp_path: Path) -> None:
-    folder = write_arena(tmp_path / "arena", DRAFTED)
+    folder = write_arena(tmp_path / "arena", DRAFTED, calls=1)
     first = Run.start(folder, 1)
     first.until_answered(2)
     first.interrupt()
@@ -36,11 +42,13 @@ def test_a_drafted_duel_interrupted_and_resumed(tmp_path: Path) -> None:
     assert played.valid_share >= 0.5
 
 
-def test_own_prompts(tmp_path: Path) -> None:
+def test_own_prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ONE_THREAD.items():
+        monkeypatch.setenv(name, value)
     folder = write_arena(tmp_path / "arena", PROMPTS)
-    run = Run.start(folder, 1)
-    run.until_answered(1)
-    run.finish()
+    with open_arena(folder) as arena:
+        assert arena.run(1).settled == 1
+    assert servers_of(os.getpid()) == []
     played = read_back(folder, 1)
     assert {one.key.partition("/")[0] for one in played.said} == {"answer", "judge"}
     check_prompted(played)
