@@ -12,8 +12,11 @@ help:             ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 $(BIN)/peerage: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --constraint constraints.txt --editable .
+	@echo "Installing Peerage into $(VENV), once: about half a minute"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Peerage needs Python 3.11 or newer; name one: make run PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --quiet --constraint constraints.txt --editable .
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/peerage
@@ -26,7 +29,7 @@ $(VENV)/.bench: $(VENV)/.dev
 	@touch $@
 
 run: $(BIN)/peerage          ## play the demo: house players, no key, no network
-	$(BIN)/peerage demo --dir demo
+	@$(BIN)/peerage demo --dir demo || test $$? -eq 130
 
 test: $(VENV)/.dev           ## run the test suite
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
@@ -49,7 +52,7 @@ bench: $(VENV)/.bench        ## measure ours beside the field's packages
 real: $(VENV)/.dev           ## play a whole arena on a real language model (SmolLM2-135M)
 	$(BIN)/python -m pytest -m real tests/real
 
-docs: $(VENV)/.dev           ## regenerate docs/settings.md and docs/commands.md
+docs: $(VENV)/.dev           ## regenerate the pages that are made from the code
 	$(BIN)/python docs/generate.py
 
 golden: $(VENV)/.dev         ## record the golden transcripts anew (look at the diff)

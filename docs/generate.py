@@ -1,8 +1,8 @@
-"""Writes docs/settings.md from the settings' schema and docs/commands.md from the commands' own help.
+"""Writes docs/settings.md from the settings' schema, docs/commands.md and docs/json.md from the commands.
 
 python -m docs.generate
 
-A test compares what it makes with what is there, so the two pages cannot fall behind the code.
+A test compares what it makes with what is there, so the pages cannot fall behind the code.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-from msgspec import Struct
 from typer.main import get_command
 
 from peerage.cli.main import app
+from peerage.engine.replay import Difference, ReplayReport
 from peerage.games import GAMES
-from peerage.match import Totals
+from peerage.ledger.verify import Problem, Report
+from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.settings import ArenaSettings
+from peerage.tables.catalogue import GameRow, PlayerRow
 from peerage.tables.leaderboard import Row
 from peerage.tables.plan import Plan, PlayerPlan
 from peerage.tables.readings import ReadingStats
@@ -40,7 +42,7 @@ HERE = Path(__file__).parent
 
 def pages() -> dict[str, str]:
     """File name → text of every generated page."""
-    return {"settings.md": settings_page(), "commands.md": commands_page()}
+    return {"settings.md": settings_page(), "commands.md": commands_page(), "json.md": json_page()}
 
 
 def settings_page() -> str:
@@ -165,20 +167,33 @@ def commands_page() -> str:
     lines.append("")
     for name, about in found.items():
         lines += _command(name, about)
-    lines += [
-        "## JSON",
-        "",
-        "What `--format json` writes. Keys are only ever added. Unknown is `null`, never 0.",
-        "",
-    ]
-    for title, kinds in _JSON.items():
-        lines += [f"### {title}", ""]
-        for kind in kinds:
-            lines += _keys(kind)
+    lines += ["What `--format json` writes: [JSON](json.md)."]
     return "\n".join(lines).rstrip() + "\n"
 
 
-_JSON = {
+def json_page() -> str:
+    lines = [
+        "# JSON",
+        "",
+        "What commands write with `--format json` (`peerage rate` with `--output json`): UTF-8 whatever the "
+        "locale, nothing else on standard output, numbers unrounded. Keys are only ever added. Unknown is "
+        "`null`, never 0. CSV has the same keys as columns. This page is made from the code by `make docs`.",
+        "",
+        "```sh",
+        "peerage leaderboard --format json | jq -r '.[] | [.rank, .player, .rating] | @tsv'",
+        "```",
+        "",
+    ]
+    for title, kinds in _JSON.items():
+        lines += [f"## {title}", ""]
+        for kind in kinds:
+            lines += [kind, ""] if isinstance(kind, str) else _keys(kind)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+_OK = "The keys below, and before them `ok`: true with exit code 0, false with exit code 1."
+
+_JSON: dict[str, tuple[str | type, ...]] = {
     "`leaderboard`: a list, best first": (Row,),
     "`stats`: one object (`--of` one of its lists)": (
         Stats,
@@ -198,16 +213,34 @@ _JSON = {
         Digests,
     ),
     "`estimate`: one object": (Plan, PlayerPlan),
+    "`verify`: one object": (_OK, Report, Problem),
+    "`replay`: one object": (_OK, ReplayReport, Difference),
+    "`export`: a list of documents, one a finished match; with `jsonl` one a line": (
+        "A document holds `match` (its number), `fixture`, `record`, `at_ms` (Unix milliseconds), "
+        "`exchanges` and `proof`: the stored bytes, from which [anybody can check it](ledger.md#export). "
+        "An exchange has `key`, `attempt`, `player`, `seat`, `role`, `max_tokens`, `temperature`, `expects`, "
+        "`messages` (objects of `speaker` and `text`, as the model saw them), `worst_nano`, `reply` (null: "
+        "none came) and `proof`; a program that was run has `run` in the place of what was asked.",
+        Fixture,
+        MatchRecord,
+        Outcome,
+    ),
+    "`players`: a list": (PlayerRow,),
+    "`games`: a list": (GameRow,),
+    "`rate --output json`: a list, best first": (
+        "Objects with `rank`, `player`, `rating`, `lower`, `upper`, `rank_range`, `games`, and `mu` and "
+        "`sigma` where the method has a scale of its own: [ratings](ratings.md).",
+    ),
 }
 
 
-def _keys(kind: type[Struct]) -> Iterator[str]:
-    """A struct's meaning and its keys with their types."""
+def _keys(kind: type) -> Iterator[str]:
+    """The meaning of a struct or dataclass and its keys with their types."""
     yield " ".join(f"**{kind.__name__}**: {kind.__doc__}".split())
     yield ""
     hints = inspect.get_annotations(kind)
     yield "```text"
-    for name in kind.__struct_fields__:
+    for name in hints:
         yield f"{name}: {hints[name]}"
     yield "```"
     yield ""

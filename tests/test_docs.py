@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.games import GAMES
@@ -26,9 +29,31 @@ def generate() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["settings.md", "commands.md"])
+@pytest.mark.parametrize("page", ["settings.md", "commands.md", "json.md"])
 def test_a_page_is_as_generated(generate: ModuleType, page: str) -> None:
     assert (DOCS / page).read_text("utf-8") == generate.pages()[page], "run `make docs`"
+
+
+def test_json_is_as_documented(tmp_path: Path) -> None:
+    """Every key that a command writes stands on the page."""
+    page = (DOCS / "json.md").read_text("utf-8")
+    cli, here = CliRunner(), ["--dir", str(tmp_path)]
+    assert cli.invoke(app, ["demo", "--matches", "2", *here]).exit_code == 0
+    for words in (
+        ["leaderboard"],
+        ["stats"],
+        ["match", "1"],
+        ["estimate"],
+        ["verify"],
+        ["replay"],
+        ["export"],
+        ["players"],
+        ["games"],
+    ):
+        place = [] if words == ["games"] else here
+        found = json.loads(cli.invoke(app, [*words, *place, "--format", "json"]).stdout)
+        for key in found[0] if isinstance(found, list) else found:
+            assert re.search(rf"^{key}: |`{key}`", page, re.MULTILINE), f"{words[0]}: {key}"
 
 
 @pytest.mark.parametrize("name", get_command(app).commands)  # type: ignore[attr-defined]

@@ -108,7 +108,10 @@ def rate(
     seats: Annotated[Seats, typer.Option(help="games: several seats of one player.")] = Seats.mean,
     anchor: Annotated[str | None, typer.Option(help="The player who stands at 1500.")] = None,
 ) -> None:
-    """Rate the battles or games in files: CSV, JSON, JSON lines or Parquet."""
+    """Rate battles or games in files: CSV, JSON lines, Parquet.
+
+    JSON too, and folders of files; `-` reads the pipe. docs/ratings.md tells the columns and the methods.
+    """
     from peerage.ratings.data import read
     from peerage.ratings.methods import Options, rate
 

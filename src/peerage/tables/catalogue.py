@@ -1,0 +1,81 @@
+"""What there is to play with: an arena's players and their prices, the games and whom a match needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from peerage.games import GAMES
+from peerage.players.prices import price_of
+from peerage.settings import ArenaSettings
+
+
+class PlayerRow(Struct, frozen=True):
+    """A player of the arena. Prices in dollars, None when unknown; `pricing_source` says who states them."""
+
+    player: str
+    model: str
+    family: str
+    architecture: str
+    base_url: str | None
+    input_usd_per_million: float | None
+    output_usd_per_million: float | None
+    gpu_hour_usd: float | None
+    pricing_source: str
+    price_known: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+
+class GameRow(Struct, frozen=True):
+    """A game. `contestants` are the fewest and the most of a match, `officials` the same by role."""
+
+    game: str
+    version: int
+    contestants: tuple[int, int]
+    officials: Mapping[str, tuple[int, int]]
+    about: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return found
+
+
+def players(settings: ArenaSettings, today: date) -> Iterator[PlayerRow]:
+    """The players in the order of the settings, at the prices of `today`."""
+    for player in settings.players:
+        price = price_of(player, today)
+        yield PlayerRow(
+            player.name,
+            player.public_model,
+            player.family,
+            player.architecture,
+            player.base_url,
+            price.input[0].femto / 1e9 if price.input else None,
+            price.output[0].femto / 1e9 if price.output else None,
+            player.gpu_hour_price,
+            price.source,
+            price.known,
+        )
+
+
+def games() -> Iterator[GameRow | ImportError]:
+    """Every game at its default rules; of one that cannot be loaded here, why."""
+    for name in GAMES:
+        try:
+            game = GAMES[name]
+        except ImportError as error:
+            yield error
+            continue
+        officials: dict[str, tuple[int, int]] = {
+            bench.role: (bench.minimum, bench.wanted) for bench in game.officials(game.rules())
+        }
+        yield GameRow(game.name, game.version, game.contestants, officials, game.about)
