@@ -1,9 +1,13 @@
 """Play a match offline: the real driver, replies from a function. And what must hold after any play."""
 
+import io
 import json
 import re
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from functools import cache
 from random import Random
 from typing import Any, NamedTuple
 
@@ -15,7 +19,7 @@ from peerage.games.game import GameSpec
 from peerage.match import Fixture, Outcome, Seat
 from peerage.players.client import Call, PlayerError
 from peerage.players.house import HouseClient
-from peerage.protocol import Ask, Choice, Color, Encoding, Quote, Reply, Text, fence, render
+from peerage.protocol import Ask, Choice, Code, Color, Encoding, Quote, Ran, Reply, Run, Text, fence, render
 from peerage.settings import PlayerSettings
 
 Answering = Callable[[Ask, str], Reply]
@@ -29,9 +33,12 @@ class Step(NamedTuple):
 
 
 class Played(NamedTuple):
+    """`steps` are the questions to players, `runs` the programs."""
+
     fixture: Fixture
     outcome: Outcome
     steps: list[Step]
+    runs: list[tuple[Run, Reply]]
 
     def step(self, key: str) -> Step:
         return next(step for step in self.steps if step.ask.key == key)
@@ -52,7 +59,7 @@ def fixture(
 ) -> Fixture:
     """The first players of the list sit as contestants, the others serve in the order of the list."""
     parsed = spec.rules.model_validate(dict(rules))
-    count = spec.contestants[0]
+    count = spec.seats(parsed)
 
     def seated(role: str, names: Iterable[str]) -> tuple[Seat, ...]:
         return tuple(Seat(f"{role}/{at}", name, raw.get(name, 1500.0)) for at, name in enumerate(names, 1))
@@ -89,14 +96,42 @@ def play(spec: GameSpec[Any], made: Fixture, answering: Answering, order: Random
     who = {seat.label: seat.player for seat in made.all_seats()}
     waiting = driver.start()
     steps: list[Step] = []
+    runs: list[tuple[Run, Reply]] = []
     while waiting:
         ask = waiting.pop(order.randrange(len(waiting)) if order else 0)
+        if isinstance(ask, Run):
+            runs.append((ask, performed(ask.source, ask.stdin)))
+            waiting += driver.feed(ask.key, runs[-1][1])
+            continue
         reply = answering(ask, who[ask.to])
         steps.append(Step(ask, who[ask.to], reply))
         assert len(steps) < 10_000, "the game does not end"
         waiting += driver.feed(ask.key, reply)
     assert driver.outcome is not None
-    return Played(made, driver.outcome, steps)
+    return Played(made, driver.outcome, steps, runs)
+
+
+@cache
+def performed(source: str, stdin: str) -> Reply:
+    """What a program of our own prints. Not a sandbox: no program that a model wrote may come here."""
+    out = io.StringIO()
+    status = "ok"
+    with redirect_stdout(out), _reading(stdin):
+        try:
+            exec(compile(source, "program.py", "exec", dont_inherit=True), {"__name__": "__main__"})
+        except (Exception, SystemExit):
+            status = "error"
+    text = msgspec.json.encode(Ran(status, out.getvalue(), "", 1)).decode()  # type: ignore[arg-type]
+    return Reply("ok", text, cost_nano=0)
+
+
+@contextmanager
+def _reading(text: str) -> Iterator[None]:
+    before, sys.stdin = sys.stdin, io.StringIO(text)
+    try:
+        yield
+    finally:
+        sys.stdin = before
 
 
 def house(models: Mapping[str, str | PlayerSettings], seed: str = "seed") -> Answering:
@@ -163,6 +198,9 @@ def _check_bounds(spec: GameSpec[Any], played: Played) -> None:
 def _check_quotes(played: Played) -> None:
     """Quotes refer to replies already given, and a stored request reads back as it was asked."""
     said: dict[str, str] = {}
+    for run, _ in played.runs:
+        body, texts = request_body(run)
+        assert read_request(run.key, body, by_hex(dict(texts)), said.__getitem__) == run
     for step in played.steps:
         for message in step.ask.messages:
             for value in message.fill.values():
@@ -204,6 +242,8 @@ def agreeable(ask: Ask, player: str) -> str:
         return json.dumps(
             {"obfuscated": f"string of {ask.to}", "instructions": [f"{ask.key} {n}" for n in "1234"]}
         )
+    if isinstance(ask.expects, Code):
+        return f"```python\nprint({ask.key!r})\n```"
     if isinstance(ask.expects, Color):
         return '{"color": "000000"}'
     return choose(ask, ask.expects.options[0])

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from peerage.kinds import Choice, Chosen, Unusable
+from peerage.kinds import Choice, Chosen, Code, Unusable
 
 VERDICT = Choice("verdict", ("A", "B", "tie"))
 
@@ -86,3 +86,40 @@ def test_no_reply_takes_long_to_read(text: str) -> None:
     with pytest.raises(Unusable):
         VERDICT.parse(text)
     assert time.perf_counter() - began < 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ("```python\nprint(1)\n```", "print(1)"),
+        ("Here it is.\n\n```py\nprint(1)\nprint(2)\n```\nIt prints 1 and 2.", "print(1)\nprint(2)"),
+        ("```\r\nprint(1)\r\n```\r\n", "print(1)"),
+        ("   ```\n  x = '`'\n   ```", "  x = '`'"),
+        ("```python\nprint(1)\n```\nand again\n```python\nprint(1)\n```", "print(1)"),
+        ("Use `print`: ``` is a fence.\n```\nprint(1)\n```", "print(1)"),
+        ("```\nprint(1)\n\n```", "print(1)\n"),
+        ("```\nprint('é')\n```", "print('é')"),
+    ],
+)
+def test_a_program_is_the_only_code_block(text: str, program: str) -> None:
+    assert Code(200).parse(text) == program
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("print(1)", "no code block"),
+        ("", "no code block"),
+        ("`print(1)` and ```print(2)```", "no code block"),
+        ("~~~\nprint(1)\n~~~", "no code block"),
+        ("```python\nprint(1)", "does not end"),
+        ("```\nprint(1)\n```\n```\nprint(2)\n```", "2 different code blocks"),
+        ("```\nprint(1)\n```\n```\nprint(1)", "does not end"),
+        ("```\n```", "empty"),
+        ("```\n \n\t\n```", "empty"),
+        ("```\n" + "é" * 101 + "\n```", "202 bytes; at most 200"),
+    ],
+)
+def test_what_is_no_program_is_unusable(text: str, problem: str) -> None:
+    with pytest.raises(Unusable, match=problem):
+        Code(200).parse(text)

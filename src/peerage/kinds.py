@@ -7,6 +7,7 @@ reads by one stated rule; it never guesses.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
@@ -151,10 +152,11 @@ class Color(Struct, frozen=True, tag="color"):
     the reply is (alone, or in a code fence); what stands between `<color>` tags (or the original's
     `<deobfuscated_color>`); a line `field: …`; the whole reply. Two different answers in that form are
     unusable, and so is whatever is not six digits: names, `#RGB`, digits for alpha, `rgb(…)`. The value is
-    in capitals, without `#`.
+    in capitals, without `#`. `working_chars` bounds the thoughts before it where a schema is enforced.
     """
 
     field: str = "color"
+    working_chars: int = 6_000
 
     def instruction(self) -> str:
         return (
@@ -163,7 +165,12 @@ class Color(Struct, frozen=True, tag="color"):
         )
 
     def schema(self) -> dict[str, Any] | None:
-        return _object({"working": {"type": "string"}, self.field: {"type": "string"}})
+        return _object(
+            {
+                "working": {"type": "string", "maxLength": self.working_chars},
+                self.field: {"type": "string", "pattern": "^[0-9A-Fa-f]{6}$"},
+            }
+        )
 
     def parse(self, text: str) -> str:
         found = json_object(text)
@@ -203,12 +210,14 @@ class Encoding(Struct, frozen=True, tag="encoding"):
     Accepted: a JSON object (alone, or in a code fence) with `obfuscated` and `instructions`, a list or a
     text of one instruction a line; or the original's `<obfuscated_text>` and `<instructions_list>` tags, once
     each. Blank instructions do not count. What is missing or longer than allowed is unusable, and so are
-    characters that cannot be seen: they do not reach the reader.
+    characters that cannot be seen: they do not reach the reader. `plan_chars` bounds the thoughts before it
+    where a schema is enforced.
     """
 
     max_chars: int = 1_000
     max_instructions: int = 30
     instruction_chars: int = 600
+    plan_chars: int = 6_000
 
     def instruction(self) -> str:
         return (
@@ -220,8 +229,18 @@ class Encoding(Struct, frozen=True, tag="encoding"):
         )
 
     def schema(self) -> dict[str, Any] | None:
-        listed = {"type": "array", "items": {"type": "string"}}
-        return _object({"plan": {"type": "string"}, "obfuscated": {"type": "string"}, "instructions": listed})
+        return _object(
+            {
+                "plan": {"type": "string", "maxLength": self.plan_chars},
+                "obfuscated": {"type": "string", "minLength": 1, "maxLength": self.max_chars},
+                "instructions": {
+                    "type": "array",
+                    "items": {"type": "string", "maxLength": self.instruction_chars},
+                    "minItems": 1,
+                    "maxItems": self.max_instructions,
+                },
+            }
+        )
 
     def parse(self, text: str) -> Encoded:
         found = json_object(text)
@@ -251,12 +270,63 @@ class Encoding(Struct, frozen=True, tag="encoding"):
             raise Unusable(f"{what} holds characters that cannot be seen, which do not reach the reader")
 
 
-AnyKind: TypeAlias = Text | Choice | Color | Encoding
+class Code(Struct, frozen=True, tag="code"):
+    """A Python program: what stands in the reply's only Markdown code block.
+
+    A block begins with a line of three backticks, a language or none after them, and ends with a line of
+    three backticks. Whatever stands around it does not count. A reply without a block, with a block that does
+    not end, or with two different ones is unusable, and so is a program that is blank or too long. The value
+    is the program, without carriage returns and without the line feed before the end of the block.
+    """
+
+    max_bytes: int = 20_000
+
+    def instruction(self) -> str:
+        return (
+            "Reply with the program in one Markdown code block (a line of ```python, the program, a line of "
+            f"```) and write no other block. The program has at most {self.max_bytes} bytes."
+        )
+
+    def schema(self) -> dict[str, Any] | None:
+        return None
+
+    def parse(self, text: str) -> str:
+        found = dict.fromkeys(_blocks(_unix(text)))
+        if len(found) != 1:
+            what = "no code block" if not found else f"{len(found)} different code blocks"
+            raise Unusable(f"{what} found; the program in one block of ``` was expected")
+        program = next(iter(found))
+        size = len(program.encode())
+        if size > self.max_bytes:
+            raise Unusable(f"the program has {size} bytes; at most {self.max_bytes} are allowed")
+        if not program.strip():
+            raise Unusable("the code block is empty; a program was expected")
+        return program
+
+
+AnyKind: TypeAlias = Text | Choice | Color | Encoding | Code
 
 _SIX = re.compile(r"[0-9A-Fa-f]{6}")
 _AROUND = " \t\r\n\"'`*_.,"
 # No part of it may match what the next one does: a reply of blank lines would take hours.
 _FENCED = re.compile(r"```[a-zA-Z]*[ \t\r]*\n(.*?)```", re.DOTALL)
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """The contents of each Markdown code block, without its last line feed."""
+    inside: list[str] | None = None
+    for line in text.split("\n"):
+        bare = line.strip(" \t")
+        if inside is None:
+            if bare.startswith("```") and "`" not in bare[3:]:
+                inside = []
+        elif bare == "```":
+            yield "\n".join(inside)
+            inside = None
+        else:
+            inside.append(line)
+    if inside is not None:
+        raise Unusable("the code block does not end; a line of ``` was expected after the program")
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

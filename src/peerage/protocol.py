@@ -19,7 +19,19 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec import Struct
 
-from peerage.kinds import AnyKind, Choice, Chosen, Color, Encoded, Encoding, Kind, Text, Unusable, visible
+from peerage.kinds import (
+    AnyKind,
+    Choice,
+    Chosen,
+    Code,
+    Color,
+    Encoded,
+    Encoding,
+    Kind,
+    Text,
+    Unusable,
+    visible,
+)
 
 __all__ = [
     "SANDBOX",
@@ -28,6 +40,7 @@ __all__ = [
     "Ask",
     "Choice",
     "Chosen",
+    "Code",
     "Color",
     "Encoded",
     "Encoding",

@@ -39,6 +39,12 @@ def lines(match: Transcript, *, full: bool) -> Iterator[Line]:
         title = f"Answer {one.label}" if what == f"answer/{one.label}" else f"{what} by {one.label}"
         yield from _head(f"{title}: {one.player}" + (" (repaired)" if repaired else ""))
         yield from _said(one)
+    if match.programs:
+        yield from _head("Programs")
+        for made in match.programs:
+            size = "no program" if made.bytes is None else f"{made.bytes} bytes"
+            tests = f"; tests: {', '.join(made.tests)}" if made.tests else ""
+            yield Line("", 2, f"{made.player} ({made.label}): {made.result}, {size}{tests}")
     if match.ballots:
         yield from _head("Ballots")
         for ballot in match.ballots:

@@ -19,10 +19,11 @@ from statistics import NormalDist
 from struct import Struct as Layout
 from typing import Any
 
+from peerage.players import house_code as code
 from peerage.players import house_colors as colors
 from peerage.players import house_texts as texts
 from peerage.players.client import Answer, Call, PlayerError
-from peerage.protocol import Choice, Color, Encoding, Text
+from peerage.protocol import Choice, Code, Color, Encoding, Text
 from peerage.settings import PlayerSettings
 
 SPREAD, DRAFT_SPREAD = 0.12, 0.25
@@ -101,6 +102,12 @@ class HouseClient:
             text, hidden = self._color(call, draws)
             if malformed:
                 text, hidden = _pick(texts.RAMBLES, draws[8]), None
+        elif isinstance(expects, Code):
+            quality = self.skill + SPREAD * _normal((draws[5] + 0.5) * _UNIT)
+            oracle: dict[str, Any] = call.oracle if isinstance(call.oracle, dict) else {}
+            text = code.program(oracle.get("programs"), quality, draws)
+            if malformed:
+                text = _pick(texts.RAMBLES, draws[8])
         else:
             raise PlayerError(
                 f"house players do not know replies of the kind {type(expects).__name__}", kind="permanent"

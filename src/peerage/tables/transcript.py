@@ -25,7 +25,16 @@ from peerage.ledger.store import Exchange, Ledger, LedgerError
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import SANDBOX, Chosen, Reply, Run, Unusable, fence, ran, render
 from peerage.standings import DONE
-from peerage.tables.views import BallotView, Digests, DraftView, ExchangeView, SeatView, Transcript, VoteView
+from peerage.tables.views import (
+    BallotView,
+    Digests,
+    DraftView,
+    ExchangeView,
+    ProgramView,
+    SeatView,
+    Transcript,
+    VoteView,
+)
 
 UNDER_WAY = "under way"
 MISSING = "(not on record)"
@@ -71,6 +80,7 @@ def transcript(ledger: Ledger, number: int) -> Transcript:
         drafts,
         exchanges,
         _ballots(outcome, finals, players),
+        _programs(outcome, players),
         dict(outcome.scores),
         dict(outcome.costs),
         outcome.detail.get("share"),
@@ -284,6 +294,15 @@ def _ballots(
     )
 
 
+def _programs(outcome: Outcome, players: Mapping[str, str]) -> tuple[ProgramView, ...]:
+    return tuple(
+        [
+            ProgramView(label, players[label], one["bytes"], tuple(one["tests"]), one["result"])
+            for label, one in outcome.detail.get("programs", {}).items()
+        ]
+    )
+
+
 def _said(finals: Mapping[str, ExchangeView], key: str) -> str:
     found = finals.get(key.removesuffix(REPAIR))
     return found.reply if found else ""
@@ -296,6 +315,8 @@ def _reason(finals: Mapping[str, ExchangeView], key: str) -> str:
 
 
 def _challenge(fixture: Fixture, drafts: Iterable[DraftView]) -> dict[str, str]:
+    if "statement" in fixture.drawn:
+        return {"task": str(fixture.drawn["statement"])}
     if "prompt" in fixture.drawn:
         return {"prompt": str(fixture.drawn["prompt"])}
     return next((dict(draft.texts) for draft in drafts if draft.accepted), {})
@@ -314,6 +335,7 @@ __all__ = [
     "Digests",
     "DraftView",
     "ExchangeView",
+    "ProgramView",
     "SeatView",
     "Transcript",
     "VoteView",

@@ -92,6 +92,17 @@ class BallotView(Struct, frozen=True):
     weight: float
 
 
+class ProgramView(Struct, frozen=True):
+    """A contestant's program: its length in bytes of UTF-8 (None when the reply was none), each hidden test's
+    verdict in order (see `games.trial`), and what came of it in a word or two."""
+
+    label: str
+    player: str
+    bytes: int | None
+    tests: tuple[str, ...]
+    result: str
+
+
 class Digests(Struct, frozen=True):
     """All in hex: SHA-256 of the stored fixture and record, the Merkle root of the exchanges, and the chain
     value after the record before (`previous`) and after this one. Empty where there is none yet."""
@@ -126,6 +137,7 @@ class Transcript(Struct, frozen=True):
     drafts: tuple[DraftView, ...]
     exchanges: tuple[ExchangeView, ...]
     ballots: tuple[BallotView, ...]
+    programs: tuple[ProgramView, ...]
     scores: dict[str, float]
     costs: dict[str, float | None]
     share: float | None

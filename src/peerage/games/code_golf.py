@@ -1,0 +1,179 @@
+"""Code golf: everybody solves one task, the shortest program that passes the hidden tests wins.
+
+    A, B, C, D > ```python
+                 print(sum(int(c)**3 for c in input()))
+                 ```                                                     (program/A, …)
+    sandbox    > 36                                                      (A/test/1: passed)
+
+Length is counted in UTF-8 bytes. A program that fails a test, and a reply that is no program, rank last;
+equal lengths tie. Tasks are drawn from families (`challenges.golf`), so no two matches are alike. The hidden
+tests and what they expect never enter a prompt, and the sandbox gets nothing but the input of one test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from random import Random
+from typing import Any
+
+import msgspec
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from peerage.challenges.golf import FAMILIES, Task, solutions
+from peerage.challenges.golf import task as drawn_task
+from peerage.games.cost import CostUnit, cost
+from peerage.games.game import REPAIR_BYTES, CallBound, GameSpec
+from peerage.games.ranking import by_rank
+from peerage.games.trial import TrialRules, trial
+from peerage.kinds import Code
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Ask, Prompt, Reply, Steps, Together
+
+GOLF = Prompt(
+    """\
+You play code golf: several language models solve the same task, and the shortest correct program wins.""",
+    """\
+Write a Python 3.12 program for this task. It reads standard input and writes standard output.
+
+{statement}
+
+{examples}
+
+The program is run on hidden inputs of the same form and must print the right output for each of them; white \
+space at the end of lines does not count. It may use the standard library, but no network and no files. \
+Among correct programs the shortest wins, counted in bytes of UTF-8; an incorrect program comes last, \
+whatever its length.
+{format}""",
+)
+
+
+class CodeGolfRules(BaseModel):
+    """How code golf is played."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    seats: int = Field(4, ge=2, le=10, description="Players in a match, when there are enough.")
+    families: tuple[str, ...] = Field(
+        tuple(FAMILIES), min_length=1, description="Families that tasks are drawn from."
+    )
+    examples: int = Field(2, ge=1, le=10, description="Examples that players see.")
+    tests: int = Field(6, ge=2, le=50, description="Hidden tests.")
+    max_bytes: int = Field(2_000, ge=1, le=100_000, description="Longest program, in bytes of UTF-8.")
+    max_tokens: int = Field(4_000, ge=1, description="Tokens a reply may take, thinking included.")
+    temperature: float | None = Field(
+        None, ge=0, description="Sampling temperature; null: as the player is set."
+    )
+    fuel: int = Field(
+        5_000_000_000, ge=1_000_000, description="Instructions of one run: about one second on a usual core."
+    )
+    memory: int = Field(
+        256 * 1024 * 1024, ge=64 * 1024 * 1024, le=2**30, description="Bytes of memory of one run."
+    )
+    seconds: float = Field(60.0, gt=0, description="Seconds of one run, for slow machines; fuel decides.")
+    cost_unit: CostUnit = Field(
+        CostUnit(), description="What a reply costs; set from the arena's rating.cost_unit."
+    )
+
+    @field_validator("families")
+    @classmethod
+    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [name for name in value if name not in FAMILIES]
+        if unknown:
+            raise ValueError(f"no family is called {unknown[0]!r}; known: {', '.join(FAMILIES)}")
+        return value
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """One round of golf between all seats of `table`."""
+    rules: CodeGolfRules = table.rules
+    task = msgspec.convert(table.drawn, Task)
+    expects = Code(rules.max_bytes)
+    messages = GOLF.messages(
+        {"statement": task.statement, "examples": _shown(task), "format": expects.instruction()}
+    )
+    oracle = {"programs": solutions(task.family, task.params)}
+    replies: list[Reply] = yield [
+        Ask(
+            seat.label,
+            f"program/{seat.label}",
+            "contestant",
+            messages,
+            expects,
+            rules.max_tokens,
+            rules.temperature,
+            oracle,
+        )
+        for seat in table.seats
+    ]
+    said = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
+    costs = {label: cost(reply, rules.cost_unit) for label, reply in said.items()}
+    if any(reply.status == "void" for reply in replies):
+        return Outcome(void="no_answer", costs=costs)
+    limits = TrialRules(rules.fuel, rules.memory, rules.seconds)
+    verdicts: Mapping[str, tuple[str, ...]] = yield Together(
+        {label: trial(reply.value, task.tests, limits) for label, reply in said.items() if reply.ok}
+    )
+    programs = {label: _result(reply, verdicts.get(label, ())) for label, reply in said.items()}
+    scores = by_rank(
+        {label: -one["bytes"] if one["result"] == "correct" else -inf for label, one in programs.items()}
+    )
+    detail = {"decided": "by length", "programs": programs}
+    return Outcome(scores=scores, costs=costs, detail=detail)
+
+
+def _shown(task: Task) -> str:
+    return "\n\n".join(f"Input:\n{given}\nOutput:\n{wanted}" for given, wanted in task.examples)
+
+
+def _result(reply: Reply, verdicts: tuple[str, ...]) -> dict[str, Any]:
+    """One program on record."""
+    correct = bool(verdicts) and all(verdict == "passed" for verdict in verdicts)
+    return {
+        "bytes": len(reply.value.encode()) if reply.ok else None,
+        "tests": list(verdicts),
+        "result": "correct" if correct else "incorrect" if reply.ok else reply.status,
+    }
+
+
+def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
+    """The task of match `number`, hidden tests and all."""
+    made = drawn_task(Random(f"{seed}/golf/{number}"), rules.families, rules.examples, rules.tests)
+    plain: dict[str, Any] = msgspec.to_builtins(made)
+    return plain
+
+
+def bounds(rules: CodeGolfRules, fixture: Fixture) -> tuple[CallBound, ...]:
+    """Each seat is asked once, and once more for a repair."""
+    task = msgspec.convert(fixture.drawn, Task)
+    prompt = len((GOLF.system + GOLF.user + task.statement + _shown(task)).encode()) + 1_000
+    return tuple(
+        [
+            CallBound(
+                seat=seat.label,
+                expected=1.02,
+                worst=2,
+                input_bytes=prompt + REPAIR_BYTES,
+                usual_input_tokens=350,
+                usual_output_tokens=min(rules.max_tokens, 400),
+                max_tokens=rules.max_tokens,
+            )
+            for seat in fixture.seats
+        ]
+    )
+
+
+CODE_GOLF: GameSpec[CodeGolfRules] = GameSpec(
+    name="code-golf",
+    version=1,
+    about="Everybody solves one task; the shortest program that passes the hidden tests wins.",
+    contestants=(2, 10),
+    rules=CodeGolfRules,
+    play=play,
+    officials=lambda rules: (),
+    draw=draw,
+    bounds=bounds,
+    sandbox=True,
+    seats=lambda rules: rules.seats,
+    tracks=("trueskill",),
+)

@@ -1,0 +1,38 @@
+"""How house players program: real programs, of a length and a correctness that follow from skill."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+WRONG_BELOW, SHORT_FROM = 0.25, 0.6
+"""Below the first quality a program is wrong; from the second on it is a short one."""
+
+_WRONG = (
+    "print(input())",
+    "n = input()\nprint(n[::-1] + n)",
+    "import sys\nprint(len(sys.stdin.read()) + 1000003)",
+    "def solve(line):\n    return line.upper()\n\n\nprint(solve(input()) + '!')",
+    "print(int(input())/0)",
+    "while True\n    print(input())",
+)
+_TALK = (
+    "Here is my program:\n\n```python\n@\n```",
+    "```python\n@\n```",
+    "```\n@\n```",
+    "The idea: read the line, then do it in one pass.\n\n```py\n@\n```\nThat should pass every test.",
+)
+_COMMENT = "# it reads the input, works through it as the task says and prints the result; nothing clever"
+
+
+def program(solutions: Sequence[str] | None, quality: float, draws: Sequence[int]) -> str:
+    """A reply with a program of that quality; `solutions` are right ones, the shortest first.
+
+    Without any, which is a task that house players do not know, every program is wrong.
+    """
+    if quality < WRONG_BELOW or not solutions:
+        source = _WRONG[draws[6] % len(_WRONG)]
+    else:
+        source = solutions[0 if quality >= SHORT_FROM else -1]
+        spare = round((1 - min(quality, 1.0)) * len(_COMMENT))
+        source = f"{_COMMENT[:spare]}\n{source}" if spare > 1 else source
+    return _TALK[draws[7] % len(_TALK)].replace("@", source)

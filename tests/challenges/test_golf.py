@@ -1,0 +1,82 @@
+"""Every family of tasks: its two programs are right, and no lazy program is."""
+
+from random import Random
+
+import pytest
+from tests.offline import performed
+
+from peerage.challenges.golf import FAMILIES, Task, same_output, solutions, task
+from peerage.players.house_code import _WRONG
+from peerage.protocol import Ran, ran
+
+
+def run(source: str, stdin: str) -> Ran:
+    return ran(performed(source, stdin + "\n").text)
+
+
+def passes(source: str, made: Task) -> bool:
+    return all(
+        (done := run(source, given)).status == "ok" and same_output(done.stdout, wanted)
+        for given, wanted in made.tests + made.examples
+    )
+
+
+def drawn(name: str, seed: int, **sizes: int) -> Task:
+    return task(Random(f"{name}/{seed}"), [name], **{"examples": 2, "tests": 8, **sizes})
+
+
+def test_there_are_at_least_twenty_families() -> None:
+    assert len(FAMILIES) >= 20
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("seed", range(4))
+def test_both_programs_solve_the_task_and_lazy_ones_do_not(name: str, seed: int) -> None:
+    made = drawn(name, seed)
+    programs = solutions(name, made.params)
+    assert programs is not None
+    short, plain = programs
+    assert passes(short, made)
+    assert passes(plain, made)
+    assert len(short) < len(plain)
+    assert "@" not in made.statement + short + plain
+    lazy = [*_WRONG, *(f"print({wanted!r})" for _, wanted in made.tests)]
+    assert not any(passes(program, made) for program in lazy)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_tests_are_hidden_and_differ(name: str) -> None:
+    made = drawn(name, 1, tests=5)
+    shown = {given for given, _ in made.examples}
+    hidden = [given for given, _ in made.tests]
+    assert len(set(hidden)) == len(hidden) == 5
+    assert not shown & set(hidden)
+    assert set(FAMILIES[name].edges) <= {*shown, *hidden}
+
+
+def test_tasks_are_drawn_from_the_seed_and_seldom_alike() -> None:
+    names = list(FAMILIES)
+    made = [task(Random(seed), names, 2, 4) for seed in range(60)]
+    assert made == [task(Random(seed), names, 2, 4) for seed in range(60)]
+    assert len({(one.family, tuple(one.params.items()), one.tests) for one in made}) == 60
+    assert len({one.family for one in made}) > 15
+
+
+def test_a_constant_that_fits_two_tests_is_still_wrong() -> None:
+    for seed in range(40):
+        assert len({wanted for _, wanted in drawn("longest-stretch", seed, tests=2).tests}) == 2
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected", "same"),
+    [
+        ("1 2\n", "1 2", True),
+        ("1 2  \n3\n\n", "1 2\n3", True),
+        ("1  2", "1 2", False),
+        (" 1", "1", False),
+        ("1\n\n2", "1\n2", False),
+        ("", "", True),
+    ],
+)
+def test_only_white_space_at_ends_does_not_count(printed: str, expected: str, same: bool) -> None:
+    assert same_output(printed, expected) is same

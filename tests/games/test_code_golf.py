@@ -1,0 +1,103 @@
+"""Code golf: what wins, what ties, what comes last."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from tests.offline import fixture, play, scripted
+
+from peerage.challenges.golf import solutions
+from peerage.games.code_golf import CODE_GOLF
+from peerage.games.ranking import by_rank
+from peerage.match import Outcome
+from peerage.protocol import Ask, Reply
+
+PLAYERS = [f"p{at}" for at in range(10)]
+ONE_TASK = {"families": ["digit-powers"], "tests": 4}
+
+
+def block(program: str) -> str:
+    return f"```python\n{program}\n```"
+
+
+def golf(programs: Mapping[str, str | Reply], number: int = 1, **rules: Any) -> Outcome:
+    made = fixture(CODE_GOLF, PLAYERS, {**ONE_TASK, "seats": len(programs), **rules}, number=number)
+
+    def answer(ask: Ask, player: str) -> str | Reply:
+        return programs[ask.to]
+
+    return play(CODE_GOLF, made, scripted(answer)).outcome
+
+
+def right(number: int = 1) -> tuple[str, str]:
+    made = fixture(CODE_GOLF, PLAYERS, ONE_TASK, number=number)
+    found = solutions(made.drawn["family"], made.drawn["params"])
+    assert found is not None
+    return found
+
+
+def test_the_shortest_right_program_wins_and_wrong_ones_come_last() -> None:
+    short, plain = right()
+    outcome = golf({"A": block(plain), "B": block("print(1)"), "C": block(short), "D": block("1/0")})
+    assert outcome.scores == {"C": 1, "A": 2 / 3, "B": 1 / 6, "D": 1 / 6}
+    programs = outcome.detail["programs"]
+    assert programs["C"] == {"bytes": len(short), "tests": ["passed"] * 4, "result": "correct"}
+    assert programs["B"]["result"] == "incorrect"
+    assert programs["D"]["tests"] == ["error"] * 4
+
+
+def test_equal_lengths_tie_and_bytes_count_not_characters() -> None:
+    short, _ = right()
+    assert golf({"A": block(short), "B": block(short)}).scores == {"A": 0.5, "B": 0.5}
+    assert golf({"A": block(f"{short}#é"), "B": block(f"{short}#ee")}).scores == {"A": 0.5, "B": 0.5}
+    assert golf({"A": block(f"{short}#é"), "B": block(f"{short}#e")}).scores == {"A": 0, "B": 1}
+
+
+@pytest.mark.parametrize(
+    "reply", ["I cannot.", "```\n```", "```python\nprint(1)", f"{block('a')}\n{block('b')}"]
+)
+def test_a_reply_without_one_program_comes_last_with_the_wrong_ones(reply: str) -> None:
+    _, plain = right()
+    outcome = golf({"A": reply, "B": block(plain), "C": block("print()")})
+    assert outcome.scores == {"A": 0.25, "B": 1, "C": 0.25}
+    assert outcome.detail["programs"]["A"] == {"bytes": None, "tests": [], "result": "invalid"}
+
+
+def test_a_refusal_ranks_last_and_a_void_voids() -> None:
+    short, _ = right()
+    assert golf({"A": Reply("refused"), "B": block(short)}).scores == {"A": 0, "B": 1}
+    assert golf({"A": Reply("void"), "B": block(short)}).void == "no_answer"
+
+
+def test_a_program_right_on_the_examples_alone_is_incorrect() -> None:
+    made = fixture(CODE_GOLF, PLAYERS, ONE_TASK)
+    table = dict(made.drawn["examples"])
+    outcome = golf({"A": block(f"print({table!r}.get(input()))"), "B": block(right()[1])})
+    assert outcome.scores == {"A": 0, "B": 1}
+
+
+def test_no_prompt_and_no_run_holds_what_is_expected() -> None:
+    made = fixture(CODE_GOLF, PLAYERS, {"families": ["caesar"], "seats": 3})
+    played = play(CODE_GOLF, made, scripted(lambda ask, player: block("print(input())")))
+    hidden = [(given, wanted) for given, wanted in made.drawn["tests"] if len(given) > 3]
+    assert hidden
+    assert len(played.runs) == 3 * len(made.drawn["tests"])
+    for given, wanted in hidden:
+        for step in played.steps:
+            text = "".join(str(value) for message in step.ask.messages for value in message.fill.values())
+            assert given not in text
+            assert wanted not in text
+        for run, _ in played.runs:
+            assert wanted not in run.source + run.stdin
+    assert {run.stdin for run, _ in played.runs} == {given + "\n" for given, _ in made.drawn["tests"]}
+
+
+def test_unknown_families_are_refused() -> None:
+    with pytest.raises(ValueError, match="no family is called 'chess'"):
+        CODE_GOLF.rules.model_validate({"families": ["chess"]})
+
+
+def test_ranks_become_scores() -> None:
+    assert by_rank({"A": 3, "B": 1, "C": 2}) == {"A": 1, "B": 0, "C": 0.5}
+    assert by_rank({"A": 1, "B": 1, "C": 1}) == {"A": 0.5, "B": 0.5, "C": 0.5}
+    assert by_rank({"A": 2, "B": 2, "C": 1}) == {"A": 0.75, "B": 0.75, "C": 0}

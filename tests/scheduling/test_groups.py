@@ -1,0 +1,50 @@
+"""Tables of more than two."""
+
+from collections import Counter
+from itertools import combinations
+
+import pytest
+
+from peerage.scheduling.groups import group
+from peerage.scheduling.standing import History, Standing
+
+
+def players(count: int, gap: float = 0.0) -> list[Standing]:
+    return [Standing(f"p{at:02}", "f", 1500.0, 1500.0 - gap * at) for at in range(count)]
+
+
+@pytest.mark.parametrize("count", range(2, 24))
+@pytest.mark.parametrize("seats", range(3, 11))
+def test_everybody_sits_once_at_tables_of_nearly_one_size(count: int, seats: int) -> None:
+    tables = group(players(count), History(), "seed", seats)
+    assert sorted(name for table in tables for name in table) == [one.player for one in players(count)]
+    sizes = [len(table) for table in tables]
+    assert max(sizes) <= seats
+    assert min(sizes) >= 2
+    assert max(sizes) - min(sizes) <= 1
+    assert len(tables) == -(-count // seats)
+
+
+def test_fewer_than_two_make_no_table() -> None:
+    assert group([], History(), "s", 4) == group(players(1), History(), "s", 4) == ()
+
+
+def test_neighbours_sit_together_the_higher_seeded_first() -> None:
+    tables = group(players(8, gap=100), History(), "seed", 4)
+    assert tables == (("p00", "p01", "p02", "p03"), ("p04", "p05", "p06", "p07"))
+
+
+def test_equals_meet_everybody_before_they_meet_often() -> None:
+    history, met = History(), Counter[tuple[str, str]]()
+    for round in range(14):
+        for table in group(players(8), history, f"seed/{round}", 4):
+            history.remember(table)
+            met.update(combinations(sorted(table), 2))
+    assert len(met) == 28
+    assert max(met.values()) - min(met.values()) <= 5
+
+
+def test_the_same_arguments_give_the_same_tables_and_another_seed_others() -> None:
+    first = group(players(9), History(), "a", 3)
+    assert first == group(list(reversed(players(9))), History(), "a", 3)
+    assert any(first != group(players(9), History(), seed, 3) for seed in "bcd")
