@@ -92,9 +92,9 @@ class Calls:
             self._dispatcher.add(
                 name, Lane(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
             )
-
         if programs is not None:
             self._dispatcher.add(SANDBOX, Lane(programs.workers))
+
     @property
     def in_flight(self) -> int:
         return self._dispatcher.in_flight
@@ -150,10 +150,10 @@ class Calls:
 
     def _queue(self, pending: Pending) -> None:
         tokens = 0
-        if self._lines[pending.player].settings.tokens_per_minute is not None:
         if isinstance(pending.ask, Run):
             self._dispatcher.submit(SANDBOX, pending, 0)
             return
+        if self._lines[pending.player].settings.tokens_per_minute is not None:
             tokens = _size(pending.ask) // 4 + self._limit(pending.player, pending.ask)
         self._dispatcher.submit(pending.player, pending, tokens)
 
@@ -169,12 +169,12 @@ class Calls:
 
     def _intend(self, pending: Pending) -> None:
         ask = pending.ask
-        line = self._lines[pending.player]
         if isinstance(ask, Run):
             pending.worst = 0
             pending.attempt += 1
             self._intent(pending)
             return
+        line = self._lines[pending.player]
         mark = fence(pending.seed, ask.key)
         size = OVERHEAD_BYTES
         messages: list[tuple[Speaker, str]] = []
@@ -204,10 +204,10 @@ class Calls:
             if instant is None:
                 self._dispatcher.returned(pending.player)
             return
-        own = self._lines[pending.player].settings
         if isinstance(ask, Run):
             self._spawn(self._perform(pending, ask))
             return
+        own = self._lines[pending.player].settings
         call = Call(
             ask.key,
             ask.role,
@@ -230,7 +230,6 @@ class Calls:
         else:
             self._answered(pending, answer)
 
-    async def _converse(self, pending: Pending, call: Call) -> None:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._loop.create_task(work)
         self._tasks.add(task)
@@ -246,6 +245,7 @@ class Calls:
         finally:
             self._dispatcher.returned(SANDBOX)
 
+    async def _converse(self, pending: Pending, call: Call) -> None:
         seconds = self._lines[pending.player].settings.timeout_s * 1.25
         answer: Answer | PlayerError
         try:
