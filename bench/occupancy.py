@@ -5,7 +5,10 @@ for 120 s. A round is paired from the ratings `pairing.window` = 6 × 512 matche
 holds up what comes that much later. The busy share is the mean number of matches under way over 512, from
 the first match on, the ramp at the start included. Beside it, the same with a window of 1 × and 2 × 512.
 
-Usage: python -m bench.occupancy [DUELS] [CONCURRENCY]
+A window covers a stall while its matches, at full speed, take longer than 120 s and one match more. Here a duel
+takes some 21 s and 6 × 512 duels 126 s, so a stall at the front starves it for seconds; 8 × covers it.
+
+Usage: python -m bench.occupancy [DUELS] [CONCURRENCY] [WINDOWS]
 """
 
 from __future__ import annotations
@@ -30,13 +33,12 @@ from peerage.settings import PlayerSettings
 
 MEDIAN_S, SIGMA = 2.0, 0.8
 STALL_SHARE, STALL_S = 1e-4, 120.0
-WINDOWS = 6
 TICK_S = 0.1
 """Latencies are whole ticks, so that one commit takes in what returns at one moment."""
 ENOUGH = 0.95
 
 
-def busy_share(folder: Path, duels: int, concurrency: int) -> tuple[float, float]:
+def busy_share(folder: Path, duels: int, concurrency: int, windows: int) -> tuple[float, float]:
     """Play so many duels; (mean share of the concurrency that is under way, virtual seconds it took)."""
     rng = random.Random(1)
     samples: list[int] = []
@@ -58,7 +60,7 @@ def busy_share(folder: Path, duels: int, concurrency: int) -> tuple[float, float
     folder.mkdir()
     players = "".join(f"  - {{model: 'house:0.5', name: p{place}}}\n" for place in range(40))
     (folder / "arena.yaml").write_text(
-        f"pairing: {{window: {WINDOWS * concurrency}}}\n"
+        f"pairing: {{window: {windows * concurrency}}}\n"
         f"engine: {{concurrency: {concurrency}, calls: 100000}}\nplayers:\n{players}",
         encoding="utf-8",
     )
@@ -72,14 +74,15 @@ def _unsynced(connection: Any, _: Any) -> None:
 
 
 def main() -> None:
-    duels = int(sys.argv[1]) if len(sys.argv) > 1 else 4_000
+    duels = int(sys.argv[1]) if len(sys.argv) > 1 else 6_000
     concurrency = int(sys.argv[2]) if len(sys.argv) > 2 else 512
+    windows = int(sys.argv[3]) if len(sys.argv) > 3 else 6
     event.listen(Engine, "connect", _unsynced)  # the disk has no part in virtual time
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as place:
-        share, seconds = busy_share(Path(place) / "arena", duels, concurrency)
+        share, seconds = busy_share(Path(place) / "arena", duels, concurrency, windows)
     print(
-        f"concurrency {concurrency}: {share:.1%} busy (wanted: {ENOUGH:.0%}) over {duels} duels in "
+        f"concurrency {concurrency}, window {windows} × that: {share:.1%} busy (wanted: {ENOUGH:.0%}) over {duels} duels in "
         f"{seconds:.0f} virtual seconds, simulated in {time.perf_counter() - began:.0f}"
     )
     event.remove(Engine, "connect", _unsynced)
