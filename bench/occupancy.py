@@ -3,10 +3,10 @@
 512 matches at once; every reply takes log-normal time (median 2 s, sigma 0.8), and one in ten thousand stalls
 for 120 s. A round is paired from the ratings `pairing.window` = 6 × 512 matches earlier, so a stalled match
 holds up what comes that much later. The busy share is the mean number of matches under way over 512, from
-the first match on, the ramp at the start included. Beside it, the same with a window of 1 × and 2 × 512.
+the first moment on.
 
-A window covers a stall while its matches, at full speed, take longer than 120 s and one match more. Here a duel
-takes some 21 s and 6 × 512 duels 126 s, so a stall at the front starves it for seconds; 8 × covers it.
+A window covers a stall while its matches, at full speed, take longer than 120 s and one match more. Here a
+duel takes some 21 s and 6 × 512 duels 126 s, so a stall may starve it for seconds; 8 × 512 covers it.
 
 Usage: python -m bench.occupancy [DUELS] [CONCURRENCY] [WINDOWS]
 """
@@ -82,8 +82,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         share, seconds = busy_share(Path(place) / "arena", duels, concurrency, windows)
     print(
-        f"concurrency {concurrency}, window {windows} × that: {share:.1%} busy (wanted: {ENOUGH:.0%}) over {duels} duels in "
-        f"{seconds:.0f} virtual seconds, simulated in {time.perf_counter() - began:.0f}"
+        f"concurrency {concurrency}, window {windows} × that: {share:.1%} busy (wanted: {ENOUGH:.0%}) "
+        f"over {duels} duels in {seconds:.0f} virtual seconds, simulated in {time.perf_counter() - began:.0f}"
     )
     event.remove(Engine, "connect", _unsynced)
     if share < ENOUGH:
