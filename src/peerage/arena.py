@@ -34,7 +34,7 @@ from peerage.engine.registration import registrations
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.runner import Runner
 from peerage.games import GAMES
-from peerage.ledger import Ledger, open_ledger
+from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.store import Batch, Summary
 from peerage.match import MatchRecord, Outcome
 from peerage.players import open_client
@@ -274,6 +274,8 @@ class Arena:
             return int(pinned["lag"])
         places = {"seed": "seed", "rating": "rating", "window": "pairing.window"}
         for key, place in places.items():
+            if key not in meta:
+                raise LedgerError(f"{self.ledger.address} lacks the fact {key!r}; restore it from a copy")
             if meta[key] != pinned[key]:
                 raise SettingsError(
                     f"{place} in arena.yaml is not what this arena was made with, and its recorded matches "

@@ -100,15 +100,24 @@ def _debug() -> None:
 def _tell(error: Exception) -> int:
     """Say what went wrong, and with which exit code to leave.
 
-    An error whose class is ours carries a message for people; any other is a fault of ours, whose traceback
-    goes to a file.
+    An error whose class is ours carries a message for people, one of msgspec's tells of a ledger that
+    somebody else wrote to; any other is a fault of ours, whose traceback goes to a file.
     """
+    from peerage.protocol import visible
+
     if type(error).__module__.partition(".")[0] == "peerage":
-        typer.echo(f"peerage: {error}", err=True)
+        typer.echo(f"peerage: {visible(str(error))}", err=True)
         return USAGE if type(error).__name__ in ("SettingsError", "ArenaError") else FAILED
-    log = Path(tempfile.gettempdir()) / f"peerage-error-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    if type(error).__module__.startswith("msgspec"):
+        typer.echo(
+            f"peerage: a record cannot be read ({visible(str(error))}); ask `peerage verify`", err=True
+        )
+        return FAILED
     try:
-        log.write_text(f"{' '.join(sys.argv)}\n{traceback.format_exc()}", "utf-8")
+        # A name that nobody can foresee, in a folder where anybody may leave a link.
+        handle, log = tempfile.mkstemp(".log", f"peerage-error-{time.strftime('%Y%m%d-%H%M%S')}-")
+        os.close(handle)
+        Path(log).write_text(f"{' '.join(sys.argv)}\n{traceback.format_exc()}", "utf-8")
         where = f"The traceback is in {log}; please report it with that file."
     except OSError:
         where = "Run it again with PEERAGE_DEBUG=1 to see where, and please report that."

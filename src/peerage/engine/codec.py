@@ -268,8 +268,8 @@ def fixture_body(fixture: Fixture) -> tuple[bytes, list[Text]]:
 
 
 def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
-    data: dict[str, Any] = msgspec.json.decode(body)
-    data["settings"] = _settings(texts(data["settings"]))
+    data = msgspec.json.decode(body, type=dict[str, Any])
+    data["settings"] = _settings(texts(str(data.get("settings"))))
     return msgspec.convert(data, Fixture)
 
 
@@ -288,6 +288,20 @@ def read_record(body: bytes) -> MatchRecord:
     return _decode_record(body)
 
 
+class MissingText(KeyError):
+    """A text that a record refers to is not in the ledger; its argument is the digest."""
+
+    def __str__(self) -> str:
+        return f"the text {self.args[0]}, to which a record refers, is missing; `peerage verify` says more"
+
+
 def by_hex(texts: Mapping[bytes, str]) -> Callable[[str], str]:
-    """Look a stored text up by its digest in hex; raises KeyError."""
-    return lambda digest: texts[bytes.fromhex(digest)]
+    """Look a stored text up by its digest in hex; raises MissingText."""
+
+    def text(digest: str) -> str:
+        try:
+            return texts[bytes.fromhex(digest)]
+        except (KeyError, ValueError):
+            raise MissingText(digest) from None
+
+    return text

@@ -20,6 +20,10 @@ from peerage.settings import PlayerSettings, without_credentials
 STREAM = "players"
 
 
+class _Named(msgspec.Struct):
+    name: str
+
+
 def card(player: PlayerSettings, price: Price) -> dict[str, Any]:
     """What is kept of a player: its stated settings, its price and where that comes from."""
     stated = player.model_dump(mode="json", exclude_defaults=True, exclude={"key_env"})
@@ -35,8 +39,8 @@ def registered(ledger: Ledger) -> dict[str, dict[str, Any]]:
 
 
 def _cards(stream: Iterable[Amendment]) -> dict[str, dict[str, Any]]:
-    cards = (msgspec.json.decode(amendment.body) for amendment in stream)
-    return {found["name"]: found for found in cards}
+    bodies = [amendment.body for amendment in stream]
+    return {msgspec.json.decode(body, type=_Named).name: msgspec.json.decode(body) for body in bodies}
 
 
 def registrations(

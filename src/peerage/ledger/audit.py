@@ -23,6 +23,9 @@ import msgspec
 from peerage.ledger.merkle import GENESIS, leaf, link, root
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
 
+_UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyError)
+"""What reading may raise when not we but somebody else wrote the rows: whatever stands there, it is told."""
+
 BLOCK = 500
 """Matches read at a time."""
 
@@ -90,7 +93,7 @@ def _block(ledger: Ledger, first: int, last: int, chain: _Chain, findings: Findi
             number: _Tally(rows)
             for number, rows in groupby(ledger.exchanges(first, last), attrgetter("match"))
         }
-    except LedgerError as error:
+    except _UNREADABLE as error:
         if first == last:
             findings.problems.append((first, f"cannot be read: {error}"))
             chain.lost()
@@ -104,7 +107,11 @@ def _block(ledger: Ledger, first: int, last: int, chain: _Chain, findings: Findi
         fixture, record, tally = fixtures.get(number), records.get(number), tallies.get(number, nothing)
         findings.exchanges += tally.answered
         findings.hashed += tally.hashed + sum([len(row.body) for row in (fixture, record) if row])
-        problems = _match(ledger, number, fixture, record, summaries.get(number), tally, chain)
+        try:
+            problems = _match(ledger, number, fixture, record, summaries.get(number), tally, chain)
+        except _UNREADABLE as error:
+            problems = [f"cannot be read: {error}"]
+            chain.lost()
         findings.problems += [(number, what) for what in problems]
         if not problems and fixture is not None:
             at = fixture.body.find(b'"settings":"') + 12

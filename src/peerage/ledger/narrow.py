@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from peerage.ledger.store import Summary
+from peerage.ledger.store import LedgerError, Summary
 
 INTO = (
     "summaries (number, round, game, topic, players, status, scores, costs, spent_nano, raw, cost_elo, at_ms)"
@@ -16,6 +16,19 @@ INTO = (
 STRINGS = msgspec.json.Decoder(tuple[str, ...])
 FLOATS = msgspec.json.Decoder(tuple[float, ...])
 COSTS = msgspec.json.Decoder(tuple[float | None, ...])
+
+
+Value = TypeVar("Value")
+
+
+def decoded(decoder: msgspec.json.Decoder[Value], text: str) -> Value:
+    """A list of the narrow table; LedgerError when somebody else wrote it."""
+    try:
+        return decoder.decode(text)
+    except msgspec.MsgspecError as error:
+        raise LedgerError(
+            f"the narrow table holds {text[:60]!r} ({error}); `peerage verify` says where"
+        ) from error
 
 
 def _json(value: tuple[object, ...]) -> str:
@@ -46,12 +59,12 @@ def deep(row: tuple[Any, ...]) -> Summary:
         round_,
         game,
         topic,
-        STRINGS.decode(players),
+        decoded(STRINGS, players),
         status,
-        FLOATS.decode(scores),
-        COSTS.decode(costs),
+        decoded(FLOATS, scores),
+        decoded(COSTS, costs),
         spent_nano,
-        FLOATS.decode(raw),
-        FLOATS.decode(cost_elo),
+        decoded(FLOATS, raw),
+        decoded(FLOATS, cost_elo),
         at_ms,
     )

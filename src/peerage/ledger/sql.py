@@ -276,9 +276,9 @@ class SqlLedger:
             grouped = grouped.where(t.game == game)
         counts: list[tuple[str, str, float, int]] = []
         for players, scores, count in self._read(grouped.group_by(t.players, t.scores)):
-            names = narrow.STRINGS.decode(players)
-            if len(names) == 2:
-                counts.append((names[0], names[1], narrow.FLOATS.decode(scores)[0], count))
+            names, points = narrow.decoded(narrow.STRINGS, players), narrow.decoded(narrow.FLOATS, scores)
+            if len(names) == len(points) == 2:
+                counts.append((names[0], names[1], points[0], count))
         return sorted(counts)
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
@@ -339,7 +339,17 @@ class SqlLedger:
             self._readers.connect() as connection,
             connection.execute(wanted) as result,
         ):
+            allowed = [{column.type.python_type, type(None)} for column in wanted.selected_columns]
             for part in result.partitions(_FETCH):
+                # SQLite keeps whatever it is given; only a ledger that was tampered with holds another type.
+                for column, types, values in zip(
+                    wanted.selected_columns, allowed, zip(*part, strict=True), strict=True
+                ):
+                    if not types.issuperset(map(type, values)):
+                        raise LedgerError(
+                            f"{self._file.path} is damaged: a {column.name} holds what does not belong "
+                            "there. Restore it from a copy; `peerage verify` says what still stands"
+                        )
                 yield from cast("Iterable[tuple[Any, ...]]", part)
 
     @contextmanager

@@ -69,7 +69,7 @@ def verify(ledger: Ledger, workers: int | None = None) -> Report:
     cuts = [recorded * part // workers for part in range(workers + 1)]
     spans = [(before + 1, cut) for before, cut in pairwise(cuts) if before < cut]
     problems: list[Problem] = []
-    known: dict[bytes, str] = {}
+    known: dict[bytes, str] | None = None
     with ExitStack() as stack:
         helpers = [_start(stack, ledger, *span) for span in spans] if len(spans) > 1 else []
         with _noted(problems):
@@ -78,7 +78,7 @@ def verify(ledger: Ledger, workers: int | None = None) -> Report:
         for span, helper in zip_longest(spans, helpers):
             found.add(audit(ledger, *span) if helper is None else _finish(helper, span))
     problems += [Problem(match, what) for match, what in found.problems]
-    problems += _texts(known, found.texts)
+    problems += _texts(known, found.texts) if known is not None else []
     head = GENESIS
     with _noted(problems):
         problems += _in_play(ledger, recorded, issued)
@@ -87,7 +87,7 @@ def verify(ledger: Ledger, workers: int | None = None) -> Report:
     return Report(
         recorded,
         found.exchanges,
-        found.hashed + sum([len(text.encode()) for text in known.values()]),
+        found.hashed + sum([len(text.encode()) for text in (known or {}).values()]),
         head.hex(),
         tuple(sorted(problems, key=lambda problem: (problem.match is None, problem.match or 0))),
     )

@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from peerage.challenges.drafting import Draft
 from peerage.engine.codec import by_hex, form_of, read_fixture, read_form, read_record, read_reply
 from peerage.engine.driver import REPAIR
 from peerage.judging.statistics import JudgeStatistics, PanelRecord, judge_statistics, panel_record
-from peerage.ledger.store import Exchange, Ledger
+from peerage.ledger.store import Exchange, Ledger, LedgerError
 from peerage.match import Fixture, Outcome
 from peerage.protocol import SANDBOX, AnyKind, Role, Unusable
 from peerage.settings import ArenaSettings
@@ -152,7 +153,9 @@ class _Count:
         return Stats(
             self._last,
             self._voids,
-            tuple([self._player(name, getattr(known.get(name), "public_model", ""), families) for name in names]),
+            tuple(
+                [self._player(name, getattr(known.get(name), "public_model", ""), families) for name in names]
+            ),
             tuple([self._judge(name, found) for name, found in judged.items()]),
             tuple([_author(name, self._authors[name]) for name in sorted(self._authors)]),
             self._readings.rows(elo_settings(pinned_rating(self._ledger.meta(), self._settings.rating))),
@@ -160,13 +163,14 @@ class _Count:
 
     def _panels(self) -> Iterator[PanelRecord]:
         """The panels of all matches; counts, on the way, what else the records tell."""
-        rows = zip(
+        rows = zip_longest(
             self._ledger.fixtures(1, self._last),
             self._ledger.records(1, self._last),
             self._ledger.summaries(1, self._last),
-            strict=True,
         )
         for issued, row, summary in rows:
+            if not (issued and row and summary and issued.number == row.number == summary.number):
+                raise LedgerError(f"{self._ledger.address} lacks rows; `peerage verify` says which")
             fixture, record = read_fixture(issued.body, self._texts), read_record(row.body)
             count(self._accounts, summary, record.totals)
             if summary.status != DONE:
