@@ -21,7 +21,6 @@ import msgspec
 from peerage.games.color_obfuscation_rules import (
     ATTACK,
     BROKEN,
-    COLOR,
     LEAK,
     OBFUSCATE,
     RECOVER,
@@ -94,10 +93,10 @@ def _round(
             "wrong": _wrong(guesses),
         }
         know = oracle | {"share": shown / done.count}
-        requests = [_ask(rules, attacker, f"attack/{attempt}", ATTACK, COLOR, seen | about, know)]
+        requests = [_ask(rules, attacker, f"attack/{attempt}", ATTACK, rules.answer(), seen | about, know)]
         if attempt == 1:
             everything = seen | {"instructions": _instructions(made, done.count)}
-            requests.append(_ask(rules, obfuscator, "recover", RECOVER, COLOR, everything, oracle))
+            requests.append(_ask(rules, obfuscator, "recover", RECOVER, rules.answer(), everything, oracle))
         replies: list[Reply] = yield requests
         said += zip((attacker, obfuscator), replies, strict=False)
         guesses.append(_guess(replies[0], shown, color))

@@ -28,6 +28,12 @@ class ColorLimits(_Section):
     max_chars: int = Field(1_000, ge=6, le=20_000, description="Characters of an obfuscated string.")
     max_instructions: int = Field(30, ge=1, le=200, description="Instructions in a list.")
     instruction_chars: int = Field(600, ge=1, le=5_000, description="Characters of one instruction.")
+    thought_chars: int = Field(
+        6_000,
+        ge=1,
+        le=50_000,
+        description="Characters of thought in a reply, where a provider enforces the format.",
+    )
     temperature: float | None = Field(
         None, ge=0, description="Sampling temperature; null: as the player is set."
     )
@@ -75,7 +81,13 @@ class ColorObfuscationRules(_Section):
     def encoding(self) -> Encoding:
         """The kind of reply that an obfuscator gives."""
         limits = self.limits
-        return Encoding(limits.max_chars, limits.max_instructions, limits.instruction_chars)
+        return Encoding(
+            limits.max_chars, limits.max_instructions, limits.instruction_chars, limits.thought_chars
+        )
+
+    def answer(self) -> Color:
+        """The kind of reply that allies and attackers give."""
+        return Color(working_chars=self.limits.thought_chars)
 
 
 _BATTLE = """\
@@ -167,7 +179,3 @@ def bounds(rules: ColorObfuscationRules, fixture: Fixture) -> tuple[CallBound, .
             for seat in fixture.seats
         ]
     )
-
-
-COLOR = Color()
-"""The kind of reply that allies and attackers give."""

@@ -1,0 +1,49 @@
+"""The demo of every game of ours: from nothing to a table whose order is the true one."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from peerage.cli.main import app
+
+cli = CliRunner()
+
+
+@pytest.mark.parametrize("game", ["color-obfuscation"])
+def test_the_true_order_comes_out(game: str, tmp_path: Path) -> None:
+    where = ["--dir", str(tmp_path)]
+    shown = cli.invoke(app, ["demo", "--game", game, "--matches", "240", *where])
+    assert shown.exit_code == 0, shown.output
+    table = json.loads(cli.invoke(app, ["leaderboard", "--format", "json", *where]).stdout)
+    skills = [float(row["player"].removeprefix("house:")) for row in table]
+    assert skills[0] == max(skills)
+    assert skills[-1] == min(skills)
+    wrong = sum(a < b for at, a in enumerate(skills) for b in skills[at + 1 :])
+    assert wrong <= 2, skills
+    assert cli.invoke(app, ["replay", *where]).exit_code == 0
+    assert cli.invoke(app, ["demo", "--matches", "240", *where]).exit_code == 0  # goes on without --game too
+
+
+def test_a_battle_reads_round_by_round(tmp_path: Path) -> None:
+    where = ["--dir", str(tmp_path)]
+    cli.invoke(app, ["demo", "--game", "color-obfuscation", "--matches", "1", *where])
+    shown = cli.invoke(app, ["match", "1", *where]).output
+    parts = [line.partition(" by ")[0] for line in shown.splitlines() if line[:2] in ("1/", "2/")]
+    assert parts[0] == "1/obfuscate"
+    assert parts == sorted(parts, key=lambda part: part[0])
+    assert "2/recover" in parts
+    assert "wins" in shown or "tie" in shown
+
+
+def test_another_game_or_none_is_told(tmp_path: Path) -> None:
+    where = ["--dir", str(tmp_path)]
+    unknown = cli.invoke(app, ["demo", "--game", "color-obfuscatoin", *where])
+    assert unknown.exit_code == 2
+    assert "did you mean 'color-obfuscation'?" in unknown.stderr
+    assert not (tmp_path / "arena.yaml").exists()
+    (tmp_path / "arena.yaml").write_text("players: [house:0.1, house:0.2]\n", "utf-8")
+    other = cli.invoke(app, ["demo", "--game", "color-obfuscation", *where])
+    assert other.exit_code == 2
+    assert "this arena plays 'duel'" in other.stderr
