@@ -63,7 +63,7 @@ def show_leaderboard(arena: Arena, track: str = "", shape: Format = Format.table
         Column("player", "Player"),
         Column("rating", ">Rating", shown),
         *(
-            [Column("interval", ">95 %", str, 1), Column("rank_range", ">Ranks", _span, 2)]
+            [Column("interval", ">95 %", str, 2), Column("rank_range", ">Ranks", _span, 3)]
             if skill or track == "bt"
             else ()
         ),
@@ -71,8 +71,8 @@ def show_leaderboard(arena: Arena, track: str = "", shape: Format = Format.table
         Column("wins", ">W", whole),
         Column("draws", ">D", whole),
         Column("losses", ">L", whole),
-        Column("void", ">Void", whole, 3),
-        Column("cost_usd", ">Cost", dollars),
+        Column("void", ">Void", whole, 4),
+        Column("cost_usd", ">Cost", dollars, 1),
     ]
     if shape in (Format.table, Format.markdown):
         rows = [
