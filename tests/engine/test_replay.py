@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from zlib import crc32
 
@@ -253,3 +255,19 @@ def test_progress_is_told(forger: Forger) -> None:
     replay(ledger, lambda done, all_of: told.append((done, all_of)))
     ledger.close()
     assert told[-1] == (MATCHES, MATCHES)
+
+
+def test_the_last_bits_of_another_machine_are_no_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Judges' weights are exponentials, in which the mathematical libraries of systems differ."""
+    write_arena(tmp_path, 6)
+    play(tmp_path, 70)
+
+    def elsewhere(x: float) -> float:
+        return math.nextafter(math.exp(x), math.inf)
+
+    library = SimpleNamespace(exp=elsewhere, isfinite=math.isfinite, fsum=math.fsum)
+    monkeypatch.setattr("peerage.judging.weights.math", library)
+    with open_arena(tmp_path, create=False) as arena:
+        assert arena.replay().differences == ()

@@ -338,3 +338,10 @@ def test_a_helper_that_fails_is_an_error_not_a_finding(
     monkeypatch.setattr(ledger, "address", f"sqlite:///{copy}.gone")
     with pytest.raises(LedgerError, match=r"checked matches 1 to 6 failed: .*no ledger at"):
         verify(ledger, workers=2)
+
+
+def test_streams_have_heads_to_publish(whole: Path) -> None:
+    ledger = open_ledger("sqlite:///arena.db", whole, create=False)
+    last = list(ledger.amendments("votes"))[-1]
+    assert verify(ledger).streams == {"votes": last.chain.hex()}
+    ledger.close()

@@ -44,6 +44,7 @@ def verify(folder: Folder = HERE, shape: Written = Report.text) -> None:
     not, naming the records.
     """
     from peerage.ledger.verify import verify as check
+    from peerage.protocol import visible
 
     with closing(_ledger(folder)) as ledger:
         report = check(ledger)
@@ -55,6 +56,8 @@ def verify(folder: Folder = HERE, shape: Written = Report.text) -> None:
         f"{'whole' if report.ok else 'NOT whole'}: {report.matches:,} matches, {report.exchanges:,} replies, "
         f"{report.bytes / 1e6:.1f} MB checked\nhead: {report.head}"
     )
+    for stream, head in report.streams.items():
+        typer.echo(f"head of {visible(stream)}: {head}")
     if not report.ok:
         raise typer.Exit(1)
 
@@ -121,8 +124,10 @@ def _json(report: Any, ok: bool) -> None:
 
 
 def _problems(lines: list[str]) -> None:
+    from peerage.protocol import visible
+
     for line in lines[:SHOWN]:
-        typer.echo(f"  {line}")
+        typer.echo(f"  {visible(line)}")
     if len(lines) > SHOWN:
         typer.echo(f"  … and {len(lines) - SHOWN} more")
 

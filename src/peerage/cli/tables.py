@@ -212,10 +212,13 @@ def match(
     from rich.padding import Padding
     from rich.text import Text
 
-    from peerage.cli.transcript import lines
+    from peerage.cli.transcript import Line, lines
+    from peerage.protocol import visible
 
     console = Console(highlight=False)
-    for line in lines(found, full=full):
+    for style, indent, text in lines(found, full=full):
+        # Names and keys too: the ledger may be a stranger's.
+        line = Line(style, indent, visible(text))
         if console.is_terminal:
             console.print(Padding(Text(line.text, style=line.style), (0, 0, 0, line.indent)))
         else:

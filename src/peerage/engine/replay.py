@@ -36,7 +36,7 @@ from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, elo_settings, pinned_rating
 
 TOLERANCE = 1e-6
-"""Rating points by which a recomputed rating may differ: another machine's last bits, nothing more."""
+"""By how much a recomputed rating, weight or share may differ: another machine's last bits, nothing more."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ class _Replay:
                 self._differ(number, about, getattr(recorded, about), getattr(derived, about))
         for about in ("void", "scores", "costs", "facts", "detail"):
             before, after = getattr(recorded.outcome, about), getattr(derived.outcome, about)
-            if _canonical(before) != _canonical(after):
+            if _canonical(before) != _canonical(after) and not _alike(_plain(before), _plain(after)):
                 self._differ(number, f"outcome, {about}", _short(before), _short(after))
         for player in sorted(recorded.totals.keys() | derived.totals.keys()):
             before, after = recorded.totals.get(player), derived.totals.get(player)
@@ -324,6 +324,21 @@ _settings_of = msgspec.json.Decoder(_Settings).decode
 
 def _close(a: float, b: float) -> bool:
     return math.isclose(a, b, rel_tol=0.0, abs_tol=TOLERANCE)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether plain JSON data is the same but for the last bits of numbers, such as the judges' weights."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_alike(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_alike, a, b))
+    if isinstance(a, float) and isinstance(b, float):
+        return _close(a, b)
+    return bool(a == b)
+
+
+def _plain(value: Any) -> Any:
+    return msgspec.json.decode(_canonical(value))
 
 
 def _canonical(value: Any) -> bytes:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise, zip_longest
 
@@ -43,7 +43,7 @@ class Problem:
 class Report:
     """What was checked: finished matches, their answered exchanges, bytes of bodies hashed.
 
-    `head` is the chain value of the last record, in hex.
+    `head` is the chain value of the last record, in hex; `streams` the same of every stream of amendments.
     """
 
     matches: int
@@ -51,6 +51,7 @@ class Report:
     bytes: int
     head: str
     problems: tuple[Problem, ...]
+    streams: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -80,9 +81,11 @@ def verify(ledger: Ledger, workers: int | None = None) -> Report:
     problems += [Problem(match, what) for match, what in found.problems]
     problems += _texts(known, found.texts) if known is not None else []
     head = GENESIS
+    streams: dict[str, str] = {}
     with _noted(problems):
         problems += _in_play(ledger, recorded, issued)
-        problems += _amendments(ledger)
+        for stream in ledger.streams():
+            problems += _amendments(ledger, stream, streams)
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
     return Report(
         recorded,
@@ -90,6 +93,7 @@ def verify(ledger: Ledger, workers: int | None = None) -> Report:
         found.hashed + sum([len(text.encode()) for text in (known or {}).values()]),
         head.hex(),
         tuple(sorted(problems, key=lambda problem: (problem.match is None, problem.match or 0))),
+        streams,
     )
 
 
@@ -147,15 +151,16 @@ def _texts(known: dict[bytes, str], needed: dict[bytes, int]) -> list[Problem]:
     return problems
 
 
-def _amendments(ledger: Ledger) -> list[Problem]:
+def _amendments(ledger: Ledger, stream: str, heads: dict[str, str]) -> list[Problem]:
+    """Check one stream; its last chain value goes into `heads`."""
     problems: list[Problem] = []
-    for stream in ledger.streams():
-        chain = stream_genesis(stream)
-        for due, row in enumerate(ledger.amendments(stream), start=1):
-            if row.sequence != due:
-                problems.append(Problem(None, f"amendment {due} of {stream} is missing"))
-                break
-            if link(chain, row.body) != row.chain:
-                problems.append(Problem(None, f"amendment {due} of {stream} changed"))
-            chain = row.chain
+    chain = stream_genesis(stream)
+    for due, row in enumerate(ledger.amendments(stream), start=1):
+        if row.sequence != due:
+            problems.append(Problem(None, f"amendment {due} of {stream} is missing"))
+            break
+        if link(chain, row.body) != row.chain:
+            problems.append(Problem(None, f"amendment {due} of {stream} changed"))
+        chain = row.chain
+    heads[stream] = chain.hex()
     return problems
