@@ -15,6 +15,7 @@ from peerage.cli.live import Spectator, verdict
 from peerage.cli.starter import demo_text
 from peerage.engine.runner import Runner
 from peerage.ledger.store import Summary
+from peerage.players.client import Answer, Call
 from peerage.players.house import HouseClient
 from peerage.players.paced import PacedClient
 from peerage.settings import PlayerSettings
@@ -106,3 +107,22 @@ def test_a_resumed_run_counts_what_was_before(tmp_path: Path) -> None:
         rows = {row["player"]: row for row in arena.leaderboard("raw")}
     for player, (won, drawn, lost) in spectator._record.items():
         assert (won, drawn, lost) == tuple(rows[player][key] for key in ("wins", "draws", "losses"))
+
+
+def test_what_a_player_learns_during_a_run_is_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A server says only when asked that it does not take a setting."""
+    (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
+
+    class Learner(PacedClient):
+        warnings: tuple[str, ...] = ("known at start",)
+
+        async def answer(self, call: Call) -> Answer:
+            if len(self.warnings) == 1:
+                self.warnings += ("learnt",)
+            return await super().answer(call)
+
+    with open_arena(tmp_path) as arena:
+        arena.run(2, clients=lambda player: Learner(HouseClient(player), lambda call, answer: 0.0))
+    assert caplog.messages == ["known at start"] * 8 + ["learnt"] * 8
