@@ -309,3 +309,55 @@ def test_absurd_costs_are_unknown_and_the_ledger_stays_usable(tmp_path: Path, do
     play(tmp_path, 3, clients=lambda player: PacedClient(Absurd(player)))
     assert play(tmp_path, 4).settled == 4
     assert total_spent(tmp_path) < NANO
+
+
+USUAL = {"input": 1.0, "output": 10.0}
+
+
+def lean(folder: Path, budget: Any, concurrency: int) -> Path:
+    """The duel as it comes, at a usual price: a match costs a cent or two, at its worst several dollars."""
+    return write_arena(
+        folder, house(7, price=USUAL), budget=budget, engine={"concurrency": concurrency, "retries": 3}
+    )
+
+
+@pytest.mark.parametrize("concurrency", [1, 8, 64])
+def test_a_budget_far_below_the_worst_case_of_a_match_is_used_and_kept(
+    tmp_path: Path, concurrency: int
+) -> None:
+    report = play(lean(tmp_path / "at once", 0.5, concurrency), None, clients=paced(concurrency))
+    assert report.reason == "budget"
+    assert report.settled > 5
+    assert 0.4 * NANO < total_spent(tmp_path / "at once") <= 0.5 * NANO
+    play(lean(tmp_path / "alone", 0.5, 1), None)
+    assert head(tmp_path / "alone") == head(tmp_path / "at once")
+    for folder in ("at once", "alone"):
+        assert play(lean(tmp_path / folder, 0.8, 8), None).settled > report.settled
+    assert head(tmp_path / "alone") == head(tmp_path / "at once")
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_a_match_keeps_its_budget_call_by_call(tmp_path: Path, concurrency: int) -> None:
+    report = play(lean(tmp_path, {"match": 0.12}, concurrency), 40, clients=paced(concurrency))
+    assert report.settled == 40
+    assert Counter(statuses(tmp_path))["done"] > 30
+    assert max(spent_by_match(tmp_path).values()) <= 0.12 * NANO
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_lean_matches_keep_the_budget_through_failures_that_may_have_been_paid(
+    tmp_path: Path, concurrency: int
+) -> None:
+    rng = random.Random(7)
+
+    def act(call: Call, _: int) -> Any:
+        if rng.random() < 0.4:
+            return PlayerError("dropped", maybe_paid=True)
+        return Answer("text", 0.1)
+
+    budget = {"arena": 1.0, "match": 0.3}
+    report = play(lean(tmp_path, budget, concurrency), 200, clients=Cast(act))
+    assert report.calls > 0
+    assert total_spent(tmp_path) <= NANO
+    assert max(spent_by_match(tmp_path).values()) <= 0.3 * NANO
+    assert report.spent_nano == total_spent(tmp_path)

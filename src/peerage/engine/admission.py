@@ -46,3 +46,23 @@ def worst_cost(
         if exchange.reply is not None and exchange.player in worst:
             worst[exchange.player] -= min(exchange.cost_nano or 0, most.get(seat_of(exchange.request), 0))
     return worst
+
+
+SLACK = 2
+"""How much more than expected a match is reckoned to cost before it is begun on what is left of a budget."""
+
+
+def usual_cost(
+    spec: GameSpec[Any], rules: Any, fixture: Fixture, lines: Mapping[str, Priced]
+) -> dict[str, int]:
+    """What a match will hardly exceed: `SLACK` times what is expected, by player, in 1e-9 dollars."""
+    usual: dict[str, int] = {}
+    seats = {seat.label: seat.player for seat in fixture.all_seats()}
+    for bound in spec.bounds(rules, fixture):
+        player = seats[bound.seat]
+        if player in lines:
+            price = lines[player].price
+            output = min(bound.usual_output_tokens, price.limit or bound.usual_output_tokens)
+            each = price.cost_nano(bound.usual_input_tokens, output, price.timeout_ms // 10) or 0
+            usual[player] = usual.get(player, 0) + round(SLACK * bound.expected * each)
+    return usual

@@ -2,8 +2,13 @@
 
 The rule is sequential and so the same at any concurrency: match m may start when what all earlier matches
 really cost, plus the most that m can cost, fits. It may start before earlier matches have ended when it
-would fit even if each of those cost its worst; otherwise it waits for them. All sums are integers of
-1e-9 dollars.
+would fit even if each of those cost its worst; otherwise it waits for them.
+
+The worst case of a whole match (every draft rejected, every reply of greatest length and repaired) is a
+hundred times what it usually costs. So a match that fits only usually is played *lean*: nothing is set aside
+for it beforehand, and each of its calls is covered at its own worst case before it is sent, in the order the
+game asks, waiting for those before it. Under an arena's budget a lean match is played alone, which keeps the
+rule sequential. All sums are integers of 1e-9 dollars.
 """
 
 from __future__ import annotations
@@ -25,8 +30,8 @@ class Verdict(Enum):
     YES = "yes"
     WAIT = "wait"
     ARENA = "the arena's budget is spent"
-    MATCH = "it may cost more than the budget of one match"
-    PLAYER = "a player's budget is spent"
+    MATCH = "match_budget"
+    PLAYER = "player_budget"
 
 
 class Budget:
@@ -60,6 +65,7 @@ class Budget:
         self._held: dict[int, dict[str, int]] = {}
         self._held_by: dict[str, int] = {}
         self._held_sum = 0
+        self._lean: set[int] = set()
 
     @property
     def bounded(self) -> bool:
@@ -109,12 +115,47 @@ class Budget:
             self._held_by[player] = self._held_by.get(player, 0) + most
             self._held_sum += most
 
-    def pay(self, number: int, player: str, cost: int) -> None:
-        """A call of a match has cost so much: spent now, and no longer set aside."""
+    def may_start_lean(self, number: int, usual: Mapping[str, int]) -> Verdict:
+        """Whether a match may start that usually costs `usual` at most, its calls covered one by one."""
+        own = sum(self._begun.get(number, {}).values())
+        need = sum(usual.values())
+        if self.per_match is not None and own + need > self.per_match:
+            return Verdict.MATCH
+        if self.limit is None:
+            return Verdict.YES
+        if self._held:
+            return Verdict.WAIT
+        return Verdict.YES if self.spent + need <= self.limit else Verdict.ARENA
+
+    def hold_nothing(self, number: int) -> None:
+        """Start a lean match."""
+        self.hold(number, {})
+        self._lean.add(number)
+
+    def lean(self, number: int) -> bool:
+        return number in self._lean
+
+    def cover(self, number: int, player: str, worst: int) -> Verdict:
+        """Set a lean match's next call aside; WAIT when it may fit once calls before it have returned."""
+        held = sum(self._held[number].values())
+        if self.per_match is not None and self._paid[number] + held + worst > self.per_match:
+            return Verdict.WAIT if held else Verdict.MATCH
+        spent = self.spent_by.get(player, 0) + self._held_by.get(player, 0)
+        if self.per_player is not None and spent + worst > self.per_player:
+            return Verdict.WAIT if held else Verdict.PLAYER
+        if self.limit is not None and self.spent + self._held_sum + worst > self.limit:
+            return Verdict.WAIT if held else Verdict.ARENA
+        self._held[number][player] = self._held[number].get(player, 0) + worst
+        self._held_by[player] = self._held_by.get(player, 0) + worst
+        self._held_sum += worst
+        return Verdict.YES
+
+    def pay(self, number: int, player: str, cost: int, worst: int = 0) -> None:
+        """A call of a match has cost so much, `worst` at most: spent now, and no longer set aside."""
         self.spent += cost
         self.spent_by[player] = self.spent_by.get(player, 0) + cost
         self._paid[number] = self._paid.get(number, 0) + cost
-        self._release(number, player, cost)
+        self._release(number, player, worst if number in self._lean else cost)
 
     def overrun(self, number: int, player: str) -> bool:
         """Whether what is set aside no longer fits a limit, after a call that cost more than its worst."""
@@ -150,6 +191,7 @@ class Budget:
             self._release(number, player, most)
         self._held.pop(number, None)
         self._paid.pop(number, None)
+        self._lean.discard(number)
 
     def _reach(self, number: int) -> int:
         """A match of an earlier run goes on: from now on what it has cost counts like any other cost."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from peerage.engine.budget import Verdict
 from peerage.engine.codec import Text, reply_body
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.journal import Journal
@@ -50,6 +52,7 @@ class Calls:
     `replied(pending, raw, leaf)` hands a reply over; `paid(pending, nano)` accounts for a failed attempt that
     may have been charged and says whether another may be made; `expired(match)` tells that a match is past
     its deadline, from when on its calls are void. `broken(error)` ends the run: the fault is not a player's.
+    `covered(pending)` says whether the budget covers a call, may do so later, or makes it void.
     Programs wait their turn for the sandbox like calls to a player; without one there must be none.
     """
 
@@ -64,6 +67,7 @@ class Calls:
         paid: Callable[[Pending, int], bool],
         expired: Callable[[int], bool],
         broken: Callable[[Exception], None],
+        covered: Callable[[Pending], Verdict],
         programs: Programs | None = None,
     ) -> None:
         self._lines = lines
@@ -74,12 +78,14 @@ class Calls:
         self._paid = paid
         self._expired = expired
         self._broken = broken
+        self._covered = covered
         self._programs = programs
         self._loop = asyncio.get_running_loop()
         self._instant: dict[str, InstantClient] = {}
         self._dispatcher: Dispatcher[Pending] = Dispatcher(engine.calls, self._leave)
         self._tasks: set[asyncio.Task[None]] = set()
         self._backing_off: dict[Pending, asyncio.TimerHandle] = {}
+        self._uncovered: dict[int, deque[Pending]] = {}
         self.stopped = False
         self._abandoned = False
         self.answered = 0
@@ -106,10 +112,36 @@ class Calls:
     def submit(self, pending: Pending, texts: list[Text]) -> None:
         """Ask, as soon as caps and limits allow."""
         self._journal.texts(texts)
-        if pending.player in self._instant:
-            self._leave(pending)
-        else:
-            self._queue(pending)
+        self._go(pending)
+
+    def _go(self, pending: Pending) -> None:
+        """Queue a call when its worst case is covered; else it and what its match asks next wait."""
+        if pending.match in self._uncovered:
+            self._uncovered[pending.match].append(pending)
+        elif not self._enter(pending):
+            self._uncovered[pending.match] = deque([pending])
+
+    def _enter(self, pending: Pending) -> bool:
+        """False when the call must wait for money that others of its match may give back."""
+        verdict = self._covered(pending)
+        if verdict is Verdict.WAIT:
+            return False
+        if verdict in (Verdict.MATCH, Verdict.PLAYER):
+            self.void(pending, [], verdict.value)
+        elif verdict is Verdict.YES:
+            if pending.player in self._instant:
+                self._leave(pending)
+            else:
+                self._queue(pending)
+        return True
+
+    def _freed(self, match: int) -> None:
+        """A call of a match was paid: others may go now."""
+        line = self._uncovered.get(match)
+        while line and self._enter(line[0]):
+            line.popleft()
+        if line is not None and not line:
+            del self._uncovered[match]
 
     def void(self, pending: Pending, texts: list[Text], reason: str) -> None:
         """Record a void reply to a request that nobody will be asked."""
@@ -127,6 +159,7 @@ class Calls:
         late = [pending for pending in self._backing_off if pending.match == match]
         for pending in late:
             self._backing_off.pop(pending).cancel()
+        late += self._uncovered.pop(match, ())
         for pending in late + self._dispatcher.withdraw(lambda waiting: waiting.match == match):
             self.void(pending, [], "deadline")
 
@@ -137,6 +170,7 @@ class Calls:
         for timer in self._backing_off.values():
             timer.cancel()
         self._backing_off.clear()
+        self._uncovered.clear()
         if self._tasks and grace_s > 0:
             await asyncio.wait(self._tasks, timeout=grace_s)
         self.abandon()
@@ -174,7 +208,16 @@ class Calls:
             pending.attempt += 1
             self._intent(pending)
             return
-        line = self._lines[pending.player]
+        pending.messages, pending.worst = self._rendered(pending, ask)
+        pending.attempt += 1
+        self._intent(pending)
+
+    def worst_nano(self, pending: Pending) -> int:
+        """What a request may cost at most; 0 when that is unknown, or it is a program."""
+        return 0 if isinstance(pending.ask, Run) else self._rendered(pending, pending.ask)[1] or 0
+
+    def _rendered(self, pending: Pending, ask: Ask) -> tuple[list[tuple[Speaker, str]], int | None]:
+        """A request as it is sent, and what it may cost at most."""
         mark = fence(pending.seed, ask.key)
         size = OVERHEAD_BYTES
         messages: list[tuple[Speaker, str]] = []
@@ -182,10 +225,8 @@ class Calls:
             text = render(message, mark)
             size += len(text) if text.isascii() else len(text.encode())
             messages.append((message.speaker, text))
-        pending.messages = messages
-        pending.worst = line.price.worst_nano(size, self._limit(pending.player, ask))
-        pending.attempt += 1
-        self._intent(pending)
+        price = self._lines[pending.player].price
+        return messages, price.worst_nano(size, self._limit(pending.player, ask))
 
     def _intent(self, pending: Pending) -> None:
         key, attempt, worst = pending.ask.key, pending.attempt, pending.worst
@@ -300,15 +341,13 @@ class Calls:
             if asked:
                 self._dispatcher.pause(pending.player, asked)
             self._backing_off[pending] = self._loop.call_later(wait, self._again, pending)
+            self._freed(pending.match)
             return
         self._void(pending, Reply("void", reason=reason, cost_nano=cost))
 
     def _again(self, pending: Pending) -> None:
         del self._backing_off[pending]
-        if pending.player in self._instant:
-            self._leave(pending)
-        else:
-            self._queue(pending)
+        self._go(pending)
 
     def _fail(self, pending: Pending, reason: str, cost: int | None) -> None:
         self._journal.rows.failures.append(
@@ -329,6 +368,8 @@ class Calls:
         self.answered += 1
         pending.messages = []
         self._replied(pending, raw, leaf(key, pending.player, pending.body, body))
+        if self._uncovered:
+            self._freed(pending.match)
 
 
 def _raw(line: Line, answer: Answer) -> Reply:

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from peerage.accounts import count, snapshot_body
-from peerage.engine.admission import worst_cost
+from peerage.engine.admission import usual_cost, worst_cost
 from peerage.engine.budget import Budget, Verdict, whole_nano
 from peerage.engine.calls import Calls, Line
 from peerage.engine.codec import fixture_body, request_body
@@ -87,6 +87,7 @@ class Runner:
             paid=self._paid_again,
             expired=self._expired,
             broken=self._broken,
+            covered=self._cover,
             programs=programs,
         )
         self._scheduler = Scheduler.of(
@@ -253,6 +254,14 @@ class Runner:
             self._budget.hold(number, worst)
             return ""
         most = sum(worst.values()) / 1e9
+        if verdict in (Verdict.MATCH, Verdict.ARENA):
+            usual = usual_cost(self._spec, self._rules_for(fixture), fixture, self._lines)
+            most = sum(usual.values()) / 1e9
+            verdict = self._budget.may_start_lean(number, usual)
+            if verdict is Verdict.YES:
+                self._unaffordable = 0
+                self._budget.hold_nothing(number)
+                return ""
         if verdict in (Verdict.MATCH, Verdict.PLAYER):
             void = MATCH_BUDGET if verdict is Verdict.MATCH else f"{PLAYER_BUDGET}{player}"
             # Beyond what was issued before a spent player could be left out, there is no end to this.
@@ -266,6 +275,20 @@ class Runner:
             left = max(0, (self._budget.limit or 0) - self._budget.spent) / 1e9
             self._end("budget", f"${left:.4f} left; one more match may cost up to ${most:.4f}")
         return None
+
+    def _cover(self, pending: Pending) -> Verdict:
+        """Whether the budget covers a call; a match that is not lean was covered when it began."""
+        if not self._budget.lean(pending.match):
+            return Verdict.YES
+        worst = self._calls.worst_nano(pending)
+        verdict = self._budget.cover(pending.match, pending.player, worst)
+        if verdict is Verdict.ARENA:
+            left = max(0, (self._budget.limit or 0) - self._budget.spent) / 1e9
+            self._end(
+                "budget",
+                f"${left:.4f} left; the next call of match {pending.match} may cost up to ${worst / 1e9:.4f}",
+            )
+        return verdict
 
     def _rules_for(self, fixture: Fixture) -> Any:
         if fixture.settings is self._scheduler.settings:
@@ -327,8 +350,8 @@ class Runner:
         match = self._matches[pending.match]
         match.tally.add(pending.ask.key, pending.player, raw, digest)
         cost = most_nano(pending, raw) or 0
-        self._budget.pay(pending.match, pending.player, cost)
         most = pending.worst or 0
+        self._budget.pay(pending.match, pending.player, cost, most)
         if cost > most and self._budget.overrun(pending.match, pending.player):
             note = (
                 f"a reply of {pending.player} cost ${cost / 1e9:.4f}, at most ${most / 1e9:.4f} was expected"
@@ -338,9 +361,10 @@ class Runner:
 
     def _paid_again(self, pending: Pending, nano: int) -> bool:
         """Account for a failed attempt that may have been charged; may another be made?"""
-        if nano and not self._budget.may_add(pending.match, pending.player, nano):
+        lean = self._budget.lean(pending.match)
+        if nano and not lean and not self._budget.may_add(pending.match, pending.player, nano):
             return False
-        self._budget.pay(pending.match, pending.player, nano)
+        self._budget.pay(pending.match, pending.player, nano, pending.worst or 0)
         return True
 
     def _expired(self, number: int) -> bool:
