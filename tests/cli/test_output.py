@@ -50,7 +50,7 @@ def test_markdown_escapes_its_bars() -> None:
         "",
         "| Player | Rating | Cost |",
         "|---|--:|--:|",
-        "| Ada \\| [red] | 1510 | – |",
+        "| Ada \\| \\[red\\] | 1510 | – |",
         "| Bo\ufffd[31m | 1490 | $0.000120 |",
         "",
         "a note",
@@ -125,3 +125,24 @@ def test_the_command_that_is_advised_is_one_that_can_be_pasted(
     monkeypatch.setattr("sys.argv", [started])
     monkeypatch.setattr("shutil.which", lambda name: on_path)
     assert program() == typed
+
+
+def test_no_text_becomes_a_formula_a_link_or_an_order_to_a_terminal() -> None:
+    row = {
+        "player": '=HYPERLINK("http://e")',
+        "model": "[x](http://e)<b>`*|\\",
+        "cost": -1.0,
+        "said": "a\x9b2Jb",
+    }
+    columns = [Column(key, key) for key in row]
+
+    def so(shape: Format) -> str:
+        to = io.StringIO()
+        show([row], columns, shape, to=to)
+        return to.getvalue()
+
+    read = next(csv.DictReader(io.StringIO(so(Format.csv))))
+    assert (read["player"], read["cost"]) == ('\'=HYPERLINK("http://e")', "-1.0")
+    assert r"\[x\](http://e)\<b\>\`\*\|" in so(Format.markdown)
+    assert "\x9b" not in so(Format.json) + so(Format.table) + so(Format.markdown)
+    assert json.loads(so(Format.json)) == [row]

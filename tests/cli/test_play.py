@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -298,3 +299,11 @@ def test_when_all_is_played_nothing_is_planned_or_asked(tmp_path: Path) -> None:
     again = peerage("run", "--max-matches", "1", "--dir", str(tmp_path))
     assert "1 matches, 0 of them now" in again
     assert "at the very worst" not in again
+
+
+@pytest.mark.parametrize(("closed", "code"), [("<&-", 0), (">&-", 0), ("2>&-", 0)])
+def test_closed_streams_are_empty_ones(demo: Path, closed: str, code: int) -> None:
+    command = f"{shlex.quote(sys.executable)} -m peerage leaderboard --dir {shlex.quote(str(demo))} {closed}"
+    ran = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert ran.returncode == code
+    assert "fault" not in ran.stderr

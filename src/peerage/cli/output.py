@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TextIO
@@ -56,7 +57,9 @@ def show(
 def show_json(data: Any, to: TextIO | None = None) -> None:
     """Write plain data as JSON, by default to standard output."""
     to = exact(sys.stdout if to is None else to)
-    to.write(json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+    text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False)
+    # JSON may spell any character; those a terminal would obey it leaves to us.
+    to.write(re.sub("[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
 def drawn(
@@ -127,13 +130,15 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column], title: s
 
 
 def _csv(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], to: TextIO) -> None:
+    from peerage.ledger.export import cell
+
     fields = list(rows[0]) if rows else list(keys)
     writer = csv.DictWriter(exact(to), fields, lineterminator="\n")
     writer.writeheader()
     for row in rows:
         writer.writerow(
             {
-                key: json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+                key: json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else cell(value)
                 for key, value in row.items()
             }
         )
@@ -148,14 +153,18 @@ def _markdown(
 ) -> None:
     from peerage.protocol import visible
 
+    def inert(text: str) -> str:
+        """Text alone: no link, picture, markup or further column."""
+        return re.sub(r"([\\`*<>|\[\]])", r"\\\1", visible(text).replace("\n", " "))
+
     if title:
-        to.write(f"**{title}**\n\n")
+        to.write(f"**{inert(title)}**\n\n")
     to.write("| " + " | ".join(column.heading.lstrip(">") for column in columns) + " |\n")
     to.write("|" + "|".join("--:" if column.heading.startswith(">") else "---" for column in columns) + "|\n")
     for row in rows:
-        cells = (visible(_cell(row, column)).replace("|", "\\|").replace("\n", " ") for column in columns)
+        cells = (inert(_cell(row, column)) for column in columns)
         to.write("| " + " | ".join(cells) + " |\n")
-    to.writelines(f"\n{note}\n" for note in notes)
+    to.writelines(f"\n{inert(note)}\n" for note in notes)
 
 
 def _cell(row: Mapping[str, Any], column: Column) -> str:

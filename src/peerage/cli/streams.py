@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 from io import TextIOWrapper
 from typing import TextIO
@@ -37,8 +38,12 @@ def _plainly(error: UnicodeError) -> tuple[str, int]:
 def prepare() -> None:
     """Let both streams spell plainly what their encoding lacks, as on an old console.
 
-    ASCII is taken for a locale that nobody has set, and written as UTF-8: as Python and typer do.
+    ASCII is taken for a locale that nobody has set, and written as UTF-8: as Python and typer do. A stream
+    that was closed before we began (`<&-`, `>&-`) is an empty one.
     """
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     codecs.register_error("peerage.plainly", _plainly)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

@@ -173,7 +173,15 @@ def _table(ledger: Ledger) -> Iterator[str]:
             )
 
 
+def cell(value: object) -> object:
+    """A cell of CSV: a text that a spreadsheet would take for a formula begins with an apostrophe."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in _FORMULA and value else value
+
+
+_FORMULA = "=+-@\t\r"
+
+
 def _line(cells: tuple[object, ...]) -> str:
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cells)
+    csv.writer(out, lineterminator="\n").writerow(map(cell, cells))
     return out.getvalue()
