@@ -26,6 +26,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"shares": [1], "color": "fresh", "leaks": "forfeit"},
         {"ally_failure": "void", "order": "attempts"},
     ],
+    "bug-hunt": [{"seats": 2}, {"seats": 4, "bugs": 1}],
     "code-golf": [{"seats": 2, "tests": 3}, {"seats": 3, "tests": 3}],
 }
 """Settings that change the way of a game, by name; a game not listed is tried as it comes."""

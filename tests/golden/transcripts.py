@@ -26,6 +26,7 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
         {"color": "fresh", "shares": [0.5, 1], "order": "attempts"},
         28,
     ),
+    "bug-hunt": ("bug-hunt", {"seats": 5}, 2),
     "code-golf": ("code-golf", {"seats": 5, "tests": 4}, 3),
 }
 """Name → game, settings, match number (chosen so that redrafts, flips, ties and a leak are among them)."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-WRONG_BELOW, SHORT_FROM = 0.25, 0.6
-"""Below the first quality a program is wrong; from the second on it is a short one."""
+WRONG_BELOW = 0.25
+"""Below this quality a program is wrong."""
 
 _WRONG = (
     "print(input())",
@@ -25,14 +25,15 @@ _COMMENT = "# it reads the input, works through it as the task says and prints t
 
 
 def program(solutions: Sequence[str] | None, quality: float, draws: Sequence[int]) -> str:
-    """A reply with a program of that quality; `solutions` are right ones, the shortest first.
+    """A reply with a program of that quality; `solutions` run from the best to the worst.
 
     Without any, which is a task that house players do not know, every program is wrong.
     """
     if quality < WRONG_BELOW or not solutions:
         source = _WRONG[draws[6] % len(_WRONG)]
     else:
-        source = solutions[0 if quality >= SHORT_FROM else -1]
+        worse = (1 - min(quality, 1.0)) / (1 - WRONG_BELOW)
+        source = solutions[min(int(worse * len(solutions)), len(solutions) - 1)]
         spare = round((1 - min(quality, 1.0)) * len(_COMMENT))
         source = f"{_COMMENT[:spare]}\n{source}" if spare > 1 else source
     return _TALK[draws[7] % len(_TALK)].replace("@", source)

@@ -1,0 +1,191 @@
+"""Bug hunt: everybody repairs the same program; whoever fixes most bugs and breaks nothing wins.
+
+    A, B, C, D > ```python
+                 …the whole program, repaired…
+                 ```                                                     (repair/A, …)
+    sandbox    > ok                                                      (A/test/1: passed)
+
+Bugs are mutations of correct programs, each proven to fail tests of its own (`challenges.bug_hunts`). A bug
+is fixed when all its witnesses pass. Whoever breaks a test that the given program passed counts as having
+fixed nothing. Among equals the smaller edit ranks higher.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import SequenceMatcher
+from random import Random
+from typing import Any
+
+import msgspec
+from pydantic import BaseModel, ConfigDict, Field
+
+from peerage.challenges.bug_hunts import MOST_BUGS, BuggyTask, buggy, repairs
+from peerage.games.cost import CostUnit, cost
+from peerage.games.game import REPAIR_BYTES, CallBound, GameSpec
+from peerage.games.ranking import by_rank
+from peerage.games.trial import TrialRules, trial
+from peerage.kinds import Code
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Ask, Prompt, Reply, Steps, Together
+
+HUNT = Prompt(
+    """\
+You play a bug hunt: several language models repair the same program, and whoever fixes the most bugs with \
+the smallest edit wins.""",
+    """\
+This Python 3.12 program has {bugs}. What it should do:
+
+{statement}
+
+```python
+{source}
+```
+
+Fix it. Your program is run on hidden inputs of that form. A bug counts as fixed when the inputs that show \
+it come out right; when an input that came out right before comes out wrong, nothing counts as fixed. Among \
+programs with equally many bugs fixed the one with the fewest lines removed and added ranks higher, so leave \
+alone what is right. Reply with the whole program.
+{format}""",
+)
+
+
+class BugHuntRules(BaseModel):
+    """How bugs are hunted."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    seats: int = Field(4, ge=2, le=10, description="Players in a match, when there are enough.")
+    bugs: int = Field(
+        MOST_BUGS, ge=1, le=MOST_BUGS, description="Bugs in a program; some programs have fewer."
+    )
+    max_bytes: int = Field(6_000, ge=1_000, le=100_000, description="Longest program, in bytes of UTF-8.")
+    max_tokens: int = Field(6_000, ge=1, description="Tokens a reply may take, thinking included.")
+    temperature: float | None = Field(
+        None, ge=0, description="Sampling temperature; null: as the player is set."
+    )
+    fuel: int = Field(
+        5_000_000_000, ge=1_000_000, description="Instructions of one run: about one second on a usual core."
+    )
+    memory: int = Field(
+        256 * 1024 * 1024, ge=64 * 1024 * 1024, le=2**30, description="Bytes of memory of one run."
+    )
+    seconds: float = Field(60.0, gt=0, description="Seconds of one run, for slow machines; fuel decides.")
+    cost_unit: CostUnit = Field(
+        CostUnit(), description="What a reply costs; set from the arena's rating.cost_unit."
+    )
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """One hunt of all seats of `table` in the same program."""
+    rules: BugHuntRules = table.rules
+    task = msgspec.convert(table.drawn, BuggyTask)
+    expects = Code(rules.max_bytes)
+    messages = HUNT.messages(
+        {
+            "bugs": "one bug" if len(task.bugs) == 1 else f"{len(task.bugs)} bugs",
+            "statement": task.statement,
+            "source": task.source.rstrip(),
+            "format": expects.instruction(),
+        }
+    )
+    oracle = {"programs": repairs(task)}
+    replies: list[Reply] = yield [
+        Ask(
+            seat.label,
+            f"repair/{seat.label}",
+            "contestant",
+            messages,
+            expects,
+            rules.max_tokens,
+            rules.temperature,
+            oracle,
+        )
+        for seat in table.seats
+    ]
+    said = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
+    costs = {label: cost(reply, rules.cost_unit) for label, reply in said.items()}
+    if any(reply.status == "void" for reply in replies):
+        return Outcome(void="no_answer", costs=costs)
+    limits = TrialRules(rules.fuel, rules.memory, rules.seconds)
+    verdicts: Mapping[str, tuple[str, ...]] = yield Together(
+        {label: trial(reply.value, task.tests, limits) for label, reply in said.items() if reply.ok}
+    )
+    programs = {label: _result(task, reply, verdicts.get(label, ())) for label, reply in said.items()}
+    # an untouched program has the smallest edit of all, so edits count only where something was fixed
+    scores = by_rank(
+        {label: (one["fixed"], -one["edit"] if one["fixed"] else 0) for label, one in programs.items()}
+    )
+    detail = {"decided": "by bugs fixed", "programs": programs}
+    return Outcome(scores=scores, costs=costs, detail=detail)
+
+
+def _result(task: BuggyTask, reply: Reply, verdicts: tuple[str, ...]) -> dict[str, Any]:
+    """One program on record."""
+    passed = {place for place, verdict in enumerate(verdicts) if verdict == "passed"}
+    guards = set(range(len(task.tests))).difference(*task.witnesses)
+    mended = sum(passed.issuperset(witnesses) for witnesses in task.witnesses)
+    broken = bool(guards - passed)
+    fixed = 0 if broken else mended
+    size = edit_size(task.source, reply.value) if reply.ok else 0
+    harm = ", but something broken" if broken else ""
+    what = f"{mended} of {len(task.bugs)} fixed{harm}, {size} lines edited"
+    return {
+        "bytes": len(reply.value.encode()) if reply.ok else None,
+        "tests": list(verdicts),
+        "fixed": fixed,
+        "edit": size,
+        "result": what if reply.ok else reply.status,
+    }
+
+
+def edit_size(before: str, after: str) -> int:
+    """Lines removed plus lines added; white space at the end of lines and of the whole does not count."""
+    old, new = ([line.rstrip() for line in text.rstrip().split("\n")] for text in (before, after))
+    size = 0
+    for change, i, j, k, n in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if change != "equal":
+            size += j - i + n - k
+    return size
+
+
+def draw(rules: BugHuntRules, seed: str, number: int) -> dict[str, Any]:
+    """The program of match `number`, its bugs and its tests."""
+    plain: dict[str, Any] = msgspec.to_builtins(buggy(Random(f"{seed}/bugs/{number}"), rules.bugs))
+    return plain
+
+
+def bounds(rules: BugHuntRules, fixture: Fixture) -> tuple[CallBound, ...]:
+    """Each seat is asked once, and once more for a repair of its format."""
+    task = msgspec.convert(fixture.drawn, BuggyTask)
+    prompt = len((HUNT.system + HUNT.user + task.statement + task.source).encode()) + 1_000
+    return tuple(
+        [
+            CallBound(
+                seat=seat.label,
+                expected=1.02,
+                worst=2,
+                input_bytes=prompt + REPAIR_BYTES,
+                usual_input_tokens=600,
+                usual_output_tokens=min(rules.max_tokens, 700),
+                max_tokens=rules.max_tokens,
+            )
+            for seat in fixture.seats
+        ]
+    )
+
+
+BUG_HUNT: GameSpec[BugHuntRules] = GameSpec(
+    name="bug-hunt",
+    version=1,
+    about="Everybody repairs the same program; most bugs fixed with nothing broken wins.",
+    contestants=(2, 10),
+    rules=BugHuntRules,
+    play=play,
+    officials=lambda rules: (),
+    draw=draw,
+    bounds=bounds,
+    sandbox=True,
+    seats=lambda rules: rules.seats,
+    tracks=("trueskill",),
+)
