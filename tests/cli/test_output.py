@@ -51,7 +51,7 @@ def test_markdown_escapes_its_bars() -> None:
         "| Player | Rating | Cost |",
         "|---|--:|--:|",
         "| Ada \\| \\[red\\] | 1510 | – |",
-        "| Bo\ufffd[31m | 1490 | $0.000120 |",
+        "| Bo\ufffd\\[31m | 1490 | $0.000120 |",
         "",
         "a note",
     ]
