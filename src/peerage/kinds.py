@@ -102,6 +102,20 @@ class Choice(Struct, frozen=True, tag="choice"):
         }
 
     def parse(self, text: str) -> Chosen:
+        return self._as_asked(text) or self._parse(text)
+
+    def _as_asked(self, text: str) -> Chosen | None:
+        """The value of a reply that is just what was asked for; the many, and read ten times as fast."""
+        if not text.startswith("{") or text.count(f'"{self.field}"') != 1 or "```" in text:
+            return None
+        found = json_object(text) or {}
+        option = self._option(str(found.get(self.field, "")))
+        reason = found.get("reason", "")
+        if option is None or not isinstance(reason, str):
+            return None
+        return Chosen(option, reason[: self.reason_chars])
+
+    def _parse(self, text: str) -> Chosen:
         whole = self._option(text)
         if whole is not None:
             return Chosen(whole)

@@ -182,6 +182,7 @@ def show_plan(settings: ArenaSettings, matches: int, shape: Format) -> None:
     from datetime import UTC, datetime
 
     from peerage.cli.output import Column, dollars, show, show_json, whole
+    from peerage.engine.admission import SLACK
     from peerage.players.prices import price_of
     from peerage.tables.plan import estimate as planned
 
@@ -208,16 +209,18 @@ def show_plan(settings: ArenaSettings, matches: int, shape: Format) -> None:
     if settings.budget.match is not None and plan.worst_usd > settings.budget.match * plan.matches:
         notes.append(
             f"a match may cost {dollars(plan.worst_usd / plan.matches)} at its worst; with budget.match at "
-            f"{dollars(settings.budget.match)} such a match is void before it begins"
+            f"{dollars(settings.budget.match)} its calls are covered one by one, and void beyond that"
         )
     if settings.budget.arena is not None:
         notes.append(f"the budget of {dollars(settings.budget.arena)} over all runs is never exceeded")
-        each = plan.worst_usd / max(1, plan.matches)
-        if each > settings.budget.arena:
+        each = plan.expected_usd / max(1, plan.matches)
+        if SLACK * each > settings.budget.arena:
             notes.append(
-                f"one match may cost {dollars(each)} at its worst, and so much must be left before it "
+                f"one match costs some {dollars(each)}, and {SLACK} times as much must be left before it "
                 "begins: the budget is too small for any; raise it, or set `max_tokens` of players"
             )
+        elif plan.worst_usd / max(1, plan.matches) > settings.budget.arena:
+            notes.append("one match at its worst would exceed it: matches are played one after another")
     title = f"{settings.name}: {plan.matches} matches"
     show(plan.as_dict()["players"], columns, shape, title=title, notes=notes)
 
