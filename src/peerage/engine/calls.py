@@ -52,7 +52,8 @@ class Calls:
     `replied(pending, raw, leaf)` hands a reply over; `paid(pending, nano)` accounts for a failed attempt that
     may have been charged and says whether another may be made; `expired(match)` tells that a match is past
     its deadline, from when on its calls are void. `broken(error)` ends the run: the fault is not a player's.
-    `covered(pending)` says whether the budget covers a call, may do so later, or makes it void.
+    `covered(pending)` says whether the budget covers a call, may do so later, or makes it void; None
+    where there is no budget.
     Programs wait their turn for the sandbox like calls to a player; without one there must be none.
     """
 
@@ -67,7 +68,7 @@ class Calls:
         paid: Callable[[Pending, int], bool],
         expired: Callable[[int], bool],
         broken: Callable[[Exception], None],
-        covered: Callable[[Pending], Verdict],
+        covered: Callable[[Pending], Verdict] | None,
         programs: Programs | None = None,
     ) -> None:
         self._lines = lines
@@ -116,24 +117,30 @@ class Calls:
 
     def _go(self, pending: Pending) -> None:
         """Queue a call when its worst case is covered; else it and what its match asks next wait."""
-        if pending.match in self._uncovered:
+        if self._covered is None:
+            self._ready(pending)
+        elif pending.match in self._uncovered:
             self._uncovered[pending.match].append(pending)
         elif not self._enter(pending):
             self._uncovered[pending.match] = deque([pending])
 
     def _enter(self, pending: Pending) -> bool:
         """False when the call must wait for money that others of its match may give back."""
+        assert self._covered is not None
         verdict = self._covered(pending)
         if verdict is Verdict.WAIT:
             return False
         if verdict in (Verdict.MATCH, Verdict.PLAYER):
             self.void(pending, [], verdict.value)
         elif verdict is Verdict.YES:
-            if pending.player in self._instant:
-                self._leave(pending)
-            else:
-                self._queue(pending)
+            self._ready(pending)
         return True
+
+    def _ready(self, pending: Pending) -> None:
+        if pending.player in self._instant:
+            self._leave(pending)
+        else:
+            self._queue(pending)
 
     def _freed(self, match: int) -> None:
         """A call of a match was paid: others may go now."""

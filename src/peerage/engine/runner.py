@@ -78,6 +78,15 @@ class Runner:
         self._loop = asyncio.get_running_loop()
         self._done: asyncio.Future[str] = self._loop.create_future()
         self._journal = Journal(ledger, self._broken, inline=inline)
+        budget = settings.budget
+        self._budget = Budget(
+            whole_nano(budget.arena),
+            whole_nano(budget.match),
+            whole_nano(budget.player),
+            recovered.spent_nano,
+            recovered.spent_by,
+            recovered.begun,
+        )
         self._calls = Calls(
             lines,
             settings.engine,
@@ -87,7 +96,7 @@ class Runner:
             paid=self._paid_again,
             expired=self._expired,
             broken=self._broken,
-            covered=self._cover,
+            covered=self._cover if self._budget.bounded else None,
             programs=programs,
         )
         self._scheduler = Scheduler.of(
@@ -112,15 +121,6 @@ class Runner:
         self._note = ""
         self._stopping = False
         self._admitting = False
-        budget = settings.budget
-        self._budget = Budget(
-            whole_nano(budget.arena),
-            whole_nano(budget.match),
-            whole_nano(budget.player),
-            recovered.spent_nano,
-            recovered.spent_by,
-            recovered.begun,
-        )
 
     # ------------------------------------------------------------------------------- the run as a whole
 
