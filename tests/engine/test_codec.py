@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import msgspec
+from tests import offline
 
-from peerage.engine.codec import INLINE_CHARS, request_body
+from peerage.engine.codec import INLINE_CHARS, by_hex, fixture_body, read_fixture, request_body
+from peerage.games.duel import DUEL
 from peerage.protocol import Ask, Message, Quote, Text
 
 
@@ -38,3 +40,14 @@ def test_equal_numbers_of_different_types_keep_their_own_bytes_whatever_was_stor
     second = request_body(request({"whole": "x"}, 1))
     assert '"temperature":1.0' in first[1][0][1]
     assert '"temperature":1,' in second[1][0][1]
+
+
+def test_settings_that_all_fixtures_share_are_written_out_once() -> None:
+    """An arena's own prompts stand in them: written anew for each match, 50 MB would take a second each."""
+    made = offline.fixture(DUEL, ["ada", "bob", "cyd", "dan"], {"topics": ["tides"]})
+    changed = msgspec.structs.replace(made, number=2, settings={**made.settings, "judges": 3})
+    bodies = [fixture_body(fixture) for fixture in (made, msgspec.structs.replace(made, number=2), changed)]
+    assert bodies[0][1][0] is bodies[1][1][0]
+    assert bodies[1][1] != bodies[2][1]
+    for (body, texts), fixture in zip(bodies, (made, made, changed), strict=True):
+        assert read_fixture(body, by_hex(dict(texts))).settings == fixture.settings

@@ -111,7 +111,7 @@ def test_a_changed_request_is_not_passed_over(tmp_path: Path) -> None:
     (recorded,) = sql(tmp_path, "SELECT count(*) FROM records")[0]
     changed = sql(
         tmp_path,
-        'UPDATE intents SET body = replace(body, \'"to":"\', \'"to":"x\') WHERE id = '
+        'UPDATE intents SET body = CAST(replace(body, \'"to":"\', \'"to":"x\') AS BLOB) WHERE id = '
         "(SELECT i.id FROM intents i JOIN replies r ON r.intent = i.id WHERE i.match > ? LIMIT 1) "
         "RETURNING match, key",
         recorded,
@@ -140,7 +140,7 @@ def test_replies_that_the_game_no_longer_asks_for_are_not_passed_over(tmp_path: 
     sql(
         tmp_path,
         "INSERT INTO replies (intent, body, cost_nano, at_ms, checksum) "
-        'SELECT last.id, \'{"status":"ok"}\', 0, 0, 0 FROM (SELECT max(id) AS id FROM intents) AS last',
+        'SELECT last.id, CAST(\'{"status":"ok"}\' AS BLOB), 0, 0, 0 FROM (SELECT max(id) AS id FROM intents) AS last',
     )
     with pytest.raises(Mismatch, match="'another/key'"):
         play(tmp_path, 30)

@@ -261,10 +261,30 @@ def read_provenance(body: bytes) -> Provenance:
 
 def fixture_body(fixture: Fixture) -> tuple[bytes, list[Text]]:
     """The stored bytes of a fixture, and its settings as a long text."""
-    settings = msgspec.json.encode(fixture.settings, order="sorted").decode()
-    digest = text_digest(settings)
-    data = msgspec.structs.asdict(fixture) | {"settings": digest.hex()}
-    return _encode(data), [(digest, settings)]
+    text = _settings_text(_Same(fixture.settings))
+    data = msgspec.structs.asdict(fixture) | {"settings": text[0].hex()}
+    return _encode(data), [text]
+
+
+class _Same:
+    """A value that equals itself alone, so that a cache need not look into it; kept alive by the cache."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Mapping[str, Any]) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+@lru_cache(maxsize=4)  # an arena's own prompts stand in there, perhaps a million of them
+def _settings_text(settings: _Same) -> Text:
+    text = msgspec.json.encode(settings.value, order="sorted").decode()
+    return text_digest(text), text
 
 
 def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
