@@ -1,0 +1,108 @@
+"""What kinds share: reading pieces out of a reply, each by one rule, in time linear in its length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+
+class Unusable(Exception):
+    """A reply is not in the declared format; the message says what was expected, for the repair."""
+
+
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+@lru_cache(maxsize=64)  # a panel is shown the same few texts many times over
+def visible(text: str) -> str:
+    """`text` with control, zero-width and bidirectional characters replaced by a visible mark.
+
+    Line feeds and tabs stay. What one model wrote must not steer a terminal or another model unseen.
+    """
+    return _INVISIBLE.sub("\ufffd", text)
+
+
+# No part of it may match what the next one does: a reply of blank lines would take hours.
+_FENCED = re.compile(r"```[a-zA-Z]*[ \t\r]*\n(.*?)```", re.DOTALL)
+
+
+def blocks(text: str) -> Iterator[str]:
+    """The contents of each Markdown code block, without its last line feed."""
+    inside: list[str] | None = None
+    for line in text.split("\n"):
+        bare = line.strip(" \t")
+        if inside is None:
+            if bare.startswith("```") and "`" not in bare[3:]:
+                inside = []
+        elif bare == "```":
+            yield "\n".join(inside)
+            inside = None
+        else:
+            inside.append(line)
+    if inside is not None:
+        raise Unusable("the code block does not end; a line of ``` was expected after the program")
+
+
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """A JSON schema in which every property is required and no other allowed."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def between(text: str, tag: str) -> list[str]:
+    """What stands between each opening tag and the next closing one; tags are compared without case."""
+    contents: list[str] = []
+    opened: int | None = None
+    for found in re.finditer(rf"<(/?){tag}>", text, re.IGNORECASE):
+        if not found[1] and opened is None:
+            opened = found.end()
+        elif found[1] and opened is not None:
+            contents.append(text[opened : found.start()])
+            opened = None
+    return contents
+
+
+def once(text: str, tag: str) -> str | None:
+    found = {content.strip() for content in between(text, tag)}
+    if len(found) > 1:
+        raise Unusable(
+            f"<{tag}> stands there {len(found)} times, each with another content; once was expected"
+        )
+    return found.pop() if found else None
+
+
+def on_lines(text: str, field: str) -> list[str]:
+    """What follows `field:` on lines that begin with it."""
+    answers: list[str] = []
+    for line in text.splitlines():
+        named, colon, value = line.partition(":")
+        if colon and named.strip(" *#_\"'").casefold() == field.casefold():
+            answers.append(value)
+    return answers
+
+
+def unix(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The one JSON object that `text` is, or that stands in its only code fence; None when there is none."""
+    fenced = _FENCED.findall(text) if "```" in text else []
+    candidate = (fenced[0] if len(fenced) == 1 else text).strip()
+    if not candidate.startswith("{"):
+        return None
+    try:
+        found = msgspec.json.decode(candidate)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
