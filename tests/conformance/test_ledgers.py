@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from bench.sample import sample
 
 from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
 from peerage.ledger.merkle import link, stream_genesis
-from bench.sample import sample
 from peerage.ledger.store import (
     Amendment,
     Batch,

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.sample import sample
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.export import COLUMNS, documents, export
 from peerage.ledger.merkle import leaf, link, root
-from bench.sample import sample
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, Summary
 from peerage.protocol import fence
 

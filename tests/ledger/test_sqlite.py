@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bench.sample import sample
 from sqlalchemy import Connection
 
 from peerage.ledger import Ledger, LedgerError, open_ledger, tables
-from bench.sample import sample
 from peerage.ledger.sql import SqlLedger
 from peerage.ledger.store import SCHEMA_VERSION, Batch, FixtureRow, IntentRow, ReplyRow
 from peerage.ledger.verify import verify

@@ -11,11 +11,11 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from bench.sample import sample
 
 from peerage.engine.codec import fixture_body, record_body
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.merkle import GENESIS, leaf, link, stream_genesis
-from bench.sample import sample
 from peerage.ledger.store import (
     Amendment,
     Batch,

@@ -7,11 +7,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from bench.sample import sample
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from peerage.ledger import open_ledger
-from bench.sample import sample
 from peerage.ledger.store import Batch, Exchange, IntentRow, ReplyRow, Summary
 from peerage.ledger.verify import verify
 from peerage.protocol import storable
