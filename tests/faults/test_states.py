@@ -140,7 +140,8 @@ def test_replies_that_the_game_no_longer_asks_for_are_not_passed_over(tmp_path: 
     sql(
         tmp_path,
         "INSERT INTO replies (intent, body, cost_nano, at_ms, checksum) "
-        'SELECT last.id, CAST(\'{"status":"ok"}\' AS BLOB), 0, 0, 0 FROM (SELECT max(id) AS id FROM intents) AS last',
+        'SELECT last.id, CAST(\'{"status":"ok"}\' AS BLOB), 0, 0, 0 '
+        "FROM (SELECT max(id) AS id FROM intents) AS last",
     )
     with pytest.raises(Mismatch, match="'another/key'"):
         play(tmp_path, 30)
