@@ -86,6 +86,16 @@ class TestDoctor:
         assert "none yet; `peerage run` makes it" in shown
         assert not (tmp_path / "arena.db").exists()
 
+    @pytest.mark.parametrize("there", [True, False])
+    def test_a_game_that_runs_programs_wants_the_sandbox(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+    ) -> None:
+        monkeypatch.setattr("peerage.sandbox.image.installed", lambda: there)
+        (tmp_path / "arena.yaml").write_text(demo_text(1, "code-golf"), "utf-8")
+        found = {(one.area, one.what): one for one in doctor.examine(tmp_path)}[("machine", "sandbox")]
+        assert found.state == ("ok" if there else "broken")
+        assert there or "peerage[sandbox]" in found.mend
+
     def test_wrong_settings_are_named_with_their_line(self, tmp_path: Path) -> None:
         (tmp_path / "arena.yaml").write_text("players: [house:0.1, house:0.2]\nseed: x\n")
         assert "line 2, seed: found 'x'" in self.examined(tmp_path, 1)

@@ -20,10 +20,12 @@ import typer
 from peerage import __version__
 from peerage.cli.options import at, program
 from peerage.cli.output import dollars
+from peerage.games import GAMES
 from peerage.ledger import LedgerError, open_ledger
 from peerage.players import checks
 from peerage.players.keys import PROVIDERS, environment, found_keys
 from peerage.players.prices import price_of
+from peerage.sandbox import image
 from peerage.settings import FILE_NAME, ArenaSettings, PlayerSettings, SettingsError, enough_players, load
 
 MARKS = {"ok": "✓", "unused": "·", "warning": "!", "broken": "✗"}
@@ -57,6 +59,7 @@ def examine(folder: Path) -> list[Finding]:
         *arena,
         *asyncio.run(_players(players, env, folder)),
         *(_ledger(settings, folder) if settings is not None else ()),
+        *(_sandbox(settings) if settings is not None else ()),
         _clock(),
         _disk(folder),
     ]
@@ -221,6 +224,22 @@ def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
         most = dollars(held / 1e9)
         about = f"{waiting} calls without a reply, worth at most {most}: in flight, or left by a crash"
         yield Finding("ledger", "open calls", "warning", about, "`peerage run` goes on with them")
+
+
+def _sandbox(settings: ArenaSettings) -> Iterator[Finding]:
+    """Whether a game that runs programs finds what it needs; `peerage sandbox check` tries it for real."""
+    try:
+        needed = GAMES[settings.game].sandbox
+    except ImportError:  # told with the arena
+        return
+    if not needed:
+        return
+    if image.installed():
+        about = f"installed, for {settings.game}; `peerage sandbox check` tries it"
+        yield Finding("machine", "sandbox", "ok", about)
+    else:
+        mend = 'pip install "peerage[sandbox]"'
+        yield Finding("machine", "sandbox", "broken", f"not installed, and {settings.game} needs it", mend)
 
 
 def _clock() -> Finding:
