@@ -170,8 +170,8 @@ def _filled(value: str | Quote, mark: str) -> str:
     if isinstance(value, str):
         return value
     body = visible(value.text)
-    if mark in body:
-        body = body.replace(mark, "·" * len(mark))
+    if mark in body.lower():  # in capitals a model would still take it for the marker
+        body = re.sub(mark, "·" * len(mark), body, flags=re.IGNORECASE)
     return f"<<<{value.label} {mark}>>>\n{body}\n<<<end {value.label} {mark}>>>" if value.label else body
 
 
