@@ -17,8 +17,9 @@ _WORDS = "the deck of a long bridge sways because wind sheds vortices at a rate 
 class Talker:
     """Answers at once."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, reason_chars: int = REPLY_CHARS - 40) -> None:
         self._text = (name + ": " + _WORDS * 40)[:REPLY_CHARS]
+        self._reason = self._text[:reason_chars]
 
     async def start(self) -> None: ...
 
@@ -34,17 +35,17 @@ class Talker:
         kind = call.expects
         if isinstance(kind, Choice):
             choice = kind.options[0] if len(kind.options) == 2 else kind.options[len(call.key) % 2]
-            text = f'{{"reason": "{self._text[:-40]}", "{kind.field}": "{choice}"}}'
+            text = f'{{"reason": "{self._reason}", "{kind.field}": "{choice}"}}'
         else:
             text = self._text
         return Answer(text, 0.0, input_tokens=1_000, output_tokens=500)
 
 
 class SlowTalker:
-    """Answers after `seconds(call)` on the loop's clock."""
+    """Answers after `seconds(call)` on the loop's clock, and votes with a reason of usual length."""
 
     def __init__(self, name: str, seconds: Callable[[Call], float]) -> None:
-        self._talker = Talker(name)
+        self._talker = Talker(name, 300)
         self._seconds = seconds
 
     async def start(self) -> None: ...
