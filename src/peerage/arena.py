@@ -16,7 +16,6 @@ import logging
 import math
 import os
 import signal
-import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
@@ -331,14 +330,11 @@ def _now_ms() -> int:
 
 @contextmanager
 def _tuned() -> Iterator[None]:
-    """Collect garbage rarely, and hand the interpreter over often.
+    """Collect garbage rarely: a run keeps thousands of matches alive, which every collection walks through.
 
-    A run keeps thousands of matches alive, which every collection walks through, though hardly anything the
-    engine makes is cyclic: a fifth of its time, measured. And the writer thread, which gives the interpreter
-    up at each statement, would wait 5 ms for a busy loop to give it back: a commit took 40 ms, and takes 7.
+    Hardly anything the engine makes is cyclic; measured, the default thresholds cost a fifth of its time.
     """
-    before, switch = gc.get_threshold(), sys.getswitchinterval()
-    sys.setswitchinterval(0.0005)
+    before = gc.get_threshold()
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
@@ -346,7 +342,6 @@ def _tuned() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-        sys.setswitchinterval(switch)
         gc.unfreeze()
 
 
