@@ -24,7 +24,7 @@ def resident_mb() -> float:
     return pages * resource.getpagesize() / 2**20
 
 
-def main(duels: int = 5_000, calls: int = 2_048) -> None:
+def main(duels: int = 5_000, calls: int = 1_024) -> None:
     import openai  # noqa: F401
     import pydantic_ai.direct  # noqa: F401
 
