@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from peerage.challenges.bug_hunts import MOST_BUGS, BuggyTask, buggy, repairs
 from peerage.games.cost import CostUnit, cost
-from peerage.games.game import REPAIR_BYTES, CallBound, GameSpec
+from peerage.games.game import CallBound, GameSpec, asked_once
 from peerage.games.ranking import by_rank
 from peerage.games.trial import TrialRules, trial
 from peerage.kinds import Code
@@ -159,20 +159,7 @@ def bounds(rules: BugHuntRules, fixture: Fixture) -> tuple[CallBound, ...]:
     """Each seat is asked once, and once more for a repair of its format."""
     task = msgspec.convert(fixture.drawn, BuggyTask)
     prompt = len((HUNT.system + HUNT.user + task.statement + task.source).encode()) + 1_000
-    return tuple(
-        [
-            CallBound(
-                seat=seat.label,
-                expected=1.02,
-                worst=2,
-                input_bytes=prompt + REPAIR_BYTES,
-                usual_input_tokens=600,
-                usual_output_tokens=min(rules.max_tokens, 700),
-                max_tokens=rules.max_tokens,
-            )
-            for seat in fixture.seats
-        ]
-    )
+    return asked_once(fixture, prompt, 600, 700, rules.max_tokens)
 
 
 BUG_HUNT: GameSpec[BugHuntRules] = GameSpec(

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from peerage.challenges.golf import FAMILIES, Task, solutions
 from peerage.challenges.golf import task as drawn_task
 from peerage.games.cost import CostUnit, cost
-from peerage.games.game import REPAIR_BYTES, CallBound, GameSpec
+from peerage.games.game import CallBound, GameSpec, asked_once
 from peerage.games.ranking import by_rank
 from peerage.games.trial import TrialRules, trial
 from peerage.kinds import Code
@@ -147,20 +147,7 @@ def bounds(rules: CodeGolfRules, fixture: Fixture) -> tuple[CallBound, ...]:
     """Each seat is asked once, and once more for a repair."""
     task = msgspec.convert(fixture.drawn, Task)
     prompt = len((GOLF.system + GOLF.user + task.statement + _shown(task)).encode()) + 1_000
-    return tuple(
-        [
-            CallBound(
-                seat=seat.label,
-                expected=1.02,
-                worst=2,
-                input_bytes=prompt + REPAIR_BYTES,
-                usual_input_tokens=350,
-                usual_output_tokens=min(rules.max_tokens, 400),
-                max_tokens=rules.max_tokens,
-            )
-            for seat in fixture.seats
-        ]
-    )
+    return asked_once(fixture, prompt, 350, 400, rules.max_tokens)
 
 
 CODE_GOLF: GameSpec[CodeGolfRules] = GameSpec(

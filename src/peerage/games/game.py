@@ -49,6 +49,26 @@ class CallBound(NamedTuple):
     max_tokens: int
 
 
+def asked_once(
+    fixture: Fixture, prompt_bytes: int, usual_input_tokens: int, usual_output_tokens: int, max_tokens: int
+) -> tuple[CallBound, ...]:
+    """The bounds of a game that asks each contestant one thing, and once more for a repair of its format."""
+    return tuple(
+        [
+            CallBound(
+                seat=seat.label,
+                expected=1.02,
+                worst=2,
+                input_bytes=prompt_bytes + REPAIR_BYTES,
+                usual_input_tokens=usual_input_tokens,
+                usual_output_tokens=min(max_tokens, usual_output_tokens),
+                max_tokens=max_tokens,
+            )
+            for seat in fixture.seats
+        ]
+    )
+
+
 @dataclass(frozen=True)
 class GameSpec(Generic[Rules]):
     """A game at the door of the arena.
