@@ -115,6 +115,7 @@ def test_what_an_encoding_lacks_is_spelt_plainly() -> None:
         ("/far/my venv/bin/peerage", None, "'/far/my venv/bin/peerage'"),
         (".venv/bin/peerage", None, ".venv/bin/peerage"),
         ("/usr/bin/pytest", None, "peerage"),
+        ("/lib/pytest/__main__.py", None, "peerage"),
         ("/lib/peerage/__main__.py", "/usr/bin/peerage", "peerage"),
         ("/lib/peerage/__main__.py", None, f"{shlex.quote(sys.executable)} -m peerage"),
     ],

@@ -29,7 +29,10 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         streams.prepare()
         try:
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()  # here a reader who has left is noticed quietly; at exit, loudly
         except KeyboardInterrupt:
             typer.echo("interrupted; everything recorded is safe", err=True)
             raise typer.Exit(INTERRUPTED) from None

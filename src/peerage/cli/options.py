@@ -33,7 +33,7 @@ def program() -> str:
 
     started = Path(sys.argv[0])
     found = shutil.which("peerage")
-    if started.name == "__main__.py":
+    if started.parts[-2:] == ("peerage", "__main__.py"):
         return "peerage" if found else f"{shlex.quote(sys.executable)} -m peerage"
     if started.stem != "peerage" or (found and started.exists() and Path(found).samefile(started)):
         return "peerage"
