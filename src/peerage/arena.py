@@ -192,10 +192,11 @@ class Arena:
         return estimate(self.settings, prices, matches, standings)
 
     def verify(self) -> Report:
-        """Check every digest and chain of the ledger."""
+        """Check every digest and chain of the ledger, and of the audience's votes beside it."""
         from peerage.ledger.verify import verify
+        from peerage.ledger.votes import Votes
 
-        return verify(self.ledger)
+        return verify(self.ledger, votes=Votes(self.ledger.address, self.folder))
 
     def replay(self) -> ReplayReport:
         """Recompute every outcome and rating offline, and compare."""

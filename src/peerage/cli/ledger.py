@@ -44,10 +44,11 @@ def verify(folder: Folder = HERE, shape: Written = Report.text) -> None:
     not, naming the records.
     """
     from peerage.ledger.verify import verify as check
+    from peerage.ledger.votes import Votes
     from peerage.protocol import visible
 
     with closing(_ledger(folder)) as ledger:
-        report = check(ledger)
+        report = check(ledger, votes=Votes(ledger.address, folder))
     if shape is Report.json:
         _json(report, report.ok)
         return

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -22,7 +22,8 @@ import msgspec
 
 from peerage.ledger.audit import Findings, audit
 from peerage.ledger.merkle import GENESIS, link, stream_genesis
-from peerage.ledger.store import Ledger, LedgerError
+from peerage.ledger.store import Amendment, Ledger, LedgerError
+from peerage.ledger.votes import STREAM, Votes
 
 PARALLEL_FROM = 4_000
 """Records from which on it is worth a second process, and for as many again another."""
@@ -58,8 +59,8 @@ class Report:
         return not self.problems
 
 
-def verify(ledger: Ledger, workers: int | None = None) -> Report:
-    """Check a whole ledger, in `workers` processes (by default as many as it is worth).
+def verify(ledger: Ledger, workers: int | None = None, votes: Votes | None = None) -> Report:
+    """Check a whole ledger and the `votes` on it, in `workers` processes (by default as many as it is worth).
 
     A running arena may go on writing meanwhile; what was finished at the start is checked. Raises
     LedgerError when the ledger cannot be read at all.
@@ -85,8 +86,12 @@ def verify(ledger: Ledger, workers: int | None = None) -> Report:
     with _noted(problems):
         problems += _in_play(ledger, recorded, issued)
         for stream in ledger.streams():
-            problems += _amendments(ledger, stream, streams)
+            problems += _amendments(ledger.amendments(stream), stream, streams)
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
+    if votes is not None and votes.path.exists():
+        with _noted(problems):
+            problems += _amendments(votes.amendments(), STREAM, streams)
+            problems += _uncited(ledger, votes)
     return Report(
         recorded,
         found.exchanges,
@@ -151,11 +156,11 @@ def _texts(known: dict[bytes, str], needed: dict[bytes, int]) -> list[Problem]:
     return problems
 
 
-def _amendments(ledger: Ledger, stream: str, heads: dict[str, str]) -> list[Problem]:
+def _amendments(rows: Iterable[Amendment], stream: str, heads: dict[str, str]) -> list[Problem]:
     """Check one stream; its last chain value goes into `heads`."""
     problems: list[Problem] = []
     chain = stream_genesis(stream)
-    for due, row in enumerate(ledger.amendments(stream), start=1):
+    for due, row in enumerate(rows, start=1):
         if row.sequence != due:
             problems.append(Problem(None, f"amendment {due} of {stream} is missing"))
             break
@@ -164,3 +169,13 @@ def _amendments(ledger: Ledger, stream: str, heads: dict[str, str]) -> list[Prob
         chain = row.chain
     heads[stream] = chain.hex()
     return problems
+
+
+def _uncited(ledger: Ledger, votes: Votes) -> list[Problem]:
+    """Votes that cite a record other than the one that stands."""
+    cited = {(vote.match, vote.record) for vote in votes.votes()}
+    return [
+        Problem(match, "votes were given on a record that is not this one")
+        for match, record in sorted(cited)
+        if not any(sha256(row.body).hexdigest() == record for row in ledger.records(match, match))
+    ]

@@ -1,0 +1,176 @@
+"""Votes of the audience: a chained stream of amendments in a file of its own, beside the ledger.
+
+The runner holds the ledger's lock for as long as it plays; people vote meanwhile. So votes go where no runner
+ever writes, `arena.votes.db` beside `arena.db`. Any number of servers may append to it: each vote is numbered
+and linked within one transaction that excludes the others. A vote cites the digest of the record it judges,
+so it counts only for what its voter saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Select,
+    Table,
+    Text,
+    UniqueConstraint,
+    func,
+    select,
+)
+from sqlalchemy.exc import DBAPIError
+
+from peerage.ledger.merkle import link, stream_genesis
+from peerage.ledger.sqlite import SqliteFile
+from peerage.ledger.store import Amendment, LedgerError
+
+STREAM = "audience"
+TIE = "tie"
+
+_SCHEMA = MetaData()
+_VOTES = Table(
+    "votes",
+    _SCHEMA,
+    Column("sequence", Integer, primary_key=True, nullable=False, autoincrement=False),
+    Column("match", BigInteger, nullable=False),
+    Column("voter", Text, nullable=False),
+    Column("chain", LargeBinary, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    UniqueConstraint("voter", "match", name="one_vote_per_item"),
+)
+
+
+class VotedAlready(LedgerError):
+    """This voter has judged this match before."""
+
+
+class Vote(Struct, frozen=True):
+    """One person's verdict on the two answers of a finished match.
+
+    `record` is the SHA-256 of the match's record, in hex. `shown` are the contestants' labels in the order in
+    which their answers stood; `verdict` is the label of the better one, or "tie". `voter` is the digest of an
+    anonymous session: it tells voters apart and nothing else.
+    """
+
+    match: int
+    record: str
+    shown: tuple[str, str]
+    verdict: str
+    voter: str
+
+
+class Votes:
+    """The votes on one ledger: none where nobody has voted yet; the first vote makes the file."""
+
+    def __init__(self, ledger_address: str, folder: Path) -> None:
+        """`ledger_address` as in the settings; `folder` is the arena's."""
+        stem = "arena"
+        if ledger_address.startswith("sqlite:///"):
+            stem = ledger_address.removeprefix("sqlite:///").removesuffix(".db")
+        self._file = SqliteFile(f"sqlite:///{stem}.votes.db", folder)
+
+    @property
+    def path(self) -> Path:
+        return self._file.path
+
+    def cast(self, vote: Vote, at_ms: int) -> Amendment:
+        """Append a vote and make it durable.
+
+        Raises VotedAlready, or LedgerError when the file cannot be written.
+        """
+        with self._writing() as connection:
+            t = _VOTES.c
+            given = select(func.count()).where(t.voter == vote.voter, t.match == vote.match)
+            if connection.execute(given).scalar():
+                raise VotedAlready(f"this session has judged match {vote.match} before; one vote per match")
+            last = connection.execute(
+                select(t.sequence, t.chain).order_by(t.sequence.desc()).limit(1)
+            ).one_or_none()
+            sequence, before = (last[0] + 1, bytes(last[1])) if last else (1, stream_genesis(STREAM))
+            body = msgspec.json.encode(vote)
+            row = Amendment(STREAM, sequence, body, link(before, body), at_ms)
+            connection.execute(
+                _VOTES.insert().values(
+                    sequence=sequence,
+                    match=vote.match,
+                    voter=vote.voter,
+                    chain=row.chain,
+                    at_ms=at_ms,
+                    body=body,
+                )
+            )
+        return row
+
+    def amendments(self, after: int = 0) -> Iterator[Amendment]:
+        """The stream in order, from the vote after number `after` on."""
+        t = _VOTES.c
+        wanted = select(t.sequence, t.body, t.chain, t.at_ms).where(t.sequence > after).order_by(t.sequence)
+        try:
+            for row in msgspec.convert(self._read(wanted), list[tuple[int, bytes, bytes, int]]):
+                yield Amendment(STREAM, *row)
+        except msgspec.ValidationError as error:
+            raise LedgerError(
+                f"{self.path} is damaged ({error}); restore it from a copy. It holds votes and nothing else"
+            ) from error
+
+    def votes(self) -> Iterator[Vote]:
+        """Every vote, in order."""
+        for row in self.amendments():
+            yield read_vote(row)
+
+    def judged_by(self, voter: str) -> set[int]:
+        """The matches that this voter has judged."""
+        return {match for (match,) in self._read(select(_VOTES.c.match).where(_VOTES.c.voter == voter))}
+
+    def count(self) -> int:
+        """How many votes there are."""
+        rows = list(self._read(select(func.count()).select_from(_VOTES)))
+        return int(rows[0][0]) if rows else 0
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        # Opened for one vote: once it is closed the file holds everything and can be copied alone.
+        engine = self._file.writing(create=True)
+        try:
+            with self._explained(), engine.begin() as connection:
+                _SCHEMA.create_all(connection)
+                yield connection
+        finally:
+            engine.dispose()
+
+    def _read(self, wanted: Select[Any]) -> list[tuple[Any, ...]]:
+        if not self._file.exists():
+            return []
+        engine = self._file.reading()
+        try:
+            with self._explained(), engine.connect() as connection:
+                return [tuple(row) for row in connection.execute(wanted)]
+        finally:
+            engine.dispose()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (DBAPIError, OSError) as error:
+            raise LedgerError(self._file.explain(error)) from error
+
+
+def read_vote(row: Amendment) -> Vote:
+    """The vote that an amendment of this stream holds. Raises LedgerError when it holds something else."""
+    try:
+        return msgspec.json.decode(row.body, type=Vote)
+    except msgspec.MsgspecError as error:
+        raise LedgerError(f"amendment {row.sequence} of {row.stream} is no vote: {error}") from error

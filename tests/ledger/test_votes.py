@@ -1,0 +1,161 @@
+"""Votes: one per voter and match, chained by whoever writes, and covered by verify."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+import pytest
+from bench.sample import sample
+
+from peerage.ledger import LedgerError, open_ledger
+from peerage.ledger.merkle import link, stream_genesis
+from peerage.ledger.store import Batch
+from peerage.ledger.verify import Problem, Report, verify
+from peerage.ledger.votes import STREAM, Vote, VotedAlready, Votes
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("voted")
+    ledger = open_ledger("sqlite:///arena.db", folder, create=True)
+    with ledger.runner():
+        for batch in sample(6):
+            ledger.write(batch)
+    votes = Votes(ledger.address, folder)
+    for number in (1, 2, 5):
+        [row] = ledger.records(number, number)
+        votes.cast(Vote(number, sha256(row.body).hexdigest(), ("B", "A"), "A", "v"), at_ms=number)
+    ledger.close()
+    return folder
+
+
+@pytest.fixture
+def voted(played: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(played, tmp_path / "copy"))
+
+
+def verified(folder: Path) -> Report:
+    ledger = open_ledger("sqlite:///arena.db", folder, create=False)
+    try:
+        return verify(ledger, votes=Votes(ledger.address, folder))
+    finally:
+        ledger.close()
+
+
+def change(folder: Path, sql: str, *values: object) -> None:
+    with sqlite3.connect(folder / "arena.votes.db") as connection:
+        connection.execute(sql, values)
+    connection.close()
+
+
+def test_nobody_has_voted_where_there_is_no_file(tmp_path: Path) -> None:
+    votes = Votes("sqlite:///arena.db", tmp_path)
+    assert (list(votes.amendments()), votes.count(), votes.judged_by("v")) == ([], 0, set())
+    assert not votes.path.exists()
+
+
+def test_votes_lie_beside_whatever_ledger(tmp_path: Path) -> None:
+    assert Votes("sqlite:///mine.db", tmp_path).path == tmp_path / "mine.votes.db"
+    assert Votes(f"sqlite:///{tmp_path}/x.db", Path()).path == tmp_path / "x.votes.db"
+    assert Votes("postgresql://somewhere/arena", tmp_path).path == tmp_path / "arena.votes.db"
+
+
+def test_a_vote_comes_back_chained(tmp_path: Path) -> None:
+    votes = Votes("sqlite:///arena.db", tmp_path)
+    cast = [Vote(number, "00", ("A", "B"), "tie", "v") for number in (3, 1)]
+    rows = [votes.cast(vote, at_ms=7) for vote in cast]
+    assert list(votes.amendments()) == rows
+    assert list(votes.amendments(after=1)) == rows[1:]
+    assert list(votes.votes()) == cast
+    assert rows[1].chain == link(link(stream_genesis(STREAM), rows[0].body), rows[1].body)
+    assert votes.judged_by("v") == {1, 3}
+
+
+def test_one_vote_a_match(tmp_path: Path) -> None:
+    votes = Votes("sqlite:///arena.db", tmp_path)
+    votes.cast(Vote(1, "00", ("A", "B"), "A", "v"), at_ms=1)
+    with pytest.raises(VotedAlready, match="one vote per match"):
+        votes.cast(Vote(1, "00", ("B", "A"), "B", "v"), at_ms=2)
+    votes.cast(Vote(1, "00", ("A", "B"), "A", "another"), at_ms=3)
+    assert votes.count() == 2
+
+
+def test_a_runner_that_plays_does_not_keep_anybody_from_voting(voted: Path) -> None:
+    ledger = open_ledger("sqlite:///arena.db", voted, create=False)
+    with ledger.runner():
+        Votes(ledger.address, voted).cast(Vote(3, "00", ("A", "B"), "A", "v"), at_ms=1)
+        ledger.write(Batch(meta={"seed": "1"}))
+    ledger.close()
+    assert Votes(ledger.address, voted).count() == 4
+
+
+def test_many_writers_make_one_chain(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from peerage.ledger.votes import Vote, Votes\n"
+        "votes = Votes('sqlite:///arena.db', Path(sys.argv[1]))\n"
+        "for n in range(20): votes.cast(Vote(n, '00', ('A', 'B'), 'A', sys.argv[2]), at_ms=n)"
+    )
+    others = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in "xy"]
+    votes = Votes("sqlite:///arena.db", tmp_path)
+
+    def cast(number: int) -> None:
+        votes.cast(Vote(number, "00", ("A", "B"), "A", "z"), at_ms=number)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(cast, range(20)))
+    assert [other.wait() for other in others] == [0, 0]
+    chain = stream_genesis(STREAM)
+    for due, row in enumerate(votes.amendments(), start=1):
+        chain = link(chain, row.body)
+        assert (row.sequence, row.chain) == (due, chain)
+    assert votes.count() == 60
+
+
+def test_verify_tells_the_head_of_the_votes(voted: Path) -> None:
+    report = verified(voted)
+    assert report.ok
+    assert report.streams[STREAM] == list(Votes("sqlite:///arena.db", voted).amendments())[-1].chain.hex()
+
+
+def test_verify_finds_a_changed_vote(voted: Path) -> None:
+    forged = msgspec.json.encode(Vote(1, "00", ("B", "A"), "B", "v"))
+    change(voted, "UPDATE votes SET body = ? WHERE sequence = 1", forged)
+    assert Problem(None, f"amendment 1 of {STREAM} changed") in verified(voted).problems
+
+
+def test_verify_finds_a_vote_that_was_taken_out(voted: Path) -> None:
+    change(voted, "DELETE FROM votes WHERE sequence = 2")
+    assert Problem(None, f"amendment 2 of {STREAM} is missing") in verified(voted).problems
+
+
+def test_verify_finds_votes_on_something_else(voted: Path) -> None:
+    Votes("sqlite:///arena.db", voted).cast(Vote(4, "00", ("A", "B"), "A", "v"), at_ms=1)
+    [problem] = verified(voted).problems
+    assert problem == Problem(4, "votes were given on a record that is not this one")
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", "text", 7, None, b'{"match":"x"}'])
+def test_whatever_stands_there_verify_tells(voted: Path, body: object) -> None:
+    change(voted, "CREATE TABLE loose AS SELECT * FROM votes")
+    change(voted, "UPDATE loose SET body = ? WHERE sequence = 1", body)
+    change(voted, "DROP TABLE votes")
+    change(voted, "ALTER TABLE loose RENAME TO votes")
+    report = verified(voted)
+    assert report.problems
+    assert report.matches == 6
+
+
+def test_a_file_that_is_something_else_is_told(tmp_path: Path) -> None:
+    (tmp_path / "arena.votes.db").write_bytes(b"no database at all" * 100)
+    votes = Votes("sqlite:///arena.db", tmp_path)
+    with pytest.raises(LedgerError, match=r"arena\.votes\.db"):
+        list(votes.amendments())
+    with pytest.raises(LedgerError, match=r"arena\.votes\.db"):
+        votes.cast(Vote(1, "00", ("A", "B"), "A", "v"), at_ms=1)
