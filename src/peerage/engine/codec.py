@@ -191,6 +191,45 @@ def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Calla
     return Ask(request.to, key, form.role, tuple(messages), form.expects, form.max_tokens, form.temperature)
 
 
+class Part(NamedTuple):
+    """What fills one place of a template, as stored: the reply to the request `reply`, a text by `digest` (hex),
+    or `text` itself; `label` is what a quote is introduced as, None for what no player wrote."""
+
+    place: str
+    label: str | None
+    reply: str
+    digest: str
+    text: str
+
+
+class Shown(NamedTuple):
+    """What a stored request showed to the seat `to`: its form's digest, and what filled the places."""
+
+    to: str
+    form: str
+    parts: tuple[Part, ...]
+
+
+def read_shown(body: bytes) -> Shown | None:
+    """What a stored request shows, its texts not looked up; None for a run, which shows nothing to anybody."""
+    if body.startswith(_RUN):
+        return None
+    request = _decode_request(body)
+    parts = [
+        Part(place, None, "", "", value)
+        if isinstance(value, str)
+        else Part(place, value.label, value.reply, value.text, value.said)
+        for fill in request.fill
+        for place, value in fill.items()
+    ]
+    return Shown(request.to, request.form, tuple(parts))
+
+
+def read_templates(text: str) -> tuple[tuple[Speaker, str], ...]:
+    """The messages of a stored form: speaker, and template with its places."""
+    return _decode_form(text).messages
+
+
 def form_of(body: bytes) -> str:
     """Which form (role, limits, kind of reply, templates) a stored request has: its digest in hex."""
     return _decode_shape(body).form
