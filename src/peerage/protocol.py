@@ -29,7 +29,9 @@ from peerage.kinds import (
     Encoding,
     Kind,
     Text,
+    Turn,
     Unusable,
+    WithTool,
     visible,
 )
 
@@ -59,8 +61,10 @@ __all__ = [
     "Steps",
     "Text",
     "Together",
+    "Turn",
     "Unusable",
     "Voided",
+    "WithTool",
     "Yielded",
     "fence",
     "places",
@@ -274,6 +278,21 @@ class Reply(Struct, frozen=True, gc=False):
     @property
     def ok(self) -> bool:
         return self.status == "ok"
+
+    def after(self, earlier: Reply) -> Reply:
+        """This reply with the tokens, time and cost of both; a sum with something unknown is unknown."""
+
+        def both(a: int | None, b: int | None) -> int | None:
+            return None if a is None or b is None else a + b
+
+        return msgspec.structs.replace(
+            self,
+            input_tokens=both(earlier.input_tokens, self.input_tokens),
+            output_tokens=both(earlier.output_tokens, self.output_tokens),
+            latency_ms=earlier.latency_ms + self.latency_ms,
+            cost_nano=both(earlier.cost_nano, self.cost_nano),
+            energy_mwh=both(earlier.energy_mwh, self.energy_mwh),
+        )
 
 
 class Together:

@@ -98,7 +98,7 @@ class Driver:
             return [repair]
         first = self._first_tries.pop(key, None)
         if first is not None:
-            reply = _sum(first, reply)
+            reply = reply.after(first)
         if not branch.many:
             self._advance(branch, reply, branch.void)
         else:
@@ -252,19 +252,3 @@ def _repair(ask: Ask, raw: Reply, problem: str) -> Ask:
         Message("user", _REPAIR_TEMPLATE, {"problem": problem, "instruction": instruction}),
     )
     return msgspec.structs.replace(ask, key=ask.key + REPAIR, messages=messages)
-
-
-def _sum(first: Reply, second: Reply) -> Reply:
-    """The second try's reply with the cost of both."""
-
-    def both(a: int | None, b: int | None) -> int | None:
-        return None if a is None or b is None else a + b
-
-    return msgspec.structs.replace(
-        second,
-        input_tokens=both(first.input_tokens, second.input_tokens),
-        output_tokens=both(first.output_tokens, second.output_tokens),
-        latency_ms=first.latency_ms + second.latency_ms,
-        cost_nano=both(first.cost_nano, second.cost_nano),
-        energy_mwh=both(first.energy_mwh, second.energy_mwh),
-    )

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 from peerage.kinds.color import Color, Encoded, Encoding
 from peerage.kinds.plain import Choice, Chosen, Code, Text
 from peerage.kinds.reading import Unusable, between, json_object, visible
+from peerage.kinds.tool import Turn, WithTool
 
 __all__ = [
     "AnyKind",
@@ -22,7 +23,9 @@ __all__ = [
     "Encoding",
     "Kind",
     "Text",
+    "Turn",
     "Unusable",
+    "WithTool",
     "between",
     "json_object",
     "visible",
@@ -42,4 +45,4 @@ class Kind(Protocol):
         """The value of a reply; raises `Unusable`."""
 
 
-AnyKind: TypeAlias = Text | Choice | Color | Encoding | Code
+AnyKind: TypeAlias = Text | Choice | Color | Encoding | Code | WithTool

@@ -23,7 +23,7 @@ from peerage.players import house_code as code
 from peerage.players import house_colors as colors
 from peerage.players import house_texts as texts
 from peerage.players.client import Answer, Call, PlayerError
-from peerage.protocol import Choice, Code, Color, Encoding, Text
+from peerage.protocol import Choice, Code, Color, Encoding, Text, WithTool
 from peerage.settings import PlayerSettings
 
 SPREAD, DRAFT_SPREAD = 0.12, 0.25
@@ -84,8 +84,13 @@ class HouseClient:
             malformed = draws[4] * _UNIT < faults.malformed
         hidden = None
         expects = call.expects
+        tries = isinstance(expects, WithTool) and code.tries(key, self.skill)
+        if isinstance(expects, WithTool) and not tries:
+            expects = expects.answer
         if refused:
             text = _pick(texts.REFUSALS, draws[8])
+        elif tries:
+            text = _pick(texts.RAMBLES, draws[8]) if malformed else code.TRIED
         elif isinstance(expects, Text):
             spread = DRAFT_SPREAD if call.role == "author" else SPREAD
             quality = self.skill + spread * _normal((draws[5] + 0.5) * _UNIT)

@@ -23,6 +23,14 @@ _TALK = (
 )
 _COMMENT = "# it reads the input, works through it as the task says and prints the result; nothing clever"
 
+TRIED = "I work it out first.\n\n```python\nprint(sum(n * n for n in range(100)))\n```"
+"""What a house player runs where Python is a tool: it has no use for what comes of it."""
+
+
+def tries(key: str, skill: float) -> bool:
+    """Whether a house player of that skill runs a program in this turn: the able ones do, once."""
+    return skill >= WRONG_BELOW and key.endswith("/turn/1")
+
 
 def program(solutions: Sequence[str] | None, quality: float, draws: Sequence[int]) -> str:
     """A reply with a program of that quality; `solutions` run from the best to the worst.
