@@ -192,8 +192,8 @@ def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Calla
 
 
 class Part(NamedTuple):
-    """What fills one place of a template, as stored: the reply to the request `reply`, a text by `digest` (hex),
-    or `text` itself; `label` is what a quote is introduced as, None for what no player wrote."""
+    """What fills one place of a template, as stored: the reply to the request `reply`, a text by `digest`
+    (hex), or `text` itself; `label` is what a quote is introduced as, None for what no player wrote."""
 
     place: str
     label: str | None
@@ -211,7 +211,7 @@ class Shown(NamedTuple):
 
 
 def read_shown(body: bytes) -> Shown | None:
-    """What a stored request shows, its texts not looked up; None for a run, which shows nothing to anybody."""
+    """What a stored request shows, its texts not looked up; None for a run, which nobody sees."""
     if body.startswith(_RUN):
         return None
     request = _decode_request(body)
