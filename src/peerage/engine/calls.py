@@ -19,12 +19,12 @@ from peerage.engine.budget import Verdict
 from peerage.engine.codec import Text, reply_body
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.journal import Journal
-from peerage.engine.pending import Pending, backoff, most_nano, stated_wait
+from peerage.engine.pending import Pending, Rendering, backoff, most_nano, stated_wait
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
 from peerage.players.client import Answer, Call, Client, InstantClient, PlayerError
 from peerage.players.prices import Price
-from peerage.protocol import SANDBOX, Ask, Reply, Run, Speaker, fence, render, storable
+from peerage.protocol import SANDBOX, Ask, Reply, Run, storable
 from peerage.settings import Engine, PlayerSettings
 
 if TYPE_CHECKING:
@@ -215,25 +215,23 @@ class Calls:
             pending.attempt += 1
             self._intent(pending)
             return
-        pending.messages, pending.worst = self._rendered(pending, ask)
+        pending.prompt = Rendering(ask, pending.seed)
+        pending.worst = self._worst(pending.player, ask, pending.prompt)
         pending.attempt += 1
         self._intent(pending)
 
     def worst_nano(self, pending: Pending) -> int:
         """What a request may cost at most; 0 when that is unknown, or it is a program."""
-        return 0 if isinstance(pending.ask, Run) else self._rendered(pending, pending.ask)[1] or 0
+        ask = pending.ask
+        if isinstance(ask, Run):
+            return 0
+        return self._worst(pending.player, ask, Rendering(ask, pending.seed)) or 0
 
-    def _rendered(self, pending: Pending, ask: Ask) -> tuple[list[tuple[Speaker, str]], int | None]:
-        """A request as it is sent, and what it may cost at most."""
-        mark = fence(pending.seed, ask.key)
-        size = OVERHEAD_BYTES
-        messages: list[tuple[Speaker, str]] = []
-        for message in ask.messages:
-            text = render(message, mark)
-            size += len(text) if text.isascii() else len(text.encode())
-            messages.append((message.speaker, text))
-        price = self._lines[pending.player].price
-        return messages, price.worst_nano(size, self._limit(pending.player, ask))
+    def _worst(self, player: str, ask: Ask, prompt: Rendering) -> int | None:
+        price = self._lines[player].price
+        if price.free:
+            return 0
+        return price.worst_nano(prompt.size + OVERHEAD_BYTES, self._limit(player, ask))
 
     def _intent(self, pending: Pending) -> None:
         key, attempt, worst = pending.ask.key, pending.attempt, pending.worst
@@ -259,7 +257,7 @@ class Calls:
         call = Call(
             ask.key,
             ask.role,
-            pending.messages,
+            pending.prompt,
             ask.expects,
             self._limit(pending.player, ask),
             None if own.temperature is not None else ask.temperature,
@@ -373,7 +371,7 @@ class Calls:
         )
         self._journal.touch()
         self.answered += 1
-        pending.messages = []
+        pending.prompt = ()
         self._replied(pending, raw, leaf(key, pending.player, pending.body, body))
         if self._uncovered:
             self._freed(pending.match)

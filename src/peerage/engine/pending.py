@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from typing import overload
 
 from peerage.engine.driver import Driver
 from peerage.engine.records import Tally
 from peerage.ledger.store import Exchange
 from peerage.match import Fixture
-from peerage.protocol import SANDBOX, Answered, Reply, Speaker
+from peerage.protocol import SANDBOX, Answered, Ask, Reply, Speaker, fence, render
 from peerage.settings import Engine
 
 
@@ -28,10 +30,48 @@ class MatchUnderWay:
         self.tally = Tally()
 
 
+class Rendering(Sequence[tuple[Speaker, str]]):
+    """A prompt as it is sent: (speaker, text) pairs, rendered when first looked at.
+
+    A player in this process that does not read its prompt costs no rendering.
+    """
+
+    __slots__ = ("_ask", "_seed", "_shown")
+
+    def __init__(self, ask: Ask, seed: str) -> None:
+        self._ask = ask
+        self._seed = seed
+        self._shown: list[tuple[Speaker, str]] | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of its texts in UTF-8."""
+        return sum([len(text) if text.isascii() else len(text.encode()) for _, text in self._all()])
+
+    def _all(self) -> list[tuple[Speaker, str]]:
+        if self._shown is None:
+            mark = fence(self._seed, self._ask.key)
+            self._shown = [(message.speaker, render(message, mark)) for message in self._ask.messages]
+        return self._shown
+
+    def __len__(self) -> int:
+        return len(self._ask.messages)
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[Speaker, str]: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[tuple[Speaker, str]]: ...
+    def __getitem__(self, at: int | slice) -> tuple[Speaker, str] | list[tuple[Speaker, str]]:
+        return self._all()[at]
+
+    def __iter__(self) -> Iterator[tuple[Speaker, str]]:
+        return iter(self._all())
+
+
 class Pending:
     """A request on its way. `tries` counts attempts of this process, `attempt` those of all."""
 
-    __slots__ = ("ask", "attempt", "body", "match", "messages", "player", "seed", "tries", "worst")
+    __slots__ = ("ask", "attempt", "body", "match", "player", "prompt", "seed", "tries", "worst")
 
     def __init__(self, match: int, seed: str, player: str, ask: Answered, body: bytes, attempt: int) -> None:
         self.match = match
@@ -42,7 +82,7 @@ class Pending:
         self.attempt = attempt
         self.tries = 0
         self.worst: int | None = None
-        self.messages: list[tuple[Speaker, str]] = []
+        self.prompt: Sequence[tuple[Speaker, str]] = ()
 
 
 def most_nano(pending: Pending, raw: Reply) -> int | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.kinds.reading import Unusable, blocks, json_object, unix, visible
+from peerage.kinds.reading import Unusable, blocks, json_object, json_whole, unix, visible
 
 
 class Text(Struct, frozen=True, tag="text"):
@@ -70,9 +70,9 @@ class Choice(Struct, frozen=True, tag="choice"):
 
     def _as_asked(self, text: str) -> Chosen | None:
         """The value of a reply that is just what was asked for; the many, and read ten times as fast."""
-        if not text.startswith("{") or text.count(f'"{self.field}"') != 1 or "```" in text:
+        if not text.startswith("{") or text.count(f'"{self.field}"') != 1:
             return None
-        found = json_object(text) or {}
+        found = json_whole(text) or {}
         option = self._option(str(found.get(self.field, "")))
         reason = found.get("reason", "")
         if option is None or not isinstance(reason, str):

@@ -100,10 +100,13 @@ def json_object(text: str) -> dict[str, Any] | None:
     """The one JSON object that `text` is, or that stands in its only code fence; None when there is none."""
     fenced = _FENCED.findall(text) if "```" in text else []
     candidate = (fenced[0] if len(fenced) == 1 else text).strip()
-    if not candidate.startswith("{"):
-        return None
+    return json_whole(candidate) if candidate.startswith("{") else None
+
+
+def json_whole(text: str) -> dict[str, Any] | None:
+    """The JSON object that `text` is; None when it is no JSON object."""
     try:
-        found = msgspec.json.decode(candidate)
+        found = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
