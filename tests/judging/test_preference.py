@@ -1,0 +1,130 @@
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from peerage.judging.panel import Ballot
+from peerage.judging.preference import (
+    Mark,
+    deviations,
+    kin_leans,
+    length_bias,
+    length_leans,
+    marks_of,
+    positions,
+)
+from peerage.judging.statistics import PanelRecord, judge_statistics
+
+PLAYERS = {"judge/1": "kit", "judge/2": "lou", "judge/3": "max", "A": "ann", "B": "bob"}
+FAMILIES = {"kit": "k", "ann": "k", "lou": "l", "max": "m", "bob": "b"}
+
+
+def family(judge: str, author: str) -> bool:
+    return FAMILIES[judge] == FAMILIES[author]
+
+
+def ballot(judge: str, *verdicts: str) -> Ballot:
+    said = dict(zip(("A-B", "B-A"), verdicts, strict=False))
+    unusable = "void" in verdicts
+    vote = "abstain" if unusable else verdicts[0] if len(set(verdicts)) == 1 else "tie"
+    return Ballot(judge, vote, said, not unusable and len(set(verdicts)) > 1)
+
+
+def panel(*ballots: Ballot) -> PanelRecord:
+    return PanelRecord(PLAYERS, ("A", "B"), ballots)
+
+
+def test_marks_are_the_points_of_valid_votes() -> None:
+    found = marks_of(
+        panel(ballot("judge/1", "A", "A"), ballot("judge/2", "A", "B"), ballot("judge/3", "void", "A")),
+        "7",
+        {"A": 100},
+    )
+    assert found == [
+        Mark("kit", "ann", "7", 1.0, 100),
+        Mark("kit", "bob", "7", 0.0, None),
+        Mark("lou", "ann", "7", 0.5, 100),
+        Mark("lou", "bob", "7", 0.5, None),
+    ]
+
+
+def test_a_mark_is_measured_against_the_others_for_the_same_answer() -> None:
+    marks = [Mark("x", "a", "1", 9), Mark("y", "a", "1", 4), Mark("z", "a", "1", 2), Mark("x", "b", "1", 9)]
+    assert [(d.mark.judge, d.excess) for d in deviations(marks)] == [("x", 6), ("y", -1.5), ("z", -4.5)]
+    kin = deviations(marks, lambda judge, author: judge == "x")
+    assert [(d.mark.judge, d.excess) for d in kin] == [("x", 6), ("y", 2), ("z", -2)], "x is no measure for y"
+
+
+def test_kin_lean_by_hand() -> None:
+    """kit gives its kin ann 8, lou and max 5 and 7; a stranger 4, the others 4 and 6: so +2, -1; mean ½."""
+    marks = [
+        *(Mark(judge, "ann", "1", value) for judge, value in (("kit", 8), ("lou", 5), ("max", 7))),
+        *(Mark(judge, "bob", "1", value) for judge, value in (("kit", 4), ("lou", 4), ("max", 6))),
+    ]
+    found = kin_leans(marks, family)
+    assert list(found) == ["kit"], "lou and max have no kin here"
+    assert found["kit"].value == pytest.approx(2 - 0.5)
+    assert kin_leans(marks, lambda judge, author: judge == author) == {}
+
+
+def test_the_lean_of_a_duel_is_that_of_the_statistics() -> None:
+    rng = Random(5)
+    panels = [panel(*[ballot(f"judge/{at}", *[rng.choice("AB")] * 2) for at in (1, 2, 3)]) for _ in range(40)]
+    marks = [mark for at, one in enumerate(panels) for mark in marks_of(one, str(at), {})]
+    found = kin_leans(marks, family)["kit"]
+    assert found.value == pytest.approx(judge_statistics(panels, FAMILIES)["kit"].kin_lean)
+    assert found.lower is not None
+    assert found.upper is not None
+    assert found.lower < found.value < found.upper
+    assert found.units == 40
+
+
+def test_length_by_hand() -> None:
+    """Answers of 100 and 400 characters: two doublings apart. Judge x gives the long one 6 more, y 2 more."""
+    marks = [
+        *(Mark("x", author, "1", value, chars) for author, value, chars in (("a", 2, 100), ("b", 8, 400))),
+        *(Mark("y", author, "1", value, chars) for author, value, chars in (("a", 5, 100), ("b", 7, 400))),
+    ]
+    overall = length_bias(marks)
+    assert overall is not None
+    assert overall.value == pytest.approx(2), "4 more on average, over two doublings"
+    leans = length_leans(marks)
+    assert leans["x"].value == pytest.approx(2), "x: 4 more than y, over two doublings"
+    assert leans["y"].value == pytest.approx(-2)
+    assert length_bias([mark._replace(chars=None) for mark in marks]) is None
+    assert length_bias([mark._replace(chars=50) for mark in marks]) is None
+
+
+def test_positions_by_hand() -> None:
+    found = positions(
+        [
+            panel(ballot("judge/1", "A", "B"), ballot("judge/2", "A", "A")),
+            panel(ballot("judge/1", "B", "B"), ballot("judge/2", "tie", "A"), ballot("judge/3", "void", "A")),
+        ]
+    )
+    kit, lou, none = found["kit"], found["lou"], found["max"]
+    assert kit.flips is not None
+    assert kit.flips.value == 0.5
+    assert kit.first is not None
+    assert kit.first.value == 0.75, "A in A-B, B in B-A, then B second and first"
+    assert lou.first is not None
+    assert lou.first.value == pytest.approx(1 / 3)
+    assert none.flips is None
+
+
+@given(st.integers(0, 10_000))
+def test_strictness_is_no_favour(seed: int) -> None:
+    """Whatever a judge adds to all its marks, what it is found to favour stays as it was."""
+    rng = Random(seed)
+    people = ["kit", "ann", "bob", "lou"]
+    marks = [
+        Mark(judge, author, str(contest), rng.randint(0, 10), rng.randint(1, 999))
+        for contest in range(6)
+        for judge in people
+        for author in people
+        if judge != author
+    ]
+    strict = [mark._replace(value=mark.value + 3 * (mark.judge == "kit")) for mark in marks]
+    for measure in (lambda m: kin_leans(m, family)["kit"].value, lambda m: length_leans(m)["kit"].value):
+        assert measure(strict) == pytest.approx(measure(marks))  # type: ignore[no-untyped-call]
