@@ -1,0 +1,113 @@
+"""Templates, and how values are written on a page.
+
+Whatever a template writes passes through `protocol.visible` and is escaped: no name, no reply and no reason
+becomes markup, steers the direction of text, or hides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from peerage.protocol import visible
+
+DASH = "–"
+
+
+class View(NamedTuple):
+    """A template and what fills it; `title` is the page's own, `here` the entry of the menu it belongs to."""
+
+    template: str
+    title: str
+    here: str
+    values: Mapping[str, Any]
+
+
+def render(template: str, values: Mapping[str, Any]) -> bytes:
+    """A page from a template of this room."""
+    return environment().get_template(template).render(values).encode("utf-8", "replace")
+
+
+@cache
+def environment() -> Environment:
+    """Escapes by default; a name that is not there is an error."""
+    made = Environment(
+        loader=PackageLoader("peerage.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "money": money,
+        "whole": whole,
+        "tenths": tenths,
+        "percent": percent,
+        "seconds": seconds,
+        "day": day,
+        "time": moment,
+        "ranks": ranks,
+        "wbr": breakable,
+    }
+    return made
+
+
+def money(dollars: float | None) -> str:
+    """Dollars, with as many digits as tell small sums apart."""
+    if dollars is None:
+        return DASH
+    if dollars >= 1 or dollars == 0:
+        return f"${dollars:,.2f}"
+    return f"${dollars:.4f}" if dollars >= 0.001 else f"${dollars:.6f}"
+
+
+def whole(value: float | None) -> str:
+    return DASH if value is None else f"{value:,.0f}"
+
+
+def tenths(value: float | None) -> str:
+    return DASH if value is None else f"{value:,.1f}"
+
+
+def percent(share: float | None) -> str:
+    return DASH if share is None else f"{100 * share:.0f} %"
+
+
+def seconds(value: float | None) -> str:
+    if value is None:
+        return DASH
+    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
+
+
+def day(at_ms: int) -> str:
+    """A day in UTC."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d")
+
+
+def moment(at_ms: int) -> str:
+    """A minute in UTC."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def ranks(span: tuple[int, int] | None) -> str:
+    """The ranks left open."""
+    if span is None:
+        return DASH
+    best, worst = span
+    return f"{best}" if best == worst else f"{best}–{worst}"
+
+
+def breakable(name: str) -> Markup:
+    """A long name that may be broken after its punctuation."""
+    shown = visible(name)
+    return Markup("").join(
+        [escape(part) + Markup("<wbr>") * (part in "/:-_.") for part in shown]
+        if len(shown) > 12
+        else [escape(shown)]
+    )

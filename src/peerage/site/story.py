@@ -1,0 +1,194 @@
+"""Finished matches as pages tell them: what was asked in which order, what each seat saw and said.
+
+Like `tables.transcript`, for thousands of matches: a request is told by what filled it, which the pages link
+to, and is not rendered word for word; its templates stand once, on the page of methods. House answers' hidden
+quality never appears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+import msgspec
+
+from peerage.challenges.drafting import Draft
+from peerage.engine.codec import (
+    Part,
+    by_hex,
+    read_fixture,
+    read_form,
+    read_provenance,
+    read_record,
+    read_reply,
+    read_shown,
+)
+from peerage.engine.records import answered_first
+from peerage.judging.panel import Ballot
+from peerage.ledger.merkle import GENESIS, leaf
+from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
+from peerage.match import Fixture, MatchRecord, Seat
+from peerage.protocol import SANDBOX, AnyKind, Chosen, Role, Unusable, ran
+
+
+class Step(NamedTuple):
+    """One request and its reply, as `tables.views.ExchangeView`; `parts` are what filled the form `form`.
+
+    `digest` is its leaf in the match's Merkle tree, in hex, empty without a reply.
+    """
+
+    key: str
+    label: str
+    role: str
+    player: str
+    form: str
+    parts: tuple[Part, ...]
+    status: str
+    reply: str
+    reason: str
+    choice: str
+    input_tokens: int | None
+    output_tokens: int | None
+    latency_s: float | None
+    cost_usd: float | None
+    model: str
+    truncated: bool
+    attempts: int
+    digest: str
+
+
+class Story(NamedTuple):
+    """A finished match. `groups` are its steps in the order they were asked, consecutive ones of one role
+    together; `previous` is the chain value before its record, all digests in hex."""
+
+    fixture: Fixture
+    record: MatchRecord
+    summary: Summary
+    groups: tuple[tuple[str, tuple[Step, ...]], ...]
+    drafts: tuple[Draft, ...]
+    ballots: tuple[Ballot, ...]
+    record_digest: str
+    previous: str
+    chain: str
+
+    @property
+    def players(self) -> dict[str, str]:
+        """Who sits at each label."""
+        return {seat.label: seat.player for seat in self.fixture.all_seats()}
+
+    @property
+    def best(self) -> float:
+        """The best score."""
+        return max(self.record.outcome.scores.values(), default=0.0)
+
+    @property
+    def contestants(self) -> tuple[Seat, ...]:
+        """The contestants, the best score first."""
+        scores = self.record.outcome.scores
+        return tuple(sorted(self.fixture.seats, key=lambda seat: -scores.get(seat.label, 0.0)))
+
+
+class Reader:
+    """Reads stories from a ledger whose texts it holds."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._texts = by_hex(ledger.texts())
+        self._forms: dict[str, tuple[Role, AnyKind]] = {}
+
+    def stories(self, first: int, last: int) -> Iterator[Story]:
+        """The finished matches first..last. Raises LedgerError when rows are missing."""
+        exchanges = {
+            number: list(rows)
+            for number, rows in groupby(self._ledger.exchanges(first, last), attrgetter("match"))
+        }
+        before = next((row.chain for row in self._ledger.records(first - 1, first - 1)), GENESIS)
+        rows = zip(
+            self._ledger.fixtures(first, last),
+            self._ledger.records(first, last),
+            self._ledger.summaries(first, last),
+            strict=False,
+        )
+        for issued, row, summary in rows:
+            if not issued.number == row.number == summary.number:
+                raise LedgerError(f"{self._ledger.address} lacks rows; `peerage verify` says which")
+            yield self._story(issued, row, summary, exchanges.get(row.number, []), before)
+            before = row.chain
+
+    def text(self, part: Part) -> str:
+        """What filled a place that no reply filled."""
+        return self._texts(part.digest) if part.digest else part.text
+
+    def _story(
+        self, issued: FixtureRow, row: RecordRow, summary: Summary, exchanges: list[Exchange], before: bytes
+    ) -> Story:
+        fixture, record = read_fixture(issued.body, self._texts), read_record(row.body)
+        attempts: dict[str, int] = {}
+        for exchange in exchanges:
+            attempts[exchange.key] = attempts.get(exchange.key, 0) + 1
+        steps = [self._step(one, attempts[key]) for key, one in answered_first(exchanges).items()]
+        detail = record.outcome.detail
+        return Story(
+            fixture,
+            record,
+            summary,
+            tuple([(role, tuple(found)) for role, found in groupby(steps, attrgetter("role"))]),
+            msgspec.convert(detail.get("drafts", ()), tuple[Draft, ...]),
+            msgspec.convert(detail.get("ballots", ()), tuple[Ballot, ...]),
+            sha256(row.body).hexdigest(),
+            before.hex(),
+            row.chain.hex(),
+        )
+
+    def _step(self, exchange: Exchange, attempts: int) -> Step:
+        key, player = exchange.key, exchange.player
+        shown = read_shown(exchange.request)
+        label, form, parts = (SANDBOX, "", ()) if shown is None else shown
+        role, kind = ("sandbox", None) if shown is None else self._form(form)
+        if exchange.reply is None:
+            return Step(
+                key, label, role, player, form, parts, "waiting", "", "", "", None, None, None, None, "",
+                False, attempts, "",
+            )  # fmt: skip
+        raw = read_reply(key, exchange.reply)
+        made = read_provenance(exchange.reply)
+        status, reply, reason, choice = str(raw.status), raw.text, raw.reason, ""
+        if kind is None and status == "ok":
+            done = ran(raw.text)
+            status, reply, reason = done.status, done.stdout, done.stderr
+        elif kind is not None and status == "ok":
+            try:
+                value = kind.parse(raw.text)
+            except Unusable as unusable:
+                status, reason = "invalid", str(unusable)
+            else:
+                if isinstance(value, Chosen):
+                    choice, reply = value.choice, value.reason
+        return Step(
+            key,
+            label,
+            role,
+            player,
+            form,
+            parts,
+            status,
+            reply,
+            reason,
+            choice,
+            raw.input_tokens,
+            raw.output_tokens,
+            raw.latency_ms / 1e3,
+            None if raw.cost_nano is None else raw.cost_nano / 1e9,
+            made.model,
+            made.truncated,
+            attempts,
+            leaf(key, player, exchange.request, exchange.reply).hex(),
+        )
+
+    def _form(self, digest: str) -> tuple[Role, AnyKind]:
+        if digest not in self._forms:
+            self._forms[digest] = read_form(self._texts(digest))
+        return self._forms[digest]
