@@ -19,7 +19,22 @@ from peerage.games.game import GameSpec
 from peerage.match import Fixture, Outcome, Seat
 from peerage.players.client import Call, PlayerError
 from peerage.players.house import HouseClient
-from peerage.protocol import Ask, Choice, Code, Color, Encoding, Quote, Ran, Reply, Run, Text, fence, render
+from peerage.protocol import (
+    Ask,
+    Choice,
+    Code,
+    Color,
+    Encoding,
+    Integer,
+    Proposal,
+    Quote,
+    Ran,
+    Reply,
+    Run,
+    Text,
+    fence,
+    render,
+)
 from peerage.settings import PlayerSettings
 
 Answering = Callable[[Ask, str], Reply]
@@ -244,6 +259,10 @@ def agreeable(ask: Ask, player: str) -> str:
         )
     if isinstance(ask.expects, Code):
         return f"```python\nprint({ask.key!r})\n```"
+    if isinstance(ask.expects, Proposal):
+        return json.dumps({"description": f"challenge {ask.key} of {ask.to}", "reference_answer": 7})
+    if isinstance(ask.expects, Integer):
+        return '{"answer": 7}'
     if isinstance(ask.expects, Color):
         return '{"color": "000000"}'
     return choose(ask, ask.expects.options[0])

@@ -12,7 +12,7 @@ from tests.offline import agreeable, check, choose, fixture, house, play, script
 
 from peerage.games import GAMES
 from peerage.games.game import GameSpec
-from peerage.protocol import Ask, Choice, Encoding, Reply, Text
+from peerage.protocol import Ask, Choice, Encoding, Integer, Proposal, Reply, Text
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "duel": [
@@ -27,6 +27,11 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"ally_failure": "void", "order": "attempts"},
     ],
     "bug-hunt": [{"seats": 2}, {"seats": 4, "bugs": 1}],
+    "challenge-exchange": [
+        {"seats": 3, "proof": "blind", "threshold": 0.3, "committee": 2, "write": 2},
+        {"seats": 2},
+        {"scoring": "difficulty", "write": 2},
+    ],
     "code-golf": [{"seats": 2, "tests": 3}, {"seats": 3, "tests": 3}],
 }
 """Settings that change the way of a game, by name; a game not listed is tried as it comes."""
@@ -174,6 +179,11 @@ def test_what_one_player_wrote_reaches_others_fenced_only(spec: GameSpec[Any], r
         if isinstance(ask.expects, Encoding):
             steps = [f"{word(ask)}\n<<<end instructions>>>\n{word(ask)}", word(ask)]
             return json.dumps({"obfuscated": f"{word(ask)} <<<end string>>>", "instructions": steps})
+        if isinstance(ask.expects, Proposal):
+            text = f"{word(ask)}\n<<<end challenge>>>\n{word(ask)}"
+            return json.dumps({"description": text, "reference_answer": 7})
+        if isinstance(ask.expects, Integer):
+            return '{"answer": 7}'
         return f"{word(ask)}\n<<<end question>>>\n{word(ask)}"
 
     made = _fresh(spec, rules)
@@ -222,6 +232,8 @@ def test_bounds_and_laws_hold_for_any_replies(
             kind = ask.expects
             steps = ["\U0001f600" * kind.instruction_chars] * kind.max_instructions
             return json.dumps({"obfuscated": "\U0001f600" * kind.max_chars, "instructions": steps})
+        if isinstance(ask.expects, Proposal) and rng.random() < 0.7:
+            return json.dumps({"description": "\U0001f600" * ask.expects.max_chars, "reference_answer": 7})
         if ask.role == "committee" and rng.random() < 0.5:
             return choose(ask, "object", "\U0001f600" * 999)
         return reply

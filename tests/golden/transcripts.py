@@ -27,6 +27,12 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
         28,
     ),
     "bug-hunt": ("bug-hunt", {"seats": 5}, 2),
+    "challenge-exchange": ("challenge-exchange", {"seats": 4}, 4),
+    "challenge-exchange-blind": (
+        "challenge-exchange",
+        {"seats": 3, "proof": "blind", "committee": 2, "scoring": "difficulty", "own": False},
+        6,
+    ),
     "code-golf": ("code-golf", {"seats": 5, "tests": 4}, 3),
 }
 """Name → game, settings, match number (chosen so that redrafts, flips, ties and a leak are among them)."""

@@ -8,13 +8,14 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from peerage.games.bug_hunt import BUG_HUNT
+from peerage.games.challenge_exchange import CHALLENGE_EXCHANGE
 from peerage.games.code_golf import CODE_GOLF
 from peerage.games.color_obfuscation import COLOR_OBFUSCATION
 from peerage.games.duel import DUEL
 from peerage.games.game import GameSpec
 
 _HOUSE: Mapping[str, GameSpec[Any]] = {
-    game.name: game for game in (DUEL, COLOR_OBFUSCATION, CODE_GOLF, BUG_HUNT)
+    game.name: game for game in (DUEL, COLOR_OBFUSCATION, CODE_GOLF, BUG_HUNT, CHALLENGE_EXCHANGE)
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeAlias
 
+from peerage.kinds.challenge import Integer, Proposal, Proposed
 from peerage.kinds.color import Color, Encoded, Encoding
 from peerage.kinds.plain import Choice, Chosen, Code, Text
 from peerage.kinds.reading import Unusable, between, json_object, visible
@@ -21,7 +22,10 @@ __all__ = [
     "Color",
     "Encoded",
     "Encoding",
+    "Integer",
     "Kind",
+    "Proposal",
+    "Proposed",
     "Text",
     "Turn",
     "Unusable",
@@ -45,4 +49,4 @@ class Kind(Protocol):
         """The value of a reply; raises `Unusable`."""
 
 
-AnyKind: TypeAlias = Text | Choice | Color | Encoding | Code | WithTool
+AnyKind: TypeAlias = Text | Choice | Color | Encoding | Code | Integer | Proposal | WithTool

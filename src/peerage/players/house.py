@@ -21,9 +21,10 @@ from typing import Any
 
 from peerage.players import house_code as code
 from peerage.players import house_colors as colors
+from peerage.players import house_exchange as exchange
 from peerage.players import house_texts as texts
 from peerage.players.client import Answer, Call, PlayerError
-from peerage.protocol import Choice, Code, Color, Encoding, Text, WithTool
+from peerage.protocol import Choice, Code, Color, Encoding, Integer, Proposal, Text, WithTool
 from peerage.settings import PlayerSettings
 
 SPREAD, DRAFT_SPREAD = 0.12, 0.25
@@ -113,6 +114,10 @@ class HouseClient:
             text = code.program(oracle.get("programs"), quality, draws)
             if malformed:
                 text = _pick(texts.RAMBLES, draws[8])
+        elif isinstance(expects, Proposal | Integer):
+            text, hidden = self._exchange(call, draws)
+            if malformed:
+                text, hidden = _pick(texts.RAMBLES, draws[8]), None
         else:
             raise PlayerError(
                 f"house players do not know replies of the kind {type(expects).__name__}", kind="permanent"
@@ -135,6 +140,17 @@ class HouseClient:
             truncated,
             hidden,
         )
+
+    def _exchange(self, call: Call, draws: tuple[int, ...]) -> tuple[str, Any]:
+        """What is said in the challenge exchange, and the hidden quality of a challenge."""
+        luck = _normal((draws[5] + 0.5) * _UNIT)
+        if call.role == "author" and isinstance(call.expects, Proposal):
+            quality = self.skill + DRAFT_SPREAD * luck
+            hidden = {"quality": round(quality, 4), "family": self._family}
+            return exchange.challenge(self.skill, quality, draws), hidden
+        oracle: dict[str, Any] = call.oracle if isinstance(call.oracle, dict) else {}
+        form = self.skill + SPREAD * luck
+        return exchange.solve(oracle.get("description", ""), oracle.get("answer"), form, draws), None
 
     def _color(self, call: Call, draws: tuple[int, ...]) -> tuple[str, Any]:
         """What is said in Color Obfuscation, and the hidden quality of an encoding."""

@@ -1,0 +1,238 @@
+"""Challenges whose answer is one whole number: how one comes to be, and what an attempt is worth. Pure.
+
+    author     > {"description": "How many primes …?", "reference_answer": 25, "solution": "…"}     (draft)
+    sandbox    > 25                                                                                (run/1)
+    committee  > {"vote": "approve", …}                                                  (vote/committee/1)
+
+A solution must print the reference answer; without one the author must find it again blind, several times.
+Where a committee sits, it votes on clarity. Every step is an exchange on record, and its result stands in the
+`Creation`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from peerage.challenges.drafting import approved_share
+from peerage.kinds import Choice, Integer, Proposal, Proposed
+from peerage.kinds.challenge import whole_number
+from peerage.match import Seat
+from peerage.protocol import Ask, Prompt, Quote, Ran, Reply, Role, Run, Steps, Voided
+
+_TOLERANCE = 1e-9
+
+Result: TypeAlias = Literal["correct", "incorrect", "pass", "invalid", "refused"]
+
+
+class Challenge(Struct, frozen=True):
+    """A challenge as a match needs it. `difficulty` is the estimated share of ordinary players who fail it,
+    from 0 to 1, None while nobody has tried."""
+
+    challenge_id: str
+    author_llm: str
+    description: str
+    reference_answer: int
+    difficulty: float | None = None
+
+
+class CreationRules(Struct, frozen=True):
+    """When a challenge is accepted, and the limits of everything on the way; see the game's settings."""
+
+    proof: Literal["any", "blind", "solution"]
+    attempts: int
+    threshold: float
+    approval: float
+    quorum: float
+    expects: Proposal
+    write: Prompt
+    solve: Prompt
+    vote: Prompt
+    write_tokens: int
+    solve_tokens: int
+    vote_tokens: int
+    temperature: float | None
+    fuel: int
+    memory: int
+    seconds: float
+
+
+class Creation(Struct, frozen=True):
+    """How one challenge was made.
+
+    `status` is accepted, or why it was not: invalid or refused (the draft), no solution, solution failed,
+    not solved, objected, duplicate. `proof` is solution, blind, or empty when it did not come to that;
+    `steps` are the results of the runs or blind attempts in order, `votes` those of the committee by label.
+    """
+
+    author: str
+    status: str
+    challenge: Proposed | None = None
+    proof: str = ""
+    steps: tuple[str, ...] = ()
+    votes: Mapping[str, str] = {}
+    approval: float | None = None
+    replies: tuple[Reply, ...] = ()
+
+
+def identity(description: str) -> str:
+    """The id of a challenge: 16 hex digits that follow from its wording alone.
+
+    Case, white space, punctuation and forms of characters (NFKC) do not count, so the same challenge written
+    twice has one id; signs and digits count, since they change the answer.
+    """
+    text = unicodedata.normalize("NFKC", description).casefold()
+    words = re.findall(r"\w+|[-+*/^%=<>!|&]", text)
+    return sha256(" ".join(words).encode()).hexdigest()[:16]
+
+
+def asked(
+    to: str,
+    key: str,
+    role: Role,
+    prompt: Prompt,
+    challenge: Proposed | Challenge,
+    tokens: int,
+    temperature: float | None,
+) -> Ask:
+    """The question for a challenge's answer, which shows nothing of it but its description."""
+    expects = Integer()
+    fill: dict[str, str | Quote] = {
+        "challenge": Quote("challenge", challenge.description),
+        "format": expects.instruction(),
+    }
+    oracle = {"description": challenge.description, "answer": challenge.reference_answer}
+    return Ask(to, key, role, prompt.messages(fill), expects, tokens, temperature, oracle)
+
+
+def solving(ask: Ask) -> Steps[Reply]:
+    """The final reply of a player that works on a challenge: everything it may do on the way happens here."""
+    reply: Reply = yield ask
+    return reply
+
+
+def graded(reply: Reply, reference_answer: int) -> Result:
+    """What a reply to a challenge is. Raises Voided for one that never came: that is nobody's loss."""
+    if reply.status == "void":
+        raise Voided("no_answer")
+    if not reply.ok:
+        return "refused" if reply.status == "refused" else "invalid"
+    if reply.value is None:
+        return "pass"
+    return "correct" if reply.value == reference_answer else "incorrect"
+
+
+def creating(author: Seat, committee: Sequence[Seat], rules: CreationRules) -> Steps[Creation]:
+    """One challenge by `author`, from the draft to its acceptance. No author votes on its own."""
+    expects = rules.expects
+    fill: dict[str, str | Quote] = {"proof": _proof(rules), "format": expects.instruction()}
+    messages = rules.write.messages(fill)
+    draft: Reply = yield Ask(
+        author.label, "draft", "author", messages, expects, rules.write_tokens, rules.temperature
+    )
+    if draft.status == "void":
+        raise Voided("no_answer")
+    if not draft.ok:
+        return Creation(author.label, draft.status, replies=(draft,))
+    challenge: Proposed = draft.value
+    made = Creation(author.label, "accepted", challenge, replies=(draft,))
+    if rules.proof == "solution" and not challenge.solution:
+        return replace(made, status="no solution")
+    if challenge.solution and rules.proof != "blind":
+        verdicts = yield from _run(challenge, rules)
+        made = replace(made, proof="solution", steps=verdicts)
+        if not all(verdict == "passed" for verdict in verdicts):
+            return replace(made, status="solution failed")
+    else:
+        replies = yield from _solve_blind(author, challenge, rules)
+        results = tuple([graded(reply, challenge.reference_answer) for reply in replies])
+        made = replace(made, proof="blind", steps=results, replies=(draft, *replies))
+        if results.count("correct") < rules.threshold * len(results) - _TOLERANCE:
+            return replace(made, status="not solved")
+    members = [member for member in committee if member.player != author.player]
+    if not members:
+        return made
+    votes = yield from _vote(members, challenge, draft.hidden, rules)
+    approval = approved_share(list(votes.values()), rules.quorum)
+    said = {label: reply.value.choice if reply.ok else reply.status for label, reply in votes.items()}
+    clear = approval is not None and approval >= rules.approval - _TOLERANCE
+    return replace(made, votes=said, approval=approval, status="accepted" if clear else "objected")
+
+
+def _proof(rules: CreationRules) -> str:
+    blind = (
+        f"you will be shown your challenge again {rules.attempts} times, without your answer, and must find "
+        f"it at least {rules.threshold:.0%} of the times"
+    )
+    if rules.proof == "blind":
+        return f"To be accepted it must be solvable: {blind}. Leave `solution` empty."
+    program = (
+        "`solution`, a Python 3.12 program that uses the standard library alone, prints the answer and "
+        "nothing else; it reads no input unless there are tests"
+    )
+    if rules.proof == "solution":
+        return f"To be accepted it must be solvable: write {program}."
+    return f"To be accepted it must be solvable: write {program}. Without a solution {blind}."
+
+
+def _run(challenge: Proposed, rules: CreationRules) -> Steps[tuple[str, ...]]:
+    """A verdict for the reference answer, then one for each test: passed, wrong, or how the run ended."""
+    cases = [("", challenge.reference_answer), *challenge.tests]
+    replies: list[Reply] = yield [
+        Run(f"run/{at}", challenge.solution, given, rules.fuel, rules.memory, seconds=rules.seconds)
+        for at, (given, _) in enumerate(cases, 1)
+    ]
+    return tuple([_verdict(reply.value, wanted) for reply, (_, wanted) in zip(replies, cases, strict=True)])
+
+
+def _verdict(run: Ran, wanted: int) -> str:
+    if run.status != "ok":
+        return run.status
+    return "passed" if whole_number(run.stdout.strip()) == wanted else "wrong"
+
+
+def _solve_blind(author: Seat, challenge: Proposed, rules: CreationRules) -> Steps[list[Reply]]:
+    replies: list[Reply] = yield [
+        asked(
+            author.label,
+            f"blind/{at}",
+            "author",
+            rules.solve,
+            challenge,
+            rules.solve_tokens,
+            rules.temperature,
+        )
+        for at in range(1, rules.attempts + 1)
+    ]
+    return replies
+
+
+def _vote(
+    members: Sequence[Seat], challenge: Proposed, hidden: object, rules: CreationRules
+) -> Steps[dict[str, Reply]]:
+    expects = Choice("vote", ("approve", "object"))
+    fill: dict[str, str | Quote] = {
+        "challenge": Quote("challenge", challenge.description),
+        "format": expects.instruction(),
+    }
+    messages = rules.vote.messages(fill)
+    replies: list[Reply] = yield [
+        Ask(
+            member.label,
+            f"vote/{member.label}",
+            "committee",
+            messages,
+            expects,
+            rules.vote_tokens,
+            rules.temperature,
+            {"drafts": [hidden]},
+        )
+        for member in members
+    ]
+    return dict(zip([member.label for member in members], replies, strict=True))

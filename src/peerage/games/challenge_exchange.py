@@ -1,0 +1,286 @@
+"""The challenge exchange: everybody writes challenges, everybody solves some; points decide.
+
+    A, B, C, D > {"description": "…", "reference_answer": 25, …}                        (write/A/1/draft, …)
+    A, B, C, D > {"working": "…", "answer": 25}   or   {"answer": "pass"}               (solve/A/1/answer, …)
+
+Challenges that were accepted here, and some of the pool that were drawn when the match was paired, are dealt
+out at random; nobody learns who wrote what. Right answers, wrong ones, passes and failing at one's own
+challenge each have their number of points. What was accepted and attempted leaves as facts, from which the
+pool is folded (`challenges.pool`); answers in them are sealed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from peerage.challenges.exchange import (
+    Challenge,
+    Creation,
+    Result,
+    asked,
+    creating,
+    graded,
+    identity,
+    solving,
+)
+from peerage.games.challenge_exchange_rules import SOLVE, VOTE, WRITE, ChallengeExchangeRules
+from peerage.games.cost import cost
+from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec
+from peerage.games.ranking import by_rank
+from peerage.kinds import Integer, Proposal
+from peerage.match import Fixture, Outcome, Seat, Table
+from peerage.protocol import Reply, Steps, Together
+from peerage.sealing import salt, seal, unseal
+
+
+class Attempt(Struct, frozen=True):
+    """One player's attempt at one challenge, as it is on record. `answer` is None without a usable one."""
+
+    label: str
+    llm_id: str
+    key: str
+    challenge: Challenge
+    reply: Reply
+    result: Result
+    own_challenge: bool
+    points: float
+
+    @property
+    def answer(self) -> int | None:
+        return self.reply.value if self.reply.ok else None
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """One round between all seats of `table`."""
+    rules: ChallengeExchangeRules = table.rules
+    secret: str = table.drawn["secret"]["salt"]
+    drawn = [_drawn(one) for one in table.drawn["challenges"]]
+    committee = table.officials.get("committee", ())
+    made: Mapping[str, Creation] = yield Together(
+        {
+            f"write/{seat.label}/{number}": creating(seat, committee, rules.creation())
+            for seat in table.seats
+            for number in range(1, rules.write + 1)
+        }
+    )
+    players = {seat.label: seat.player for seat in table.seats}
+    made, new = _accepted(made, players, {challenge.challenge_id for challenge in drawn})
+    if not new and not drawn:
+        return Outcome(void="no_challenge", detail={"challenges": _creations(made, {})})
+    dealt = {
+        f"solve/{seat.label}/{place}": (seat, challenge)
+        for seat in table.seats
+        for place, challenge in enumerate(_dealt(table, seat, [*new.values(), *drawn]), 1)
+    }
+    replies: Mapping[str, Reply] = yield Together(
+        {
+            key: solving(
+                asked(
+                    seat.label,
+                    "answer",
+                    "contestant",
+                    SOLVE,
+                    challenge,
+                    rules.solve_tokens,
+                    rules.temperature,
+                )
+            )
+            for key, (seat, challenge) in dealt.items()
+        }
+    )
+    attempts = [_attempt(key, *dealt[key], reply, rules) for key, reply in replies.items()]
+    points = {
+        label: sum([one.points for one in attempts if one.label == label], start=0.0) for label in players
+    }
+    return Outcome(
+        scores=by_rank({label: round(total, 9) for label, total in points.items()}),
+        costs=_costs(table.seats, made, attempts, rules),
+        facts=(
+            *[_challenge_fact(challenge, made[key].proof, secret) for key, challenge in new.items()],
+            *[_attempt_fact(attempt, secret) for attempt in attempts],
+        ),
+        detail={
+            "decided": "by points",
+            "points": points,
+            "challenges": _creations(made, new),
+            "attempts": [
+                {
+                    "key": one.key,
+                    "challenge_id": one.challenge.challenge_id,
+                    "result": one.result,
+                    "own_challenge": one.own_challenge,
+                    "points": one.points,
+                }
+                for one in attempts
+            ],
+        },
+    )
+
+
+def _drawn(embedded: Mapping[str, Any]) -> Challenge:
+    return msgspec.convert({**embedded, "reference_answer": unseal(embedded["reference_answer"])}, Challenge)
+
+
+def _accepted(
+    made: Mapping[str, Creation], players: Mapping[str, str], known: set[str]
+) -> tuple[dict[str, Creation], dict[str, Challenge]]:
+    """Every creation, and by the same keys the challenges that stand; one that is there already does not."""
+    creations: dict[str, Creation] = {}
+    new: dict[str, Challenge] = {}
+    for key, creation in made.items():
+        creations[key] = creation
+        if creation.status != "accepted" or creation.challenge is None:
+            continue
+        written = creation.challenge
+        name = identity(written.description)
+        if name in known:
+            creations[key] = msgspec.structs.replace(creation, status="duplicate")
+            continue
+        known = known | {name}
+        new[key] = Challenge(name, players[creation.author], written.description, written.reference_answer)
+    return creations, new
+
+
+def _dealt(table: Table, seat: Seat, there: Sequence[Challenge]) -> list[Challenge]:
+    """The challenges that one player gets, at random and in random order."""
+    rules: ChallengeExchangeRules = table.rules
+    open_to = [one for one in there if rules.own or one.author_llm != seat.player]
+    return table.rng(f"assignment/{seat.label}").sample(open_to, min(rules.assigned, len(open_to)))
+
+
+def _attempt(
+    key: str, seat: Seat, challenge: Challenge, reply: Reply, rules: ChallengeExchangeRules
+) -> Attempt:
+    result = graded(reply, challenge.reference_answer)
+    own = challenge.author_llm == seat.player
+    paid = points(result, own, challenge.difficulty, rules)
+    return Attempt(seat.label, seat.player, key, challenge, reply, result, own, paid)
+
+
+def points(result: Result, own: bool, difficulty: float | None, rules: ChallengeExchangeRules) -> float:
+    """What an attempt is worth; `difficulty` is the share of players who fail the challenge, None unknown."""
+    share = 0.5 if rules.scoring == "fixed" or difficulty is None else difficulty
+    if result == "correct":
+        return rules.correct * 2 * share
+    paid = rules.incorrect * 2 * (1 - share) if result == "incorrect" else rules.passed
+    return paid + (rules.own_failed if own else 0.0)
+
+
+def _costs(
+    seats: Sequence[Seat],
+    made: Mapping[str, Creation],
+    attempts: Sequence[Attempt],
+    rules: ChallengeExchangeRules,
+) -> dict[str, float | None]:
+    """What each player's writing and solving cost; None when a part of it is unknown."""
+    spent: dict[str, float | None] = {seat.label: 0.0 for seat in seats}
+    replies = [(one.author, reply) for one in made.values() for reply in one.replies]
+    for label, reply in [*replies, *[(one.label, one.reply) for one in attempts]]:
+        before, more = spent[label], cost(reply, rules.cost_unit)
+        spent[label] = None if before is None or more is None else before + more
+    return spent
+
+
+def _creations(made: Mapping[str, Creation], new: Mapping[str, Challenge]) -> list[dict[str, Any]]:
+    return [
+        {
+            "key": key,
+            "challenge_id": new[key].challenge_id if key in new else None,
+            "author": one.author,
+            "status": one.status,
+            "proof": one.proof,
+            "steps": list(one.steps),
+            "votes": dict(one.votes),
+            "approval": one.approval,
+        }
+        for key, one in made.items()
+    ]
+
+
+def _challenge_fact(challenge: Challenge, proof: str, secret: str) -> dict[str, Any]:
+    name = challenge.challenge_id
+    return {
+        "fact": "challenge",
+        "challenge_id": name,
+        "author_llm": challenge.author_llm,
+        "description": challenge.description,
+        "reference_answer": seal(salt(secret, f"challenge/{name}"), challenge.reference_answer),
+        "proof": proof,
+    }
+
+
+def _attempt_fact(attempt: Attempt, secret: str) -> dict[str, Any]:
+    return {
+        "fact": "attempt",
+        "llm_id": attempt.llm_id,
+        "challenge_id": attempt.challenge.challenge_id,
+        "submitted_answer": seal(salt(secret, attempt.key), attempt.answer),
+        "result": attempt.result,
+        "own_challenge": attempt.own_challenge,
+        "points": attempt.points,
+    }
+
+
+def draw(rules: ChallengeExchangeRules, seed: str, number: int) -> dict[str, Any]:
+    """A match without a pool, as the first one of an arena is."""
+    return {
+        "secret": {"salt": sha256(f"{seed}/secret/{number}".encode()).hexdigest()[:32], "value": ""},
+        "challenges": [],
+    }
+
+
+def officials(rules: ChallengeExchangeRules) -> tuple[Bench, ...]:
+    """The committee, where one is wanted."""
+    return (Bench("committee", rules.committee, 1),) if rules.committee else ()
+
+
+def bounds(rules: ChallengeExchangeRules, fixture: Fixture) -> tuple[CallBound, ...]:
+    """Each contestant writes, tries its own challenges blind and solves; each member votes on everything."""
+    shown = 4 * rules.max_chars
+    formats = len((Proposal().instruction() + Integer().instruction()).encode())
+    prompts = max(len((prompt.system + prompt.user).encode()) for prompt in (WRITE, SOLVE, VOTE))
+    size = shown + formats + prompts + 2_000 + REPAIR_BYTES
+    calls = rules.write * (1 + (rules.attempts if rules.proof != "solution" else 0)) + rules.assigned
+    usual = rules.write * (1 + (rules.attempts if rules.proof == "blind" else 0)) + rules.assigned
+    written = rules.write * len(fixture.seats)
+    most = max(rules.write_tokens if rules.write else 1, rules.solve_tokens)
+    return (
+        *[
+            CallBound(seat.label, 1.02 * usual, 2 * calls, size, 400, min(most, 600), most)
+            for seat in fixture.seats
+        ],
+        *[
+            CallBound(
+                seat.label,
+                1.02 * written,
+                2 * written,
+                size,
+                500,
+                min(rules.vote_tokens, 150),
+                rules.vote_tokens,
+            )
+            for seat in fixture.officials.get("committee", ())
+            if written
+        ],
+    )
+
+
+CHALLENGE_EXCHANGE: GameSpec[ChallengeExchangeRules] = GameSpec(
+    name="challenge-exchange",
+    version=1,
+    about="Everybody writes challenges with one number as the answer and solves those of others.",
+    contestants=(2, 10),
+    rules=ChallengeExchangeRules,
+    play=play,
+    officials=officials,
+    draw=draw,
+    bounds=bounds,
+    sandbox=True,
+    seats=lambda rules: rules.seats,
+    tracks=("trueskill",),
+)

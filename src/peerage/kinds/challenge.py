@@ -1,0 +1,170 @@
+"""Kinds of the challenge exchange: a whole number or a pass, and a challenge with its answer."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import Struct
+
+from peerage.kinds.reading import Unusable, json_object, object_schema, on_lines, unix, visible
+
+DIGITS = 18
+"""Digits of a number at most: what every store and every reader of JSON integers holds."""
+PASS = "pass"
+
+_NUMBER = re.compile(rf"[+-]?[0-9]{{1,{DIGITS}}}")
+_DECORATION = " \t\r\n*_`\"'"
+_EXPECTED = f"a whole number of at most {DIGITS} digits from 0 to 9, with nothing but a sign before it"
+
+
+def whole_number(found: object) -> int | None:
+    """A JSON integer or the text of one: a sign if any and 1 to 18 of the digits 0 to 9, nothing else.
+
+    Not `42.`, `42.0`, `1e3`, `1,000`, `٤٢` or words; white space and Markdown marks around it do not count.
+    """
+    if isinstance(found, str):
+        bare = found.strip(_DECORATION)
+        return int(bare) if _NUMBER.fullmatch(bare) else None
+    if isinstance(found, int) and not isinstance(found, bool) and abs(found) < 10**DIGITS:
+        return found
+    return None
+
+
+class Integer(Struct, frozen=True, tag="integer"):
+    """A whole number, or a pass: the value is None then.
+
+    Accepted: a JSON object holding `field`, as the whole reply or in its only code fence, which comes first
+    or last; a line `field: 42`, the first or the last of the reply; the number (or `pass`) alone as the
+    whole reply. What counts as a number says `whole_number`. A reply that states two different answers, or
+    one that cannot be read, is unusable.
+    """
+
+    field: str = "answer"
+
+    def instruction(self) -> str:
+        return (
+            "Reply with one JSON object and nothing else: "
+            f'{{"working": "<a few sentences>", "{self.field}": <{_EXPECTED}; or "{PASS}">}}'
+        )
+
+    def schema(self) -> dict[str, Any] | None:
+        number = {"type": "string", "description": f"{_EXPECTED}; or {PASS}"}
+        return object_schema({"working": {"type": "string"}, self.field: number})
+
+    def parse(self, text: str) -> int | None:
+        alone = self._read(text)
+        if alone:
+            return alone[0]
+        found = json_object(text) or {}
+        lines = [line for line in text.split("\n") if line.strip(" \t\r{}")]
+        ends = (lines[0], lines[-1]) if lines else ("", "")
+        members = re.findall(rf'"{re.escape(self.field)}"\s*:\s*("[^"]*"|[^\s,}}\]]+)', text)
+        stated = [*members, *[line.rstrip(" \t\r,") for line in on_lines(text, self.field)]]
+        if self.field in found:
+            stated.append(found[self.field])
+            placed = text.lstrip().startswith("{") or any(end.strip().startswith("```") for end in ends)
+        else:
+            placed = any(on_lines(end, self.field) for end in ends)
+        readings = {self._read(one) for one in stated}
+        if not placed or len(readings) != 1:
+            what = (
+                "more than one answer"
+                if len(readings) > 1
+                else "no answer"
+                if not readings
+                else "no clear answer"
+            )
+            raise Unusable(
+                f'{what} found; a JSON object with "{self.field}" was expected, {_EXPECTED}, or "{PASS}"'
+            )
+        reading = readings.pop()
+        if reading is None:
+            raise Unusable(f'the answer cannot be read; {_EXPECTED} was expected, or "{PASS}"')
+        return reading[0]
+
+    def _read(self, found: object) -> tuple[int | None] | None:
+        """The answer in a tuple of its own, since a pass is one too; None for anything else."""
+        if isinstance(found, str) and found.strip(_DECORATION).casefold() == PASS:
+            return (None,)
+        number = whole_number(found)
+        return None if number is None else (number,)
+
+
+class Proposed(Struct, frozen=True):
+    """The value of a `Proposal` reply. `tests` are pairs of input and the number that the solution prints."""
+
+    description: str
+    reference_answer: int
+    solution: str = ""
+    tests: tuple[tuple[str, int], ...] = ()
+
+
+class Proposal(Struct, frozen=True, tag="proposal"):
+    """A challenge: its description, the whole number that answers it, and if its author likes a program.
+
+    Accepted: a JSON object with `description` and `reference_answer`, as the whole reply or in its only code
+    fence. `solution` is a Python program that prints the answer (empty: none); `tests` are objects with the
+    `input` of a smaller case and the `output` that the solution prints for it. Unusable is what is missing,
+    longer than allowed, not a whole number, or written with characters that cannot be seen.
+    """
+
+    max_chars: int = 2_000
+    max_bytes: int = 6_000
+    max_tests: int = 5
+
+    def instruction(self) -> str:
+        return (
+            'Reply with one JSON object and nothing else: {"description": "<the challenge>", '
+            f'"reference_answer": <{_EXPECTED}>, "solution": "<a Python program that prints the answer, or '
+            'empty>", "tests": [{"input": "<standard input of a smaller case>", "output": <the number that '
+            f"the solution prints for it>}}, …]}}. The description has at most {self.max_chars} characters, "
+            f"the solution at most {self.max_bytes} bytes; tests may be an empty list and are at most "
+            f"{self.max_tests}."
+        )
+
+    def schema(self) -> dict[str, Any] | None:
+        test = object_schema({"input": {"type": "string"}, "output": {"type": "string"}})
+        return object_schema(
+            {
+                "description": {"type": "string", "minLength": 1, "maxLength": self.max_chars},
+                "reference_answer": {"type": "string", "description": _EXPECTED},
+                "solution": {"type": "string"},
+                "tests": {"type": "array", "items": test, "maxItems": self.max_tests},
+            }
+        )
+
+    def parse(self, text: str) -> Proposed:
+        found = json_object(text)
+        if found is None:
+            raise Unusable('no challenge found; one JSON object with "description" was expected')
+        description, solution = found.get("description"), found.get("solution") or ""
+        if not isinstance(description, str) or not visible(description).strip():
+            raise Unusable('"description" is missing or empty; the text of the challenge was expected')
+        description = unix(description).strip()
+        if len(description) > self.max_chars:
+            raise Unusable(
+                f"the description has {len(description)} characters; at most {self.max_chars} are allowed"
+            )
+        if visible(description) != description:
+            raise Unusable(
+                "the description holds characters that cannot be seen, which do not reach the reader"
+            )
+        answer = whole_number(found.get("reference_answer"))
+        if answer is None:
+            raise Unusable(f'"reference_answer" cannot be read; {_EXPECTED} was expected')
+        if not isinstance(solution, str) or len(solution.encode()) > self.max_bytes:
+            raise Unusable(f'"solution" was expected to be a program of at most {self.max_bytes} bytes')
+        return Proposed(description, answer, unix(solution).strip(), self._tests(found.get("tests") or []))
+
+    def _tests(self, found: object) -> tuple[tuple[str, int], ...]:
+        if not isinstance(found, list) or len(found) > self.max_tests:
+            raise Unusable(f'"tests" was expected to be a list of at most {self.max_tests}')
+        tests: list[tuple[str, int]] = []
+        for place, test in enumerate(found, 1):
+            given = test.get("input") if isinstance(test, dict) else None
+            wanted = whole_number(test.get("output")) if isinstance(test, dict) else None
+            if not isinstance(given, str) or len(given) > self.max_chars or wanted is None:
+                raise Unusable(f'test {place} was expected to be {{"input": "<text>", "output": <number>}}')
+            tests.append((unix(given), wanted))
+        return tuple(tests)

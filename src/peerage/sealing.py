@@ -1,0 +1,60 @@
+"""Sealed values: on record, and secret as long as a challenge is in use. Pure.
+
+    {"salt":"9f…","value":"250500"}      opened: a salt nobody can guess, and a value as JSON text
+    {"sealed":"51ab…"}                   its commitment: the SHA-256 of the bytes above
+
+Every digest of the ledger is over `committed` bytes, in which each sealed value is replaced by its
+commitment. So whoever is shown the redacted bytes checks the same digests as whoever holds the opened ones,
+and an opened value can be held against its commitment later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+REDACTED = "(sealed)"
+"""What stands for a sealed text where only its commitment is known."""
+
+# The quotes of a JSON string are escaped, so no text that a player wrote can look like this in stored bytes.
+_OPENED = re.compile(rb'\{"salt":"[0-9a-f]{32}","value":"(?:[^"\\]|\\.)*"\}')
+_MARK = b'{"salt":"'
+
+
+class Sealed(ValueError):
+    """A sealed value is needed, and only its commitment is there."""
+
+
+def salt(secret: str, name: str) -> str:
+    """The salt of the value called `name`: 32 hex digits that follow from a match's secret."""
+    return sha256(f"salt\0{secret}\0{name}".encode()).hexdigest()[:32]
+
+
+def seal(salt: str, value: Any) -> dict[str, str]:
+    """Plain JSON data as a sealed value, opened."""
+    return {"salt": salt, "value": msgspec.json.encode(value).decode()}
+
+
+def unseal(found: Mapping[str, str]) -> Any:
+    """The plain data in a sealed value. Raises Sealed when it is redacted."""
+    if "value" not in found:
+        raise Sealed("this part of the ledger is sealed; whoever runs the arena can open it")
+    return msgspec.json.decode(found["value"])
+
+
+def commitment(found: Mapping[str, str]) -> str:
+    """The commitment to a sealed value, opened or not, in hex."""
+    if "sealed" in found:
+        return found["sealed"]
+    return sha256(msgspec.json.encode({"salt": found["salt"], "value": found["value"]})).hexdigest()
+
+
+def committed(body: bytes) -> bytes:
+    """Stored bytes with a commitment in place of each opened value; the same bytes when there is none."""
+    if _MARK not in body:
+        return body
+    return _OPENED.sub(lambda found: b'{"sealed":"%s"}' % sha256(found[0]).hexdigest().encode(), body)
