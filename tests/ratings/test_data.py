@@ -198,7 +198,7 @@ def test_wrong_encodings_are_named() -> None:
 
 
 def test_columns_asked_for_must_be_there() -> None:
-    with pytest.raises(DataError, match="no judge to cluster by; the columns are model_a, model_b, winner"):
+    with pytest.raises(DataError, match="there is no judge; the columns are model_a, model_b, winner"):
         battles(HEAD + "x,y,tie\n", labels=("judge",))
     with pytest.raises(DataError, match="there is no column length_a"):
         battles(HEAD + "x,y,tie\n", controls=("length",))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from peerage.cli.options import Format
-from peerage.cli.output import Column, show, whole
+from peerage.cli.output import Column, percent, show, whole
 
 _ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 
@@ -26,6 +26,7 @@ class Layout(StrEnum):
     auto = "auto"
     battles = "battles"
     games = "games"
+    answers = "answers"
     valyrian = "valyrian"
     cob = "cob"
 
@@ -41,7 +42,10 @@ class Method(StrEnum):
     plackett_luce = "plackett-luce"
     weng_lin_bt = "weng-lin-bt"
     glicko2 = "glicko2"
+    through_time = "through-time"
     judge_aware = "judge-aware"
+    prediction_powered = "prediction-powered"
+    irt = "irt"
 
 
 class Side(StrEnum):
@@ -65,6 +69,13 @@ class Seats(StrEnum):
     mean = "mean"
     best = "best"
     each = "each"
+
+
+class Part(StrEnum):
+    """Which table of item response theory."""
+
+    players = "players"
+    challenges = "challenges"
 
 
 class CostMode(StrEnum):
@@ -107,6 +118,15 @@ def rate(
     cost_mode: Annotated[CostMode, typer.Option(help="track cost: how cost enters.")] = CostMode.linear,
     seats: Annotated[Seats, typer.Option(help="games: several seats of one player.")] = Seats.mean,
     anchor: Annotated[str | None, typer.Option(help="The player who stands at 1500.")] = None,
+    drift: Annotated[
+        float | None, typer.Option(help="through-time: points a day.", show_default="20")
+    ] = None,
+    period: Annotated[
+        float | None, typer.Option(help="through-time: days taken as one moment.", show_default="1")
+    ] = None,
+    of: Annotated[
+        Part | None, typer.Option("--of", help="irt: one table alone (JSON, CSV: players, if not said).")
+    ] = None,
 ) -> None:
     """Rate battles or games in files: CSV, JSON lines, Parquet.
 
@@ -139,15 +159,40 @@ def rate(
         seats=seats.value,
         anchor=anchor,
         as_published=layout == Layout.valyrian,
+        drift=drift,
+        period=period,
     )
     try:
         with contextlib.ExitStack() as opened:
             streams = ((name, _open(name, opened)) for name in _named(files))
-            data = read(streams, layout.value, labels=labels, controls=controls)
+            data = read(
+                streams,
+                layout.value,
+                labels=labels,
+                controls=controls,
+                human=method == Method.prediction_powered,
+            )
         report = rate(data, options)
     except ValueError as error:
         raise RateError(str(error)) from None
-    show(report.rows, _columns(report.rows), output, title=report.title, notes=report.notes)
+    if of is Part.challenges and not report.challenges:
+        raise RateError("--of challenges goes with answers (player, challenge, solved), rated by irt")
+    if of is not Part.challenges:
+        show(report.rows, _columns(report.rows), output, title=report.title, notes=report.notes)
+    if report.challenges and (of is Part.challenges or (of is None and output in _FOR_PEOPLE)):
+        show(report.challenges, _CHALLENGES, output, title="Challenges, the hardest first")
+
+
+_FOR_PEOPLE = (Format.table, Format.markdown)
+_CHALLENGES = [
+    Column("challenge", "Challenge"),
+    Column("difficulty", ">Difficulty", "{:.2f}".format),
+    Column("difficulty_error", ">±", "{:.2f}".format),
+    Column("discrimination", ">Discrimination", "{:.2f}".format),
+    Column("discrimination_error", ">±", "{:.2f}".format),
+    Column("solved", ">Solved", percent),
+    Column("answers", ">Answers", whole),
+]
 
 
 def _named(files: list[str]) -> list[str]:
@@ -171,8 +216,9 @@ def _open(name: str, opened: contextlib.ExitStack) -> BinaryIO:
 
 def _columns(rows: tuple[dict[str, Any], ...]) -> list[Column]:
     """Ratings of 400 points a decade are whole numbers for people; skills have three digits."""
-    skills = bool(rows) and "mu" in rows[0] and abs(rows[0]["mu"]) < 200
-    number = _skill if skills else whole
+    first = rows[0] if rows else {}
+    number = _skill if "mu" in first and abs(first["rating"]) < 200 else whole
+    own = _skill if "mu" in first and abs(first["mu"]) < 200 else whole
     return [
         Column("rank", ">", str),
         Column("player", "Player"),
@@ -181,11 +227,7 @@ def _columns(rows: tuple[dict[str, Any], ...]) -> list[Column]:
         Column("upper", ">Upper", number),
         Column("rank_range", ">Ranks", _span),
         Column("games", ">Games", _games),
-        *(
-            [Column("mu", ">mu", number), Column("sigma", ">sigma", number)]
-            if rows and "mu" in rows[0]
-            else ()
-        ),
+        *([Column("mu", ">mu", own), Column("sigma", ">sigma", own)] if "mu" in first else ()),
     ]
 
 

@@ -1,12 +1,14 @@
-"""Anybody's results, read into histories: battles, games, and the two recorded formats.
+"""Anybody's results, read into histories: battles, games, answers, and the two recorded formats.
 
 - **battles**: `model_a`, `model_b`, `winner` (`model_a`, `model_b`, `tie`, `tie (bothbad)`: LMArena's
   words), and if there are any `judge`, `weight`, `question` (or `question_id`), `timestamp` (or `tstamp`,
-  `date`), `battle_id`, `cost_a` and `cost_b`, and for `--control length` the columns `length_a` and
-  `length_b`.
+  `date`), `battle_id`, `cost_a` and `cost_b`; for `--control length` the columns `length_a` and `length_b`;
+  for prediction-powered ratings `human`, a person's verdict beside the model's, empty where there is none.
 - **games**: one row a game with lists, `players` and `ranks` (lower is better) or `scores` (higher is
   better), a player being a name or a team's list of names; or one row a seat with `game`, `player`, `rank`
   or `score`, and `team` where several play together. Optional `weight`, `timestamp`.
+- **answers**: one row an answer, with `player` (or `model`), `challenge` (or `item`, `question`) and `solved`
+  (or `score`, `correct`): true or false, or a part from 0 to 1.
 - **valyrian**: a tournament of ValyrianTech/ValyrianGamesLeaderboard.
 - **cob**: battles of 10decikelvin/cob.
 
@@ -20,17 +22,18 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, get_args
 
 import numpy as np
 
+from peerage.ratings.answers import Answers, AnswersRead
 from peerage.ratings.fields import amount, columns, first_of, name_of, needed, number_of, short, time_of
 from peerage.ratings.history import Duels, Game, duels
 from peerage.ratings.kernels import Floats
 from peerage.ratings.streams import DataError, rows
 
-Layout = Literal["auto", "battles", "games", "valyrian", "cob"]
-LAYOUTS: tuple[Layout, ...] = ("auto", "battles", "games", "valyrian", "cob")
+Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob"]
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 _WORDS = {
     "model_a": 1.0,
@@ -52,8 +55,9 @@ class Battles:
     """Duels with what was recorded beside them; every column has one element a duel.
 
     `labels` has the clusters (`judge`, `question`), `controls` the differences of what was asked to be held
-    equal, `costs` (shape (2, duels), nan unknown) what each answer cost. `notes` say what was done to the
-    data.
+    equal, `costs` (shape (2, duels), nan unknown) what each answer cost, `times` the seconds since 1970 at
+    which they happened (None unless all are known), `human` a person's verdict as a score (nan where nobody
+    gave one). `notes` say what was done to the data.
     """
 
     names: tuple[str, ...]
@@ -63,16 +67,19 @@ class Battles:
     costs: Floats | None = None
     notes: tuple[str, ...] = ()
     layout: Layout = "battles"
+    times: Floats | None = None
+    human: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """Games between any number of players, in order."""
+    """Games between any number of players, in order; `times` as those of `Battles`."""
 
     names: tuple[str, ...]
     games: tuple[Game, ...]
     notes: tuple[str, ...] = ()
     layout: Layout = "games"
+    times: Floats | None = None
 
 
 def read(
@@ -81,18 +88,21 @@ def read(
     *,
     labels: Sequence[str] = (),
     controls: Sequence[str] = (),
-) -> Battles | Played:
+    kept: Sequence[str] = (),
+    human: bool = False,
+) -> Battles | Played | Answers:
     """Read opened files, each with the name that errors give it, as one history.
 
-    `labels` and `controls` name columns that must be there. With `auto` the first row decides. Rows with
-    timestamps are put in their order, and so are games with dates.
+    `labels` and `controls` name columns that must be there, `kept` labels that need not (empty where they
+    are missing); `human` reads people's verdicts too. With `auto` the first row decides. Rows with timestamps
+    are put in their order, and so are games with dates.
     """
-    battles, played = _Battles(labels, controls), _Games()
+    battles, played, answers = _Battles(labels, controls, kept, human), _Games(), AnswersRead()
     found: Layout | None = None if layout == "auto" else layout
     for name, stream in streams:
         for number, row in rows(stream, name):
             if found is None:
-                found = _layout(row, name)
+                found = layout_of(row, name)
             where = f"{name}, row {number}"
             if found == "battles":
                 battles.add(row, where)
@@ -100,15 +110,20 @@ def read(
                 battles.add(_cob(row, where), where)
             elif found == "valyrian":
                 played.add({**row, "players": needed(row, "participants", where)}, where)
+            elif found == "answers":
+                answers.add(row, where)
             else:
                 played.add(row, where)
         played.close()
     if found is None:
         raise DataError("there are no rows to rate: every file is empty")
+    if found == "answers":
+        return answers.made()
     return battles.made(found) if found in ("battles", "cob") else played.made(found)
 
 
-def _layout(row: Mapping[str, Any], name: str) -> Layout:
+def layout_of(row: Mapping[str, Any], name: str) -> Layout:
+    """What the first row says that the data are. Raises DataError when it is nothing we know."""
     if "participants" in row:
         return "valyrian"
     if "battle_outcome" in row:
@@ -117,22 +132,28 @@ def _layout(row: Mapping[str, Any], name: str) -> Layout:
         return "battles"
     if "players" in row or ("game" in row and "player" in row):
         return "games"
+    if first_of(row, "challenge") is not None and first_of(row, "solved") is not None:
+        return "answers"
     raise DataError(
-        f"{name}: expected battles (model_a, model_b, winner) or games (players, ranks; or game, player, "
-        f"rank); its columns are {columns(row)}"
+        f"{name}: expected battles (model_a, model_b, winner), games (players, ranks; or game, player, rank) "
+        f"or answers (player, challenge, solved); its columns are {columns(row)}"
     )
 
 
 class _Battles:
     """Battles as they are read: compact columns that grow."""
 
-    def __init__(self, labels: Sequence[str], controls: Sequence[str]) -> None:
+    def __init__(
+        self, labels: Sequence[str], controls: Sequence[str], kept: Sequence[str], human: bool
+    ) -> None:
         self.players: dict[str, int] = {}
         self.first, self.second = array("q"), array("q")
         self.score, self.weight, self.time = array("d"), array("d"), array("d")
         self.costs = (array("d"), array("d"))
-        self.label_names, self.control_names = tuple(labels), tuple(controls)
-        self.labels: dict[str, list[str]] = {label: [] for label in labels}
+        self.label_names, self.control_names = (*labels, *kept), tuple(controls)
+        self.needed_labels = frozenset(labels)
+        self.labels: dict[str, list[str]] = {label: [] for label in self.label_names}
+        self.human = array("d") if human else None
         self.controls = {control: (array("d"), array("d")) for control in controls}
         self.known: dict[str, tuple[str, str, float]] = {}
         self.repeated = 0
@@ -141,7 +162,7 @@ class _Battles:
         a, b = name_of(row, "model_a", where), name_of(row, "model_b", where)
         if a == b:
             raise DataError(f"{where}: {a!r} plays against itself; model_a and model_b must differ")
-        score = _winner(row, a, b, where)
+        score = _winner(row, "winner", a, b, where)
         identity = first_of(row, "battle_id")
         if identity not in (None, ""):
             before = self.known.get(str(identity))
@@ -160,13 +181,20 @@ class _Battles:
             costs.append(amount(row, column, where, math.nan))
         for label in self.label_names:
             value = row.get(label) if label in row else first_of(row, label)
-            if value is None or value == "":
-                raise DataError(f"{where}: no {label} to cluster by; the columns are {columns(row)}")
-            self.labels[label].append(str(value))
+            if label in self.needed_labels and value in (None, ""):
+                raise DataError(f"{where}: there is no {label}; the columns are {columns(row)}")
+            self.labels[label].append("" if value is None else str(value))
         for control in self.control_names:
             for values, side in zip(self.controls[control], "ab", strict=True):
                 column = f"{control}_{side}"
                 values.append(number_of(needed(row, column, where), column, where))
+        if self.human is not None:
+            if "human" not in row:
+                raise DataError(
+                    f"{where}: there is no column human (people's verdicts); the columns are {columns(row)}"
+                )
+            given = row["human"] not in (None, "")
+            self.human.append(_winner(row, "human", a, b, where) if given else math.nan)
 
     def made(self, layout: Layout) -> Battles:
         notes = [f"{self.repeated} rows repeat a battle_id and count once"] if self.repeated else []
@@ -186,7 +214,7 @@ class _Battles:
                 np.array(self.score)[order],
                 np.array(self.weight)[order],
             ),
-            {label: tuple(values[i] for i in order) for label, values in self.labels.items()},
+            {label: tuple([values[i] for i in order]) for label, values in self.labels.items()},
             {
                 name: _difference(np.array(a)[order], np.array(b)[order])
                 for name, (a, b) in self.controls.items()
@@ -194,6 +222,8 @@ class _Battles:
             None if np.isnan(costs).all() else costs,
             tuple(notes),
             layout,
+            None if np.isnan(time).any() else time[order],
+            None if self.human is None else np.array(self.human)[order],
         )
 
 
@@ -260,7 +290,14 @@ class _Games:
             ordered = sorted(self.games, key=lambda timed: timed[0])
         elif not all(math.isnan(time) for time in times):
             notes.append("some games have no date: the order of the files is kept")
-        return Played(tuple(self.players), tuple(game for _, game in ordered), tuple(notes), layout)
+        sorted_times = np.array([time for time, _ in ordered])
+        return Played(
+            tuple(self.players),
+            tuple([game for _, game in ordered]),
+            tuple(notes),
+            layout,
+            None if np.isnan(sorted_times).any() else sorted_times,
+        )
 
     def _append(
         self, teams: list[list[Any]], ranks: list[float], weight: float, time: Any, where: str
@@ -324,15 +361,15 @@ def _ranks(row: Mapping[str, Any], teams: int, where: str) -> list[float]:
     return both["ranks"] if "ranks" in both else [-score for score in both["scores"]]
 
 
-def _winner(row: Mapping[str, Any], a: str, b: str, where: str) -> float:
-    word = str(needed(row, "winner", where)).strip()
+def _winner(row: Mapping[str, Any], column: str, a: str, b: str, where: str) -> float:
+    word = str(needed(row, column, where)).strip()
     if word == a:
         return 1.0
     if word == b:
         return 0.0
     if word.lower() not in _WORDS:
         raise DataError(
-            f"{where}, winner: found {word!r}, expected model_a, model_b, tie, tie (bothbad) or a name"
+            f"{where}, {column}: found {short(word)}, expected model_a, model_b, tie, tie (bothbad) or a name"
         )
     return _WORDS[word.lower()]
 

@@ -14,6 +14,9 @@ _SAME = {
     "judge": ("judge", "judge_id", "judge_hash"),
     "timestamp": ("timestamp", "tstamp", "date"),
     "battle_id": ("battle_id", "conversation_id"),
+    "player": ("player", "model"),
+    "challenge": ("challenge", "item", "question", "question_id"),
+    "solved": ("solved", "score", "correct"),
 }
 
 

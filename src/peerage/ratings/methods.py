@@ -11,17 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from peerage.ratings import bradley_terry, glicko2, judges, published, trueskill, weng_lin
+from peerage.ratings import bradley_terry, glicko2, published, special, trueskill, weng_lin
+from peerage.ratings.answers import Answers
 from peerage.ratings.data import Battles, Played
 from peerage.ratings.elo import CostMode, DuelResult, EloSettings, fold
 from peerage.ratings.history import Duels, Games, Seats, duels, free_for_all, games, pairings
 from peerage.ratings.orders import elo
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.rows import fit_clustered, fit_covariates
+from peerage.ratings.special import Table
 from peerage.ratings.table import Row, ranks
 from peerage.ratings.tally import inverse_frequency
 from peerage.ratings.tie_models import Ties
@@ -35,28 +37,22 @@ Method = Literal[
     "plackett-luce",
     "weng-lin-bt",
     "glicko2",
+    "through-time",
     "judge-aware",
+    "prediction-powered",
+    "irt",
 ]
-METHODS: tuple[Method, ...] = (
-    "auto",
-    "bt",
-    "elo",
-    "elo-averaged",
-    "trueskill",
-    "plackett-luce",
-    "weng-lin-bt",
-    "glicko2",
-    "judge-aware",
-)
+METHODS: tuple[Method, ...] = get_args(Method)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What to compute; None leaves a constant at its method's default.
 
-    `method` auto is Elo as published for `cob`, TrueSkill for games, Bradley-Terry for battles. `k` is
-    Elo's K, and the k of mu - k·sigma elsewhere. `cluster` and `controls` name columns that were read.
-    `anchor` is the player who stands at 1500 (methods of 400 points a decade).
+    `method` auto is Elo as published for `cob`, TrueSkill for games, IRT for answers, Bradley-Terry for
+    battles. `k` is Elo's K, and the k of mu - k·sigma elsewhere. `cluster` and `controls` name columns that
+    were read. `anchor` is the player who stands at 1500 (methods of 400 points a decade). `drift` and
+    `period` are of through-time, in points a day and in days.
     """
 
     method: Method = "auto"
@@ -80,48 +76,89 @@ class Options:
     seats: Seats = "mean"
     anchor: str | None = None
     as_published: bool = False
+    drift: float | None = None
+    period: float | None = None
 
 
 @dataclass(frozen=True)
 class Report:
-    """A table from best to worst: plain rows, what they are, and what a reader must know."""
+    """A table from best to worst: plain rows, what they are, and what a reader must know.
+
+    `challenges` is the second table of item response theory, hardest first.
+    """
 
     title: str
     rows: tuple[dict[str, Any], ...]
     notes: tuple[str, ...]
+    challenges: tuple[dict[str, Any], ...] = ()
 
 
-def rate(data: Battles | Played, options: Options) -> Report:
+def rate(data: Battles | Played | Answers, options: Options) -> Report:
     """Rate what was read. Raises ValueError where method, options and data do not go together."""
     method = options.method
     if method == "auto":
-        method = "elo" if data.layout == "cob" else "bt" if isinstance(data, Battles) else "trueskill"
+        method = _fitting(data)
     _refuse_unused(data, method, options)
-    if method == "trueskill":
-        title, rows, notes = _trueskill(data, options)
-    elif method in ("plackett-luce", "weng-lin-bt"):
-        title, rows, notes = _weng_lin(data, method, options)
-    elif method == "glicko2":
-        title, rows, notes = _glicko2(data, options)
-    elif method in ("elo", "elo-averaged"):
-        title, rows, notes = _elo(data, method, options)
-    elif method == "judge-aware":
-        title, rows, notes = _judge_aware(data)
-    else:
-        title, rows, notes = _bradley_terry(data, options)
-    shift = 0.0
+    table = _table(data, method, options)
+    rows, shift = table.rows, 0.0
     if options.anchor is not None:
         if options.anchor not in data.names:
-            raise ValueError(
-                f"anchor {options.anchor!r} does not play; the players are {', '.join(data.names)}"
-            )
+            shown = ", ".join(data.names[:20]) + (", …" if len(data.names) > 20 else "")
+            raise ValueError(f"anchor {options.anchor!r} does not play; the players are {shown}")
         shift = 1500 - rows[data.names.index(options.anchor)].rating
     if isinstance(data, Played):
         met = _games(data, options).played()
         rows = [replace(row, games=float(met[row.player])) for row in rows]
-    shown = [_plain(data.names[row.player], row, shift) for row in rows]
-    shown.sort(key=lambda row: (-row["rating"], row["player"]))
-    return Report(title, tuple(shown), (*data.notes, *notes))
+    plain = [_plain(data.names[row.player], row, shift) for row in rows]
+    for row, further in zip(plain, table.extra, strict=False):
+        row |= further
+    plain.sort(key=lambda row: (-row["rating"], row["player"]))
+    return Report(table.title, tuple(plain), (*data.notes, *table.notes), tuple(table.challenges))
+
+
+def _fitting(data: Battles | Played | Answers) -> Method:
+    if isinstance(data, Answers):
+        return "irt"
+    if data.layout == "cob":
+        return "elo"
+    return "bt" if isinstance(data, Battles) else "trueskill"
+
+
+def _table(data: Battles | Played | Answers, method: Method, options: Options) -> Table:
+    if isinstance(data, Answers) or method == "irt":
+        if not isinstance(data, Answers) or method != "irt":
+            raise ValueError(
+                f"{method} cannot rate these data: irt reads answers (player, challenge, solved), "
+                "every other method battles or games"
+            )
+        return special.responses(data)
+    if method in ("judge-aware", "prediction-powered"):
+        if not isinstance(data, Battles):
+            raise ValueError(f"{method} rates battles; these are games")
+        return special.judge_aware(data) if method == "judge-aware" else special.powered(data)
+    if method == "through-time":
+        return _through_time(data, options)
+    if method == "trueskill":
+        return _trueskill(data, options)
+    if method in ("plackett-luce", "weng-lin-bt"):
+        return _weng_lin(data, method, options)
+    if method == "glicko2":
+        return _glicko2(data, options)
+    if method in ("elo", "elo-averaged"):
+        return _elo(data, method, options)
+    return _bradley_terry(data, options)
+
+
+def _through_time(data: Battles | Played, options: Options) -> Table:
+    times = data.times
+    if isinstance(data, Battles):
+        duels = _duels(data, options)
+    else:
+        duels, source = pairings(_games(data, options))
+        times = None if times is None else times[source]
+    drift = 20.0 if options.drift is None else options.drift
+    period = 1.0 if options.period is None else options.period
+    return special.paths(data.names, duels, times, drift, period)
 
 
 def _plain(name: str, row: Row, shift: float) -> dict[str, Any]:
@@ -140,7 +177,10 @@ def _plain(name: str, row: Row, shift: float) -> dict[str, Any]:
     return plain
 
 
-def _refuse_unused(data: Battles | Played, method: Method, options: Options) -> None:
+_UNANCHORED = ("trueskill", "plackett-luce", "weng-lin-bt", "through-time")
+
+
+def _refuse_unused(data: Battles | Played | Answers, method: Method, options: Options) -> None:
     regression = method == "bt"
     for name, used, given in (
         ("cluster", regression, options.cluster is not None),
@@ -148,7 +188,10 @@ def _refuse_unused(data: Battles | Played, method: Method, options: Options) -> 
         ("bootstrap", regression, options.bootstrap > 0),
         ("ties", regression, options.ties != "half"),
         ("track cost", method == "elo", options.track == "cost"),
-        ("anchor", method not in ("trueskill", "plackett-luce", "weng-lin-bt"), options.anchor is not None),
+        ("anchor", method not in _UNANCHORED, options.anchor is not None),
+        ("drift", method == "through-time", options.drift is not None),
+        ("period", method == "through-time", options.period is not None),
+        ("inverse_frequency", method != "irt", options.inverse_frequency),
     ):
         if given and not used:
             raise ValueError(f"{name} does not go with the method {method}")
@@ -172,7 +215,7 @@ def _games(data: Battles | Played, options: Options) -> Games:
     return made
 
 
-def _bradley_terry(data: Battles | Played, options: Options) -> tuple[str, Sequence[Row], list[str]]:
+def _bradley_terry(data: Battles | Played, options: Options) -> Table:
     history = _duels(data, options)
     cluster: Sequence[str] | np.ndarray | None = None
     if isinstance(data, Played):
@@ -208,10 +251,10 @@ def _bradley_terry(data: Battles | Played, options: Options) -> tuple[str, Seque
         notes.append(f"intervals allow for {table.clusters} clusters ({options.cluster or 'game'})")
         if table.clusters < 30:
             notes.append("so few clusters make intervals that are rough, and often too narrow")
-    return "Bradley-Terry, 95 % intervals", table.rows, notes
+    return Table("Bradley-Terry, 95 % intervals", table.rows, notes)
 
 
-def _elo(data: Battles | Played, method: Method, options: Options) -> tuple[str, Sequence[Row], list[str]]:
+def _elo(data: Battles | Played, method: Method, options: Options) -> Table:
     k = options.k if options.k is not None else 32.0 if data.layout == "cob" else 16.0
     if options.track == "cost" and isinstance(data, Battles):
         return _cost_elo(data, k, options)
@@ -224,11 +267,11 @@ def _elo(data: Battles | Played, method: Method, options: Options) -> tuple[str,
         shares = ", ".join(f"{data.names[player]} {share:.0%}" for player, share in leaders[:5])
         notes.append(f"leader by order: {shares}")
     if method == "elo-averaged":
-        return f"Elo, K = {k:g}, mean of {options.orders} orders", table.rows, notes
-    return f"Elo, K = {k:g}, in order", table.rows_in_order, notes
+        return Table(f"Elo, K = {k:g}, mean of {options.orders} orders", table.rows, notes)
+    return Table(f"Elo, K = {k:g}, in order", table.rows_in_order, notes)
 
 
-def _cost_elo(data: Battles, k: float, options: Options) -> tuple[str, Sequence[Row], list[str]]:
+def _cost_elo(data: Battles, k: float, options: Options) -> Table:
     if data.costs is None:
         raise ValueError("track cost needs the columns cost_a and cost_b")
     settings = EloSettings(
@@ -257,7 +300,7 @@ def _cost_elo(data: Battles, k: float, options: Options) -> tuple[str, Sequence[
     )
     unknown = int(np.isnan(data.costs).any(axis=0).sum())
     notes = [f"{unknown} battles without both costs are left out"] if unknown else []
-    return f"Elo adjusted for cost, {options.cost_mode}", _without_intervals(ratings, met), notes
+    return Table(f"Elo adjusted for cost, {options.cost_mode}", _without_intervals(ratings, met), notes)
 
 
 def _without_intervals(ratings: np.ndarray, met: np.ndarray) -> list[Row]:
@@ -273,11 +316,11 @@ def _given(options: Options, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
 
 
-def _trueskill(data: Battles | Played, options: Options) -> tuple[str, Sequence[Row], list[str]]:
+def _trueskill(data: Battles | Played, options: Options) -> Table:
     given = _given(options, "k", "mu", "sigma", "beta", "tau", "draw_probability")
     if options.as_published and isinstance(data, Played) and not given:
         table = published.rate(games(len(data.names), data.games, seats="each"))
-        return "TrueSkill as published (the package's own rounding)", table.rows, []
+        return Table("TrueSkill as published (the package's own rounding)", table.rows, [])
     notes = []
     if data.layout == "valyrian" and options.draw_probability is None:
         given["draw_probability"] = 0.0
@@ -287,41 +330,25 @@ def _trueskill(data: Battles | Played, options: Options) -> tuple[str, Sequence[
         table = trueskill.rate_duels(_duels(data, options), settings)
     else:
         table = trueskill.rate(_games(data, options), settings)
-    return f"TrueSkill, sorted by mu - {settings.k:g} sigma; intervals of mu", table.rows, notes
+    return Table(f"TrueSkill, sorted by mu - {settings.k:g} sigma; intervals of mu", table.rows, notes)
 
 
-def _weng_lin(
-    data: Battles | Played, method: Method, options: Options
-) -> tuple[str, Sequence[Row], list[str]]:
+def _weng_lin(data: Battles | Played, method: Method, options: Options) -> Table:
     model: Literal["plackett-luce", "bradley-terry"] = (
         "plackett-luce" if method == "plackett-luce" else "bradley-terry"
     )
     settings = weng_lin.WengLinSettings(model=model, **_given(options, "k", "mu", "sigma", "beta", "tau"))
     table = weng_lin.rate(_games(data, options), settings)
-    return f"Weng-Lin, {model}, sorted by mu - {settings.k:g} sigma; intervals of mu", table.rows, []
+    return Table(f"Weng-Lin, {model}, sorted by mu - {settings.k:g} sigma; intervals of mu", table.rows, [])
 
 
-def _glicko2(data: Battles | Played, options: Options) -> tuple[str, Sequence[Row], list[str]]:
+def _glicko2(data: Battles | Played, options: Options) -> Table:
     history = _duels(data, options)
     settings = glicko2.Glicko2Settings(rating=options.initial, **_given(options, "tau"))
     bounds = glicko2.even_periods(history)
     table = glicko2.rate(history, settings, bounds=bounds)
-    return (
-        "Glicko-2; mu and sigma are rating and deviation",
-        table.rows,
-        [f"{len(bounds) - 1} rating periods"],
-    )
-
-
-def _judge_aware(data: Battles | Played) -> tuple[str, Sequence[Row], list[str]]:
-    if isinstance(data, Played) or "judge" not in data.labels:
-        raise ValueError("judge-aware needs battles with a column judge")
-    fitted = judges.fit(data.duels, data.labels["judge"])
-    notes = [
-        f"judge {name}: reliability {reliability:.2f} ({low:.2f} to {high:.2f}), {count:g} votes"
-        for name, reliability, low, high, count in fitted.listed
-    ]
-    return "Bradley-Terry with judges' reliabilities", fitted.rows, notes
+    notes = [f"{len(bounds) - 1} rating periods"]
+    return Table("Glicko-2; mu and sigma are rating and deviation", table.rows, notes)
 
 
 __all__ = ["METHODS", "Method", "Options", "Report", "duels", "rate"]

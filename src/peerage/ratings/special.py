@@ -1,0 +1,172 @@
+"""Methods that need columns of their own: judges, people's verdicts, times, answers to challenges.
+
+Each takes data as they were read and gives what `methods.Report` is made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from peerage.ratings import irt, judges, prediction_powered, through_time
+from peerage.ratings.answers import Answers
+from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.data import Battles
+from peerage.ratings.history import Duels
+from peerage.ratings.table import Z95, Row, rank_ranges, ranks, separated
+
+DAY = 86_400.0
+
+
+class Table(NamedTuple):
+    """A table before it is written out: `extra` holds further keys for each row, `challenges` a table."""
+
+    title: str
+    rows: Sequence[Row]
+    notes: list[str]
+    extra: Sequence[dict[str, Any]] = ()
+    challenges: Sequence[dict[str, Any]] = ()
+
+
+def judge_aware(data: Battles) -> Table:
+    """Bradley-Terry in which each judge has a reliability, from the label `judge`."""
+    if "judge" not in data.labels:
+        raise ValueError("judge-aware needs battles with a column judge")
+    fitted = judges.fit(data.duels, data.labels["judge"])
+    notes = [
+        f"judge {name}: reliability {reliability:.2f} ({low:.2f} to {high:.2f}), {count:g} votes"
+        for name, reliability, low, high, count in fitted.listed
+    ]
+    return Table("Bradley-Terry with judges' reliabilities", fitted.rows, notes)
+
+
+def powered(data: Battles) -> Table:
+    """Bradley-Terry from the models' votes (`winner`), corrected where people voted too (`human`)."""
+    if data.human is None:
+        raise ValueError("prediction-powered needs battles with a column human: people's verdicts")
+    if (data.duels.weight != 1).any():
+        raise ValueError("prediction-powered takes no weights: leave the column weight out")
+    voted = ~np.isnan(data.human)
+    both, alone = _part(data.duels, voted), _part(data.duels, ~voted)
+    for duels, kind in ((both, "a person voted too"), (alone, "a model alone voted")):
+        if not len(duels):
+            raise ValueError(
+                f"there is no battle in which {kind}; prediction-powered needs winner in every row, "
+                "and human filled in in some and empty in others"
+            )
+    human = Duels(both.players, both.first, both.second, data.human[voted], both.weight)
+    groups = fit_duels(human).components
+    if len(groups) > 1:
+        named = "; ".join(", ".join(data.names[player] for player in group[:5]) for group in groups[:5])
+        raise ValueError(
+            f"people's votes compare the players only within {len(groups)} groups ({named}): the estimate "
+            "rests on them, so each group needs wins and losses, or ties, against the others"
+        )
+    fitted = prediction_powered.fit(human, both.score, alone)
+    agree = float((human.score == both.score).mean())
+    notes = [
+        f"{len(human)} human votes correct {len(data.duels)} model votes; they agree in {agree:.0%}",
+        f"model votes weigh {fitted.trust:.2f} (0 left out, 1 in full): intervals as of "
+        f"{fitted.effective:.0f} human votes alone",
+        "games counts the human votes",
+    ]
+    return Table("Model votes corrected by people's", fitted.rows, notes)
+
+
+def _part(duels: Duels, chosen: np.ndarray) -> Duels:
+    return Duels(
+        duels.players,
+        duels.first[chosen],
+        duels.second[chosen],
+        duels.score[chosen],
+        duels.weight[chosen],
+    )
+
+
+def paths(names: Sequence[str], duels: Duels, times: np.ndarray | None, drift: float, period: float) -> Table:
+    """Ratings on the last day of the history, and under `path` the way of each player to there.
+
+    `drift`: points a day; `period`: the days that are taken as one moment. What is not known of a player
+    who no longer plays grows with its drift.
+    """
+    if times is None:
+        raise ValueError("through-time needs a timestamp in every row (timestamp, tstamp or date)")
+    if not period > 0:
+        raise ValueError(f"period is {period}: expected days above 0")
+    moment = np.floor(times / (period * DAY)) * period
+    fitted = through_time.fit(duels, moment, drift=drift)
+    begun, last = (float(moment.min()), float(moment.max())) if len(moment) else (0.0, 0.0)
+    rating, error = np.full(len(names), 1500.0), np.full(len(names), 350.0)
+    extra: list[dict[str, Any]] = []
+    for player in range(len(names)):
+        when, at, lower, upper = fitted.of(player)
+        if len(when):
+            rating[player] = at[-1]
+            error[player] = np.hypot((upper[-1] - at[-1]) / Z95, drift * np.sqrt(last - when[-1]))
+        points = zip(when.tolist(), at.tolist(), lower.tolist(), upper.tolist(), strict=True)
+        path = [
+            {"time": _date(day), "rating": value, "lower": low, "upper": high}
+            for day, value, low, high in points
+        ]
+        extra.append({"path": path})
+    open_ranks = rank_ranges(separated(rating, np.diag(error**2)))
+    met = np.bincount(duels.first, minlength=len(names)) + np.bincount(duels.second, minlength=len(names))
+    rows = [
+        Row(i, at, at - Z95 * wide, at + Z95 * wide, rank, open_ranks[i], float(met[i]))
+        for i, (at, wide, rank) in enumerate(zip(rating.tolist(), error.tolist(), ranks(rating), strict=True))
+    ]
+    moments = len(np.unique(moment))
+    notes = [
+        f"{moments} moments of {period:g} days, {_date(begun)} to {_date(last)}; "
+        f"a strength drifts {drift:g} points a day; ratings are those of the end",
+        "rank ranges take the ratings as independent",
+    ]
+    if moments == 1:
+        notes.append("all of it happened in one moment: a smaller --period shows a path")
+    if not fitted.settled:
+        notes.append("the paths had not quite settled when the sweeps ran out")
+    return Table("Through time, at its end", rows, notes, extra)
+
+
+def _date(day: float) -> str:
+    try:
+        moment = datetime.fromtimestamp(day * DAY, UTC)
+    except (ValueError, OverflowError, OSError):  # beyond the calendar: a clock of its own
+        return f"day {day:g}"
+    return moment.strftime("%Y-%m-%d" if day == int(day) else "%Y-%m-%dT%H:%M:%SZ")
+
+
+def responses(data: Answers) -> Table:
+    """Abilities of players, and difficulty and discrimination of challenges: 2PL item response theory."""
+    fitted = irt.fit(data.solved)
+    notes = [] if fitted.settled else [f"not settled after {fitted.rounds} rounds"]
+    notes.append("mu and sigma are the ability and its error; 1500 is the average player")
+    tried = ~np.isnan(data.solved)
+    found = zip(
+        data.challenges,
+        fitted.difficulty.tolist(),
+        fitted.difficulty_error.tolist(),
+        fitted.discrimination.tolist(),
+        fitted.discrimination_error.tolist(),
+        np.nansum(data.solved, axis=0).tolist(),
+        tried.sum(axis=0).tolist(),
+        strict=True,
+    )
+    challenges = [
+        {
+            "challenge": name,
+            "difficulty": b,
+            "difficulty_error": b_error,
+            "discrimination": a,
+            "discrimination_error": a_error,
+            "solved": solved / count,
+            "answers": count,
+        }
+        for name, b, b_error, a, a_error, solved, count in found
+    ]
+    challenges.sort(key=lambda row: (-row["difficulty"], row["challenge"]))
+    title = "Item response theory (2PL)"
+    return Table(title, fitted.rows, [*data.notes, *notes], (), challenges)
