@@ -1,0 +1,146 @@
+"""What the JSON API and the event stream hand out, beside the rows of `tables`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from peerage.ledger.store import Summary
+
+
+class Failure(Struct, frozen=True):
+    """What is wrong, in words."""
+
+    error: str
+
+
+class Arena(Struct, frozen=True):
+    """An arena: `settled` matches of `issued` are on record, the last with chain value `head`, in hex."""
+
+    name: str
+    version: str
+    game: str
+    tracks: tuple[str, ...]
+    players: tuple[str, ...]
+    settled: int
+    issued: int
+    head: str
+    votes: int
+
+
+class Standing(Struct, frozen=True):
+    """Where a player stands on one track; see `tables.leaderboard.Row`."""
+
+    rank: int | None
+    rank_range: tuple[int, int] | None
+    rating: float
+    lower: float | None
+    upper: float | None
+
+
+class Player(Struct, frozen=True):
+    """A player: `active` while it is in the settings, `standings` by track, `card` as last registered."""
+
+    player: str
+    model: str
+    family: str
+    active: bool
+    standings: dict[str, Standing]
+    matches: int
+    wins: int
+    draws: int
+    losses: int
+    void: int
+    cost_usd: float | None
+    cost_per_match: float | None
+    card: dict[str, Any]
+
+
+class Opponent(Struct, frozen=True):
+    """A player's record against one opponent."""
+
+    opponent: str
+    matches: int
+    wins: int
+    draws: int
+    losses: int
+
+
+class PlayerRecord(Struct, frozen=True):
+    """A player, and its record against each opponent."""
+
+    player: Player
+    opponents: tuple[Opponent, ...]
+
+
+class Challenge(Struct, frozen=True):
+    """What was asked in one match: `texts` by stage, the `authors` who wrote them (none of a prompt of your
+    own), the committee's `approval`, and how the match came out, `scores` by player."""
+
+    match: int
+    game: str
+    topic: str
+    texts: dict[str, str]
+    authors: dict[str, str]
+    approval: float | None
+    status: str
+    scores: dict[str, float]
+
+
+class Match(Struct, frozen=True):
+    """A finished match in one row.
+
+    `players`, `scores`, `costs` (in the arena's cost unit, null unknown) and the Elo ratings after the match
+    are in seat order; `status` is "done" or the reason of the void, which has no scores. `cost_usd` is what
+    the whole match cost, officials included; `at_ms` when it was settled, Unix milliseconds.
+    """
+
+    number: int
+    round: int
+    game: str
+    topic: str
+    status: str
+    players: tuple[str, ...]
+    scores: tuple[float, ...]
+    costs: tuple[float | None, ...]
+    cost_usd: float
+    raw: tuple[float, ...]
+    cost_elo: tuple[float, ...]
+    at_ms: int
+
+
+class Call(Struct, frozen=True):
+    """A request that a player has not answered yet; `key` is its name in the match."""
+
+    key: str
+    player: str
+
+
+class Playing(Struct, frozen=True):
+    """A match in flight. `waiting` is empty while it waits to be settled in its turn."""
+
+    number: int
+    round: int
+    game: str
+    topic: str
+    players: tuple[str, ...]
+    waiting: tuple[Call, ...]
+
+
+def match_row(summary: Summary) -> Match:
+    """A row of the narrow table as the API gives it."""
+    return Match(
+        summary.number,
+        summary.round,
+        summary.game,
+        summary.topic,
+        summary.status,
+        summary.players,
+        summary.scores,
+        summary.costs,
+        summary.spent_nano / 1e9,
+        summary.raw,
+        summary.cost_elo,
+        summary.at_ms,
+    )

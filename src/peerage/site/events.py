@@ -1,0 +1,191 @@
+"""What happens in an arena while it is played, told to any number of spectators as server-sent events.
+
+The ledger is looked at twice a second, whoever writes it. What has changed becomes events, each encoded once
+and kept in a short ring. A spectator is a place in that ring and nothing else: five hundred of them cost five
+hundred writes, and one that reads slowly misses what has left the ring and holds nobody up.
+
+    event: settled    {"newest": 412, "matches": [...]}     finished matches; id is the newest number
+    event: playing    [...]                                 all matches in flight, whenever they change
+    event: votes      {"votes": 17}                         the audience has voted
+
+The shapes are those of `api_rows`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from peerage.ledger.store import Ledger
+from peerage.ledger.votes import Votes
+from peerage.site.api_rows import Call, Match, Playing, match_row
+
+LOOK_S = 0.5
+"""Seconds between two looks at the ledger."""
+HEARTBEAT_S = 15.0
+"""Seconds after which a silent stream says that it still lives."""
+RING = 64
+"""Events kept for spectators who are behind."""
+TOLD = 20
+"""Finished matches told at once; whoever missed more reads the list of matches."""
+IN_FLIGHT = 64
+"""Matches in flight that are told, the oldest first."""
+
+ALIVE = b": alive\n\n"
+
+
+class Version(NamedTuple):
+    """What pages are made from: two looks with the same version show the same pages."""
+
+    records: int
+    votes: int
+
+
+class _Seat(Struct, gc=False):
+    player: str
+
+
+class _Issued(Struct, gc=False):
+    """The little of a fixture that a spectator is told."""
+
+    number: int
+    round: int
+    game: str
+    seats: tuple[_Seat, ...]
+    drawn: dict[str, Any] = {}
+
+
+_read_issued = msgspec.json.Decoder(_Issued).decode
+
+
+def playing(ledger: Ledger) -> tuple[Playing, ...]:
+    """The matches in flight, at most `IN_FLIGHT`, the oldest first.
+
+    Matches start in number order, so all are in flight from the first that is not settled to the last that
+    has asked for something. Raises LedgerError when the ledger cannot be read.
+    """
+    first = ledger.heads()[1] + 1
+    calls: dict[int, dict[str, Call]] = {}
+    for one in ledger.unanswered(first):
+        if not one.failed:
+            calls.setdefault(one.match, {})[one.key] = Call(one.key, one.player)
+    last = min(max(calls, default=0), first + IN_FLIGHT - 1)
+    found = []
+    for row in ledger.fixtures(first, last):
+        issued = _read_issued(row.body)
+        found.append(
+            Playing(
+                issued.number,
+                issued.round,
+                issued.game,
+                str(issued.drawn.get("topic", issued.drawn.get("category", ""))),
+                tuple([seat.player for seat in issued.seats]),
+                tuple(calls.get(issued.number, {}).values()),
+            )
+        )
+    return tuple(found)
+
+
+def settled(ledger: Ledger, after: int) -> tuple[Match, ...]:
+    """The newest finished matches beyond number `after`, at most `TOLD`, in number order."""
+    newest = ledger.heads()[1]
+    return tuple(map(match_row, ledger.summaries(max(after + 1, newest - TOLD + 1), newest)))
+
+
+def event(name: str, data: object, number: int | None = None) -> bytes:
+    """One event of the stream. JSON has no line breaks of its own, so no text in it can begin another."""
+    head = f"id: {number}\n" if number is not None else ""
+    return f"{head}event: {name}\ndata: ".encode() + msgspec.json.encode(data) + b"\n\n"
+
+
+class Feed:
+    """The events of one arena. `look` reads the ledger and may block; all else belongs to the event loop."""
+
+    def __init__(self, ledger: Ledger, votes: Votes) -> None:
+        self._ledger = ledger
+        self._votes = votes
+        self._ring: deque[bytes] = deque(maxlen=RING)
+        self._told = 0
+        self._wake = asyncio.Event()
+        self._closed = False
+        self._playing: tuple[Playing, ...] = ()
+        self.version = Version(0, 0)
+        self.spectators = 0
+
+    async def run(self) -> None:
+        """Look at the ledger again and again, until cancelled or closed."""
+        while not self._closed:
+            await self.look()
+            await asyncio.sleep(LOOK_S)
+
+    async def look(self) -> None:
+        """Look once, and tell what is new."""
+        now = await asyncio.to_thread(self._version)
+        before, self.version = self.version, now
+        if not self.spectators:
+            return
+        events: list[bytes] = []
+        if now.records != before.records:
+            matches = await asyncio.to_thread(settled, self._ledger, before.records)
+            events.append(_settled(matches, now.records))
+        flight = await asyncio.to_thread(playing, self._ledger)
+        if flight != self._playing:
+            self._playing = flight
+            events.append(event("playing", flight))
+        if now.votes != before.votes:
+            events.append(event("votes", {"votes": now.votes}))
+        self._tell(events)
+
+    def _version(self) -> Version:
+        return Version(self._ledger.heads()[1], self._votes.count())
+
+    def _tell(self, events: list[bytes]) -> None:
+        if events:
+            self._ring.extend(events)
+            self._told += len(events)
+            self._wake.set()
+            self._wake = asyncio.Event()
+
+    async def follow(self, after: int | None = None) -> AsyncIterator[bytes]:
+        """The stream for one spectator, who has seen everything up to match `after` (None: is new here)."""
+        self.spectators += 1
+        try:
+            newest = self.version.records
+            missed: tuple[Match, ...] = ()
+            if after is not None and after < newest:
+                missed = await asyncio.to_thread(settled, self._ledger, after)
+            self._playing = await asyncio.to_thread(playing, self._ledger)
+            at = self._told
+            yield _settled(missed, newest) + event("playing", self._playing)
+            while not self._closed:
+                wake = self._wake
+                if at == self._told:
+                    try:
+                        await asyncio.wait_for(wake.wait(), HEARTBEAT_S)
+                    except TimeoutError:
+                        yield ALIVE
+                        continue
+                fresh = b"".join(self._since(at))
+                at = self._told
+                if fresh:
+                    yield fresh
+        finally:
+            self.spectators -= 1
+
+    def _since(self, at: int) -> Iterator[bytes]:
+        missed = min(self._told - at, len(self._ring))
+        return (self._ring[place] for place in range(len(self._ring) - missed, len(self._ring)))
+
+    def close(self) -> None:
+        """End every stream."""
+        self._closed = True
+        self._wake.set()
+
+
+def _settled(matches: tuple[Match, ...], newest: int) -> bytes:
+    return event("settled", {"newest": newest, "matches": matches}, newest)

@@ -1,0 +1,115 @@
+"""A process that makes pages: `python -m peerage.site.server_worker FOLDER`, told by pipes which.
+
+Making the table of a long ledger takes seconds of Python. In the server's own process every other request
+would wait for it; here it stands behind them, at a lower priority, and a page that fails takes nobody along.
+Frames in both directions are `length (4 bytes, little-endian), MessagePack`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+from msgspec import Struct
+
+from peerage.ledger.store import LedgerError
+from peerage.ledger.votes import Votes
+from peerage.protocol import visible
+from peerage.site.api import JSON, PREFIX, answer, failure
+from peerage.site.events import Version
+from peerage.site.pages import page
+from peerage.site.reading import Site
+
+LENGTH = 4
+PACKED_FROM = 1_000
+"""Bytes from which on a body is worth compressing."""
+POLITE = 5
+"""How far below the server's own priority."""
+
+
+class Job(Struct, frozen=True):
+    """What was asked for: the path as it came, without its leading slash."""
+
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+
+
+class Made(Struct, frozen=True):
+    """What stands there. `packed` is the body in gzip, empty where that is not worth it; `version` is the
+    moment that it shows, `seconds` what it took."""
+
+    status: int
+    content_type: str
+    etag: str
+    body: bytes
+    packed: bytes
+    version: Version
+    seconds: float
+
+
+class Pages:
+    """Makes one page after the other, each of the arena as it is at that time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._site = Site.open(folder)
+        self._votes = Votes(self._site.ledger.address, folder)
+
+    def make(self, job: Job) -> Made:
+        """The answer to a job; a fault in making it is an answer too."""
+        began = time.perf_counter()
+        try:
+            self._site = self._site.refreshed()
+            status, kind, etag, body = self._answer(job)
+        except LedgerError as error:
+            status, kind, etag, body = self._fault(job, 503, f"the ledger cannot be read: {error}")
+        except Exception:
+            traceback.print_exc()
+            status, kind, etag, body = self._fault(job, 500, "this page could not be made; the log says why")
+        packed = gzip.compress(body, 6, mtime=0) if len(body) >= PACKED_FROM else b""
+        version = Version(self._site.number, self._votes.count())
+        return Made(status, kind, etag, body, packed, version, time.perf_counter() - began)
+
+    def _answer(self, job: Job) -> tuple[int, str, str, bytes]:
+        if job.path.startswith(PREFIX):
+            found = answer(self._site, self._votes, job.path, job.query)
+            return found.status, JSON, found.etag, found.body
+        made = page(self._site, job.path)
+        if made is None:
+            return self._fault(job, 404, f"there is nothing at /{job.path}")
+        return 200, made.content_type, made.etag, made.body
+
+    def _fault(self, job: Job, status: int, why: str) -> tuple[int, str, str, bytes]:
+        if job.path.startswith(PREFIX):
+            found = failure(status, why)
+            return status, JSON, found.etag, found.body
+        return status, "text/plain; charset=utf-8", "", f"{visible(why)}\n".encode()
+
+
+def main(folder: Path, jobs: BinaryIO, made: BinaryIO) -> None:
+    """Answer jobs until there are no more."""
+    pages = Pages(folder)
+    while len(prefix := jobs.read(LENGTH)) == LENGTH:
+        job = msgspec.msgpack.decode(jobs.read(int.from_bytes(prefix, "little")), type=Job)
+        made.write(frame(pages.make(job)))
+        made.flush()
+
+
+def frame(data: Struct) -> bytes:
+    """A message with its length before it."""
+    body = msgspec.msgpack.encode(data)
+    return len(body).to_bytes(LENGTH, "little") + body
+
+
+if __name__ == "__main__":
+    if hasattr(os, "nice"):
+        os.nice(POLITE)
+    # Whatever some library prints must not stand among the answers.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    main(Path(sys.argv[1]), sys.stdin.buffer, answers)
