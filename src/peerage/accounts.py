@@ -16,7 +16,7 @@ from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import Totals
 from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
-from peerage.standings import DONE, NOBODY, Standings, after_all
+from peerage.standings import DONE, NOBODY, Skill, Standings, after_all
 
 
 class Account(Struct, frozen=True, gc=False):
@@ -109,6 +109,7 @@ class _Snapshot(Struct):
     players: tuple[str, ...]
     raw: tuple[float, ...]
     cost: tuple[float, ...]
+    skills: dict[str, Skill] = {}
     accounts: dict[str, Account] | None = None
 
 
@@ -125,7 +126,14 @@ _read_light = msgspec.json.Decoder(_Light).decode
 def snapshot_body(standings: Standings, accounts: dict[str, Account]) -> bytes:
     """The stored bytes of a snapshot."""
     return msgspec.json.encode(
-        _Snapshot(standings.number, standings.players, standings.raw, standings.cost, accounts)
+        _Snapshot(
+            standings.number,
+            standings.players,
+            standings.raw,
+            standings.cost,
+            dict(standings.skills),
+            accounts,
+        )
     )
 
 
@@ -134,7 +142,8 @@ def read_snapshot(body: bytes) -> Position | None:
     found = _read_snapshot(body)
     if found.accounts is None:
         return None
-    return Position(Standings(found.number, found.players, found.raw, found.cost), found.accounts)
+    standings = Standings(found.number, found.players, found.raw, found.cost, found.skills)
+    return Position(standings, found.accounts)
 
 
 def position(ledger: Ledger, elo: EloSettings) -> Position:

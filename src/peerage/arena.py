@@ -40,7 +40,8 @@ from peerage.players import open_client
 from peerage.players.client import Client, PlayerError
 from peerage.players.keys import environment
 from peerage.players.prices import price_of
-from peerage.settings import ArenaSettings, SettingsError, enough_players, load
+from peerage.scheduling.fixtures import tables
+from peerage.settings import ArenaSettings, SettingsError, enough_players, load, rules_of
 from peerage.standings import elo_settings
 
 if TYPE_CHECKING:
@@ -261,7 +262,7 @@ class Arena:
 
     def _pin(self) -> int:
         """The pairing lag in rounds; what must not change between runs is written down in the first one."""
-        per_round = max(1, len(self.settings.players) // 2)
+        per_round = tables(GAMES[self.settings.game], rules_of(self.settings), len(self.settings.players))
         pinned = {
             "seed": str(self.settings.seed),
             "rating": self.settings.rating.model_dump_json(),

@@ -3,6 +3,9 @@
 A player enters the pool with its first finished match; until then it stands at the initial rating and no
 propagation moves it. Void matches move nobody. So the standings after match n follow from the summaries
 1…n alone.
+
+Games that feed no Elo track (those of more than two) move a TrueSkill skill in its place, by which players of
+one strength are seated together.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from peerage.games import GAMES
 from peerage.ledger.store import Summary
 from peerage.ratings.elo import DuelResult, EloSettings, EloState, extend, fold, update
 from peerage.settings import Rating
@@ -43,13 +47,24 @@ class Rated(NamedTuple):
     cost: float
 
 
+class Skill(NamedTuple):
+    """What TrueSkill knows of a player: its mean skill and how unsure that is."""
+
+    mu: float = 25.0
+    sigma: float = 25.0 / 3
+
+
 class Standings(msgspec.Struct, frozen=True, dict=True):
-    """Ratings after match `number`; `players` in the order of their first finished match."""
+    """Ratings after match `number`; `players` in the order of their first finished match with Elo ratings.
+
+    `skills` holds everybody who finished a match of a game that moves none.
+    """
 
     number: int
     players: tuple[str, ...]
     raw: tuple[float, ...]
     cost: tuple[float, ...]
+    skills: Mapping[str, Skill] = {}
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -58,6 +73,9 @@ class Standings(msgspec.Struct, frozen=True, dict=True):
     def of(self, player: str, initial: float) -> Rated:
         place = self.places.get(player)
         return Rated(initial, initial) if place is None else Rated(self.raw[place], self.cost[place])
+
+    def skill(self, player: str) -> Skill:
+        return self.skills.get(player, Skill())
 
     def to_bytes(self) -> bytes:
         return msgspec.json.encode(self)
@@ -73,21 +91,45 @@ NOBODY = Standings(0, (), (), ())
 def after_match(
     standings: Standings,
     number: int,
+    game: str,
     players: Sequence[str],
     scores: Sequence[float],
     costs: Sequence[float | None],
     settings: EloSettings,
 ) -> Standings:
-    """Standings after one more match; `scores` empty for a void one. Only duels move Elo ratings."""
-    if len(scores) != 2:
-        return Standings(number, standings.players, standings.raw, standings.cost)
+    """Standings after one more match of `game`; `scores` empty for a void one."""
+    if not moves_elo(game, scores):
+        skills = skilled(standings.skills, players, scores) if scores else standings.skills
+        return Standings(number, standings.players, standings.raw, standings.cost, skills)
     names = standings.players + tuple([p for p in players if p not in standings.places])
     state = EloState(standings.raw, standings.cost)
     if len(names) > len(state):
         state = extend(state, len(names), settings)
     first, second = (standings.places.get(p, names.index(p)) for p in players)
     state = update(state, DuelResult(first, second, scores[0], costs[0], costs[1]), settings)
-    return Standings(number, names, state.raw, state.cost)
+    return Standings(number, names, state.raw, state.cost, standings.skills)
+
+
+def moves_elo(game: str, scores: Sequence[float]) -> bool:
+    """Whether a match moved the Elo ratings; a game that is not known here is taken for a duel."""
+    return len(scores) == 2 and (game not in GAMES or "raw" in GAMES[game].tracks)
+
+
+def skilled(
+    skills: Mapping[str, Skill], players: Sequence[str], scores: Sequence[float]
+) -> Mapping[str, Skill]:
+    """Skills after one more match."""
+    import numpy as np
+
+    from peerage.ratings.trueskill import Game, TrueSkillSettings, TrueSkillTable, games, rate
+
+    seated = [skills.get(player, Skill()) for player in players]
+    mu, sigma = np.array(seated, float).T
+    start = TrueSkillTable(TrueSkillSettings(*Skill()), mu, sigma, np.zeros(len(players)))
+    one = Game(tuple([(seat,) for seat in range(len(players))]), tuple([-score for score in scores]))
+    after = rate(games(len(players), [one]), start.settings, start)
+    moved = map(Skill, after.mu.tolist(), after.sigma.tolist())
+    return {**skills, **dict(zip(players, moved, strict=True))}
 
 
 def after_all(standings: Standings, summaries: Iterable[Summary], settings: EloSettings) -> Standings:
@@ -97,9 +139,13 @@ def after_all(standings: Standings, summaries: Iterable[Summary], settings: EloS
     number = standings.number
     state = EloState(standings.raw, standings.cost)
     results: list[DuelResult] = []
+    skills = standings.skills
     for summary in summaries:
         number = summary.number
-        if summary.status != DONE or len(summary.scores) != 2:
+        if summary.status != DONE:
+            continue
+        if not moves_elo(summary.game, summary.scores):
+            skills = skilled(skills, summary.players, summary.scores)
             continue
         newcomers = [player for player in summary.players if player not in places]
         if newcomers:
@@ -111,4 +157,4 @@ def after_all(standings: Standings, summaries: Iterable[Summary], settings: EloS
         a, b = summary.players
         results.append(DuelResult(places[a], places[b], summary.scores[0], *summary.costs))
     state = fold(len(names), results, settings, extend(state, len(names), settings))
-    return Standings(number, tuple(names), state.raw, state.cost)
+    return Standings(number, tuple(names), state.raw, state.cost, skills)

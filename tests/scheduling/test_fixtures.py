@@ -8,10 +8,19 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
+from peerage.games.code_golf import CODE_GOLF
 from peerage.games.game import Bench, GameSpec
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Steps
-from peerage.scheduling.fixtures import POLICIES, Scheduler, Unstaffed, match_seed, next_round, remember
+from peerage.scheduling.fixtures import (
+    POLICIES,
+    Scheduler,
+    Unstaffed,
+    match_seed,
+    next_round,
+    remember,
+    tables,
+)
 from peerage.scheduling.standing import History, Standing
 
 
@@ -64,7 +73,7 @@ def test_a_fixture_is_complete() -> None:
         assert fixture.settings == {"topics": ["law", "physics"], "judges": 3, "style": "plain"}
         assert fixture.drawn["topic"] == ["law", "physics"][fixture.number % 2]
         for seat in fixture.all_seats():
-            assert (seat.raw, seat.cost) == next(s[2:] for s in STANDINGS if s.player == seat.player)
+            assert (seat.raw, seat.cost) == next(s[2:4] for s in STANDINGS if s.player == seat.player)
     assert len({fixture.seed for fixture in fixtures}) == 3
     assert len({fixture.drawn["lot"] for fixture in fixtures}) == 1, "draws follow from the arena's one seed"
 
@@ -104,3 +113,15 @@ def test_a_match_without_officials_is_refused_by_name() -> None:
 
 def test_swiss_is_a_policy() -> None:
     assert "swiss" in POLICIES
+
+
+@pytest.mark.parametrize(
+    ("seats", "players", "expected"), [(2, 7, 3), (2, 1, 1), (3, 9, 3), (4, 9, 3), (4, 8, 2), (10, 4, 1)]
+)
+def test_a_round_has_as_many_matches_as_are_paired(seats: int, players: int, expected: int) -> None:
+    rules = CODE_GOLF.rules(seats=seats)
+    assert tables(CODE_GOLF, rules, players) == expected
+    standings = [Standing(f"p{at}", "f", 1500.0, 1500.0) for at in range(players)]
+    scheduler = Scheduler.of(CODE_GOLF, rules, 7)
+    played = next_round(scheduler, standings, History(), number=1, round=1, snapshot=0)
+    assert len(played) == (expected if players > 1 else 0)

@@ -10,7 +10,7 @@ from peerage.scheduling.standing import History, Standing
 
 
 def players(count: int, gap: float = 0.0) -> list[Standing]:
-    return [Standing(f"p{at:02}", "f", 1500.0, 1500.0 - gap * at) for at in range(count)]
+    return [Standing(f"p{at:02}", "f", 1500.0, 1500.0, 25.0 - gap * at) for at in range(count)]
 
 
 @pytest.mark.parametrize("count", range(2, 24))
@@ -30,8 +30,27 @@ def test_fewer_than_two_make_no_table() -> None:
 
 
 def test_neighbours_sit_together_the_higher_seeded_first() -> None:
-    tables = group(players(8, gap=100), History(), "seed", 4)
+    tables = group(players(8, gap=2), History(), "seed", 4)
     assert tables == (("p00", "p01", "p02", "p03"), ("p04", "p05", "p06", "p07"))
+
+
+def test_a_clone_that_differs_in_the_last_bits_is_seated_by_the_lot() -> None:
+    there = players(9, gap=1e-9)
+    assert group(there, History(), "a", 3) == group(players(9), History(), "a", 3)
+
+
+def test_players_near_in_skill_meet_often_and_all_meet_in_the_end() -> None:
+    """Twelve players, the best and the worst some 900 Elo apart; everybody meets everybody."""
+    history = History()
+    for round in range(60):
+        for table in group(players(12, gap=1.7), history, f"seed/{round}", 4):
+            history.remember(table)
+    met = {(a, b): history.met(f"p{a:02}", f"p{b:02}") for a, b in combinations(range(12), 2)}
+    near = [times for (a, b), times in met.items() if b - a <= 2]
+    far = [times for (a, b), times in met.items() if b - a >= 8]
+    assert min(far) >= 1
+    assert min(near) > max(far)
+    assert {history.played(f"p{at:02}") for at in range(12)} == {60}
 
 
 def test_equals_meet_everybody_before_they_meet_often() -> None:

@@ -11,7 +11,7 @@ from peerage.ledger.store import Exchange, Summary
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.protocol import Reply
 from peerage.ratings.elo import EloSettings
-from peerage.standings import DONE, Standings, after_match
+from peerage.standings import DONE, Standings, after_match, moves_elo
 
 ENGINE = "engine"
 """`Outcome.detail["by"]` of a match that the engine voided without the game's saying so."""
@@ -80,7 +80,7 @@ def settle(
     names = tuple([seat.player for seat in fixture.seats])
     scores = () if outcome.void else tuple([outcome.scores[seat.label] for seat in fixture.seats])
     costs = tuple([outcome.costs.get(seat.label) for seat in fixture.seats])
-    after = after_match(before, fixture.number, names, scores, costs, elo)
+    after = after_match(before, fixture.number, fixture.game, names, scores, costs, elo)
     was = [before.of(name, elo.initial) for name in names]
     now = [after.of(name, elo.initial) for name in names]
     moved = {
@@ -88,7 +88,7 @@ def settle(
         "cost": {name: (a.cost, b.cost) for name, a, b in zip(names, was, now, strict=True)},
     }
     totals = {player: Totals(*sums) for player, sums in sorted(tally.sums.items())}
-    moved = moved if len(scores) == 2 else {}
+    moved = moved if moves_elo(fixture.game, scores) else {}
     record = MatchRecord(fixture.number, digest, tally.root(), outcome, moved, totals)
     summary = Summary(
         fixture.number,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from peerage.engine.recovery import PLAYER_BUDGET, Recovered
 from peerage.match import Fixture
-from peerage.scheduling.fixtures import Scheduler, Unstaffed, next_round, remember
+from peerage.scheduling.fixtures import Scheduler, Unstaffed, next_round, remember, tables
 from peerage.scheduling.standing import Standing
 from peerage.settings import PlayerSettings
 from peerage.standings import NOBODY, Standings
@@ -44,7 +44,7 @@ class Rounds:
     @property
     def patience(self) -> int:
         """Matches that may be void in a row before a player with a spent budget is surely left out."""
-        return (self._lag + 2) * max(1, len(self._players) // 2)
+        return (self._lag + 2) * tables(self._scheduler.spec, self._scheduler.rules, len(self._players))
 
     def issue(self) -> tuple[Fixture, ...]:
         """The next round; empty while its ratings are not settled, and when there can be none (`over`).
@@ -56,7 +56,12 @@ class Rounds:
         basis = self._next - self._lag
         standings = self._after_round[basis] if basis > 0 else NOBODY
         pool = [
-            Standing(player.name, player.family, *standings.of(player.name, self._initial))
+            Standing(
+                player.name,
+                player.family,
+                *standings.of(player.name, self._initial),
+                standings.skill(player.name).mu,
+            )
             for player in self._players
             if player.name not in self._retired or self._retired[player.name] > basis
         ]

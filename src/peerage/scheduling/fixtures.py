@@ -55,6 +55,12 @@ class Scheduler:
         return cls(spec, rules, rules.model_dump(mode="json"), seed, policy, width)
 
 
+def tables(spec: GameSpec[Any], rules: BaseModel, players: int) -> int:
+    """Matches in a round of so many players, one at least."""
+    seats = spec.seats(rules)
+    return max(1, players // 2 if seats == 2 else groups.tables(players, seats))
+
+
 def next_round(
     scheduler: Scheduler,
     standings: Sequence[Standing],
@@ -66,17 +72,18 @@ def next_round(
 ) -> tuple[Fixture, ...]:
     """The fixtures of round `round`, the first of them numbered `number`; empty for fewer than two players.
 
-    `standings` are the ratings after `snapshot` matches. Seat A is the higher seeded by cost Elo (equals: by
-    name). `history` is only read; fold the fixtures into it with `remember` once they are issued. Raises
-    `Unstaffed` when a match has too few officials, which `officials.first_shortage` tells beforehand.
+    `standings` are the ratings after `snapshot` matches. Seat A is the higher seeded: by cost Elo, at tables
+    of more than two by skill; equals by name. `history` is only read; fold the fixtures into it with
+    `remember` once they are issued. Raises `Unstaffed` when a match has too few officials, which
+    `officials.first_shortage` tells beforehand.
     """
     lot, seats = f"{scheduler.seed}/round/{round}", scheduler.spec.seats(scheduler.rules)
-    tables: tuple[tuple[str, ...], ...]
+    seated: tuple[tuple[str, ...], ...]
     if seats == 2:
         kin = scheduler.spec.kin(scheduler.rules)
-        tables = scheduler.policy(standings, history, lot, scheduler.width, kin).pairs
+        seated = scheduler.policy(standings, history, lot, scheduler.width, kin).pairs
     else:
-        tables = groups.group(standings, history, lot, seats, scheduler.width)
+        seated = groups.group(standings, history, lot, seats, scheduler.width)
     ratings = {standing.player: standing for standing in standings}
     merit = by_merit(standings, Random(f"{scheduler.seed}/officials/{round}"))
     benches = scheduler.spec.officials(scheduler.rules)
@@ -85,7 +92,7 @@ def next_round(
         return Seat(label, player, ratings[player].raw, ratings[player].cost)
 
     fixtures: list[Fixture] = []
-    for at, contestants in enumerate(tables, number):
+    for at, contestants in enumerate(seated, number):
         seed = match_seed(scheduler.seed, at)
         chosen = choose(benches, contestants, merit, f"{seed}/officials")
         if isinstance(chosen, Shortage):

@@ -1,14 +1,14 @@
-"""Grouping for games of more than two: neighbours on the cost-adjusted Elo who have seldom met sit together.
+"""Grouping for games of more than two: neighbours in skill who have seldom met sit together.
 
-    >>> table = [Standing(name, name, 1500.0, rating) for name, rating in
-    ...          [("Ada", 1610.0), ("Bo", 1590.0), ("Cy", 1500.0), ("Di", 1470.0), ("Eve", 1400.0)]]
+    >>> table = [Standing(name, name, 1500.0, 1500.0, mu) for name, mu in
+    ...          [("Ada", 31.0), ("Bo", 30.0), ("Cy", 26.0), ("Di", 24.0), ("Eve", 19.0)]]
     >>> group(table, History(), "seed", 3)
     (('Ada', 'Bo', 'Cy'), ('Di', 'Eve'))
 
 From the top, the best player without a seat opens a table and takes the mates one by one that weigh least,
-where a candidate weighs its rating distance from the opener plus `width` for each meeting with somebody at
-the table. Equals stand in an order drawn by the seed: games that move no rating group at random, those who
-have not met first.
+where a candidate weighs how far its TrueSkill mean lies below the opener's, plus a width for each meeting
+with somebody at the table. So neighbours meet first and, as meetings mount up, everybody meets everybody.
+Equals stand in an order drawn by the seed.
 """
 
 from __future__ import annotations
@@ -18,30 +18,41 @@ from random import Random
 
 from peerage.scheduling.standing import History, Standing
 
+MU_PER_ELO = 25 / 6 / 200
+"""A TrueSkill gap of beta, 25/6, is won by the better one as often as a gap of 200 Elo: 76 times in 100."""
+_DIGITS = 6  # of skills that are compared: another machine's last bits seat nobody elsewhere
+
+
+def tables(players: int, seats: int) -> int:
+    """As few tables as seat everybody."""
+    return -(-players // seats)
+
 
 def group(
     standings: Sequence[Standing], history: History, seed: str, seats: int, width: float = 50.0
 ) -> tuple[tuple[str, ...], ...]:
     """One round in which everybody plays once: as few tables as `seats` allows, of sizes that differ by one
-    at most, the higher seeded first. Equal for equal arguments; fewer than two players make no table.
+    at most, the more skilled first. `width` is in Elo. Equal for equal arguments; fewer than two players make
+    no table.
     """
     if len(standings) < 2:
         return ()
     rng = Random(seed)
     lots = {standing.player: rng.random() for standing in sorted(standings)}
-    order = sorted(standings, key=lambda standing: (-standing.cost, lots[standing.player]))
-    count = -(-len(order) // seats)
-    tables: list[tuple[str, ...]] = []
+    skill = {standing.player: round(standing.mu, _DIGITS) for standing in standings}
+    penalty = width * MU_PER_ELO
+    order = sorted(lots, key=lambda player: (-skill[player], lots[player]))
+    count = tables(len(order), seats)
+    seated: list[tuple[str, ...]] = []
     for at in range(count):
         size = -(-len(order) // (count - at))
         opener = order.pop(0)
         table = [opener]
         while len(table) < size:
             weights = [
-                opener.cost - one.cost + width * sum(history.met(one.player, mate.player) for mate in table)
+                skill[opener] - skill[one] + penalty * sum(history.met(one, mate) for mate in table)
                 for one in order
             ]
             table.append(order.pop(weights.index(min(weights))))
-        seated = sorted(table, key=lambda standing: (-standing.cost, standing.player))
-        tables.append(tuple(standing.player for standing in seated))
-    return tuple(tables)
+        seated.append(tuple(sorted(table, key=lambda player: (-skill[player], player))))
+    return tuple(seated)

@@ -7,12 +7,16 @@ from typing import NamedTuple
 
 
 class Standing(NamedTuple):
-    """A player as the scheduler sees it: its kin and its ratings in the snapshot a round is paired by."""
+    """A player as the scheduler sees it: its kin and its ratings in the snapshot a round is paired by.
+
+    `mu` is the mean of its TrueSkill skill, which games of more than two group by.
+    """
 
     player: str
     family: str
     raw: float
     cost: float
+    mu: float = 25.0
 
 
 class History:

@@ -107,7 +107,8 @@ def _fixtures(settings: ArenaSettings, standings: Standings, count: int) -> list
         GAMES[settings.game], rules_of(settings), settings.seed, width=settings.pairing.width
     )
     pool = [
-        Standing(p.name, p.family, *standings.of(p.name, settings.rating.initial)) for p in settings.players
+        Standing(p.name, p.family, *standings.of(p.name, settings.rating.initial), standings.skill(p.name).mu)
+        for p in settings.players
     ]
     history = History()
     fixtures: list[Fixture] = []
