@@ -1,9 +1,9 @@
-"""The leaderboard: who stands where on one track, from what, at what cost."""
+"""The leaderboard: who stands where on one track, at what cost, and who is above whom beyond doubt."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -12,14 +12,13 @@ from peerage.accounts import NOTHING, Account, position
 from peerage.engine.registration import registered
 from peerage.games import GAMES
 from peerage.ledger.store import Ledger
-from peerage.ratings.bradley_terry import BradleyTerry, Pair, fit
-from peerage.ratings.trueskill import Game, TrueSkillSettings, games, rate
-from peerage.settings import ArenaSettings, PlayerSettings, Rating, suggest
+from peerage.ratings.table import rank_ranges
+from peerage.settings import ArenaSettings, PlayerSettings, suggest
 from peerage.standings import elo_settings, pinned_rating
+from peerage.tables.played import Played, Scope, sums
+from peerage.tables.tracks import METHODS, TRACKS, Ratings, Track
 
-Track: TypeAlias = Literal["bt", "raw", "cost", "trueskill"]
-TRACKS: tuple[Track, ...] = get_args(Track)
-_SKILL = TrueSkillSettings()
+EVERYTHING = Scope()
 
 
 class Row(Struct, frozen=True):
@@ -27,14 +26,16 @@ class Row(Struct, frozen=True):
 
     `rank` is 1 for the best, shared by equal ratings, and None for a player without a decided match, who
     stands at the track's starting point; `rank_range` are the ranks (best, worst) left open at 95 % for all
-    players together. `lower` and `upper` bound the rating at 95 % (on the TrueSkill track the mean skill μ,
-    while `rating` is μ - 3σ). Both are None on the sequential Elo tracks, for which no honest interval is
-    known.
+    players together, and `above` names those who are beyond that doubt below this player. `lower` and
+    `upper` bound the rating at 95 %: on the TrueSkill track the mean skill μ, while `rating` is μ - 3σ; on
+    the sequential Elo tracks the strength that the rating is settling towards. `mu` and `sigma` are the
+    method's own scale (TrueSkill; Glicko-2's rating and deviation).
 
     `matches` were decided; `void` came to nothing. `cost_usd` is everything the player cost in dollars, as
     author, committee member and judge too, None while the cost of any call is unknown; `cost_per_match` the
     mean cost of its own play in a decided match, in the arena's cost unit (dollars by default), None when
     unknown. Tokens count everything it was asked. `notes` say what a reader of this rating must know.
+    `game` and `topic` say what was counted, empty for all.
     """
 
     rank: int | None
@@ -56,6 +57,11 @@ class Row(Struct, frozen=True):
     input_tokens: int
     output_tokens: int
     notes: tuple[str, ...]
+    mu: float | None = None
+    sigma: float | None = None
+    above: tuple[str, ...] = ()
+    game: str = ""
+    topic: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The row as plain JSON data, keys in this order."""
@@ -63,117 +69,119 @@ class Row(Struct, frozen=True):
         return found
 
 
-class _Rated(NamedTuple):
-    """A rating, before it is ranked."""
+class Board(Struct, frozen=True):
+    """A leaderboard: `rows`, best first, and what holds for all of them.
 
-    rating: float
-    lower: float | None = None
-    upper: float | None = None
-    rank_range: tuple[int, int] | None = None
-    notes: tuple[str, ...] = ()
-
-
-def leaderboard(ledger: Ledger, settings: ArenaSettings, track: str = "") -> list[Row]:
-    """The table of one track, best first: `bt` (Bradley-Terry), `raw` or `cost` (sequential Elo), which duels
-    feed, or `trueskill`, which every game feeds. Empty: the one that the arena's game shows first.
-
-    Everybody appears who is in `settings` or played: whoever has no decided match comes last. Reads the
-    newest snapshot and the few matches after it, whatever the length of the ledger. Raises ValueError for
-    another track, LedgerError when the ledger cannot be read.
+    `notes` state the method and how games were weighed. `games` and `topics` count the decided matches of
+    the whole ledger by game and by topic, each of which `board` can be asked for alone.
     """
-    track = track or GAMES[settings.game].tracks[0]
+
+    track: Track
+    game: str
+    topic: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+    games: dict[str, int]
+    topics: dict[str, int]
+
+    @property
+    def tied(self) -> list[tuple[str, str]]:
+        """Every two ranked players who are not separated at 95 %, the better rated first."""
+        ranked = [row for row in self.rows if row.rank is not None]
+        return [
+            (one.player, other.player)
+            for place, one in enumerate(ranked)
+            for other in ranked[place + 1 :]
+            if other.player not in one.above and one.player not in other.above
+        ]
+
+
+def leaderboard(
+    ledger: Ledger, settings: ArenaSettings, track: str = "", scope: Scope = EVERYTHING
+) -> list[Row]:
+    """The rows of `board`."""
+    return list(board(ledger, settings, track, scope).rows)
+
+
+def board(ledger: Ledger, settings: ArenaSettings, track: str = "", scope: Scope = EVERYTHING) -> Board:
+    """The table of one track: `bt` (Bradley-Terry), `trueskill` or `glicko2`, which every game feeds, `raw`
+    or `cost` (sequential Elo), which duels feed. Empty: the one that the game shows first.
+
+    Over several games a match counts by the weight of its game in `scope`, 1 if not stated. Everybody
+    appears who is in `settings` or played: whoever has no decided match comes last. Raises ValueError for
+    another track, a game or topic without a match, and weights on a sequential Elo track; LedgerError when
+    the ledger cannot be read.
+    """
+    track = track or GAMES[scope.game if scope.game in GAMES else settings.game].tracks[0]
     if track not in TRACKS:
         raise ValueError(f"no track is called {track!r}{suggest(track, TRACKS)}")
+    if scope.weights and track in ("raw", "cost"):
+        raise ValueError(f"track {track} counts every match alike: it takes no weights of games")
     rating = pinned_rating(ledger.meta(), settings.rating)
+    played = Played(ledger, scope)
     standings, accounts = position(ledger, elo_settings(rating))
+    if not played.whole:
+        accounts = sums(ledger, played.finished)
+    rated = METHODS[track](played, rating, standings)
     known = {player.name: player for player in settings.players}
     cards = registered(ledger)
-    names = [*known, *sorted(accounts.keys() - known.keys())]
-    general: tuple[str, ...]
-    if track == "bt":
-        rated = _bradley_terry(ledger)
-        general = ()
-        start = 1500.0
-    elif track == "trueskill":
-        rated = _trueskill(ledger)
-        start = _SKILL.mu - _SKILL.k * _SKILL.sigma
-        general = (f"TrueSkill, μ - {_SKILL.k:g}σ: what one can be sure of; the interval is that of μ",)
-    else:
-        rated = {
-            name: _Rated(raw if track == "raw" else cost)
-            for name, raw, cost in zip(standings.players, standings.raw, standings.cost, strict=True)
-        }
-        general = elo_notes(rating, track)
-        start = rating.initial
+    general = (*_weighing(played), *rated.notes)
+    lines = _lines(rated)
     rows = [
         _row(
             name,
             _identity(known.get(name), cards.get(name, {})),
             track,
-            rated.get(name),
-            start,
+            scope,
+            lines.get(name, _Line(rated.start)),
             accounts.get(name, NOTHING),
             general if name in known else (*general, "no longer in arena.yaml"),
         )
-        for name in names
+        for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
-    return _ranked(rows)
+    return Board(track, scope.game, scope.topic, tuple(_ranked(rows)), general, played.games, played.topics)
 
 
-def elo_notes(rating: Rating, track: str) -> tuple[str, ...]:
-    """What is special about a sequential Elo track under these settings."""
-    notes = [f"sequential Elo, K = {rating.k_factor:g}: depends on the order of matches, no interval"]
-    if rating.propagation_width is not None:
-        notes.append(
-            f"propagation on: width {rating.propagation_width:g} Elo, share {rating.propagation_share:g}"
+class _Line(Struct, frozen=True):
+    """A player's rating; `rank_range` None for one who has none and stands at the start."""
+
+    rating: float
+    lower: float | None = None
+    upper: float | None = None
+    mu: float | None = None
+    sigma: float | None = None
+    rank_range: tuple[int, int] | None = None
+    above: tuple[str, ...] = ()
+
+
+def _lines(rated: Ratings) -> dict[str, _Line]:
+    best_first = sorted(range(len(rated.players)), key=lambda i: (-rated.rating[i], rated.players[i]))
+    open_ranks = rank_ranges(rated.above)
+    return {
+        rated.players[i]: _Line(
+            rated.rating[i],
+            rated.lower[i],
+            rated.upper[i],
+            rated.mu[i] if rated.mu is not None else None,
+            rated.sigma[i] if rated.sigma is not None else None,
+            open_ranks[i],
+            tuple([rated.players[j] for j in best_first if rated.above[i, j]]),
         )
-    if track == "cost":
-        notes.append(f"cost mode {rating.cost_mode}, τ_c = {rating.cost_sensitivity:g}")
-        if rating.cost_mode == "linear" and rating.cost_sensitivity:
-            sinks = rating.k_factor * rating.cost_sensitivity / 2
-            notes.append(f"the pool's mean sinks by {sinks:g} per contestant and match")
-    return tuple(notes)
-
-
-def _bradley_terry(ledger: Ledger) -> dict[str, _Rated]:
-    """Ratings of everybody with a decided duel."""
-    counts = ledger.pair_counts()
-    names = sorted({name for first, second, _, _ in counts for name in (first, second)})
-    places = {name: place for place, name in enumerate(names)}
-    pairs = [
-        Pair(places[a], places[b], n * (score > 0.5), n * (score < 0.5), n * (score == 0.5))
-        for a, b, score, n in counts
-    ]
-    table = fit(pairs, len(names))
-    notes = _fit_notes(table)
-    return {
-        name: _Rated(row.rating, row.lower, row.upper, row.rank_range, notes)
-        for name, row in zip(names, table.rows, strict=True)
+        for i in best_first
     }
 
 
-def _trueskill(ledger: Ledger) -> dict[str, _Rated]:
-    """Skills of everybody with a decided match of any size, folded in number order."""
-    places: dict[str, int] = {}
-    played: list[Game] = []
-    for summary in ledger.summaries():
-        if summary.scores:
-            teams = tuple([(places.setdefault(player, len(places)),) for player in summary.players])
-            played.append(Game(teams, tuple([-score for score in summary.scores])))
-    table = rate(games(len(places), played), _SKILL)
-    return {
-        name: _Rated(row.rating, row.lower, row.upper, row.rank_range)
-        for name, row in zip(places, table.rows, strict=True)
-    }
-
-
-def _fit_notes(table: BradleyTerry) -> tuple[str, ...]:
-    if table.connected:
+def _weighing(played: Played) -> tuple[str, ...]:
+    """How matches of several games were weighed."""
+    counts: dict[str, int] = {}
+    for summary in played.decided:
+        counts[summary.game] = counts.get(summary.game, 0) + 1
+    if len(counts) < 2:
         return ()
-    return (
-        f"not everybody can be compared yet ({len(table.components)} groups): "
-        f"a prior of {table.prior_games:g} tied game each against an average player was added",
+    shares = ", ".join(
+        f"{game} {played.scope.weights.get(game, 1.0):g} ({counts[game]} matches)" for game in sorted(counts)
     )
+    return (f"over {len(counts)} games, each match weighing: {shares}",)
 
 
 def _identity(player: PlayerSettings | None, card: Mapping[str, Any]) -> tuple[str, str]:
@@ -187,25 +195,26 @@ def _row(
     name: str,
     identity: tuple[str, str],
     track: Track,
-    rated: _Rated | None,
-    start: float,
+    scope: Scope,
+    line: _Line,
     account: Account,
     general: Sequence[str],
 ) -> Row:
-    notes = [*general, *(rated.notes if rated else ("no decided match yet",))]
+    notes = list(general)
+    if line.rank_range is None:
+        notes.append("no decided match yet")
     unpriced = account.matches - account.answers_priced
     if track == "cost" and unpriced:
         notes.append(f"{unpriced} of its matches have no known cost")
-    rated_so = rated or _Rated(start)
     return Row(
-        None if rated is None else 0,
-        rated_so.rank_range,
+        None if line.rank_range is None else 0,
+        line.rank_range,
         name,
         *identity,
         track,
-        rated_so.rating,
-        rated_so.lower,
-        rated_so.upper,
+        line.rating,
+        line.lower,
+        line.upper,
         account.matches,
         account.wins,
         account.draws,
@@ -216,14 +225,25 @@ def _row(
         account.input_tokens,
         account.output_tokens,
         tuple(notes),
+        line.mu,
+        line.sigma,
+        line.above,
+        scope.game,
+        scope.topic,
     )
 
 
 def _ranked(rows: Sequence[Row]) -> list[Row]:
-    """Best first, those without a rank last; equal ratings share the best of their ranks, names in order."""
+    """Best first, those without a rank last; equal ratings share the best of their ranks, names in order.
+
+    The ranks left open hold the rank itself, also where a track ranks by something else than its interval.
+    """
     ranked = sorted((row for row in rows if row.rank is not None), key=lambda row: (-row.rating, row.player))
     table: list[Row] = []
     for place, row in enumerate(ranked, 1):
         tied = bool(table) and table[-1].rating == row.rating
-        table.append(msgspec.structs.replace(row, rank=table[-1].rank if tied else place))
+        rank = table[-1].rank if tied else place
+        best, worst = row.rank_range or (place, place)
+        assert rank is not None
+        table.append(msgspec.structs.replace(row, rank=rank, rank_range=(min(best, rank), max(worst, rank))))
     return table + sorted((row for row in rows if row.rank is None), key=lambda row: row.player)

@@ -1,0 +1,220 @@
+"""The tracks of the leaderboard: each makes ratings with intervals from the matches of a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from peerage.ledger.store import LedgerError
+from peerage.ratings import glicko2
+from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.connection import strong_components
+from peerage.ratings.elo_error import SPREAD, error_covariance
+from peerage.ratings.kernels import Floats
+from peerage.ratings.rows import fit_clustered
+from peerage.ratings.table import Z95, separated
+from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
+from peerage.settings import Rating
+from peerage.standings import NOBODY, Standings, after_all, elo_settings
+from peerage.tables.played import Played
+
+Track: TypeAlias = Literal["bt", "trueskill", "raw", "cost", "glicko2"]
+TRACKS: tuple[Track, ...] = get_args(Track)
+
+_SKILL = TrueSkillSettings()
+_PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """A track's ratings of `players`, in their order, with 95 % intervals.
+
+    `above` is a boolean matrix, [i, j] when i is better than j at 95 %, for all pairs together. `mu` and
+    `sigma` are the method's own scale, where it has one. `start` is where a player without a match stands.
+    """
+
+    players: tuple[str, ...]
+    rating: Sequence[float]
+    lower: Sequence[float]
+    upper: Sequence[float]
+    above: np.ndarray
+    notes: tuple[str, ...]
+    start: float = 1500.0
+    mu: Sequence[float] | None = None
+    sigma: Sequence[float] | None = None
+
+
+def bradley_terry(played: Played, rating: Rating, standings: Standings) -> Ratings:
+    """Bradley-Terry over every decided match; a match of many is all its pairs, and one cluster."""
+    if played.sources is None:
+        table = fit_duels(played.history)
+        robust = "robust intervals"
+    else:
+        table = fit_clustered(played.history, played.sources)
+        robust = "a match of many is all its pairs, and intervals allow for their hanging together"
+    notes = [
+        f"Bradley-Terry, mean 1500, 400 points for odds of ten to one; a tie is half a win each; {robust}"
+    ]
+    if not table.connected:
+        notes.append(
+            "not everybody can be compared yet: the graph of wins is not strongly connected "
+            f"({len(table.components)} groups), so a prior of {table.prior_games:g} tied game each against "
+            "an average player was added"
+        )
+    return Ratings(
+        played.players,
+        table.rating.tolist(),
+        table.lower.tolist(),
+        table.upper.tolist(),
+        table.above,
+        (*notes, "neither the order of matches nor cost nor propagation enters"),
+    )
+
+
+def trueskill(played: Played, rating: Rating, standings: Standings) -> Ratings:
+    """TrueSkill over every decided match of any size, in number order."""
+    if played.duels_alone:
+        table = rate_duels(played.history, _SKILL)
+    else:
+        table = rate(played.tables, _SKILL)
+    return Ratings(
+        played.players,
+        table.rating.tolist(),
+        (table.mu - Z95 * table.sigma).tolist(),
+        (table.mu + Z95 * table.sigma).tolist(),
+        separated(table.mu, np.diag(table.sigma**2)),
+        (
+            f"TrueSkill, μ - {_SKILL.k:g}σ: what one can be sure of; the interval is that of μ",
+            f"a newcomer has μ = {_SKILL.mu:g}, σ = {_SKILL.sigma:.3f}; β = {_SKILL.beta:.3f}, "
+            f"τ = {_SKILL.tau:.4f}, draw probability {_SKILL.draw_probability:g}; in the order played",
+            *_unconnected(played),
+            "neither cost nor propagation enters",
+        ),
+        _SKILL.mu - _SKILL.k * _SKILL.sigma,
+        table.mu.tolist(),
+        table.sigma.tolist(),
+    )
+
+
+def glicko(played: Played, rating: Rating, standings: Standings) -> Ratings:
+    """Glicko-2 over every decided match, in periods of number order."""
+    settings = glicko2.Glicko2Settings()
+    table = glicko2.rate(played.history, settings, bounds=glicko2.even_periods(played.history, _PERIOD))
+    value, deviation = np.array(table.rating), np.array(table.deviation)
+    return Ratings(
+        played.players,
+        table.rating,
+        (value - Z95 * deviation).tolist(),
+        (value + Z95 * deviation).tolist(),
+        separated(value, np.diag(deviation**2)),
+        (
+            f"Glicko-2 in periods of about {_PERIOD} matches a player, τ = {settings.tau:g}; the interval is "
+            "the rating ± 1.96 deviations (σ)",
+            *_unconnected(played),
+            "neither cost nor propagation enters",
+        ),
+        settings.rating,
+        table.rating,
+        table.deviation,
+    )
+
+
+def raw_elo(played: Played, rating: Rating, standings: Standings) -> Ratings:
+    """Sequential Elo of matches of two; see `ratings.elo_error` for its intervals."""
+    return _elo(played, rating, standings, "raw")
+
+
+def cost_elo(played: Played, rating: Rating, standings: Standings) -> Ratings:
+    """Sequential Elo of matches of two adjusted for what they cost."""
+    return _elo(played, rating, standings, "cost")
+
+
+METHODS: Mapping[Track, Callable[[Played, Rating, Standings], Ratings]] = {
+    "bt": bradley_terry,
+    "trueskill": trueskill,
+    "raw": raw_elo,
+    "cost": cost_elo,
+    "glicko2": glicko,
+}
+"""How each track rates: from the matches, the arena's constants, and where the whole arena stands on Elo."""
+
+
+def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["raw", "cost"]) -> Ratings:
+    elo = elo_settings(rating)
+    if not played.whole:
+        standings = after_all(NOBODY, played.decided, elo)
+    strangers = [player for player in standings.players if player not in played.places]
+    if strangers:
+        raise LedgerError(
+            f"{strangers[0]} has a rating, but the narrow table no decided match of it; `peerage verify` "
+            "says more"
+        )
+    met = np.zeros((len(standings.players), len(standings.players)))
+    for summary in played.rated_by_elo:
+        if track == "raw" or None not in summary.costs:
+            a, b = (standings.places[player] for player in summary.players)
+            met[a, b] += 1.0
+            met[b, a] += 1.0
+    raw, cost = np.array(standings.raw), np.array(standings.cost)
+    value = raw if track == "raw" else cost
+    covariance = error_covariance(value, met, elo, cost)
+    error: Floats = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    return Ratings(
+        standings.players,
+        value.tolist(),
+        (value - Z95 * error).tolist(),
+        (value + Z95 * error).tolist(),
+        separated(value, covariance),
+        (*elo_notes(rating, track), *_unconnected(played)),
+        rating.initial,
+    )
+
+
+def elo_notes(rating: Rating, track: str) -> tuple[str, ...]:
+    """What is special about a sequential Elo track under these settings."""
+    notes = [
+        f"sequential Elo, K = {rating.k_factor:g}: depends on the order of matches; the interval is for the "
+        f"strength behind it, of a spread of {SPREAD:g} before any match, and narrows as ratings settle"
+    ]
+    if rating.propagation_width is None:
+        notes.append("propagation off")
+    else:
+        notes.append(
+            f"propagation on: width {rating.propagation_width:g} Elo, share {rating.propagation_share:g}"
+        )
+    if track == "cost":
+        notes.append(f"cost mode {rating.cost_mode}, τ_c = {rating.cost_sensitivity:g}")
+        notes.append(_FORMULA[rating.cost_mode])
+        if rating.cost_mode == "linear" and rating.cost_sensitivity:
+            sinks = rating.k_factor * rating.cost_sensitivity / 2
+            notes.append(f"the pool's mean sinks by {sinks:g} per contestant and match")
+    else:
+        notes.append("cost does not enter")
+    return tuple(notes)
+
+
+_FORMULA = {
+    "linear": "a contestant scores S - τ_c · C / (C_A + C_B)",
+    "balanced": "a contestant scores S - τ_c · (C / (C_A + C_B) - ½)",
+    "exponential": "a contestant scores S · e^(-C / τ_c), divided by the pair's sum",
+}
+
+
+def _unconnected(played: Played) -> tuple[str, ...]:
+    """A warning where some group never lost to, nor tied, the rest: ratings across it rest on the start."""
+    size = len(played.places)
+    history = played.history
+    beats = np.zeros((size, size), bool)
+    won, lost = history.score >= 0.5, history.score <= 0.5
+    beats[history.first[won], history.second[won]] = True
+    beats[history.second[lost], history.first[lost]] = True
+    groups = len(strong_components(beats))
+    if groups < 2:
+        return ()
+    return (
+        f"the graph of wins is not strongly connected ({groups} groups): across them the ratings rest on "
+        "where everybody starts",
+    )
