@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from peerage.engine.admit import Recording, admit
-from peerage.engine.calls import Line
+from peerage.engine.answers import Line
 from peerage.engine.recovery import Recovered, read_budget_voids, recover
 from peerage.engine.registration import registrations
 from peerage.engine.report import Progress, RunReport

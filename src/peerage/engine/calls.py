@@ -8,13 +8,12 @@ exponential backoff and seeded jitter; when the limit is reached the reply is vo
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from peerage.engine.answers import MAX_STORED_CHARS, Line, priced, raised
 from peerage.engine.budget import Verdict
 from peerage.engine.codec import Text, reply_body
 from peerage.engine.dispatch import Dispatcher, Lane
@@ -22,28 +21,15 @@ from peerage.engine.journal import Journal
 from peerage.engine.pending import Pending, Rendering, backoff, most_nano, stated_wait
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
-from peerage.players.client import Answer, Call, Client, InstantClient, PlayerError
-from peerage.players.prices import Price
+from peerage.players.client import Answer, Call, InstantClient, PlayerError
 from peerage.protocol import SANDBOX, Ask, Reply, Run, storable
-from peerage.settings import Engine, PlayerSettings
+from peerage.settings import Engine
 
 if TYPE_CHECKING:
     from peerage.engine.programs import Programs
 
-MAX_STORED_CHARS = 262_144
-MAX_NANO = 10_000 * 10**9
-"""What one reply may cost: a larger sum is no cost but a mistake, and enough of them would overflow sums."""
 OVERHEAD_BYTES = 512
 """Bytes counted on top of a request's text for what a provider wraps around it."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A player as the engine reaches it."""
-
-    settings: PlayerSettings
-    client: Client
-    price: Price
 
 
 class Calls:
@@ -272,7 +258,7 @@ class Calls:
         except PlayerError as error:
             self._failed(pending, error)
         except Exception as error:
-            self._failed(pending, _raised(pending.player, error))
+            self._failed(pending, raised(pending.player, error))
         else:
             self._answered(pending, answer)
 
@@ -307,7 +293,7 @@ class Calls:
             except PlayerError as error:
                 answer = error
             except Exception as error:
-                answer = _raised(pending.player, error)
+                answer = raised(pending.player, error)
             if isinstance(answer, PlayerError):
                 self._failed(pending, answer)
             else:
@@ -320,12 +306,12 @@ class Calls:
     def _answered(self, pending: Pending, answer: Answer) -> None:
         line = self._lines[pending.player]
         try:
-            raw = _raw(line, answer)
+            raw = priced(line, answer)
             truncated = bool(answer.truncated) or len(answer.text) > MAX_STORED_CHARS
             price = line.price.source if raw.cost_nano else ""
             body = reply_body(raw, storable(answer.snapshot)[:200], price, truncated)
         except Exception as error:  # whatever a third party's client returned, it was no `Answer`
-            self._failed(pending, _raised(pending.player, error))
+            self._failed(pending, raised(pending.player, error))
         else:
             self._record(pending, raw, body)
 
@@ -375,44 +361,6 @@ class Calls:
         self._replied(pending, raw, leaf(key, pending.player, pending.body, body))
         if self._uncovered:
             self._freed(pending.match)
-
-
-def _raw(line: Line, answer: Answer) -> Reply:
-    """An answer as a raw reply, priced; what a client may have got wrong is unknown then."""
-    seconds = answer.latency_s if 0 < answer.latency_s < 1e9 else 0.0
-    tokens_in, tokens_out = _counted(answer.input_tokens), _counted(answer.output_tokens)
-    if answer.cost_usd is None:
-        cost = line.price.cost_nano(tokens_in, tokens_out, round(seconds * 1000))
-    else:
-        cost = _nano(answer.cost_usd)
-    if cost is not None and cost > MAX_NANO:
-        cost = None
-    watts = line.settings.watts
-    return Reply(
-        "refused" if answer.refused else "ok",
-        storable(answer.text[:MAX_STORED_CHARS]),
-        None,
-        "declined" if answer.refused else "",
-        tokens_in,
-        tokens_out,
-        round(seconds * 1000),
-        cost,
-        None if watts is None else round(watts * seconds / 3.6),
-        answer.hidden,
-    )
-
-
-def _raised(player: str, error: Exception) -> PlayerError:
-    """A third party's client may raise or return anything; it costs its own player only."""
-    return PlayerError(f"{player}: its client failed with {error!r}", kind="permanent", maybe_paid=True)
-
-
-def _counted(tokens: int | None) -> int | None:
-    return tokens if type(tokens) is int and 0 <= tokens < 2**40 else None
-
-
-def _nano(dollars: float) -> int | None:
-    return math.ceil(dollars * 1e9) if 0 <= dollars < 1e9 else None
 
 
 def _size(ask: Ask) -> int:

@@ -15,15 +15,16 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from peerage.accounts import count, snapshot_body
-from peerage.engine.admission import usual_cost, worst_cost
+from peerage.engine.answers import Line
 from peerage.engine.budget import Budget, Verdict, whole_nano
-from peerage.engine.calls import Calls, Line
+from peerage.engine.calls import Calls
 from peerage.engine.codec import fixture_body, request_body
 from peerage.engine.driver import Driver
+from peerage.engine.gate import Gate
 from peerage.engine.journal import Journal
 from peerage.engine.pending import MatchUnderWay, Pending, most_nano
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
-from peerage.engine.recovery import MATCH_BUDGET, PLAYER_BUDGET, Mismatch, Recovered
+from peerage.engine.recovery import Mismatch, Recovered
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
 from peerage.games.game import GameSpec
@@ -68,8 +69,8 @@ class Runner:
         programs: Programs | None = None,
     ) -> None:
         self._settings = settings
+        rules = rules_of(settings)
         self._spec = spec
-        self._rules = rules_of(settings)
         self._lines = lines
         self._limit = limit
         self._clock = clock
@@ -96,17 +97,27 @@ class Runner:
             paid=self._paid_again,
             expired=self._expired,
             broken=self._broken,
-            covered=self._cover if self._budget.bounded else None,
+            covered=self._covered if self._budget.bounded else None,
             programs=programs,
         )
         self._scheduler = Scheduler.of(
             spec,
-            self._rules,
+            rules,
             settings.seed,
             POLICIES[settings.pairing.policy],
             settings.pairing.width,
         )
         self._rounds = Rounds(self._scheduler, settings.players, settings.rating.initial, lag, recovered)
+        self._gate = Gate(
+            spec,
+            rules,
+            self._scheduler.settings,
+            lines,
+            self._budget,
+            self._rounds.patience,
+            recovered.unaffordable,
+            partial(self._end, "budget"),
+        )
         self._recovered = recovered
         self._standings = recovered.standings
         self._accounts = recovered.accounts
@@ -114,8 +125,6 @@ class Runner:
         self._queue: deque[tuple[Fixture, str]] = deque(recovered.pending)
         self._matches: dict[int, MatchUnderWay] = {}
         self._finished: dict[int, tuple[Fixture, str, Tally, Outcome]] = {}
-        self._rules_of: dict[str, Any] = {}
-        self._unaffordable = recovered.unaffordable
         self._snapped = recovered.standings.number
         self._played = 0
         self._note = ""
@@ -217,9 +226,9 @@ class Runner:
                 fixture, digest = self._queue[0]
                 if self._reached(fixture.number):
                     break
-                void: str | None = self._unplayable(fixture)
-                if not void and self._budget.bounded:
-                    void = self._afford(fixture)
+                void = self._gate.admit(
+                    fixture, self._recovered.exchanges.get(fixture.number, ()), alone=not self._matches
+                )
                 if void is None:
                     break
                 self._queue.popleft()
@@ -235,69 +244,6 @@ class Runner:
             else:
                 self._end("limit", "")
 
-    def _unplayable(self, fixture: Fixture) -> str:
-        """Why a fixture of an earlier run can no longer be played, or ""."""
-        spec = self._spec
-        if (fixture.game, fixture.version) != (spec.name, spec.version):
-            return f"not playable here: {fixture.game} version {fixture.version}"
-        withdrawn = [seat.player for seat in fixture.seats if seat.player not in self._lines]
-        return f"withdrawn: {', '.join(withdrawn)}" if withdrawn else ""
-
-    def _afford(self, fixture: Fixture) -> str | None:
-        """Set the match's worst cost aside. Returns "" when it may start, why it is void, or None to wait."""
-        number = fixture.number
-        recorded = self._recovered.exchanges.get(number, ())
-        worst = worst_cost(self._spec, self._rules_for(fixture), fixture, self._lines, recorded)
-        verdict, player = self._budget.may_start(number, worst)
-        if verdict is Verdict.YES:
-            self._unaffordable = 0
-            self._budget.hold(number, worst)
-            return ""
-        most = sum(worst.values()) / 1e9
-        if verdict in (Verdict.MATCH, Verdict.ARENA):
-            usual = usual_cost(self._spec, self._rules_for(fixture), fixture, self._lines)
-            most = sum(usual.values()) / 1e9
-            verdict = self._budget.may_start_lean(number, usual)
-            if verdict is Verdict.YES:
-                self._unaffordable = 0
-                self._budget.hold_nothing(number)
-                return ""
-        if verdict in (Verdict.MATCH, Verdict.PLAYER):
-            void = MATCH_BUDGET if verdict is Verdict.MATCH else f"{PLAYER_BUDGET}{player}"
-            # Beyond what was issued before a spent player could be left out, there is no end to this.
-            if self._unaffordable < self._rounds.patience:
-                self._unaffordable += 1
-                return void
-            if not self._matches:
-                note = f"none of the last {self._unaffordable} matches could be paid for ({void})"
-                self._end("budget", f"{note}; one more may cost up to ${most:.4f}")
-        elif verdict is Verdict.ARENA:
-            left = max(0, (self._budget.limit or 0) - self._budget.spent) / 1e9
-            self._end("budget", f"${left:.4f} left; one more match may cost up to ${most:.4f}")
-        return None
-
-    def _cover(self, pending: Pending) -> Verdict:
-        """Whether the budget covers a call; a match that is not lean was covered when it began."""
-        if not self._budget.lean(pending.match):
-            return Verdict.YES
-        worst = self._calls.worst_nano(pending)
-        verdict = self._budget.cover(pending.match, pending.player, worst)
-        if verdict is Verdict.ARENA:
-            left = max(0, (self._budget.limit or 0) - self._budget.spent) / 1e9
-            self._end(
-                "budget",
-                f"${left:.4f} left; the next call of match {pending.match} may cost up to ${worst / 1e9:.4f}",
-            )
-        return verdict
-
-    def _rules_for(self, fixture: Fixture) -> Any:
-        if fixture.settings is self._scheduler.settings:
-            return self._rules
-        text = repr(sorted(fixture.settings.items()))
-        if text not in self._rules_of:
-            self._rules_of[text] = self._spec.rules.model_validate(fixture.settings)
-        return self._rules_of[text]
-
     def _skip(self, fixture: Fixture, digest: str, reason: str) -> None:
         """Void a match that cannot be played, asking nobody."""
         tally = Tally()
@@ -311,7 +257,7 @@ class Runner:
     # --------------------------------------------------------------------------------- driving a match
 
     def _start(self, fixture: Fixture, digest: str) -> None:
-        driver = Driver(self._spec, fixture, self._rules_for(fixture))
+        driver = Driver(self._spec, fixture, self._gate.rules_of(fixture))
         deadline = self._loop.call_later(
             self._settings.engine.match_deadline_s, self._calls.expire, fixture.number
         )
@@ -358,6 +304,9 @@ class Runner:
             )
             self._end("budget", f"{note}; nothing more is asked, lest more goes beyond the budget")
         self._go_on(match, match.driver.feed(pending.ask.key, raw))
+
+    def _covered(self, pending: Pending) -> Verdict:
+        return self._gate.cover(pending, self._calls.worst_nano)
 
     def _paid_again(self, pending: Pending, nano: int) -> bool:
         """Account for a failed attempt that may have been charged; may another be made?"""
