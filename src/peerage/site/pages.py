@@ -85,7 +85,7 @@ def document(site: Site, path: str, view: View) -> bytes:
         {
             "site": site,
             "policy": POLICY,
-            "menu": MENU,
+            "menu": (*MENU, *site.menu),
             "root": "../" * path.count("/"),
             "title": view.title,
             "here": view.here,

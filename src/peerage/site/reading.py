@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
 from peerage.games import GAMES
 from peerage.ledger import Ledger, open_ledger
@@ -15,6 +16,9 @@ from peerage.ledger.store import Summary
 from peerage.settings import ArenaSettings, load
 from peerage.site.story import Reader
 from peerage.tables.leaderboard import Row, leaderboard
+
+Menu: TypeAlias = tuple[tuple[str, str], ...]
+"""(path, name) of pages that the menu leads to."""
 
 BUNDLE = 20
 """Matches on one page of transcripts. Fixed, so that the address of a match never changes."""
@@ -27,23 +31,31 @@ class Site:
     Threads may share it: at worst two of them compute the same.
     """
 
-    def __init__(self, settings: ArenaSettings, ledger: Ledger, before: Site | None = None) -> None:
+    def __init__(
+        self, settings: ArenaSettings, ledger: Ledger, before: Site | None = None, menu: Menu = ()
+    ) -> None:
         self.settings = settings
         self.ledger = ledger
+        self.menu = menu
         self.number = ledger.heads()[1]
         self.chain = next((row.chain for row in ledger.records(self.number, self.number)), GENESIS).hex()
         self._before = before
         self._tables: dict[str, Sequence[Row]] = {}
 
     @classmethod
-    def open(cls, folder: Path) -> Site:
-        """The arena in `folder` as it is now. Raises SettingsError and LedgerError."""
+    def open(cls, folder: Path, menu: Menu = ()) -> Site:
+        """The arena in `folder` as it is now; `menu` are entries for what only a server has.
+
+        Raises SettingsError and LedgerError.
+        """
         settings = load(folder)
-        return cls(settings, open_ledger(settings.ledger, folder, create=False))
+        return cls(settings, open_ledger(settings.ledger, folder, create=False), menu=menu)
 
     def refreshed(self) -> Site:
         """The arena as it is now: this site itself while no match was added to it."""
-        return self if self.ledger.heads()[1] == self.number else Site(self.settings, self.ledger, self)
+        if self.ledger.heads()[1] == self.number:
+            return self
+        return Site(self.settings, self.ledger, self, self.menu)
 
     def close(self) -> None:
         """Release the ledger, which refreshed sites share."""
