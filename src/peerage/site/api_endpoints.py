@@ -1,0 +1,237 @@
+"""The endpoints of the JSON API: for each its parameters, what it gives and how that is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import Meta, Struct
+
+from peerage import __version__
+from peerage.engine.registration import registered
+from peerage.ledger.votes import Votes
+from peerage.site.api_rows import (
+    Arena,
+    Challenge,
+    Match,
+    Opponent,
+    Player,
+    PlayerRecord,
+    Standing,
+    match_row,
+)
+from peerage.site.reading import Site
+from peerage.site.votes import Audience, audience
+from peerage.tables.leaderboard import Row
+from peerage.tables.transcript import Transcript, transcript
+
+MOST = 2**53
+"""Numbers that every reader of JSON can hold."""
+
+Number = Annotated[int, Meta(ge=1, le=MOST, description="The number of a match.")]
+Before = Annotated[
+    int, Meta(ge=0, le=MOST, description="Only matches with a smaller number; 0: from the newest.")
+]
+Limit = Annotated[int, Meta(ge=1, le=200, description="How many at most.")]
+
+
+class NoParameters(Struct):
+    pass
+
+
+class LeaderboardParameters(Struct):
+    track: Annotated[str, Meta(description="One of the arena's tracks; empty: its game's own.")] = ""
+
+
+class PlayerParameters(Struct):
+    name: Annotated[str, Meta(min_length=1, description="The player's name in the arena.")]
+
+
+class MatchParameters(Struct):
+    number: Number
+
+
+class MatchesParameters(Struct):
+    before: Before = 0
+    limit: Limit = 50
+    player: Annotated[str, Meta(description="Only matches that this player contested.")] = ""
+    game: Annotated[str, Meta(description="Only matches of this game.")] = ""
+    topic: Annotated[str, Meta(description="Only matches on this topic.")] = ""
+    status: Annotated[str, Meta(description="`done`, or the reason of a void.")] = ""
+
+
+class ChallengesParameters(Struct):
+    before: Before = 0
+    limit: Annotated[int, Meta(ge=1, le=50, description="How many at most.")] = 20
+
+
+class Missing(Exception):
+    """There is no such thing; the message says what there is."""
+
+
+class Endpoint(NamedTuple):
+    """An address of the API: `path` below /api with its last part in braces when that is a parameter."""
+
+    path: str
+    about: str
+    parameters: type[Struct]
+    gives: Any
+    answer: Callable[[Site, Votes, Any], Any]
+
+
+def _arena(site: Site, votes: Votes, _: NoParameters) -> Arena:
+    settings = site.settings
+    issued = max(site.ledger.heads()[0], site.number)
+    return Arena(
+        settings.name,
+        __version__,
+        settings.game,
+        site.tracks,
+        tuple([player.name for player in settings.players]),
+        site.number,
+        issued,
+        site.chain,
+        votes.count(),
+    )
+
+
+def _leaderboard(site: Site, _: Votes, wanted: LeaderboardParameters) -> Sequence[Row]:
+    if wanted.track and wanted.track not in site.tracks:
+        raise ValueError(f"track: there is none called {wanted.track!r}; there are {', '.join(site.tracks)}")
+    return site.table(wanted.track)
+
+
+def _players(site: Site, _: Votes, __: NoParameters) -> list[Player]:
+    cards = registered(site.ledger)
+    return [_player(site, row, cards.get(row.player, {})) for row in site.table()]
+
+
+def _one_player(site: Site, _: Votes, wanted: PlayerParameters) -> PlayerRecord:
+    row = next((row for row in site.table() if row.player == wanted.name), None)
+    if row is None:
+        raise Missing(f"there is no player called {wanted.name!r}; /api/players lists them")
+    card = registered(site.ledger).get(row.player, {})
+    return PlayerRecord(_player(site, row, card), _opponents(site, row.player))
+
+
+def _player(site: Site, row: Row, card: Mapping[str, Any]) -> Player:
+    standings = {
+        track: Standing(found.rank, found.rank_range, found.rating, found.lower, found.upper)
+        for track in site.tracks
+        for found in site.table(track)
+        if found.player == row.player
+    }
+    return Player(
+        row.player,
+        row.model,
+        row.family,
+        row.player in {player.name for player in site.settings.players},
+        standings,
+        row.matches,
+        row.wins,
+        row.draws,
+        row.losses,
+        row.void,
+        row.cost_usd,
+        row.cost_per_match,
+        dict(card),
+    )
+
+
+def _opponents(site: Site, player: str) -> tuple[Opponent, ...]:
+    tallies: dict[str, list[int]] = {}
+    for first, second, score, count in site.ledger.pair_counts():
+        if player in (first, second):
+            other, points = (second, score) if first == player else (first, 1 - score)
+            tallies.setdefault(other, [0, 0, 0])[int(2 - 2 * points)] += count
+    return tuple([Opponent(other, sum(tally), *tally) for other, tally in sorted(tallies.items())])
+
+
+def _matches(site: Site, _: Votes, wanted: MatchesParameters) -> list[Match]:
+    found: list[Match] = []
+    for summary in reversed(site.summaries[: wanted.before - 1] if wanted.before else site.summaries):
+        if (
+            (not wanted.player or wanted.player in summary.players)
+            and (not wanted.game or wanted.game == summary.game)
+            and (not wanted.topic or wanted.topic == summary.topic)
+            and (not wanted.status or wanted.status == summary.status)
+        ):
+            found.append(match_row(summary))
+            if len(found) == wanted.limit:
+                break
+    return found
+
+
+def _match(site: Site, _: Votes, wanted: MatchParameters) -> Transcript:
+    if wanted.number > site.ledger.heads()[0]:
+        raise Missing(f"there is no match {wanted.number}; the newest is {site.number}")
+    return transcript(site.ledger, wanted.number)
+
+
+def _challenges(site: Site, _: Votes, wanted: ChallengesParameters) -> list[Challenge]:
+    last = min(wanted.before - 1, site.number) if wanted.before else site.number
+    found: list[Challenge] = []
+    while last > 0 and len(found) < wanted.limit:
+        match = transcript(site.ledger, last)
+        last -= 1
+        if match.challenge:
+            draft = next((draft for draft in match.drafts if draft.accepted), None)
+            found.append(
+                Challenge(
+                    match.number,
+                    match.game,
+                    match.topic,
+                    match.challenge,
+                    draft.authors if draft else {},
+                    draft.approval if draft else None,
+                    match.status,
+                    {match.player(label): score for label, score in match.scores.items()},
+                )
+            )
+    return found
+
+
+def _votes(site: Site, votes: Votes, _: NoParameters) -> Audience:
+    return audience(site.ledger, votes.votes())
+
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint("arena", "The arena: its game, its tracks, how far it is.", NoParameters, Arena, _arena),
+    Endpoint(
+        "leaderboard",
+        "The table of one track, best first.",
+        LeaderboardParameters,
+        tuple[Row, ...],
+        _leaderboard,
+    ),
+    Endpoint("players", "Every player, in the table's order.", NoParameters, tuple[Player, ...], _players),
+    Endpoint(
+        "players/{name}",
+        "One player, and its record against each opponent.",
+        PlayerParameters,
+        PlayerRecord,
+        _one_player,
+    ),
+    Endpoint(
+        "matches",
+        "Finished matches, the newest first; for the next page, `before` the last number you have.",
+        MatchesParameters,
+        tuple[Match, ...],
+        _matches,
+    ),
+    Endpoint(
+        "matches/{number}",
+        "The whole transcript of one match, finished or in flight.",
+        MatchParameters,
+        Transcript,
+        _match,
+    ),
+    Endpoint(
+        "challenges",
+        "What was asked, the newest first, paged like matches.",
+        ChallengesParameters,
+        tuple[Challenge, ...],
+        _challenges,
+    ),
+    Endpoint("votes", "The audience's own table and what it rests on.", NoParameters, Audience, _votes),
+)

@@ -1,0 +1,154 @@
+"""Voting in the browser: who may vote on what, how often, and that nobody votes in another's name.
+
+    desk = Desk(ledger, votes)
+    pending = desk.draw(voter)                    # a blind pair, in an order drawn for this voter
+    desk.cast(voter, pending.ticket, "first")     # once; the ticket is void afterwards
+
+A voter is an anonymous session: a random cookie, of which votes carry a digest alone. A ticket stands for one
+pair shown to one session. Nobody else can know it, so a foreign page cannot make a browser vote. Tickets and
+limits live in memory: after a restart a voter is simply shown another pair, and what was voted on stays so.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from hashlib import sha256
+from random import Random
+from typing import Literal, NamedTuple, TypeAlias
+
+from peerage.ledger.store import Ledger, Summary
+from peerage.ledger.votes import TIE, Vote, VotedAlready, Votes
+from peerage.site.votes import Ballot, ballot
+from peerage.standings import DONE
+
+Verdict: TypeAlias = Literal["first", "second", "tie"]
+VERDICTS: tuple[Verdict, ...] = ("first", "second", "tie")
+
+RECENT = 1_000
+"""Pairs are drawn from so many of the newest matches."""
+TICKETS = 20_000
+"""Pairs shown and not yet judged; the oldest are forgotten."""
+TRIES = 25
+"""Matches looked at for one that can be judged."""
+
+
+class TicketUnknown(Exception):
+    """No such pair was shown to this session, or it was judged already."""
+
+
+class Pending(NamedTuple):
+    """A pair as it is shown to one voter: `shown` are the labels, the first one's answer on the left."""
+
+    ticket: str
+    voter: str
+    ballot: Ballot
+    shown: tuple[str, str]
+
+
+class Limit:
+    """So many at once, and as many again per minute, for each of many callers."""
+
+    KEPT = 20_000
+
+    def __init__(self, per_minute: int) -> None:
+        self._most = float(per_minute)
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait(self, caller: str, now: float) -> float:
+        """0 when `caller` may go on, and this counts; else the seconds until it may. `now` is monotonic."""
+        left, since = self._left.pop(caller, (self._most, now))
+        left = min(self._most, left + (now - since) * self._most / 60)
+        allowed = left >= 1
+        self._left[caller] = (left - 1 if allowed else left, now)
+        if len(self._left) > self.KEPT:
+            self._left.popitem(last=False)
+        return 0.0 if allowed else (1 - left) * 60 / self._most
+
+
+def voter_of(session: str) -> str:
+    """What a vote says of its session: enough to tell voters apart, and no way back to the cookie."""
+    return sha256(f"peerage voter {session}".encode()).hexdigest()[:32]
+
+
+class Desk:
+    """Hands out pairs and takes votes. Reads and writes files, so call it from a thread; threads may share it."""
+
+    def __init__(self, ledger: Ledger, votes: Votes, random: Random | None = None) -> None:
+        self._ledger = ledger
+        self._votes = votes
+        self._random = random or secrets.SystemRandom()
+        self._lock = threading.Lock()
+        self._tickets: OrderedDict[str, Pending] = OrderedDict()
+        self._now_judging: dict[str, str] = {}
+        self._skipped: dict[str, set[int]] = {}
+
+    def draw(self, voter: str) -> Pending | None:
+        """The pair this voter has to judge: still the same while it is not judged; None when none is left."""
+        with self._lock:
+            ticket = self._now_judging.get(voter)
+            if ticket is not None:
+                return self._tickets[ticket]
+            skipped = frozenset(self._skipped.get(voter, ()))
+        found = self._find(self._votes.judged_by(voter) | skipped)
+        if found is None:
+            return None
+        first, second = self._random.sample(sorted(found.answers), 2)
+        pending = Pending(secrets.token_urlsafe(18), voter, found, (first, second))
+        with self._lock:
+            self._tickets[pending.ticket] = pending
+            self._now_judging[voter] = pending.ticket
+            if len(self._tickets) > TICKETS:
+                self._forget(next(iter(self._tickets)))
+        return pending
+
+    def _find(self, known: Iterable[int]) -> Ballot | None:
+        newest = self._ledger.heads()[1]
+        there = {
+            row.number
+            for row in self._ledger.summaries(max(1, newest - RECENT + 1), newest)
+            if _comparable(row)
+        }
+        left = sorted(there.difference(known))
+        for number in self._random.sample(left, min(TRIES, len(left))):
+            found = ballot(self._ledger, number)
+            if found is not None:
+                return found
+        return None
+
+    def skip(self, voter: str, ticket: str) -> None:
+        """Show this voter another pair instead, in this session. Raises TicketUnknown."""
+        with self._lock:
+            pending = self._of(voter, ticket)
+            self._skipped.setdefault(voter, set()).add(pending.ballot.match)
+            self._forget(ticket)
+
+    def cast(self, voter: str, ticket: str, verdict: Verdict, at_ms: int) -> Pending:
+        """Record a vote; what was judged. Raises TicketUnknown, VotedAlready, LedgerError."""
+        with self._lock:
+            pending = self._of(voter, ticket)
+            chosen = TIE if verdict == "tie" else pending.shown[verdict == "second"]
+            vote = Vote(pending.ballot.match, pending.ballot.record, pending.shown, chosen, voter)
+            try:
+                self._votes.cast(vote, at_ms)
+            except VotedAlready:
+                self._forget(ticket)
+                raise
+            self._forget(ticket)
+        return pending
+
+    def _of(self, voter: str, ticket: str) -> Pending:
+        pending = self._tickets.get(ticket)
+        if pending is None or pending.voter != voter:
+            raise TicketUnknown("this pair is no longer open to you; the voting page shows another")
+        return pending
+
+    def _forget(self, ticket: str) -> None:
+        pending = self._tickets.pop(ticket)
+        self._now_judging.pop(pending.voter, None)
+
+
+def _comparable(row: Summary) -> bool:
+    return row.status == DONE and len(set(row.players)) == 2
