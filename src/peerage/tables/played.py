@@ -15,7 +15,7 @@ from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import Totals
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.settings import suggest
-from peerage.standings import DONE
+from peerage.standings import DONE, moves_elo
 
 
 class Scope(Struct, frozen=True):
@@ -81,7 +81,7 @@ class Played:
     @cached_property
     def rated_by_elo(self) -> list[Summary]:
         """The decided matches that move Elo ratings."""
-        return [summary for summary in self.decided if len(summary.players) == 2]
+        return [summary for summary in self.decided if moves_elo(summary.game, summary.scores)]
 
     @cached_property
     def history(self) -> Duels:
