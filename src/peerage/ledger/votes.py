@@ -130,6 +130,13 @@ class Votes:
         for row in self.amendments():
             yield read_vote(row)
 
+    def given(self, voter: str, match: int) -> Vote | None:
+        """What this voter said of a match."""
+        t = _VOTES.c
+        for sequence in self._read(select(t.sequence).where(t.voter == voter, t.match == match)):
+            return read_vote(next(self.amendments(after=sequence[0] - 1)))
+        return None
+
     def judged_by(self, voter: str) -> set[int]:
         """The matches that this voter has judged."""
         return {match for (match,) in self._read(select(_VOTES.c.match).where(_VOTES.c.voter == voter))}

@@ -1,6 +1,6 @@
 """The JSON API: what an arena's ledger says, as data; described by its own OpenAPI document.
 
-    answer(site, votes, "api/matches", (("limit", "10"),))
+    answer(site, "api/matches", (("limit", "10"),))
 
 Every endpoint is one line of `ENDPOINTS`: its path, a Struct that declares and checks its parameters, the
 type of what it gives, and the function that gives it. The document at `api/openapi.json` is made from these
@@ -19,7 +19,6 @@ import msgspec
 
 from peerage import __version__
 from peerage.ledger.store import LedgerError
-from peerage.ledger.votes import Votes
 from peerage.site.api_endpoints import ENDPOINTS, Endpoint, Missing
 from peerage.site.api_rows import (
     Failure,
@@ -38,7 +37,7 @@ class Answer(NamedTuple):
     etag: str
 
 
-def answer(site: Site, votes: Votes, path: str, query: Sequence[tuple[str, str]]) -> Answer:
+def answer(site: Site, path: str, query: Sequence[tuple[str, str]]) -> Answer:
     """What `path` (no leading slash, percent-encoded as it came) answers to GET, faults included.
 
     Raises LedgerError when the ledger itself cannot be read.
@@ -57,7 +56,7 @@ def answer(site: Site, votes: Votes, path: str, query: Sequence[tuple[str, str]]
         given[key] = value
     try:
         wanted = msgspec.convert(given, endpoint.parameters, strict=False)
-        return _answer(200, endpoint.answer(site, votes, wanted))
+        return _answer(200, endpoint.answer(site, wanted))
     except Missing as error:
         return failure(404, str(error))
     except msgspec.ValidationError as error:

@@ -9,7 +9,6 @@ from msgspec import Meta, Struct
 
 from peerage import __version__
 from peerage.engine.registration import registered
-from peerage.ledger.votes import Votes
 from peerage.site.api_rows import (
     Arena,
     Challenge,
@@ -76,10 +75,10 @@ class Endpoint(NamedTuple):
     about: str
     parameters: type[Struct]
     gives: Any
-    answer: Callable[[Site, Votes, Any], Any]
+    answer: Callable[[Site, Any], Any]
 
 
-def _arena(site: Site, votes: Votes, _: NoParameters) -> Arena:
+def _arena(site: Site, _: NoParameters) -> Arena:
     settings = site.settings
     issued = max(site.ledger.heads()[0], site.number)
     return Arena(
@@ -91,22 +90,22 @@ def _arena(site: Site, votes: Votes, _: NoParameters) -> Arena:
         site.number,
         issued,
         site.chain,
-        votes.count(),
+        site.votes.count(),
     )
 
 
-def _leaderboard(site: Site, _: Votes, wanted: LeaderboardParameters) -> Sequence[Row]:
+def _leaderboard(site: Site, wanted: LeaderboardParameters) -> Sequence[Row]:
     if wanted.track and wanted.track not in site.tracks:
         raise ValueError(f"track: there is none called {wanted.track!r}; there are {', '.join(site.tracks)}")
     return site.table(wanted.track)
 
 
-def _players(site: Site, _: Votes, __: NoParameters) -> list[Player]:
+def _players(site: Site, _: NoParameters) -> list[Player]:
     cards = registered(site.ledger)
     return [_player(site, row, cards.get(row.player, {})) for row in site.table()]
 
 
-def _one_player(site: Site, _: Votes, wanted: PlayerParameters) -> PlayerRecord:
+def _one_player(site: Site, wanted: PlayerParameters) -> PlayerRecord:
     row = next((row for row in site.table() if row.player == wanted.name), None)
     if row is None:
         raise Missing(f"there is no player called {wanted.name!r}; /api/players lists them")
@@ -147,7 +146,7 @@ def _opponents(site: Site, player: str) -> tuple[Opponent, ...]:
     return tuple([Opponent(other, sum(tally), *tally) for other, tally in sorted(tallies.items())])
 
 
-def _matches(site: Site, _: Votes, wanted: MatchesParameters) -> list[Match]:
+def _matches(site: Site, wanted: MatchesParameters) -> list[Match]:
     found: list[Match] = []
     for summary in reversed(site.summaries[: wanted.before - 1] if wanted.before else site.summaries):
         if (
@@ -162,13 +161,13 @@ def _matches(site: Site, _: Votes, wanted: MatchesParameters) -> list[Match]:
     return found
 
 
-def _match(site: Site, _: Votes, wanted: MatchParameters) -> Transcript:
+def _match(site: Site, wanted: MatchParameters) -> Transcript:
     if wanted.number > site.ledger.heads()[0]:
         raise Missing(f"there is no match {wanted.number}; the newest is {site.number}")
     return transcript(site.ledger, wanted.number)
 
 
-def _challenges(site: Site, _: Votes, wanted: ChallengesParameters) -> list[Challenge]:
+def _challenges(site: Site, wanted: ChallengesParameters) -> list[Challenge]:
     last = min(wanted.before - 1, site.number) if wanted.before else site.number
     found: list[Challenge] = []
     while last > 0 and len(found) < wanted.limit:
@@ -191,8 +190,8 @@ def _challenges(site: Site, _: Votes, wanted: ChallengesParameters) -> list[Chal
     return found
 
 
-def _votes(site: Site, votes: Votes, _: NoParameters) -> Audience:
-    return audience(site.ledger, votes.votes())
+def _votes(site: Site, _: NoParameters) -> Audience:
+    return audience(site.ledger, site.votes.votes())
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
 
 from peerage.games import GAMES
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Summary
 from peerage.settings import ArenaSettings, load
+from peerage.site.charts import Drawn
+from peerage.site.moment import Moment
 from peerage.site.story import Reader
-from peerage.tables.leaderboard import Row, leaderboard
-
-Menu: TypeAlias = tuple[tuple[str, str], ...]
-"""(path, name) of pages that the menu leads to."""
+from peerage.standings import NOBODY, after_all, elo_settings, pinned_rating
+from peerage.tables.leaderboard import Board, board
+from peerage.tables.played import Played, Scope
+from peerage.tables.stats import Stats, stats
+from peerage.tables.tracks import METHODS, TRACKS, Ratings, Track
 
 BUNDLE = 20
 """Matches on one page of transcripts. Fixed, so that the address of a match never changes."""
@@ -27,76 +29,84 @@ BUNDLE = 20
 class Site:
     """An arena up to record `number`, whose chain value is `chain` (hex).
 
-    Reads what a page needs when it is first asked for, and keeps it. `refreshed` gives the next moment.
-    Threads may share it: at worst two of them compute the same.
+    Reads and computes what a page needs when it is first asked for, and keeps it. `refreshed` gives the next
+    moment. Threads may share it: at worst two of them compute the same.
     """
 
-    def __init__(
-        self, settings: ArenaSettings, ledger: Ledger, before: Site | None = None, menu: Menu = ()
-    ) -> None:
+    def __init__(self, settings: ArenaSettings, ledger: Ledger, before: Site | None = None) -> None:
+        number = ledger.heads()[1]
         self.settings = settings
-        self.ledger = ledger
-        self.menu = menu
-        self.number = ledger.heads()[1]
-        self.chain = next((row.chain for row in ledger.records(self.number, self.number)), GENESIS).hex()
-        self._before = before
-        self._tables: dict[str, Sequence[Row]] = {}
+        self.source = ledger
+        self.ledger = Moment(ledger, number, before.ledger.narrow if before else ())
+        self.number = number
+        self.chain = next((row.chain for row in ledger.records(number, number)), GENESIS).hex()
+        self._boards: dict[tuple[str, str, str], Board] = {}
+        # What no further match changes is handed on.
+        self.drawn: dict[str, Drawn] = before.drawn if before else {}
+        self._courses: dict[tuple[str, int], Ratings] = before._courses if before else {}
 
     @classmethod
-    def open(cls, folder: Path, menu: Menu = ()) -> Site:
-        """The arena in `folder` as it is now; `menu` are entries for what only a server has.
-
-        Raises SettingsError and LedgerError.
-        """
+    def open(cls, folder: Path) -> Site:
+        """The arena in `folder` as it is now. Raises SettingsError and LedgerError."""
         settings = load(folder)
-        return cls(settings, open_ledger(settings.ledger, folder, create=False), menu=menu)
+        return cls(settings, open_ledger(settings.ledger, folder, create=False))
 
     def refreshed(self) -> Site:
         """The arena as it is now: this site itself while no match was added to it."""
-        if self.ledger.heads()[1] == self.number:
-            return self
-        return Site(self.settings, self.ledger, self, self.menu)
+        return self if self.source.heads()[1] == self.number else Site(self.settings, self.source, self)
 
     def close(self) -> None:
         """Release the ledger, which refreshed sites share."""
-        self.ledger.close()
+        self.source.close()
 
     @property
-    def track(self) -> str:
+    def track(self) -> Track:
         """The track that the arena's game shows first."""
-        return GAMES[self.settings.game].tracks[0]
-
-    @property
-    def tracks(self) -> tuple[str, ...]:
-        """The tracks that the arena's game feeds, the first one first; TrueSkill is fed by every game."""
-        return tuple(dict.fromkeys((*GAMES[self.settings.game].tracks, "trueskill")))
-
-    def table(self, track: str = "") -> Sequence[Row]:
-        """The leaderboard of one track, by default the game's own."""
-        track = track or self.track
-        if track not in self._tables:
-            self._tables[track] = leaderboard(self.ledger, self.settings, track)
-        return self._tables[track]
+        first = GAMES[self.settings.game].tracks[0]
+        return next(track for track in TRACKS if track == first)
 
     @cached_property
+    def tracks(self) -> tuple[Track, ...]:
+        """The tracks that have something to show, the game's own first."""
+        duels = any(len(row.players) == 2 for row in self.summaries)
+        fed = [track for track in TRACKS if duels or track not in ("raw", "cost")]
+        return tuple(dict.fromkeys((self.track, *fed)))
+
+    def board(self, track: str = "", game: str = "", topic: str = "") -> Board:
+        """The leaderboard of one track, by default the game's own, over one game or topic or all."""
+        wanted = (track or self.track, game, topic)
+        if wanted not in self._boards:
+            self._boards[wanted] = board(self.ledger, self.settings, wanted[0], Scope(game, topic))
+        return self._boards[wanted]
+
+    def earlier(self, track: Track, number: int) -> Ratings:
+        """The ratings of one track as they were after match `number`."""
+        if (track, number) not in self._courses:
+            played = Played(self.ledger.earlier(number), Scope())
+            rating = pinned_rating(self.ledger.meta(), self.settings.rating)
+            standings = after_all(NOBODY, played.finished, elo_settings(rating))
+            self._courses[track, number] = METHODS[track](played, rating, standings)
+        return self._courses[track, number]
+
+    @property
     def summaries(self) -> Sequence[Summary]:
         """The narrow table up to this moment."""
-        return tuple(self.ledger.summaries(1, self.number))
+        return self.ledger.narrow
+
+    @cached_property
+    def stats(self) -> Stats:
+        """What players, judges and authors did."""
+        return stats(self.ledger, self.settings)
 
     @cached_property
     def reader(self) -> Reader:
         """Reads matches as stories."""
         return Reader(self.ledger)
 
-    @cached_property
-    def slugs(self) -> Mapping[str, str]:
-        """Every player's name → how its page's address names it."""
-        return {row.player: slug(row.player) for row in self.table()}
-
 
 def slug(name: str) -> str:
     """A name as part of an address: readable, and told apart by its digest whatever characters it holds."""
-    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{plain}-{digest}" if plain else digest
 

@@ -19,7 +19,6 @@ import msgspec
 from msgspec import Struct
 
 from peerage.ledger.store import LedgerError
-from peerage.ledger.votes import Votes
 from peerage.protocol import visible
 from peerage.site.api import JSON, PREFIX, answer, failure
 from peerage.site.events import Version
@@ -58,7 +57,6 @@ class Pages:
 
     def __init__(self, folder: Path) -> None:
         self._site = Site.open(folder)
-        self._votes = Votes(self._site.ledger.address, folder)
 
     def make(self, job: Job) -> Made:
         """The answer to a job; a fault in making it is an answer too."""
@@ -72,12 +70,12 @@ class Pages:
             traceback.print_exc()
             status, kind, etag, body = self._fault(job, 500, "this page could not be made; the log says why")
         packed = gzip.compress(body, 6, mtime=0) if len(body) >= PACKED_FROM else b""
-        version = Version(self._site.number, self._votes.count())
+        version = Version(self._site.number, self._site.votes.count())
         return Made(status, kind, etag, body, packed, version, time.perf_counter() - began)
 
     def _answer(self, job: Job) -> tuple[int, str, str, bytes]:
         if job.path.startswith(PREFIX):
-            found = answer(self._site, self._votes, job.path, job.query)
+            found = answer(self._site, job.path, job.query)
             return found.status, JSON, found.etag, found.body
         made = page(self._site, job.path)
         if made is None:
