@@ -7,11 +7,13 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
 from peerage.games import GAMES
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Summary
+from peerage.ledger.votes import Votes
 from peerage.settings import ArenaSettings, load
 from peerage.site.charts import Drawn
 from peerage.site.moment import Moment
@@ -21,6 +23,9 @@ from peerage.tables.leaderboard import Board, board
 from peerage.tables.played import Played, Scope
 from peerage.tables.stats import Stats, stats
 from peerage.tables.tracks import METHODS, TRACKS, Ratings, Track
+
+Menu: TypeAlias = tuple[tuple[str, str], ...]
+"""(path, name) of pages that the menu leads to."""
 
 BUNDLE = 20
 """Matches on one page of transcripts. Fixed, so that the address of a match never changes."""
@@ -33,9 +38,18 @@ class Site:
     moment. Threads may share it: at worst two of them compute the same.
     """
 
-    def __init__(self, settings: ArenaSettings, ledger: Ledger, before: Site | None = None) -> None:
+    def __init__(
+        self,
+        settings: ArenaSettings,
+        ledger: Ledger,
+        votes: Votes,
+        before: Site | None = None,
+        menu: Menu = (),
+    ) -> None:
         number = ledger.heads()[1]
         self.settings = settings
+        self.votes = votes
+        self.menu = menu
         self.source = ledger
         self.ledger = Moment(ledger, number, before.ledger.narrow if before else ())
         self.number = number
@@ -46,14 +60,20 @@ class Site:
         self._courses: dict[tuple[str, int], Ratings] = before._courses if before else {}
 
     @classmethod
-    def open(cls, folder: Path) -> Site:
-        """The arena in `folder` as it is now. Raises SettingsError and LedgerError."""
+    def open(cls, folder: Path, menu: Menu = ()) -> Site:
+        """The arena in `folder` as it is now; `menu` are entries for what only a server has.
+
+        Raises SettingsError and LedgerError.
+        """
         settings = load(folder)
-        return cls(settings, open_ledger(settings.ledger, folder, create=False))
+        ledger = open_ledger(settings.ledger, folder, create=False)
+        return cls(settings, ledger, Votes(ledger.address, folder), menu=menu)
 
     def refreshed(self) -> Site:
         """The arena as it is now: this site itself while no match was added to it."""
-        return self if self.source.heads()[1] == self.number else Site(self.settings, self.source, self)
+        if self.source.heads()[1] == self.number:
+            return self
+        return Site(self.settings, self.source, self.votes, self, self.menu)
 
     def close(self) -> None:
         """Release the ledger, which refreshed sites share."""
