@@ -203,6 +203,49 @@ def test_a_full_disk_is_told_and_a_run_after_mending_goes_on(tmp_path: Path) -> 
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 
+def test_a_disk_that_is_full_when_a_run_resumes_costs_nothing_recorded(tmp_path: Path) -> None:
+    """The first thing a run after a crash writes is what the crash left open; it must not need the room."""
+    calm = write_arena(tmp_path / "calm")
+    play(calm, 40)
+    folder = write_arena(tmp_path / "full")
+    play_stopping_at(folder, 40, 9.0, paced())
+    ledger = ledger_of(folder)
+    before = sum(row.reply is not None for row in ledger.exchanges(1))
+    ledger.close()
+    size = max(place.stat().st_size for place in folder.glob("arena.db*"))
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(folder), str(max(1, size // 2))],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "arena.db" in done.stdout
+    ledger = ledger_of(folder)
+    assert sum(row.reply is not None for row in ledger.exchanges(1)) >= before
+    ledger.close()
+    assert play(folder, 40).settled == 40
+    assert head(folder) == head(calm)
+    assert asked_again(folder) == 0
+
+
+def test_a_clock_that_goes_backwards_changes_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calm = write_arena(tmp_path / "calm")
+    play(calm, 30)
+    folder = write_arena(tmp_path / "backwards")
+    now = iter(range(2_000_000_000_000, 0, -86_400_000))
+    monkeypatch.setattr(peerage.arena, "_now_ms", lambda: next(now))
+    play_stopping_at(folder, 30, 9.0, paced())
+    play(folder, 30)
+    assert head(folder) == head(calm)
+    with open_arena(folder) as arena:
+        assert arena.verify().ok
+        assert arena.replay().ok
+        assert len(arena.leaderboard()) == 7
+
+
 # -------------------------------------------------------------------------------------------- settings
 
 
