@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, Struct
@@ -21,7 +21,7 @@ from peerage.site.api_rows import (
 )
 from peerage.site.reading import Site
 from peerage.site.votes import Audience, audience
-from peerage.tables.leaderboard import Row
+from peerage.tables.leaderboard import Board, Row
 from peerage.tables.transcript import Transcript, transcript
 
 MOST = 2**53
@@ -40,6 +40,8 @@ class NoParameters(Struct):
 
 class LeaderboardParameters(Struct):
     track: Annotated[str, Meta(description="One of the arena's tracks; empty: its game's own.")] = ""
+    game: Annotated[str, Meta(description="Matches of this game alone; empty: all.")] = ""
+    topic: Annotated[str, Meta(description="Matches on this topic alone; empty: all.")] = ""
 
 
 class PlayerParameters(Struct):
@@ -94,38 +96,46 @@ def _arena(site: Site, _: NoParameters) -> Arena:
     )
 
 
-def _leaderboard(site: Site, wanted: LeaderboardParameters) -> Sequence[Row]:
+def _leaderboard(site: Site, wanted: LeaderboardParameters) -> Board:
     if wanted.track and wanted.track not in site.tracks:
         raise ValueError(f"track: there is none called {wanted.track!r}; there are {', '.join(site.tracks)}")
-    return site.table(wanted.track)
+    if wanted.game or wanted.topic:
+        everything = site.board()
+        for what, name, there in (
+            ("game", wanted.game, everything.games),
+            ("topic", wanted.topic, everything.topics),
+        ):
+            if name and name not in there:
+                raise ValueError(f"{what}: no finished match has {name!r}; there are {', '.join(there)}")
+    return site.board(wanted.track, wanted.game, wanted.topic)
 
 
 def _players(site: Site, _: NoParameters) -> list[Player]:
     cards = registered(site.ledger)
-    return [_player(site, row, cards.get(row.player, {})) for row in site.table()]
+    return [_player(site, row, cards.get(row.player, {})) for row in site.board().rows]
 
 
 def _one_player(site: Site, wanted: PlayerParameters) -> PlayerRecord:
-    row = next((row for row in site.table() if row.player == wanted.name), None)
+    row = next((row for row in site.board().rows if row.player == wanted.name), None)
     if row is None:
         raise Missing(f"there is no player called {wanted.name!r}; /api/players lists them")
     card = registered(site.ledger).get(row.player, {})
-    return PlayerRecord(_player(site, row, card), _opponents(site, row.player))
+    standings: dict[str, Standing] = {
+        track: _standing(found)
+        for track in site.tracks
+        for found in site.board(track).rows
+        if found.player == row.player
+    }
+    return PlayerRecord(_player(site, row, card), standings, _opponents(site, row.player))
 
 
 def _player(site: Site, row: Row, card: Mapping[str, Any]) -> Player:
-    standings = {
-        track: Standing(found.rank, found.rank_range, found.rating, found.lower, found.upper)
-        for track in site.tracks
-        for found in site.table(track)
-        if found.player == row.player
-    }
     return Player(
         row.player,
         row.model,
         row.family,
         row.player in {player.name for player in site.settings.players},
-        standings,
+        _standing(row),
         row.matches,
         row.wins,
         row.draws,
@@ -137,9 +147,13 @@ def _player(site: Site, row: Row, card: Mapping[str, Any]) -> Player:
     )
 
 
+def _standing(row: Row) -> Standing:
+    return Standing(row.track, row.rank, row.rank_range, row.rating, row.lower, row.upper)
+
+
 def _opponents(site: Site, player: str) -> tuple[Opponent, ...]:
     tallies: dict[str, list[int]] = {}
-    for first, second, score, count in site.ledger.pair_counts():
+    for first, second, score, count in site.moment.pair_counts():
         if player in (first, second):
             other, points = (second, score) if first == player else (first, 1 - score)
             tallies.setdefault(other, [0, 0, 0])[int(2 - 2 * points)] += count
@@ -200,7 +214,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "leaderboard",
         "The table of one track, best first.",
         LeaderboardParameters,
-        tuple[Row, ...],
+        Board,
         _leaderboard,
     ),
     Endpoint("players", "Every player, in the table's order.", NoParameters, tuple[Player, ...], _players),

@@ -32,6 +32,7 @@ class Arena(Struct, frozen=True):
 class Standing(Struct, frozen=True):
     """Where a player stands on one track; see `tables.leaderboard.Row`."""
 
+    track: str
     rank: int | None
     rank_range: tuple[int, int] | None
     rating: float
@@ -40,13 +41,14 @@ class Standing(Struct, frozen=True):
 
 
 class Player(Struct, frozen=True):
-    """A player: `active` while it is in the settings, `standings` by track, `card` as last registered."""
+    """A player: `active` while it is in the settings, `standing` on the game's own track, `card` as last
+    registered."""
 
     player: str
     model: str
     family: str
     active: bool
-    standings: dict[str, Standing]
+    standing: Standing
     matches: int
     wins: int
     draws: int
@@ -68,9 +70,10 @@ class Opponent(Struct, frozen=True):
 
 
 class PlayerRecord(Struct, frozen=True):
-    """A player, and its record against each opponent."""
+    """A player, its standings by track, and its record against each opponent."""
 
     player: Player
+    standings: dict[str, Standing]
     opponents: tuple[Opponent, ...]
 
 
