@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from peerage.engine.memory import Remembered
 from peerage.engine.recovery import PLAYER_BUDGET, Recovered
-from peerage.match import Fixture
+from peerage.match import Fixture, Outcome
 from peerage.scheduling.fixtures import Scheduler, Unstaffed, next_round, remember, tables
 from peerage.scheduling.standing import Standing
 from peerage.settings import PlayerSettings
@@ -27,6 +28,7 @@ class Rounds:
         initial: float,
         lag: int,
         recovered: Recovered,
+        memory: Remembered | None = None,
     ) -> None:
         self.next_number = recovered.next_number
         self.over = ""
@@ -40,6 +42,7 @@ class Rounds:
         self._folded = recovered.rounds_folded
         self._next = recovered.next_round
         self._retired = dict(recovered.retired)
+        self._memory = memory
 
     @property
     def patience(self) -> int:
@@ -73,6 +76,7 @@ class Rounds:
                 number=self.next_number,
                 round=self._next,
                 snapshot=standings.number,
+                draw=self._memory.draw_after(basis) if self._memory else None,
             )
         except Unstaffed as shortage:
             if not self._retired:
@@ -89,8 +93,11 @@ class Rounds:
         self._next += 1
         return fixtures
 
-    def folded(self, fixture: Fixture, void: str, standings: Standings) -> bool:
+    def folded(self, fixture: Fixture, outcome: Outcome, standings: Standings) -> bool:
         """A match is folded, the next in number order: `standings` after it. True when it ends its round."""
+        void = outcome.void
+        if self._memory is not None:
+            self._memory.note(fixture.round, fixture.number, outcome.facts)
         if void.startswith(PLAYER_BUDGET):
             self._retired.setdefault(void.removeprefix(PLAYER_BUDGET), fixture.round)
         if self._ends.get(fixture.round) != fixture.number:

@@ -22,6 +22,7 @@ from peerage.engine.codec import fixture_body, request_body
 from peerage.engine.driver import Driver
 from peerage.engine.gate import Gate
 from peerage.engine.journal import Journal
+from peerage.engine.memory import remembered
 from peerage.engine.pending import MatchUnderWay, Pending, most_nano
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
 from peerage.engine.recovery import Mismatch, Recovered
@@ -107,7 +108,10 @@ class Runner:
             POLICIES[settings.pairing.policy],
             settings.pairing.width,
         )
-        self._rounds = Rounds(self._scheduler, settings.players, settings.rating.initial, lag, recovered)
+        memory = remembered(ledger, spec, rules, settings.seed)
+        self._rounds = Rounds(
+            self._scheduler, settings.players, settings.rating.initial, lag, recovered, memory
+        )
         self._gate = Gate(
             spec,
             rules,
@@ -338,7 +342,7 @@ class Runner:
         while self._standings.number + 1 in self._finished:
             fixture, digest, tally, outcome = self._finished.pop(self._standings.number + 1)
             self._write(fixture, digest, tally, outcome)
-            if self._rounds.folded(fixture, outcome.void, self._standings):
+            if self._rounds.folded(fixture, outcome, self._standings):
                 self._issue()
             if fixture.number % SNAPSHOT_EVERY == 0:
                 self._snapshot()

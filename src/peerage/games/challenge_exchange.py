@@ -28,6 +28,7 @@ from peerage.challenges.exchange import (
     identity,
     solving,
 )
+from peerage.challenges.pool import STREAM, Pool
 from peerage.games.challenge_exchange_rules import SOLVE, VOTE, WRITE, ChallengeExchangeRules
 from peerage.games.cost import cost
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec
@@ -283,4 +284,6 @@ CHALLENGE_EXCHANGE: GameSpec[ChallengeExchangeRules] = GameSpec(
     sandbox=True,
     seats=lambda rules: rules.seats,
     tracks=("trueskill",),
+    memory=lambda rules: Pool(rules.least_attempts, rules.pool),
+    stream=STREAM,
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel
 
@@ -69,6 +69,19 @@ def asked_once(
     )
 
 
+class Memory(Protocol):
+    """What the matches of an arena teach later ones: a fold over their facts and over amendments."""
+
+    def learn(self, match: int, facts: Sequence[Mapping[str, Any]]) -> None:
+        """Take in the facts of a finished match; matches come in number order."""
+
+    def amend(self, said: Mapping[str, Any]) -> None:
+        """Take in an amendment of the game's stream."""
+
+    def draw(self, seed: str, number: int, secret: str) -> Mapping[str, Any]:
+        """What is drawn for match `number`, from the arena's seed and its secret; plain JSON."""
+
+
 @dataclass(frozen=True)
 class GameSpec(Generic[Rules]):
     """A game at the door of the arena.
@@ -80,7 +93,10 @@ class GameSpec(Generic[Rules]):
     requests. `rating` holds the keys of the arena's `rating:` section whose default is another in this game.
     `sandbox` says that it yields `Run`; an arena then does not start without a sandbox. `seats(rules)` is how
     many contestants a match has when enough players are there; `kin(rules)` whether two of one family may
-    meet in a match of two. `tracks` are the ratings it feeds, the one that its leaderboard shows first.
+    meet in a match of two. `memory(rules)` is a fresh memory of a game that keeps one, and draws in place of
+    `draw`; `stream` the amendments that it reads. A match whose `drawn` holds a `secret` is sealed: its
+    replies and programs stand on record as `sealing` describes. `tracks` are the ratings it feeds, the one
+    that its leaderboard shows first.
     """
 
     name: str
@@ -97,3 +113,5 @@ class GameSpec(Generic[Rules]):
     seats: Callable[[Rules], int] = lambda rules: 2
     kin: Callable[[Rules], bool] = lambda rules: True
     tracks: tuple[str, ...] = ("bt", "raw", "cost")
+    memory: Callable[[Rules], Memory] | None = None
+    stream: str = ""

@@ -69,13 +69,15 @@ def next_round(
     number: int,
     round: int,
     snapshot: int,
+    draw: Callable[[int], Mapping[str, Any]] | None = None,
 ) -> tuple[Fixture, ...]:
     """The fixtures of round `round`, the first of them numbered `number`; empty for fewer than two players.
 
     `standings` are the ratings after `snapshot` matches. Seat A is the higher seeded: by cost Elo, at tables
-    of more than two by skill; equals by name. `history` is only read; fold the fixtures into it with
-    `remember` once they are issued. Raises `Unstaffed` when a match has too few officials, which
-    `officials.first_shortage` tells beforehand.
+    of more than two by skill; equals by name. `draw` gives what is drawn for a match by its number, where the
+    game's own `draw` does not. `history` is only read; fold the fixtures into it with `remember` once they
+    are issued. Raises `Unstaffed` when a match has too few officials, which `officials.first_shortage` tells
+    beforehand.
     """
     lot, seats = f"{scheduler.seed}/round/{round}", scheduler.spec.seats(scheduler.rules)
     seated: tuple[tuple[str, ...], ...]
@@ -110,7 +112,7 @@ def next_round(
                     for role, players in chosen.items()
                 },
                 settings=scheduler.settings,
-                drawn=scheduler.spec.draw(scheduler.rules, str(scheduler.seed), at),
+                drawn=draw(at) if draw else scheduler.spec.draw(scheduler.rules, str(scheduler.seed), at),
                 snapshot=snapshot,
             )
         )

@@ -1,0 +1,76 @@
+"""What earlier matches taught, given to pairing as far as it may know: up to the round it is paired by.
+
+The fold itself is the game's (`games.game.Memory`). Amendments count from the next run on, since only whoever
+holds the runner's lock writes them; what was issued before stays as it was issued.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from peerage.games.game import GameSpec, Memory
+from peerage.ledger.store import Batch, Ledger
+
+SECRET = "secret"
+"""The fact of a ledger that nobody else may know: salts of sealed values follow from it."""
+
+Facts = Sequence[Mapping[str, Any]]
+
+
+class _Outcome(msgspec.Struct):
+    facts: tuple[dict[str, Any], ...] = ()
+
+
+class _Light(msgspec.Struct):
+    """The little of a record that a memory needs."""
+
+    outcome: _Outcome
+
+
+_read = msgspec.json.Decoder(_Light).decode
+
+
+class Remembered:
+    """A game's memory, and what waits until pairing may know it."""
+
+    def __init__(self, memory: Memory, seed: int, secret: str) -> None:
+        self._memory = memory
+        self._seed = str(seed)
+        self._secret = secret
+        self._waiting: deque[tuple[int, int, Facts]] = deque()
+
+    def note(self, round: int, number: int, facts: Facts) -> None:
+        """Take in what match `number` taught, the next in number order."""
+        self._waiting.append((round, number, facts))
+
+    def draw_after(self, round: int) -> Callable[[int], Mapping[str, Any]]:
+        """What is drawn for a match, by its number, once rounds up to `round` are known; rounds only rise."""
+        while self._waiting and self._waiting[0][0] <= round:
+            _, number, facts = self._waiting.popleft()
+            self._memory.learn(number, facts)
+        return lambda number: self._memory.draw(self._seed, number, self._secret)
+
+
+def remembered(ledger: Ledger, spec: GameSpec[Any], rules: Any, seed: int) -> Remembered | None:
+    """All that a ledger's matches and amendments taught; None for a game that keeps no memory.
+
+    The caller holds the runner's lock: the first time the arena's secret is made.
+    """
+    if spec.memory is None:
+        return None
+    secret = ledger.meta().get(SECRET)
+    if secret is None:
+        secret = secrets.token_hex(32)
+        ledger.write(Batch(meta={SECRET: secret}))
+    memory = spec.memory(rules)
+    for amendment in ledger.amendments(spec.stream):
+        memory.amend(msgspec.json.decode(amendment.body))
+    found = Remembered(memory, seed, secret)
+    for summary, record in zip(ledger.summaries(), ledger.records(), strict=True):
+        found.note(summary.round, record.number, _read(record.body).outcome.facts)
+    return found
