@@ -42,7 +42,51 @@ def test_an_arena_of_another_game_is_left_alone(tmp_path: Path) -> None:
 
 def test_what_is_no_file_of_battles_is_told(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("[1]")
-    shown = cli.invoke(app, ["import", str(tmp_path / "x.json"), "--dir", str(tmp_path)])
+    shown = cli.invoke(app, ["import", str(tmp_path / "x.json"), "--format", "cob", "--dir", str(tmp_path)])
     assert shown.exit_code == 1
     assert "no data.json of the Color Obfuscation Benchmark" in shown.stderr
+    shown = cli.invoke(app, ["import", str(tmp_path / "x.json"), "--dir", str(tmp_path)])
+    assert (shown.exit_code, "row 1: found int, expected an object" in shown.stderr) == (1, True)
     assert not (tmp_path / "arena.yaml").exists()
+
+
+BATTLES = """model_a,model_b,winner,weight,judge,question,timestamp
+x,y,model_a,1,ann,q1,30
+y,x,tie,2,bob,q1,20
+z,y,model_b,1,ann,q2,10
+"""
+
+
+def test_battles_become_outside_results(tmp_path: Path) -> None:
+    (tmp_path / "b.csv").write_text(BATTLES, "utf-8")
+    (tmp_path / "g.json").write_text('[{"players": ["x", ["y", "z"]], "scores": [1, 2]}]', "utf-8")
+    where = ["--dir", str(tmp_path / "arena")]
+    first = cli.invoke(app, ["import", str(tmp_path / "b.csv"), str(tmp_path / "g.json"), *where])
+    assert first.exit_code == 0, first.output
+    assert "b.csv: 3 results of 3 players, sha256 " in first.output
+    assert "g.json: 1 results of 3 players" in first.output
+    again = cli.invoke(app, ["import", str(tmp_path / "b.csv"), *where])
+    assert "b.csv: was entered before (the same bytes), nothing changed" in again.output
+    checked = cli.invoke(app, ["verify", "--format", "json", *where])
+    assert checked.exit_code == 0, checked.output
+    assert "outside" in json.loads(checked.stdout)["streams"]
+
+
+def test_one_bad_file_and_none_is_entered(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(BATTLES, "utf-8")
+    (tmp_path / "b.csv").write_text(BATTLES.replace("tie", "perhaps"), "utf-8")
+    shown = cli.invoke(app, ["import", str(tmp_path), "--dir", str(tmp_path / "arena")])
+    assert shown.exit_code == 1
+    assert "b.csv, row 2, winner: found 'perhaps'" in shown.stderr
+    assert not (tmp_path / "arena").exists()
+
+
+def test_what_is_no_result_is_not_entered(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("player,challenge,solved\nx,c,1\n", "utf-8")
+    (tmp_path / "b.csv").write_text("model_a,model_b,winner\n", "utf-8")
+    shown = cli.invoke(app, ["import", str(tmp_path / "a.csv"), "--dir", str(tmp_path)])
+    assert (shown.exit_code, "holds answers to challenges" in shown.stderr) == (1, True)
+    shown = cli.invoke(app, ["import", str(tmp_path / "b.csv"), "--dir", str(tmp_path)])
+    assert (shown.exit_code, "there are no rows" in shown.stderr) == (1, True)
+    shown = cli.invoke(app, ["import", str(FILE), str(tmp_path / "a.csv"), "--dir", str(tmp_path)])
+    assert (shown.exit_code, "entered by themselves" in shown.stderr) == (1, True)

@@ -1,20 +1,26 @@
-"""`peerage import`: matches that others recorded, entered into a ledger."""
+"""`peerage import`: what others recorded, entered into a ledger."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+import time
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder
+from peerage.cli.options import HERE, Folder, at, program
+from peerage.cli.rate import named
 
 if TYPE_CHECKING:
+    from peerage.arena import Arena
     from peerage.ledger.cob import Battle
+    from peerage.ledger.outside import Source
+    from peerage.ratings.data import Battles, Played
 
-_ARENA = """\
+_COB = """\
 # Battles of the Color Obfuscation Benchmark, entered by `peerage import`.
 name: color obfuscation
 game: color-obfuscation
@@ -23,11 +29,20 @@ rules:
   ally_failure: {reading}
 players:
 """
+_OUTSIDE = """\
+# Results of others, entered by `peerage import`; name players here and `peerage run` plays beside them.
+name: outside results
+players: []
+"""
 
 
-class Source(StrEnum):
-    """Whose records they are."""
+class Layout(StrEnum):
+    """What a file holds."""
 
+    auto = "auto"
+    battles = "battles"
+    games = "games"
+    valyrian = "valyrian"
     cob = "cob"
 
 
@@ -39,37 +54,111 @@ class Reading(StrEnum):
     ignore = "ignore"
 
 
+class ImportRefused(ValueError):
+    """A file that cannot be entered, in words for people."""
+
+
 def enter(
-    file: Annotated[Path, typer.Argument(help="The file; for cob its data.json.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files or folders of them.")],
     folder: Folder = HERE,
-    source: Annotated[Source, typer.Option("--format", help="Whose records they are.")] = Source.cob,
+    layout: Annotated[Layout, typer.Option("--format", help="What the files hold.")] = Layout.auto,
     ally_failure: Annotated[
-        Reading, typer.Option(help="Of a new arena: what a broken encoding is read as.")
+        Reading, typer.Option(help="cob, of a new arena: what a broken encoding is read as.")
     ] = Reading.attacker,
 ) -> None:
-    """Enter matches that others recorded, reply by reply.
+    """Enter what others recorded: battles, games, whole matches.
 
-    They are played again from the recorded replies, marked with their source, and then verify, replay and
-    rate like any match. Makes an arena in the folder when there is none; what was entered before is skipped.
+    Battles and games (the formats of `peerage rate`) become outside results: kept with the file's name and
+    digest on a stream of their own, verified like matches, and counted only where a table says so. Battles of
+    the Color Obfuscation Benchmark are played again from the recorded replies. Makes an arena in the folder
+    when there is none; what was entered before is skipped.
     """
+    paths = [Path(name) for name in named(files)]
+    kinds = [layout.value if layout is not Layout.auto else _kind(path) for path in paths]
+    if "cob" in kinds:
+        if set(kinds) != {"cob"}:
+            raise ImportRefused("battles of the Color Obfuscation Benchmark are entered by themselves")
+        for path in paths:
+            _enter_cob(path, folder, ally_failure)
+    else:
+        _enter_outside([_read(path, kind) for path, kind in zip(paths, kinds, strict=True)], folder)
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """What is wrong with a file's data, as an error of ours."""
+    try:
+        yield
+    except ValueError as error:
+        raise ImportRefused(str(error)) from None
+
+
+def _kind(path: Path) -> str:
+    from peerage.ratings.data import layout_of
+    from peerage.ratings.streams import rows
+
+    with _told(), path.open("rb") as stream:
+        first = next(rows(stream, str(path)), None)
+        if first is None:
+            raise ImportRefused(f"{path}: there are no rows")
+        return layout_of(first[1], str(path))
+
+
+def _read(path: Path, kind: str) -> tuple[Source, Battles | Played]:
+    """A file's results, with what is kept of the file itself."""
+    from hashlib import file_digest
+
+    from peerage.ledger.outside import LABELS, Source
+    from peerage.ratings.answers import Answers
+    from peerage.ratings.data import Battles, read
+
+    with _told(), path.open("rb") as stream:
+        digest = file_digest(stream, "sha256").hexdigest()
+        stream.seek(0)
+        data = read([(str(path), stream)], kind, kept=LABELS)  # type: ignore[arg-type]
+    if isinstance(data, Answers):
+        raise ImportRefused(f"{path} holds answers to challenges; `peerage rate` rates them, no table does")
+    count = len(data.duels) if isinstance(data, Battles) else len(data.games)
+    return Source(path.name, digest, data.layout, data.names, count, data.notes), data
+
+
+def _enter_outside(found: list[tuple[Source, Battles | Played]], folder: Path) -> None:
+    from peerage.ledger.outside import enter as write
+    from peerage.protocol import visible
+
+    with _arena(folder, _OUTSIDE) as arena, arena.ledger.runner():
+        entered = 0
+        for source, data in found:
+            name = visible(source.name)
+            if not write(arena.ledger, source, data, time.time_ns() // 1_000_000):
+                typer.echo(f"{name}: was entered before (the same bytes), nothing changed")
+                continue
+            entered += 1
+            typer.echo(
+                f"{name}: {source.results:,} results of {len(source.players):,} players, "
+                f"sha256 {source.sha256[:16]}…"
+            )
+            for note in source.notes:
+                typer.echo(f"  {note}")
+        typer.echo(f"ledger: {arena.ledger.address}")
+        if entered:
+            typer.echo(f"see them: {program()} leaderboard --source outside{at(folder)}")
+
+
+def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
     from hashlib import sha256
 
-    from peerage.arena import open_arena
     from peerage.games.color_obfuscation import COLOR_OBFUSCATION
     from peerage.ledger.cob import entered, read_battles, recording
     from peerage.settings import FILE_NAME, SettingsError, rules_of
 
     body = file.read_bytes()
     battles = read_battles(body, str(file))
-    path = folder / FILE_NAME
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(_ARENA.format(reading=ally_failure.value) + _players(battles), "utf-8")
-    with open_arena(folder) as arena:
+    with _arena(folder, _COB.format(reading=ally_failure.value) + _players(battles)) as arena:
         if arena.settings.game != COLOR_OBFUSCATION.name:
             raise SettingsError(
-                f"{path}: this arena plays {arena.settings.game!r}, and the file holds battles of "
-                f"{COLOR_OBFUSCATION.name!r}; `--dir FOLDER` makes an arena for them elsewhere"
+                f"{folder / FILE_NAME}: this arena plays {arena.settings.game!r}, and the file holds battles "
+                f"of {COLOR_OBFUSCATION.name!r}; `--dir FOLDER` makes an arena for them elsewhere"
             )
         rules, known = rules_of(arena.settings), entered(arena.ledger)
         new = [battle for battle in battles if battle.battle_id not in known]
@@ -83,6 +172,18 @@ def enter(
             f"{same} of {len(new)} come out as recorded when broken encodings are ignored; with "
             f"ally_failure: {rules.ally_failure}, {other} come out otherwise\nledger: {arena.ledger.address}"
         )
+
+
+def _arena(folder: Path, otherwise: str) -> Arena:
+    """The arena in `folder`, made with these settings when there is none."""
+    from peerage.arena import open_arena
+    from peerage.settings import FILE_NAME
+
+    path = folder / FILE_NAME
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(otherwise, "utf-8")
+    return open_arena(folder)
 
 
 def _players(battles: Iterable[Battle]) -> str:

@@ -164,7 +164,7 @@ def rate(
     )
     try:
         with contextlib.ExitStack() as opened:
-            streams = ((name, _open(name, opened)) for name in _named(files))
+            streams = ((name, _open(name, opened)) for name in named(files))
             data = read(
                 streams,
                 layout.value,
@@ -195,19 +195,19 @@ _CHALLENGES = [
 ]
 
 
-def _named(files: list[str]) -> list[str]:
+def named(files: list[str]) -> list[str]:
     """The files, those of a folder in order of name."""
-    named: list[str] = []
+    found: list[str] = []
     for name in files:
         path = Path(name)
         if name != "-" and path.is_dir():
             inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in _ENDINGS)
             if not inside:
                 raise RateError(f"{name} holds no data: expected files ending in {', '.join(_ENDINGS)}")
-            named.extend(inside)
+            found.extend(inside)
         else:
-            named.append(name)
-    return named
+            found.append(name)
+    return found
 
 
 def _open(name: str, opened: contextlib.ExitStack) -> BinaryIO:

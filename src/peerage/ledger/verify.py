@@ -159,6 +159,7 @@ def _texts(known: dict[bytes, str], needed: dict[bytes, int]) -> list[Problem]:
 def _amendments(rows: Iterable[Amendment], stream: str, heads: dict[str, str]) -> list[Problem]:
     """Check one stream; its last chain value goes into `heads`."""
     problems: list[Problem] = []
+    rows = list(rows)
     chain = stream_genesis(stream)
     for due, row in enumerate(rows, start=1):
         if row.sequence != due:
@@ -168,6 +169,10 @@ def _amendments(rows: Iterable[Amendment], stream: str, heads: dict[str, str]) -
             problems.append(Problem(None, f"amendment {due} of {stream} changed"))
         chain = row.chain
     heads[stream] = chain.hex()
+    if stream == "outside" and not problems:
+        from peerage.ledger import outside  # reads with NumPy, which few ledgers need
+
+        problems += [Problem(None, what) for what in outside.problems(rows)]
     return problems
 
 

@@ -1,0 +1,121 @@
+"""Outside results: written whole or not at all, read back as they were, and held by the chain."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from peerage.ledger import Ledger, LedgerError, open_ledger
+from peerage.ledger.outside import LABELS, STREAM, Source, enter, read, rows, sources
+from peerage.ledger.store import Amendment, Batch
+from peerage.ledger.verify import verify
+from peerage.ratings import data as reading
+from peerage.ratings.data import Battles, Played
+
+BATTLES = (
+    b"model_a,model_b,winner,weight,judge,question,timestamp\n"
+    b"x,y,model_a,1,ann,q1,30\ny,x,tie,2,bob,q1,20\nz,y,model_b,1,ann,q2,10\n"
+)
+GAMES = b'[{"players": ["x", ["y", "z"]], "scores": [1, 2], "weight": 3}]'
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    made = open_ledger("sqlite:///arena.db", tmp_path, create=True)
+    yield made
+    made.close()
+
+
+def parsed(body: bytes, name: str) -> Battles | Played:
+    found = reading.read([(name, io.BytesIO(body))], kept=LABELS)
+    assert isinstance(found, Battles | Played)
+    return found
+
+
+def put(ledger: Ledger, body: bytes, name: str, sha256: str) -> bool:
+    data = parsed(body, name)
+    count = len(data.duels) if isinstance(data, Battles) else len(data.games)
+    with ledger.runner():
+        return enter(ledger, Source(name, sha256, data.layout, data.names, count), data, 0)
+
+
+def test_what_was_written_is_read(ledger: Ledger) -> None:
+    assert put(ledger, BATTLES, "b.csv", "aa")
+    assert put(ledger, GAMES, "g.json", "bb")
+    assert not put(ledger, BATTLES, "another name.csv", "aa")
+    (first, battles), (second, games) = read(ledger)
+    assert [source.name for source in sources(ledger)] == [first.name, second.name] == ["b.csv", "g.json"]
+    given = parsed(BATTLES, "b.csv")
+    assert isinstance(battles, Battles)
+    assert isinstance(given, Battles)
+    for name in ("first", "second", "score", "weight"):
+        assert getattr(battles.duels, name).tolist() == getattr(given.duels, name).tolist()
+    assert battles.names == given.names
+    assert battles.labels == given.labels
+    assert battles.times is not None
+    assert battles.times.tolist() == [10, 20, 30]
+    assert isinstance(games, Played)
+    assert games.games == parsed(GAMES, "g.json").games  # type: ignore[union-attr]
+
+
+def test_a_long_file_is_read_part_by_part(ledger: Ledger) -> None:
+    rng = np.random.default_rng(1)
+    lines = [f"m{a},m{b},model_a" for a, b in (rng.permutation(9)[:2] for _ in range(12_345))]
+    body = ("model_a,model_b,winner\n" + "\n".join(lines)).encode()
+    assert put(ledger, body, "long.csv", "cc")
+    assert len(list(ledger.amendments(STREAM))) == 4
+    ((_, found),) = read(ledger)
+    given = parsed(body, "long.csv")
+    assert isinstance(found, Battles)
+    assert isinstance(given, Battles)
+    assert found.duels.first.tolist() == given.duels.first.tolist()
+    assert verify(ledger).ok
+
+
+def test_rows_name_their_source_and_are_read_again(ledger: Ledger) -> None:
+    put(ledger, BATTLES, "b.csv", "aa")
+    written = list(rows(ledger))
+    assert {row["source"] for row in written} == {"b.csv"}
+    assert {row["sha256"] for row in written} == {"aa"}
+    again = parsed("\n".join(map(json.dumps, written)).encode(), "x.jsonl")
+    given = parsed(BATTLES, "b.csv")
+    assert isinstance(again, Battles)
+    assert isinstance(given, Battles)
+    assert again.duels.score.tolist() == given.duels.score.tolist()
+    assert again.labels == given.labels
+    put(ledger, GAMES, "g.json", "bb")
+    assert (
+        list(rows(ledger))[-1]["players"] == [["y", "z"], "x"] or list(rows(ledger))[-1]["players"][0] == "x"
+    )
+
+
+def test_a_changed_byte_and_a_missing_end_are_found(ledger: Ledger, tmp_path: Path) -> None:
+    put(ledger, BATTLES, "b.csv", "aa")
+    assert verify(ledger).ok
+    with sqlite3.connect(tmp_path / "arena.db") as connection:
+        body = connection.execute("SELECT body FROM amendments WHERE sequence = 2").fetchone()[0]
+        changed = body.replace(b'"points":[', b'"points":[0,').replace(b",0]", b"]")
+        assert changed != body
+        connection.execute("UPDATE amendments SET body = ? WHERE sequence = 2", (changed,))
+    assert "amendment 2 of outside changed" in [problem.what for problem in verify(ledger).problems]
+    with sqlite3.connect(tmp_path / "arena.db") as connection:
+        connection.execute("DELETE FROM amendments WHERE sequence = 2")
+    assert "outside results of b.csv: 0 are there, 3 were imported" in [
+        problem.what for problem in verify(ledger).problems
+    ]
+
+
+def test_forged_results_are_told(ledger: Ledger) -> None:
+    body = b'{"source":{"name":"f","sha256":"f","layout":"games","players":["x"],"results":1}}'
+    part = b'{"part":{"teams":[[[0],[7]]],"ranks":[[1,2]]}}'
+    with ledger.runner():
+        forged = [Amendment(STREAM, place, text, b"", 0) for place, text in enumerate((body, part), 1)]
+        ledger.write(Batch(amendments=forged))
+    with pytest.raises(LedgerError, match="outside results of f: a player is not from 0 to 0"):
+        read(ledger)
