@@ -268,7 +268,10 @@ def reply_body(reply: Reply, model: str = "", price: str = "", truncated: bool =
 
 def read_reply(key: str, body: bytes) -> Reply:
     """A raw reply (its value not yet parsed) from its stored bytes."""
-    said = _decode_body(body)
+    return _raw(key, _decode_body(body))
+
+
+def _raw(key: str, said: _Body) -> Reply:
     return Reply(
         said.status,  # type: ignore[arg-type]
         said.text,
@@ -296,6 +299,12 @@ def read_provenance(body: bytes) -> Provenance:
     """What is stored with a reply for people, not for games."""
     said = _decode_body(body)
     return Provenance(said.model, said.price, said.truncated)
+
+
+def read_answer(key: str, body: bytes) -> tuple[Reply, Provenance]:
+    """A raw reply and its provenance, read in one go."""
+    said = _decode_body(body)
+    return _raw(key, said), Provenance(said.model, said.price, said.truncated)
 
 
 def fixture_body(fixture: Fixture) -> tuple[bytes, list[Text]]:
