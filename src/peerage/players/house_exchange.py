@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 UNKNOWN = 0.45
 """How hard a challenge is that no house player wrote."""
-_SAFE = 0.7
+_SAFE = 0.76
 """How hard, as a share of its skill, a challenge is that an author still dares to write."""
 _SURE = 0.3
 """Below this quality an author's own answer is the common mistake."""
@@ -133,7 +133,7 @@ _READ = tuple([re.compile(re.escape(family.text).replace(r"\{\}", r"(\d{1,4})"))
 def challenge(skill: float, quality: float, draws: Sequence[int]) -> str:
     """A draft of that quality by an author of that skill: as hard as it can solve with some certainty."""
     within = [family for family in _FAMILIES if family.hardness < _SAFE * skill] or _FAMILIES[:1]
-    family = within[-1 - draws[11] % min(3, len(within))]
+    family = within[-1 - draws[11] % min(2, len(within))]
     numbers = [
         low + draw % (high - low + 1) for (low, high), draw in zip(family.ranges, draws[6:], strict=False)
     ]
