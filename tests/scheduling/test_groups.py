@@ -25,6 +25,23 @@ def test_everybody_sits_once_at_tables_of_nearly_one_size(count: int, seats: int
     assert len(tables) == -(-count // seats)
 
 
+@pytest.mark.parametrize("count", range(3, 12))
+@pytest.mark.parametrize("outside", [1, 2])
+def test_somebody_is_left_to_officiate(count: int, outside: int) -> None:
+    if count - outside < 2:
+        return
+    history = History()
+    for round in range(6):
+        tables = group(players(count), history, f"s/{round}", 4, outside=outside)
+        assert tables
+        assert all(2 <= len(table) <= min(4, count - outside) for table in tables)
+        assert sum(map(len, tables)) >= count - 1
+        for table in tables:
+            history.remember(table)
+    played = [history.played(one.player) for one in players(count)]
+    assert max(played) - min(played) <= 1
+
+
 def test_fewer_than_two_make_no_table() -> None:
     assert group([], History(), "s", 4) == group(players(1), History(), "s", 4) == ()
 

@@ -58,7 +58,12 @@ class Scheduler:
 def tables(spec: GameSpec[Any], rules: BaseModel, players: int) -> int:
     """Matches in a round of so many players, one at least."""
     seats = spec.seats(rules)
-    return max(1, players // 2 if seats == 2 else groups.tables(players, seats))
+    return max(1, players // 2 if seats == 2 else groups.tables(players, seats, _outside(spec, rules)))
+
+
+def _outside(spec: GameSpec[Any], rules: BaseModel) -> int:
+    """Officials that a match cannot do without and that are no contestants."""
+    return sum(bench.minimum for bench in spec.officials(rules) if bench.order != "contestants")
 
 
 def next_round(
@@ -85,7 +90,8 @@ def next_round(
         kin = scheduler.spec.kin(scheduler.rules)
         seated = scheduler.policy(standings, history, lot, scheduler.width, kin).pairs
     else:
-        seated = groups.group(standings, history, lot, seats, scheduler.width)
+        outside = _outside(scheduler.spec, scheduler.rules)
+        seated = groups.group(standings, history, lot, seats, scheduler.width, outside)
     ratings = {standing.player: standing for standing in standings}
     merit = by_merit(standings, Random(f"{scheduler.seed}/officials/{round}"))
     benches = scheduler.spec.officials(scheduler.rules)

@@ -23,17 +23,27 @@ MU_PER_ELO = 25 / 6 / 200
 _DIGITS = 6  # of skills that are compared: another machine's last bits seat nobody elsewhere
 
 
-def tables(players: int, seats: int) -> int:
-    """As few tables as seat everybody."""
-    return -(-players // seats)
+def tables(players: int, seats: int, outside: int = 0) -> int:
+    """As few tables of at most `seats` as seat everybody and leave `outside` players away from each."""
+    return min(-(-players // _size(players, seats, outside)), players // 2)
+
+
+def _size(players: int, seats: int, outside: int) -> int:
+    return max(2, min(seats, players - outside))
 
 
 def group(
-    standings: Sequence[Standing], history: History, seed: str, seats: int, width: float = 50.0
+    standings: Sequence[Standing],
+    history: History,
+    seed: str,
+    seats: int,
+    width: float = 50.0,
+    outside: int = 0,
 ) -> tuple[tuple[str, ...], ...]:
     """One round in which everybody plays once: as few tables as `seats` allows, of sizes that differ by one
-    at most, the more skilled first. `width` is in Elo. Equal for equal arguments; fewer than two players make
-    no table.
+    at most, the more skilled first. `outside` players must be left over at each table, to officiate; where
+    that leaves one alone, who played most sits out. `width` is in Elo. Equal for equal arguments; fewer than
+    two players make no table.
     """
     if len(standings) < 2:
         return ()
@@ -42,7 +52,9 @@ def group(
     skill = {standing.player: round(standing.mu, _DIGITS) for standing in standings}
     penalty = width * MU_PER_ELO
     order = sorted(lots, key=lambda player: (-skill[player], lots[player]))
-    count = tables(len(order), seats)
+    count = tables(len(order), seats, outside)
+    while len(order) > count * _size(len(standings), seats, outside):
+        order.remove(max(order, key=lambda player: (history.played(player), lots[player])))
     seated: list[tuple[str, ...]] = []
     for at in range(count):
         size = -(-len(order) // (count - at))
