@@ -1,0 +1,176 @@
+"""Humanity's Last Arena: everybody writes questions, rates them, answers them all, and judges all answers.
+
+    A > {"questions": [{"category": "logic", "question": "Three lamps …"}, …]}     (question/A/1)
+    B > {"scores": [{"item": 1, "score": 8}, {"item": 2, "score": 3}, …]}          (rate/B/batch-1)
+    C > The second lamp is on, since …                                             (answer/C/A-1)
+    B > {"scores": [{"item": 1, "score": 9}, …]}   blind, never its own            (judge/B/batch-1)
+
+A tournament is one match. Each judge's scores are brought to an average of 5; a player's score is the mean
+over its answers, and a lead within its error is a tie. `docs/games/last-arena.md` states every rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any
+
+from peerage.games.cost import cost
+from peerage.games.game import GameSpec
+from peerage.games.last_arena_report import Answer, Tournament, report, shelves
+from peerage.games.last_arena_rules import LastArenaRules, bounds
+from peerage.judging.normalisation import MEAN
+from peerage.judging.questions import Collected, Question, collect
+from peerage.judging.scores import Item, Scoring, scoring
+from peerage.judging.scores_standing import normalised_grades, received
+from peerage.kinds import Text
+from peerage.match import Outcome, Seat, Table
+from peerage.protocol import Ask, Quote, Reply, Steps
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """One tournament between all seats of `table`."""
+    rules: LastArenaRules = table.rules
+    collected: Collected = yield from collect(
+        table.seats, rules.wanted(), rules.writing(), table.rng("questions")
+    )
+    if not collected.questions:
+        return Outcome(void="no_questions", detail={"authors": shelves(collected)})
+    rated: Scoring = yield from scoring(
+        table.seats, _to_rate(collected), rules.rating(), _orders(table, "rate")
+    )
+    gains = normalised_grades(rated.grades, rules.normalisation)
+    worth = {item: given.mean for item, given in received(gains).items()}
+    weights = _weights(collected.questions, worth, rules, table.rng("quality"))
+    answers: list[Answer] = yield from _answers(
+        table.seats, [one for one in collected.questions if one.id in weights], rules
+    )
+    costs = {seat.label: _cost(answers, seat.label, rules) for seat in table.seats}
+    if any(_lost(answers, seat.label) > rules.max_void for seat in table.seats):
+        return Outcome(void="no_answer", costs=costs, detail={"authors": shelves(collected)})
+    judged: Scoring = yield from scoring(
+        table.seats,
+        _to_judge(answers, rules.answer_limit.max_chars),
+        rules.judging(),
+        _orders(table, "judge"),
+        singly=[label for label, how in rated.batching.items() if how.lost],
+    )
+    return report(rules, table.seats, Tournament(collected, rated, worth, weights, answers, judged), costs)
+
+
+def _orders(table: Table, phase: str) -> dict[str, Random]:
+    return {seat.label: table.rng(f"{phase}/{seat.label}") for seat in table.seats}
+
+
+def _to_rate(collected: Collected) -> list[Item]:
+    return [
+        Item(
+            one.id,
+            one.author,
+            Quote("question", one.text),
+            None,
+            collected.shelves[one.author].hidden[one.id],
+        )
+        for one in collected.questions
+    ]
+
+
+def _weights(
+    questions: Sequence[Question], worth: Mapping[str, float], rules: LastArenaRules, rng: Random
+) -> dict[str, float]:
+    """The questions that are asked, and how much each weighs.
+
+    A question that nobody rated counts as average. `filter` drops the share `drop` of each sort, rounded
+    down, the worst first and a drawn one among equals; `weight` weighs by the rating, one below 0 as 0.
+    """
+    quality = {one.id: worth.get(one.id, MEAN) for one in questions}
+    if rules.quality == "weight":
+        return {question: max(0.0, mean) for question, mean in quality.items()}
+    dropped: set[str] = set()
+    if rules.quality == "filter":
+        for sort in dict.fromkeys(one.sort for one in questions):
+            own = [one.id for one in questions if one.sort == sort]
+            lots = {question: rng.random() for question in own}
+            own.sort(key=lambda question: (round(quality[question], 9), lots[question]))
+            dropped.update(own[: int(len(own) * rules.drop + 1e-9)])
+    return dict.fromkeys([one.id for one in questions if one.id not in dropped], 1.0)
+
+
+def _answers(
+    seats: Sequence[Seat], questions: Sequence[Question], rules: LastArenaRules
+) -> Steps[list[Answer]]:
+    """Everybody answers everything, once under each token limit."""
+    limit = rules.answer_limit
+    prompt, expects = rules.prompts.answer.prompt(), Text(limit.max_chars)
+    todo = [
+        (seat.label, one, budget)
+        for one in questions
+        for seat in seats
+        if rules.own_questions or one.author != seat.label
+        for budget in rules.answer_budgets or (0,)
+    ]
+
+    def asks() -> Iterator[Ask]:
+        for label, one, budget in todo:
+            fill: dict[str, str | Quote] = {"question": Quote("question", one.text)}
+            fill["limit"] = str(limit.max_chars)
+            yield Ask(
+                label,
+                f"answer/{label}/{one.id}" + (f"/{budget}" if budget else ""),
+                "contestant",
+                prompt.messages(fill),
+                expects,
+                budget or limit.max_tokens,
+                limit.temperature,
+            )
+
+    replies: list[Reply] = yield asks()
+    return [Answer(*about, reply) for about, reply in zip(todo, replies, strict=True)]
+
+
+def _to_judge(answers: Sequence[Answer], chars: int) -> list[Item]:
+    """What can be judged. Judges are told which questions were meant as tricks; who answered was not."""
+    return [
+        Item(
+            one.id,
+            one.label,
+            Quote("trick question" if one.question.sort == "trick" else "question", one.question.text),
+            Quote.of("answer", one.reply, chars),
+            one.reply.hidden,
+        )
+        for one in answers
+        if one.reply.ok
+    ]
+
+
+def _lost(answers: Sequence[Answer], label: str) -> float:
+    """The share of a player's answers that its provider failed to give; 0 where it has none to give."""
+    own = [one.reply.status == "void" for one in answers if one.label == label]
+    return sum(own) / len(own) if own else 0.0
+
+
+def _cost(answers: Sequence[Answer], label: str, rules: LastArenaRules) -> float | None:
+    """What a player's answers cost; None when that of any is unknown."""
+    costs = [cost(one.reply, rules.cost_unit) for one in answers if one.label == label]
+    known = [each for each in costs if each is not None]
+    return sum(known) if len(known) == len(costs) else None
+
+
+def draw(rules: LastArenaRules, seed: str, number: int) -> dict[str, Any]:
+    """Nothing is drawn: a tournament makes its own questions."""
+    return {}
+
+
+LAST_ARENA: GameSpec[LastArenaRules] = GameSpec(
+    name="last-arena",
+    version=1,
+    about="A tournament: everybody writes questions, rates them, answers them all and judges all answers.",
+    contestants=(2, 20),
+    rules=LastArenaRules,
+    play=play,
+    officials=lambda rules: (),
+    draw=draw,
+    bounds=bounds,
+    seats=lambda rules: rules.seats,
+    tracks=("trueskill",),
+)

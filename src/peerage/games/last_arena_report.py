@@ -1,0 +1,243 @@
+"""What a tournament came to: scores with errors, ranks, who favours whom, and what it was made of."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from peerage.games.last_arena_rules import LastArenaRules
+from peerage.judging.diversity import spread
+from peerage.judging.questions import Collected, Question
+from peerage.judging.scores import Grade, Scoring, facts
+from peerage.judging.scores_standing import (
+    Received,
+    matrix,
+    normalised_grades,
+    of,
+    plain,
+    received,
+    standings,
+    zeros,
+)
+from peerage.kinds.scores import MOST
+from peerage.match import Outcome, Seat
+from peerage.protocol import Reply
+
+
+class Answer(NamedTuple):
+    """A player's answer to a question, under a token limit of its own or, at 0, under the usual one."""
+
+    label: str
+    question: Question
+    budget: int
+    reply: Reply
+
+    @property
+    def id(self) -> str:
+        """`QUESTION/LABEL`, with the token limit after it where there are several."""
+        return f"{self.question.id}/{self.label}" + (f"/{self.budget}" if self.budget else "")
+
+
+class Tournament(NamedTuple):
+    """All that was said: questions, their ratings and normalised means, the weights of those that were
+    asked, answers, judgements."""
+
+    collected: Collected
+    rated: Scoring
+    worth: Mapping[str, float]
+    weights: Mapping[str, float]
+    answers: Sequence[Answer]
+    judged: Scoring
+
+
+def report(
+    rules: LastArenaRules, seats: Sequence[Seat], played: Tournament, costs: Mapping[str, float | None]
+) -> Outcome:
+    """The outcome: ranked, or void for want of judgements, or, with two players, of development alone."""
+    labels = [seat.label for seat in seats]
+    gains = normalised_grades(played.judged.grades, rules.normalisation)
+    given = received(gains) | _unjudged(played, rules, labels)
+    detail: dict[str, Any] = {
+        "authors": shelves(played.collected),
+        "questions": [_question(one, played) for one in played.collected.questions],
+        "answers": {one.id: list(given[one.id]) for one in played.answers if one.id in given},
+        "statuses": {label: _statuses(played.answers, label) for label in labels},
+        "batching": {
+            "rate": msgspec.to_builtins(played.rated.batching),
+            "judge": msgspec.to_builtins(played.judged.batching),
+        },
+        "raw": _raw_means(played.judged.grades),
+        "matrix": msgspec.to_builtins(matrix(gains)),
+    }
+    if rules.explain:
+        detail["reasons"] = reasons(played.rated.grades + played.judged.grades)
+    recorded = (*facts("rate", played.rated.grades), *facts("judge", played.judged.grades))
+    if len(labels) == 2:
+        # each judge sees one author alone: normalised scores are 5 for both, whatever they wrote
+        return Outcome(void="development", costs=costs, facts=recorded, detail=plain(detail))
+    scores = {label: _by_question(played.answers, label, given) for label in labels}
+    judgeable = sum(one.reply.ok for one in played.answers) * (len(labels) - 1)
+    if not all(scores.values()) or len(played.judged.grades) < rules.quorum * judgeable:
+        return Outcome(void="inconclusive", costs=costs, facts=recorded, detail=plain(detail))
+    written = {label: [q.text for q in played.collected.questions if q.author == label] for label in labels}
+    detail["diversity"] = spread(written)
+    ranked = standings(scores, played.weights, _bonus(detail["diversity"], rules), rules.confidence)
+    detail |= {
+        "decided": "by the scores of all others, ties within error",
+        "standings": msgspec.to_builtins(ranked),
+        "sorts": {label: _by_sort(played.answers, label, given) for label in labels},
+    }
+    if rules.answer_budgets:
+        detail["scaling"] = {label: _scaling(played.answers, label, given) for label in labels}
+    results = {label: standing.result for label, standing in ranked.items()}
+    return Outcome(scores=results, costs=costs, facts=recorded, detail=plain(detail))
+
+
+def _bonus(diversity: Mapping[str, float | None], rules: LastArenaRules) -> dict[str, float]:
+    """Points for the spread of a player's questions above or below the mean of all players, so that scores
+    stay where they were; none for whoever wrote fewer than two."""
+    known = {label: found for label, found in diversity.items() if found is not None}
+    mean = math.fsum(known.values()) / len(known) if known else 0.0
+    return {label: rules.diversity_bonus * (found - mean) for label, found in known.items()}
+
+
+def shelves(collected: Collected) -> dict[str, Any]:
+    """How each author's writing went."""
+    written = Counter(one.author for one in collected.questions)
+    return {
+        label: {
+            "questions": written[label],
+            "calls": shelf.calls,
+            "unusable": shelf.unusable,
+            "duplicates": shelf.duplicates,
+        }
+        for label, shelf in collected.shelves.items()
+    }
+
+
+def _question(one: Question, played: Tournament) -> dict[str, Any]:
+    asked = {"weight": played.weights.get(one.id, 0.0), "quality": played.worth.get(one.id)}
+    found: dict[str, Any] = msgspec.to_builtins(one)
+    return found | asked
+
+
+def _unjudged(played: Tournament, rules: LastArenaRules, labels: Sequence[str]) -> dict[str, Received]:
+    """An answer that is unusable or refused was shown to nobody: it counts as a 0 from each of the others,
+    left out of the judges' own averages."""
+    worth = zeros(played.judged.grades, rules.normalisation)
+    found: dict[str, Received] = {}
+    for one in played.answers:
+        from_judges = [worth[judge] for judge in labels if judge != one.label and judge in worth]
+        if one.reply.status in ("invalid", "refused") and from_judges:
+            found[one.id] = of(from_judges)
+    return found
+
+
+def _by_question(answers: Iterable[Answer], label: str, given: Mapping[str, Received]) -> dict[str, float]:
+    """A player's score on each question: the mean over its answers to it."""
+    found: dict[str, list[float]] = {}
+    for one in answers:
+        if one.label == label and one.id in given:
+            found.setdefault(one.question.id, []).append(given[one.id].mean)
+    return {question: math.fsum(means) / len(means) for question, means in found.items()}
+
+
+def _statuses(answers: Iterable[Answer], label: str) -> dict[str, int]:
+    return dict(Counter(one.reply.status for one in answers if one.label == label))
+
+
+def _raw_means(grades: Iterable[Grade]) -> dict[str, Any]:
+    """The mean of the scores as they were given: to each author, and by each judge."""
+    received_by: dict[str, list[float]] = {}
+    given_by: dict[str, list[float]] = {}
+    for grade in grades:
+        received_by.setdefault(grade.author, []).append(grade.raw)
+        given_by.setdefault(grade.judge, []).append(grade.raw)
+    return {
+        side: {label: math.fsum(values) / len(values) for label, values in sorted(by.items())}
+        for side, by in (("received", received_by), ("given", given_by))
+    }
+
+
+def _mean_and_error(means: Sequence[float]) -> dict[str, Any]:
+    found = of(means)
+    error = None if found.sd is None else found.sd / math.sqrt(found.judges)
+    return {"score": found.mean, "se": error, "answers": found.judges}
+
+
+def _by_sort(
+    answers: Sequence[Answer], label: str, given: Mapping[str, Received]
+) -> dict[str, dict[str, Any]]:
+    """A player's score on each sort of question. Among tricks its own do not count: it knows them."""
+    found: dict[str, list[float]] = {}
+    for one in answers:
+        own_trick = one.question.sort == "trick" and one.question.author == label
+        if one.label == label and one.id in given and not own_trick:
+            found.setdefault(one.question.sort, []).append(given[one.id].mean)
+    return {sort: _mean_and_error(means) for sort, means in found.items()}
+
+
+def _scaling(answers: Sequence[Answer], label: str, given: Mapping[str, Received]) -> list[dict[str, Any]]:
+    """What a player's answers are worth under each token limit, and what they took of it."""
+    rows: list[dict[str, Any]] = []
+    for budget in sorted({one.budget for one in answers}):
+        own = [one for one in answers if one.label == label and one.budget == budget]
+        means = [given[one.id].mean for one in own if one.id in given]
+        counted = [one.reply.output_tokens for one in own]
+        used = [tokens for tokens in counted if tokens is not None]
+        rows.append(
+            {
+                "max_tokens": budget,
+                **(_mean_and_error(means) if means else {"score": None, "se": None, "answers": 0}),
+                "output_tokens": sum(used) / len(used) if len(used) == len(counted) and used else None,
+            }
+        )
+    return rows
+
+
+# ---------------------------------------------------------------------------------------- explanations
+
+EXAMPLES, WORDS = 3, 8
+_WORD = re.compile(r"[^\W\d_]{4,}")
+
+
+def reasons(grades: Iterable[Grade]) -> dict[str, Any]:
+    """Each judge's reasons for a 0 and for a 10: how many, the first few, and the words that mark this judge.
+
+    A word's mark is how often the judge uses it times ln(N / n), N the judges and n those who use it; equal
+    marks stand in the order of the alphabet, and what everybody says marks nobody.
+    """
+    extreme: dict[str, dict[float, list[str]]] = {}
+    for grade in grades:
+        if grade.raw in (0.0, MOST):
+            given = extreme.setdefault(grade.judge, {0.0: [], MOST: []})
+            given[grade.raw].append(grade.reason)
+    words = {
+        judge: Counter(word for said in both.values() for text in said for word in _words(text))
+        for judge, both in extreme.items()
+    }
+    users = Counter(word for counted in words.values() for word in counted)
+    return {
+        judge: {
+            "zeros": len(both[0.0]),
+            "tens": len(both[MOST]),
+            "for_zero": both[0.0][:EXAMPLES],
+            "for_ten": both[MOST][:EXAMPLES],
+            "words": _marks(words[judge], users, len(words)),
+        }
+        for judge, both in sorted(extreme.items())
+    }
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _marks(counted: Mapping[str, int], users: Mapping[str, int], judges: int) -> list[str]:
+    mark = {word: count * math.log(judges / users[word]) for word, count in counted.items()}
+    return sorted([word for word in mark if mark[word] > 0], key=lambda word: (-mark[word], word))[:WORDS]

@@ -1,0 +1,333 @@
+"""The settings of Humanity's Last Arena, its presets, and the most a tournament can ask of its players."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.resources import files
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from peerage.games.cost import CostUnit
+from peerage.games.duel_rules import Limit, Line, Share
+from peerage.games.game import REPAIR_BYTES, CallBound
+from peerage.judging.normalisation import Mode
+from peerage.judging.questions import Wanted, WritingRules, calls
+from peerage.judging.scores import ScoringRules
+from peerage.match import Fixture
+from peerage.protocol import Prompt, places
+
+CATEGORIES = (
+    "math",
+    "logic",
+    "ethics",
+    "science",
+    "language",
+    "history",
+    "planning",
+    "creativity",
+)
+
+PLACES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    **dict.fromkeys(
+        ("write", "meta", "trick"),
+        (frozenset({"count"}), frozenset({"count", "categories", "quota", "limit", "format"})),
+    ),
+    "rate": (frozenset({"question"}), frozenset({"question", "format", "material"})),
+    "rate_many": (frozenset({"items", "format"}), frozenset({"items", "count", "format", "material"})),
+    "answer": (frozenset({"question"}), frozenset({"question", "limit"})),
+    "judge": (frozenset({"work"}), frozenset({"question", "work", "format", "material"})),
+    "judge_many": (frozenset({"items", "format"}), frozenset({"items", "count", "format", "material"})),
+}
+"""The places that each prompt must have, and all that it may have."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class PromptText(_Section):
+    """What players are told in one phase; `{name}` is a place, `{{` and `}}` stand for braces."""
+
+    system: str = Field("", description="The system message; empty: none.")
+    user: str = Field(min_length=1, description="The request itself.")
+
+    def prompt(self) -> Prompt:
+        return Prompt(self.system, self.user)
+
+
+class Prompts(_Section):
+    """What players are told, phase by phase."""
+
+    write: PromptText = Field(description="To write questions. Place: `count`; may have `quota`, `limit`.")
+    meta: PromptText = Field(description="To write questions about the tournament itself.")
+    trick: PromptText = Field(description="To write trick questions.")
+    again: str = Field(description="Added where an author has written before. Place: `written`.")
+    rate: PromptText = Field(description="To rate one question. Place: `question`.")
+    rate_many: PromptText = Field(description="To rate several questions. Places: `items`, `format`.")
+    answer: PromptText = Field(description="To answer. Place: `question`.")
+    judge: PromptText = Field(description="To judge one answer. Place: `work`; may have `question`.")
+    judge_many: PromptText = Field(description="To judge several answers. Places: `items`, `format`.")
+
+    @model_validator(mode="after")
+    def _placed(self) -> Prompts:
+        for name, (needed, known) in PLACES.items():
+            text: PromptText = getattr(self, name)
+            _check_places(name, text.system, frozenset(), known - {"question", "work", "items"})
+            _check_places(name, text.user, needed, known)
+        _check_places("again", self.again, frozenset({"written"}), frozenset({"written"}))
+        return self
+
+
+def _check_places(name: str, template: str, needed: frozenset[str], known: frozenset[str]) -> None:
+    found = set(places(template))
+    for place in sorted(needed - found):
+        raise ValueError(f"{name} lacks the place {{{place}}}; it may have {', '.join(sorted(known))}")
+    for place in sorted(found - known):
+        raise ValueError(f"{name} has the unknown place {{{place}}}; known: {', '.join(sorted(known))}")
+
+
+class LastArenaRules(_Section):
+    """How a tournament is played. Every player writes, rates, answers and judges."""
+
+    preset: Literal["default", "original", "development", "budget"] = Field(
+        "default",
+        description="What is said about keys that are not given. `original`: the published prompts, one item "
+        "a call; `development`: three short questions each; `budget`: twenty, many items a call.",
+    )
+    seats: int = Field(
+        8,
+        ge=2,
+        le=20,
+        description="Players in a tournament at most. Two are for development: nothing is rated then. From 5 "
+        "upwards no number of players leaves a table of two.",
+    )
+    questions: int = Field(100, ge=1, le=1_000, description="Questions that each player writes.")
+    meta: int = Field(
+        0,
+        ge=0,
+        le=1_000,
+        description="Questions about the tournament itself, beside these, from each player.",
+    )
+    tricks: int = Field(
+        0, ge=0, le=1_000, description="Trick questions, marked as such, beside these, from each player."
+    )
+    categories: tuple[Line, ...] = Field(
+        CATEGORIES, min_length=1, max_length=50, description="What questions must be spread over."
+    )
+    overlap: float = Field(
+        0.7,
+        gt=0,
+        le=1,
+        description="Questions that share this much of their character sequences are the same.",
+    )
+    questions_per_call: int = Field(20, ge=1, le=200, description="Questions written in one reply.")
+    spare_calls: int = Field(
+        4, ge=0, le=100, description="Further calls to each author, for what was unusable or there already."
+    )
+    ratings_per_call: int = Field(
+        10, ge=1, le=200, description="Questions rated in one reply; 1: one at a time."
+    )
+    judgements_per_call: int = Field(
+        10, ge=1, le=200, description="Answers judged in one reply; 1: one at a time."
+    )
+    criteria: Literal["together", "each"] = Field(
+        "together", description="Clarity and relevance of a question in one number, or in one for each."
+    )
+    explain: bool = Field(False, description="A 0 or a 10 needs a reason; reasons are summed up by judge.")
+    normalisation: Mode = Field(
+        "additive", description="How each judge's scores are brought to an average of 5."
+    )
+    quality: Literal["filter", "weight", "none"] = Field(
+        "filter",
+        description="What ratings of questions do: the worst are dropped, or all count by their rating, or "
+        "nothing.",
+    )
+    drop: Share = Field(1 / 3, lt=1, description="Share of the questions of each sort that `filter` drops.")
+    own_questions: bool = Field(True, description="Whether players answer their own questions too.")
+    answer_budgets: tuple[Annotated[int, Field(ge=1, le=10_000_000)], ...] = Field(
+        (),
+        max_length=10,
+        description="Token limits: each question is answered once under each of them, and a table says what "
+        "more tokens are worth. Default: once, under answer_limit.",
+    )
+    diversity_bonus: float = Field(
+        0.0,
+        ge=0,
+        le=100,
+        description="Points between a player whose questions have nothing in common and one whose are all alike.",
+    )
+    max_void: Share = Field(
+        0.05, description="Share of a player's answers that may be lost to its provider before all is void."
+    )
+    quorum: Share = Field(0.5, description="Share of the judgements that must be there.")
+    confidence: float = Field(0.95, gt=0, lt=1, description="From which on a lead is no tie.")
+    question_limit: Limit = Field(description="Limits of questions; characters: of each.")
+    rating_limit: Limit = Field(description="Limits of ratings; characters: of a reason.")
+    answer_limit: Limit = Field(description="Limits of an answer.")
+    judge_limit: Limit = Field(description="Limits of judgements; characters: of a reason.")
+    prompts: Prompts = Field(description="What players are told; each may be set by itself.")
+    cost_unit: CostUnit = Field(
+        CostUnit(), description="What an answer costs; set from the arena's rating.cost_unit."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_preset(cls, value: Any) -> Any:
+        """What the preset says about keys that are not given; sections are filled in part."""
+        if not isinstance(value, dict):
+            return value
+        preset = presets().get(value.get("preset", "default"), {})  # an unknown one is told by its field
+        return _over(_over(presets()["default"], preset), value)
+
+    @field_validator("answer_budgets")
+    @classmethod
+    def _growing(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        if list(value) != sorted(set(value)):
+            raise ValueError(f"answer_budgets are {list(value)}; list each limit once, the smallest first")
+        return value
+
+    @field_validator("categories")
+    @classmethod
+    def _once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        folded = [category.casefold() for category in value]
+        twice = [category for category in value if folded.count(category.casefold()) > 1]
+        if twice:
+            raise ValueError(f"the category {twice[0]!r} stands twice; list it once")
+        return value
+
+    def wanted(self) -> tuple[Wanted, ...]:
+        """What each player writes."""
+        sorts = (("plain", self.questions), ("meta", self.meta), ("trick", self.tricks))
+        prompts = {"plain": self.prompts.write, "meta": self.prompts.meta, "trick": self.prompts.trick}
+        return tuple([Wanted(sort, number, prompts[sort].prompt()) for sort, number in sorts if number])
+
+    def writing(self) -> WritingRules:
+        """How questions are written."""
+        limit = self.question_limit
+        return WritingRules(
+            self.questions_per_call,
+            self.spare_calls,
+            limit.max_chars,
+            self.categories,
+            self.overlap,
+            limit.max_tokens,
+            limit.temperature,
+            self.prompts.again,
+        )
+
+    def rating(self) -> ScoringRules:
+        """How questions are rated."""
+        limit = self.rating_limit
+        return ScoringRules(
+            "rate",
+            self.ratings_per_call,
+            self.prompts.rate.prompt(),
+            self.prompts.rate_many.prompt(),
+            ("score",) if self.criteria == "together" else ("clarity", "relevance"),
+            self.explain,
+            limit.max_chars,
+            limit.max_tokens,
+            limit.temperature,
+        )
+
+    def judging(self) -> ScoringRules:
+        """How answers are judged."""
+        limit = self.judge_limit
+        return ScoringRules(
+            "judge",
+            self.judgements_per_call,
+            self.prompts.judge.prompt(),
+            self.prompts.judge_many.prompt(),
+            ("score",),
+            self.explain,
+            limit.max_chars,
+            limit.max_tokens,
+            limit.temperature,
+        )
+
+
+@lru_cache(maxsize=1)
+def presets() -> Mapping[str, Mapping[str, Any]]:
+    """The presets as they stand in their file: name → what it says about settings."""
+    return tomllib.loads(files("peerage.games").joinpath("last_arena_presets.toml").read_text("utf-8"))
+
+
+def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """`above` laid over `below`, section by section."""
+    laid = dict(below)
+    for key, value in above.items():
+        under = below.get(key)
+        laid[key] = _over(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+    return laid
+
+
+_FENCE = 160  # bytes of a quote's two markers and what stands around it, generously
+_SMALL = 4_000  # bytes of all the short fills of a prompt and of its format, generously
+_CHAR = 4  # bytes of a character in UTF-8, at most
+_USUAL_QUESTION, _USUAL_ANSWER = 60, 250  # tokens
+
+
+def bounds(rules: LastArenaRules, fixture: Fixture) -> tuple[CallBound, ...]:
+    """One bound for each seat: what it writes, rates, answers and judges, all of it repaired, every batch
+    unusable and asked again item by item."""
+    players, wanted = len(fixture.seats), rules.wanted()
+    written = sum([one.number for one in wanted])
+    kept = (
+        written
+        if rules.quality != "filter"
+        else sum([one.number - int(one.number * rules.drop) for one in wanted])
+    )
+    budgets = max(1, len(rules.answer_budgets))
+    asked = players * kept if rules.own_questions else (players - 1) * kept
+    judged = (players - 1) * (players * kept if rules.own_questions else (players - 1) * kept) * budgets
+    rated = (players - 1) * written
+    write = calls(wanted, rules.writing())
+    rate, judge = -(-rated // rules.ratings_per_call), -(-judged // rules.judgements_per_call)
+    most = players * written * (players - 1)  # no filter may be left when questions are missing
+    phases = (write, rate, players * written * budgets, -(-most * budgets // rules.judgements_per_call))
+    singles = (rated if rules.ratings_per_call > 1 else 0) + (
+        most * budgets if rules.judgements_per_call > 1 else 0
+    )
+    question = _CHAR * rules.question_limit.max_chars + _FENCE
+    answer = _CHAR * rules.answer_limit.max_chars + _FENCE
+    prompts = max(
+        [
+            len((text["system"] + text["user"]).encode())
+            for text in rules.prompts.model_dump(exclude={"again"}).values()
+        ]
+    )
+    already = (written + rules.spare_calls * rules.questions_per_call) * question
+    quoted = max(already, rules.ratings_per_call * question, rules.judgements_per_call * (question + answer))
+    limits = (rules.question_limit, rules.rating_limit, rules.answer_limit, rules.judge_limit)
+    usual_in = (
+        300,
+        400 + rules.ratings_per_call * _USUAL_QUESTION,
+        200,
+        400 + rules.judgements_per_call * 300,
+    )
+    usual_out = (
+        rules.questions_per_call * _USUAL_QUESTION,
+        15 * rules.ratings_per_call,
+        min(_USUAL_ANSWER, rules.answer_limit.max_tokens),
+        15 * rules.judgements_per_call,
+    )
+    usual = (write - rules.spare_calls, rate, asked * budgets, judge)
+    total = sum(usual)
+    return tuple(
+        [
+            CallBound(
+                seat=seat.label,
+                expected=1.02 * total,
+                worst=2 * (sum(phases) + singles),
+                input_bytes=prompts + len(rules.prompts.again.encode()) + quoted + _SMALL + REPAIR_BYTES,
+                usual_input_tokens=sum([n * each for n, each in zip(usual, usual_in, strict=True)]) // total,
+                usual_output_tokens=sum([n * each for n, each in zip(usual, usual_out, strict=True)])
+                // total,
+                max_tokens=max([limit.max_tokens for limit in limits] + list(rules.answer_budgets)),
+            )
+            for seat in fixture.seats
+        ]
+    )

@@ -1,0 +1,87 @@
+"""How much texts have in common: near-duplicates, and how widely an author's texts are spread.
+
+Both compare sequences of four characters (Damashek, "Gauging similarity with n-grams", Science 267, 1995):
+no download, no word list, and no language for which they do not work.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+GRAM = 4
+"""Characters that stand in one sequence."""
+
+_GAP = re.compile(r"[\W_]+")
+
+
+def grams(text: str) -> Counter[str]:
+    """How often each sequence of `GRAM` characters stands in `text`: without case, and with every run of
+    anything but letters and digits as one space."""
+    plain = f" {_GAP.sub(' ', text.casefold()).strip()} "
+    return Counter(plain[at : at + GRAM] for at in range(max(1, len(plain) - GRAM + 1)))
+
+
+def overlap(first: Counter[str], second: Counter[str]) -> float:
+    """Share of sequences that two texts have in common, from 0 (none) to 1 (the same): Σ min / Σ max of
+    their counts (Jaccard's index of multisets; Ružička)."""
+    shared = (first & second).total()
+    return shared / (first.total() + second.total() - shared)
+
+
+def fresh(texts: Sequence[str], threshold: float, known: Sequence[str] = ()) -> list[bool]:
+    """Whether each text, in this order, overlaps by less than `threshold` with all of `known` and with all
+    fresh ones before it."""
+    kept = [grams(text) for text in known]
+    found: list[bool] = []
+    for text in texts:
+        mine = grams(text)
+        size = mine.total()
+        # an overlap is at most the ratio of the sizes, which is a hundred times faster to compare
+        is_fresh = not any(
+            min(size, one.total()) >= threshold * max(size, one.total()) and overlap(mine, one) >= threshold
+            for one in kept
+        )
+        if is_fresh:
+            kept.append(mine)
+        found.append(is_fresh)
+    return found
+
+
+def spread(texts: Mapping[str, Sequence[str]]) -> dict[str, float | None]:
+    """How widely each author's texts are spread, from 0 (all alike) to 1 (nothing in common).
+
+    One minus the mean cosine between two different texts of the author, where a text is the vector of its
+    sequences weighted by TF-IDF: count · ln(N / n), N all texts of all authors, n those that hold the
+    sequence (Spärck Jones 1972). None for fewer than two texts.
+    """
+    counted = {author: [grams(text) for text in own] for author, own in texts.items()}
+    everything = [one for own in counted.values() for one in own]
+    holders = Counter(gram for one in everything for gram in one)
+    weight = {gram: math.log(len(everything) / count) for gram, count in holders.items()}
+    return {author: _spread([_unit(one, weight) for one in own]) for author, own in counted.items()}
+
+
+def _unit(counts: Counter[str], weight: Mapping[str, float]) -> dict[str, float]:
+    """The weighted vector of length 1; empty where all weights are 0."""
+    vector = {gram: count * weight[gram] for gram, count in counts.items() if weight[gram]}
+    length = math.sqrt(math.fsum([value * value for value in vector.values()]))
+    return {gram: value / length for gram, value in vector.items()}
+
+
+def _spread(vectors: Sequence[Mapping[str, float]]) -> float | None:
+    n = len(vectors)
+    if n < 2:
+        return None
+    total: dict[str, float] = {}
+    for vector in vectors:
+        for gram, value in vector.items():
+            total[gram] = total.get(gram, 0.0) + value
+    # Σ over all pairs of the cosine, both ways and each text with itself, is the squared length of the sum.
+    squared = math.fsum([value * value for value in total.values()])
+    own = math.fsum([value * value for vector in vectors for value in vector.values()])
+    blank = sum(not vector for vector in vectors)  # what stands in every text tells none apart: all alike
+    alike = squared - own + blank * (blank - 1)
+    return min(1.0, max(0.0, 1.0 - alike / (n * (n - 1))))

@@ -1,0 +1,233 @@
+"""Kinds for judges who give points: one score, or one for each of several numbered items.
+
+A score is a number from 0 to 10 in digits, whole or with decimals after a point, alone or as `8/10` or `8
+out of 10`. Nothing else is a score, and nothing is moved onto the scale: `-3`, `11`, `8/5`, `80%`, `7,5` and
+`ten` are unusable. Where a score is expected there must be one number, however often it is said: `I'd say 9
+but 3` holds two.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import Struct
+
+from peerage.kinds.reading import Unusable, json_object, object_schema, on_lines, visible
+
+MOST = 10.0
+"""The best score; the worst is 0."""
+
+_DECIMAL = r"[0-9]+(?:[.,][0-9]+)*"
+_NUMBERS = re.compile(
+    rf"(?:(?<![0-9A-Za-z])[-+\u2212])?{_DECIMAL}(?:\s*(?:/|\bout of\b)\s*{_DECIMAL})?(?:\s*%)?"
+)
+_SCORE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(?:\s*(?:/|out of)\s*10)?")
+_NUMBERED = re.compile(
+    r"[ \t*#-]*(?:item|question|answer)?[ \t]*#?([0-9]{1,4})[ \t*]*[.:)][ \t]*(.*)", re.IGNORECASE
+)
+_LETTER = re.compile(r"[^\W\d_]")
+_SHOWN = 40  # characters of an unusable score that a repair quotes
+
+
+class Scored(Struct, frozen=True, gc=False):
+    """One score: the mean of its `parts`, one for each criterion; and what the judge said about it."""
+
+    score: float
+    parts: tuple[float, ...] = ()
+    reason: str = ""
+
+
+class Score(Struct, frozen=True, tag="score"):
+    """A score from 0 to 10, or one for each of `criteria`, averaged.
+
+    Looked for in three forms; the first that occurs counts. A JSON object (the whole reply, or its only code
+    fence, which then comes first or last) with each criterion as a field. A line `criterion: …`, of which one
+    comes first or last in the reply. For a single criterion, the whole reply. With `explain`, a 0 or a 10
+    without a reason is unusable.
+    """
+
+    criteria: tuple[str, ...] = ("score",)
+    explain: bool = False
+    reason_chars: int = 300
+
+    def instruction(self) -> str:
+        return (
+            "Reply with one JSON object and nothing else: "
+            f"{{{_members(self.criteria, self.explain)}}}. {_SCALE}{_why(self.explain)}"
+        )
+
+    def schema(self) -> dict[str, Any] | None:
+        return _object(self.criteria, self.explain, self.reason_chars)
+
+    def parse(self, text: str) -> Scored:
+        found = json_object(text) if _placed(text) else None
+        if found is not None:
+            if any(len(_members_of(text, criterion)) > 1 for criterion in self.criteria):
+                raise Unusable("a score stands there twice, with different values; once was expected")
+            return self.of(found)
+        lines = {criterion: on_lines(text, criterion) for criterion in self.criteria}
+        if any(lines.values()):
+            if not any(on_lines(end, criterion) for end in _ends(text) for criterion in self.criteria):
+                raise Unusable("the score does not come first or last in the reply; JSON alone was expected")
+            reason = "\n".join(
+                [line for line in text.splitlines() if not any(on_lines(line, one) for one in self.criteria)]
+            )
+            return self._checked([_one(" ; ".join(lines[criterion])) for criterion in self.criteria], reason)
+        if len(self.criteria) > 1:
+            raise Unusable(f"no scores found; a JSON object with {', '.join(self.criteria)} was expected")
+        return self._checked([_one(text)], text)
+
+    def of(self, found: dict[str, Any]) -> Scored:
+        """The value of a JSON object that is already decoded."""
+        reason = found.get("reason", "")
+        return self._checked(
+            [_stated(found.get(criterion), criterion) for criterion in self.criteria],
+            reason if isinstance(reason, str) else "",
+        )
+
+    def _checked(self, parts: list[float], reason: str) -> Scored:
+        score = sum(parts) / len(parts)
+        reason = reason.strip()[: self.reason_chars] if _LETTER.search(reason) else ""
+        if self.explain and score in (0.0, MOST) and not reason:
+            raise Unusable(f"the score is {score:g} and no reason is given; a 0 or a 10 needs one")
+        return Scored(score, tuple(parts), reason)
+
+
+class Scores(Struct, frozen=True, tag="scores"):
+    """A score for each of `count` items, numbered from 1.
+
+    A JSON object (the whole reply, or its only code fence, which then comes first or last) with a list
+    `scores`: either an object for each item, with its number as `item` and the fields of a `Score`, in any
+    order; or, where nothing else is asked for, `count` numbers. Without JSON, and for a single criterion,
+    one line for each item: `3. 7`, `Item 3: 7/10`. An item that is missing, or scored twice and differently,
+    makes the reply unusable: nobody knows which number belongs to which item then. The value is a tuple of
+    `Scored`.
+    """
+
+    count: int
+    criteria: tuple[str, ...] = ("score",)
+    explain: bool = False
+    reason_chars: int = 300
+
+    def instruction(self) -> str:
+        return (
+            'Reply with one JSON object and nothing else: {"scores": [{"item": 1, '
+            f"{_members(self.criteria, self.explain)}}}, …]}}, with one entry for each of the {self.count} "
+            f"items. {_SCALE}{_why(self.explain)}"
+        )
+
+    def schema(self) -> dict[str, Any] | None:
+        one = _object(self.criteria, self.explain, self.reason_chars)
+        one["properties"] = {
+            "item": {"type": "integer", "minimum": 1, "maximum": self.count},
+            **one["properties"],
+        }
+        one["required"] = list(one["properties"])
+        return object_schema(
+            {"scores": {"type": "array", "items": one, "minItems": self.count, "maxItems": self.count}}
+        )
+
+    def parse(self, text: str) -> tuple[Scored, ...]:
+        kind = Score(self.criteria, self.explain, self.reason_chars)
+        found = json_object(text) if _placed(text) else None
+        given: list[tuple[Any, Scored]]
+        if found is not None:
+            listed = found.get("scores")
+            if not isinstance(listed, list) or len(_lists_of(text)) != 1:
+                raise Unusable('one list "scores" was expected in the JSON object')
+            if all(isinstance(one, dict) for one in listed):
+                given = [(one.get("item"), kind.of(one)) for one in listed]
+            elif len(listed) == self.count and len(self.criteria) == 1:
+                given = [(at, kind.of({self.criteria[0]: one})) for at, one in enumerate(listed, 1)]
+            else:
+                raise Unusable(
+                    f'"scores" holds {len(listed)} entries without item numbers; {self.count} were expected'
+                )
+        elif len(self.criteria) == 1:
+            lines = [line for line in map(_NUMBERED.fullmatch, text.splitlines()) if line]
+            given = [(int(line[1]), kind.parse(line[2])) for line in lines]
+        else:
+            given = []
+        scores: dict[int, Scored] = {}
+        for item, scored in given:
+            if isinstance(item, bool) or not isinstance(item, int) or not 1 <= item <= self.count:
+                raise Unusable(f"there is no item {_shown(item)}; items 1 to {self.count} were expected")
+            if scores.setdefault(item, scored).parts != scored.parts:
+                raise Unusable(f"item {item} is scored twice, differently; once was expected")
+        missing = [str(item) for item in range(1, self.count + 1) if item not in scores]
+        if missing:
+            raise Unusable(f"no score found for item {', '.join(missing[:20])} of {self.count}")
+        return tuple([scores[item] for item in range(1, self.count + 1)])
+
+
+_SCALE = "Scores are numbers from 0 to 10."
+
+
+def _why(explain: bool) -> str:
+    return " The reason may stay empty, except for a 0 or a 10." if explain else ""
+
+
+def _members(criteria: tuple[str, ...], explain: bool) -> str:
+    reason = ['"reason": "<one sentence>"'] if explain else []
+    return ", ".join(reason + [f'"{criterion}": <0 to 10>' for criterion in criteria])
+
+
+def _object(criteria: tuple[str, ...], explain: bool, reason_chars: int) -> dict[str, Any]:
+    reason = {"reason": {"type": "string", "maxLength": reason_chars}} if explain else {}
+    number = {"type": "number", "minimum": 0, "maximum": MOST}
+    return object_schema({**reason, **dict.fromkeys(criteria, number)})
+
+
+def _stated(value: Any, criterion: str) -> float:
+    """The score that a JSON field holds: a number, or a text with one."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise Unusable(f'no score found; a number from 0 to 10 as "{criterion}" was expected')
+    return _one(value) if isinstance(value, str) else _on_scale(float(value), str(value))
+
+
+def _one(text: str) -> float:
+    """The only score that `text` holds."""
+    found = {" ".join(number.split()) for number in _NUMBERS.findall(text)}
+    scores: set[float] = set()
+    for number in found:
+        score = _SCORE.fullmatch(number)
+        if score is None:
+            raise Unusable(f"{_shown(number)} is no score; a number from 0 to 10 was expected")
+        scores.add(_on_scale(float(score[1]), number))
+    if len(scores) != 1:
+        what = "no number" if not scores else f"{len(scores)} different numbers"
+        raise Unusable(f"{what} found; one score from 0 to 10 was expected, in digits")
+    return scores.pop()
+
+
+def _on_scale(score: float, shown: str) -> float:
+    if not 0 <= score <= MOST:
+        raise Unusable(f"{_shown(shown)} is not on the scale; a number from 0 to 10 was expected")
+    return score
+
+
+def _members_of(text: str, field: str) -> set[str]:
+    """The values that JSON members of that name have; of two equal keys decoders take the last."""
+    return {value.strip() for value in re.findall(rf'"{re.escape(field)}"\s*:\s*([^,}}\]]*)', text)}
+
+
+def _lists_of(text: str) -> list[str]:
+    return re.findall(r'"scores"\s*:', text)
+
+
+def _ends(text: str) -> tuple[str, str]:
+    """The first and the last line that are not blank."""
+    lines = text.strip().splitlines() or [""]
+    return lines[0].strip(), lines[-1].strip()
+
+
+def _placed(text: str) -> bool:
+    """Whether a JSON object is the reply, or its fence comes first or last: one that is quoted in the middle
+    of other words is not the judge's own."""
+    first, last = _ends(text)
+    return first.startswith(("{", "```")) or last.endswith("```")
+
+
+def _shown(found: object) -> str:
+    return visible(repr(str(found)[:_SHOWN]))
