@@ -23,6 +23,7 @@ from peerage.ledger.verify import Problem, Report
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.settings import ArenaSettings
 from peerage.tables.catalogue import GameRow, PlayerRow
+from peerage.tables.judges import FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
 from peerage.tables.plan import Plan, PlayerPlan
 from peerage.tables.readings import ReadingStats
@@ -202,6 +203,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         AuthorStats,
         ReadingStats,
     ),
+    "`judges`: one object (`--of` one of its lists)": (JudgesReport, Measure, JudgeRow, FavourRow),
     "`match`: one object": (
         Transcript,
         SeatView,

@@ -16,7 +16,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from peerage.cli import imports, ledger, lists, play, rate, sandbox, setup, streams, tables
+from peerage.cli import imports, judges, ledger, lists, play, rate, sandbox, setup, streams, tables
 
 USAGE = 2
 FAILED = 1
@@ -67,6 +67,7 @@ for command in (
     tables.leaderboard,
     tables.stats,
     tables.match,
+    judges.judges,
     ledger.verify,
     ledger.replay,
     ledger.export,

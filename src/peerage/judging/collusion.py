@@ -31,8 +31,10 @@ LEVEL = 0.05
 FEWEST = 5
 """Marks that a judge must have given an author, and others too, for the pair to be tested."""
 PERMUTATIONS = 2_000
+"""Fewer where a judge gave more than ten thousand marks."""
 _REACHED = 20  # fewer permutations beyond the observed mean than this say little; see `_tail`
 _SET_ASIDE = 50  # pairs at most
+_LEAST, _MOST = 200, 20_000_000  # permutations, where a judge's marks are many; numbers they hold together
 
 
 class Favour(NamedTuple):
@@ -102,12 +104,12 @@ def favours(
             break
         aside |= {min(standing)[2]}
     found: list[tuple[str, str, int, float, float]] = []
-    drawn: dict[tuple[int, int], Floats] = {}
-    for cell in cells:
+    pool, drawn = (-1, -1), np.empty((0, 0))
+    for cell in sorted(cells, key=lambda cell: (cell.judge, (cell.judge, cell.author) in aside)):
         of = cell.judge, cell.author if (cell.judge, cell.author) in aside else -1
-        if of not in drawn:
-            drawn[of] = _sums(cell, np.random.default_rng([seed, cell.judge, of[1] + 1]), permutations)
-        p = _tail(cell, drawn[of][:, len(cell.own) - 1])
+        if of != pool:
+            pool, drawn = of, _sums(cell, np.random.default_rng([seed, cell.judge, of[1] + 1]), permutations)
+        p = _tail(cell, drawn[:, len(cell.own) - 1])
         found.append((table.judges[cell.judge], table.authors[cell.author], len(cell.own), cell.excess, p))
     found.sort(key=lambda pair: (pair[4], pair[0], pair[1]))
     adjusted = benjamini_hochberg([pair[4] for pair in found])
@@ -136,7 +138,8 @@ def _sums(cell: _Cell, rng: np.random.Generator, permutations: int) -> Floats:
     """Permutations of the residuals that a cell is tested with, each as its running sums: column m - 1 is the
     sum of m residuals drawn at random, so that cells of one pool share the draws."""
     pool = np.concatenate([cell.own, cell.rest])
-    return np.asarray(rng.permuted(np.tile(pool, (permutations, 1)), axis=1).cumsum(axis=1))
+    draws = min(permutations, max(_LEAST, _MOST // len(pool)))
+    return np.asarray(rng.permuted(np.tile(pool, (draws, 1)), axis=1).cumsum(axis=1))
 
 
 def _tail(cell: _Cell, drawn: Floats) -> float:

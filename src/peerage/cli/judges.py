@@ -1,0 +1,119 @@
+"""`peerage judges`: how the judges of an arena agree, and what they favour."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from peerage.cli.options import HERE, Folder, Format, Shape
+from peerage.cli.output import Column, percent, show, show_json, whole
+
+
+class Part(StrEnum):
+    """Which table."""
+
+    measures = "measures"
+    judges = "judges"
+    favours = "favours"
+
+
+def judges(
+    folder: Folder = HERE,
+    of: Annotated[
+        Part | None, typer.Option("--of", help="One table alone (CSV: judges, if not said).")
+    ] = None,
+    level: Annotated[
+        float, typer.Option(min=0.0001, max=0.5, help="Share of the favours found that may be false.")
+    ] = 0.05,
+    shape: Shape = Format.table,
+) -> None:
+    """Show how judges agree, what they favour, what votes are worth.
+
+    JSON holds all tables as one object, or with --of as the list of one; `favours` then lists every judge and
+    author tested, found or not.
+    """
+    from peerage.arena import open_arena
+    from peerage.tables.judges import judges as counted
+
+    with open_arena(folder, create=False) as arena:
+        found = counted(arena.ledger, arena.settings, level).as_dict()
+    if shape is Format.json and of is None:
+        show_json(found)
+        return
+    if shape is Format.csv and of is None:
+        of = Part.judges
+    for part in Part if of is None else (of,):
+        rows = found[part]
+        if part is Part.favours and shape in (Format.table, Format.markdown):
+            rows = [row for row in rows if row["found"]]
+        if rows or of is part:
+            show(rows, _COLUMNS[part], shape, title=_HEADINGS[part])
+    if of is None and shape in (Format.table, Format.markdown):
+        typer.echo(_favour_note(found, level))
+
+
+def _favour_note(found: dict[str, Any], level: float) -> str:
+    if not found["judges"]:
+        return "no judge has voted yet"
+    tested = len(found["favours"])
+    if not tested:
+        return "too few marks to tell whether a judge favours an author"
+    beyond = sum(row["found"] for row in found["favours"])
+    return (
+        f"{tested} pairs of judge and author tested, {beyond} beyond chance; of those found some "
+        f"{percent(level)} may be false. Favour may be taste: see docs/judging.md"
+    )
+
+
+_HEADINGS = {
+    Part.measures: "Judges together",
+    Part.judges: "Judges one by one, with 95 % bounds",
+    Part.favours: "Favours: who gives whom more than quality explains",
+}
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.2f}"
+
+
+_COLUMNS = {
+    Part.measures: [
+        Column("measure", "Measure"),
+        Column("value", ">Value", _plain),
+        Column("lower", ">from", _plain, 3),
+        Column("upper", ">to", _plain, 3),
+        Column("units", ">Over", whole, 2),
+        Column("about", "What it is", str, 1),
+    ],
+    Part.judges: [
+        Column("judge", "Judge"),
+        Column("marks", ">Marks", whole, 2),
+        Column("mean", ">Mean", _plain, 12),
+        Column("agreement", ">Agreement", percent, 4),
+        Column("flip_share", ">Flips", percent),
+        Column("first_share", ">For the first", percent, 5),
+        Column("self_lean", ">Self", _signed, 6),
+        Column("kin_lean", ">Kin lean", _signed),
+        Column("kin_lean_lower", ">from", _signed, 7),
+        Column("kin_lean_upper", ">to", _signed, 7),
+        Column("length_lean", ">Length lean", _signed, 3),
+        Column("length_lean_lower", ">from", _signed, 8),
+        Column("length_lean_upper", ">to", _signed, 8),
+        Column("reliability", ">Reliability", _plain),
+        Column("reliability_lower", ">from", _plain, 9),
+        Column("reliability_upper", ">to", _plain, 9),
+    ],
+    Part.favours: [
+        Column("judge", "Judge"),
+        Column("author", "favours"),
+        Column("excess", ">by", _signed),
+        Column("marks", ">Marks", whole, 1),
+        Column("q", ">q", "{:.4f}".format),
+    ],
+}

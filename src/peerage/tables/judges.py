@@ -1,0 +1,312 @@
+"""The judges of an arena: how they agree, what they favour, how much their votes are worth.
+
+Everything follows from recorded outcomes and the lengths of recorded answers. A game whose panels leave
+ballots (`Outcome.detail["ballots"]`) has votes; one whose judges score leaves facts `{"scores": "judge",
+"judge": LABEL, "author": LABEL, "raw": {ITEM: SCORE}}`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, zip_longest
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from peerage.engine.codec import by_hex, read_fixture, read_record, read_reply
+from peerage.engine.driver import REPAIR
+from peerage.engine.registration import registered
+from peerage.judging.agreement import alpha, effective_votes, fleiss_kappa
+from peerage.judging.collusion import LEVEL, favours
+from peerage.judging.estimates import Estimate
+from peerage.judging.normalisation import normalised
+from peerage.judging.panel import ABSTAIN, TIE
+from peerage.judging.preference import (
+    Mark,
+    Positions,
+    kin_leans,
+    length_bias,
+    length_leans,
+    marks_of,
+    positions,
+)
+from peerage.judging.residuals import of_ratings, of_votes
+from peerage.judging.statistics import JudgeStatistics, PanelRecord, judge_statistics, panel_record
+from peerage.ledger.store import Ledger, LedgerError
+from peerage.match import Fixture, Outcome
+from peerage.ratings.history import duels
+from peerage.ratings.judges import fit
+from peerage.ratings.table import Z95
+from peerage.settings import ArenaSettings
+
+ANSWER = "answer/"
+"""How the request keys of contestants' answers begin: `answer/LABEL`, or `answer/LABEL/QUESTION`."""
+
+
+class Measure(Struct, frozen=True):
+    """One number about all judges together, with 95 % bounds where there are honest ones; `units` are the
+    matches (or answers) that it rests on, `about` says what it is."""
+
+    measure: str
+    value: float | None
+    lower: float | None
+    upper: float | None
+    units: int
+    about: str
+
+
+class JudgeRow(Struct, frozen=True):
+    """One judge. `marks` are the answers it marked: two by a valid vote on a duel. Each number with its 95 %
+    bounds; None where nothing was there to count.
+
+    - `mean`: of its marks, 0 to 1 for votes (always ½), 0 to 10 for scores: how generous it is.
+    - `abstentions`, `agreement`, `flip_share`, `first_share`: see `judging.statistics.JudgeStatistics`.
+    - `self_lean`, `kin_lean`: by how much more than the others it gives its own work, its family's work.
+    - `length_lean`: by how much more than the others it gives an answer twice as long.
+    - `reliability`: of its votes, 1 for a judge of average discernment, 0 for one who tosses a coin (see
+      `ratings.judges`).
+    """
+
+    judge: str
+    family: str
+    marks: int
+    mean: float | None
+    abstentions: int | None
+    agreement: float | None
+    flip_share: float | None
+    flip_share_lower: float | None
+    flip_share_upper: float | None
+    first_share: float | None
+    first_share_lower: float | None
+    first_share_upper: float | None
+    self_lean: float | None
+    self_lean_lower: float | None
+    self_lean_upper: float | None
+    kin_lean: float | None
+    kin_lean_lower: float | None
+    kin_lean_upper: float | None
+    length_lean: float | None
+    length_lean_lower: float | None
+    length_lean_upper: float | None
+    reliability: float | None
+    reliability_lower: float | None
+    reliability_upper: float | None
+
+
+class FavourRow(Struct, frozen=True):
+    """A judge and an author: `excess` is by how much more it gives its answers, on average, than their
+    quality explains; `found` whether that is beyond chance. See `judging.collusion.Favour`."""
+
+    judge: str
+    author: str
+    marks: int
+    excess: float
+    p: float
+    q: float
+    found: bool
+
+
+class JudgesReport(Struct, frozen=True):
+    """Everything about an arena's judges; `favours` are all pairs tested, the most suspicious first."""
+
+    measures: tuple[Measure, ...]
+    judges: tuple[JudgeRow, ...]
+    favours: tuple[FavourRow, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return found
+
+
+def judges(ledger: Ledger, settings: ArenaSettings, level: float = LEVEL) -> JudgesReport:
+    """The judges of all finished matches; `level` is the share of `favours` found that may be false.
+
+    Reads every record and every answer once. Raises LedgerError.
+    """
+    families = {name: str(card.get("family", "")) for name, card in registered(ledger).items()}
+    families |= {player.name: player.family for player in settings.players}
+    read = _read(ledger)
+    votes = bool(read.panels)
+    found = favours(read.marks, of_votes if votes else of_ratings, level=level) if read.marks else []
+    return JudgesReport(
+        tuple(_measures(read) if read.marks else ()),
+        tuple(_rows(read, families)),
+        tuple([FavourRow(*pair) for pair in found]),
+    )
+
+
+@dataclass
+class _Read:
+    """What is on record: panels with ballots, and marks, of votes or else of scores."""
+
+    panels: list[PanelRecord] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+
+
+def _read(ledger: Ledger) -> _Read:
+    texts, (_, last) = by_hex(ledger.texts()), ledger.heads()
+    lengths = _lengths(ledger, last)
+    number, chars = next(lengths, (0, {}))
+    read = _Read()
+    for issued, row in zip_longest(ledger.fixtures(1, last), ledger.records(1, last)):
+        if not (issued and row and issued.number == row.number):
+            raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
+        while number and number < row.number:
+            number, chars = next(lengths, (0, {}))
+        mine = chars if number == row.number else {}
+        fixture, outcome = read_fixture(issued.body, texts), read_record(row.body).outcome
+        panel = panel_record(fixture, outcome)
+        if panel is not None:
+            read.panels.append(panel)
+            read.marks += marks_of(panel, str(row.number), mine)
+        read.marks += _scores(fixture, outcome, mine)
+    return read
+
+
+def _lengths(ledger: Ledger, last: int) -> Iterator[tuple[int, dict[str, int]]]:
+    """The characters of each match's answers, by what follows `answer/` in the request key."""
+    for number, exchanges in groupby(ledger.exchanges(1, last), attrgetter("match")):
+        found: dict[str, int] = {}
+        for one in exchanges:  # a repair comes after what it repairs
+            if one.reply is not None and one.key.startswith(ANSWER):
+                key = one.key.removeprefix(ANSWER).removesuffix(REPAIR)
+                found[key] = len(read_reply(one.key, one.reply).text)
+        yield number, found
+
+
+def _scores(fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]) -> Iterator[Mark]:
+    """The scores that judges gave; an item is named QUESTION/LABEL, with more after it where one author
+    answered a question more than once."""
+    players = {seat.label: seat.player for seat in fixture.all_seats()}
+    for fact in outcome.facts:
+        if fact.get("scores") != "judge":
+            continue
+        judge, author = players[fact["judge"]], players[fact["author"]]
+        for item, raw in fact["raw"].items():
+            question, _, more = item.partition(f"/{fact['author']}")
+            contest = f"{fixture.number}/{question}{more}"
+            yield Mark(judge, author, contest, raw, chars.get(f"{fact['author']}/{question}{more}"))
+
+
+# ----------------------------------------------------------------------------------- all judges together
+
+
+def _measures(read: _Read) -> Iterator[Measure]:
+    if read.panels:
+        valid = [[ballot for ballot in panel.ballots if ballot.vote != ABSTAIN] for panel in read.panels]
+        units = [[ballot.vote for ballot in ballots] for ballots in valid]
+        yield _measure(
+            "alpha", alpha(units), "Krippendorff's α: agreement on the vote, 0 by chance, 1 perfect"
+        )
+        yield _measure("kappa", fleiss_kappa(units), "Fleiss' κ: the same by another reckoning of chance")
+        points = [
+            [0.5 if ballot.vote == TIE else float(ballot.vote == panel.contestants[0]) for ballot in ballots]
+            for panel, ballots in zip(read.panels, valid, strict=True)
+        ]
+        shares = [[ballot.weight or 1.0 for ballot in ballots] for ballots in valid]
+        size = "valid votes a match"
+    else:
+        points = _by_answer(read.marks)
+        shares = [[1.0] * len(given) for given in points]
+        yield _measure(
+            "alpha", alpha(points, "interval"), "Krippendorff's α of the scores, each judge's mean taken away"
+        )
+        size = "scores an answer"
+    counted = [len(given) for given in points if given]
+    yield Measure("votes", math.fsum(counted) / len(counted), None, None, len(counted), size)
+    together = alpha(points, "interval")
+    if together is not None:
+        worth = [effective_votes(given, together.value) for given in shares if given]
+        about = "independent votes that these are worth, by their weights and their agreement"
+        yield Measure("effective_votes", math.fsum(worth) / len(worth), None, None, len(worth), about)
+    yield _measure(
+        "length_bias",
+        length_bias(read.marks),
+        "how much more an answer twice as long is given; merit that goes with length is in it",
+    )
+
+
+def _measure(name: str, found: Estimate | None, about: str) -> Measure:
+    value, lower, upper, units = found if found is not None else (None, None, None, 0)
+    return Measure(name, value, lower, upper, units, about)
+
+
+def _by_answer(marks: Sequence[Mark]) -> list[list[float]]:
+    """Scores of each answer, every judge's brought to the same mean."""
+    by_judge: dict[str, list[Mark]] = defaultdict(list)
+    for mark in marks:
+        by_judge[mark.judge].append(mark)
+    answers: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for given in by_judge.values():
+        for mark, value in zip(given, normalised([mark.value for mark in given]), strict=True):
+            if value is not None:
+                answers[mark.contest, mark.author].append(value)
+    return list(answers.values())
+
+
+# ------------------------------------------------------------------------------------ judge by judge
+
+
+def _rows(read: _Read, families: Mapping[str, str]) -> Iterator[JudgeRow]:
+    own = kin_leans(read.marks, lambda judge, author: judge == author)
+    kin = kin_leans(
+        read.marks,
+        lambda judge, author: judge != author and "" != families.get(judge, "") == families.get(author, ""),
+    )
+    length, order = length_leans(read.marks), positions(read.panels)
+    counted, reliable = judge_statistics(read.panels, families), _reliabilities(read.marks, read.panels)
+    given: dict[str, list[float]] = defaultdict(list)
+    for mark in read.marks:
+        given[mark.judge].append(mark.value)
+    for judge in sorted(given.keys() | counted.keys()):
+        ballots: JudgeStatistics | None = counted.get(judge)
+        position = order.get(judge, Positions(None, None))
+        marks = given.get(judge, [])
+        yield JudgeRow(
+            judge,
+            families.get(judge, ""),
+            len(marks),
+            math.fsum(marks) / len(marks) if marks else None,
+            ballots.abstentions if ballots else None,
+            ballots.agreement if ballots else None,
+            *_bounded(position.flips),
+            *_bounded(position.first),
+            *_bounded(own.get(judge)),
+            *_bounded(kin.get(judge)),
+            *_bounded(length.get(judge)),
+            *reliable.get(judge, (None, None, None)),
+        )
+
+
+def _bounded(found: Estimate | None) -> tuple[float | None, float | None, float | None]:
+    return (None, None, None) if found is None else (found.value, found.lower, found.upper)
+
+
+def _reliabilities(
+    marks: Iterable[Mark], panels: Sequence[PanelRecord]
+) -> dict[str, tuple[float, float, float]]:
+    """How discerning each judge's votes are, with bounds; empty where judges do not vote."""
+    if not panels:
+        return {}
+    by_vote: dict[tuple[str, str], list[Mark]] = defaultdict(list)
+    for mark in marks:
+        by_vote[mark.contest, mark.judge].append(mark)
+    pairs = [(one, two) for one, two in by_vote.values()]
+    places = {name: at for at, name in enumerate(sorted({m.author for pair in pairs for m in pair}))}
+    first, second = ([places[pair[side].author] for pair in pairs] for side in (0, 1))
+    model = fit(
+        duels(len(places), first, second, np.array([one.value for one, _ in pairs])),
+        [one.judge for one, _ in pairs],
+    )
+    wide = Z95 * model.reliability_error
+    return {
+        judge: (float(g), float(g - w), float(g + w))
+        for judge, g, w in zip(model.judges, model.reliability, wide, strict=True)
+    }

@@ -1,0 +1,99 @@
+"""The report on judges against the transcripts, and a planted favour in an arena that was played."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.arenas import play, write_arena
+from tests.tables.conftest import MATCHES
+
+from peerage.arena import Arena, open_arena
+from peerage.judging.preference import Mark
+from peerage.match import Fixture, Outcome, Seat
+from peerage.tables.judges import JudgesReport, _scores, judges
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path) -> JudgesReport:
+    with open_arena(folder, create=False) as arena:
+        return judges(arena.ledger, arena.settings)
+
+
+def test_judges_are_those_of_the_statistics(report: JudgesReport, arena: Arena) -> None:
+    known = {judge.player: judge for judge in arena.stats().judges}
+    assert [row.judge for row in report.judges] == sorted(known)
+    for row in report.judges:
+        stats = known[row.judge]
+        assert row.marks == 2 * (stats.votes - stats.abstentions)
+        assert row.agreement == stats.agreement
+        assert row.flip_share == pytest.approx(stats.flip_share)
+        assert row.first_share == pytest.approx(stats.first_share)
+        assert row.reliability is not None
+        assert row.mean == 0.5
+        assert row.self_lean is None, "contestants never judge"
+
+
+def test_length_is_that_of_the_recorded_answers(report: JudgesReport, arena: Arena) -> None:
+    """The slope by hand from the transcripts: all valid votes, the gap of points on the doublings."""
+    import math
+
+    over = under = 0.0
+    for number in range(1, MATCHES + 1):
+        match = arena.transcript(number)
+        said = {one.key.removesuffix("~repair"): one.reply for one in match.exchanges}
+        for ballot in match.ballots:
+            if ballot.vote != "abstain":
+                doublings = math.log2(len(said["answer/A"]) / len(said["answer/B"]))
+                gap = {"A": 1, "B": -1, "tie": 0}[ballot.vote]
+                over, under = over + gap * doublings, under + doublings**2
+    bias = next(measure for measure in report.measures if measure.measure == "length_bias")
+    assert bias.value == pytest.approx(over / under)
+
+
+def test_votes_are_worth_less_than_their_number(report: JudgesReport) -> None:
+    measures = {measure.measure: measure for measure in report.measures}
+    votes, worth, alpha = measures["votes"].value, measures["effective_votes"].value, measures["alpha"]
+    assert votes is not None
+    assert worth is not None
+    assert 1 < worth < votes <= 3
+    assert alpha.value is not None
+    assert alpha.lower is not None
+    assert 0 < alpha.lower < alpha.value < 1
+
+
+def test_a_judge_of_its_own_kin_stands_out(tmp_path: Path) -> None:
+    players: list[Any] = [
+        {"name": f"p{at}", "model": f"house:{0.4 + 0.05 * at:.2f}", "family": f"f{at}"} for at in range(6)
+    ]
+    players[5] |= {"family": "f0", "faults": {"self_preference": 0.9}}
+    folder = write_arena(
+        tmp_path / "arena", players, rules={"prompts": ["Say why."], "judges": 4, "min_judges": 2}
+    )
+    play(folder, 240)
+    with open_arena(folder, create=False) as arena:
+        found = judges(arena.ledger, arena.settings)
+    rows = {row.judge: row for row in found.judges}
+    assert rows["p5"].kin_lean_lower is not None
+    assert rows["p5"].kin_lean_lower > 0.2
+    assert all(row.kin_lean is None for name, row in rows.items() if name not in ("p0", "p5"))
+    assert [(pair.judge, pair.author) for pair in found.favours if pair.found] == [("p5", "p0")]
+
+
+def test_an_arena_without_judges_has_nothing_to_tell(tmp_path: Path) -> None:
+    folder = write_arena(tmp_path / "arena", 2, game="color-obfuscation", rules={})
+    play(folder, 2)
+    with open_arena(folder, create=False) as arena:
+        assert judges(arena.ledger, arena.settings).as_dict() == {"measures": [], "judges": [], "favours": []}
+
+
+def test_scores_are_read_from_the_facts_of_a_tournament() -> None:
+    seats = (Seat("A", "ann"), Seat("B", "bob"))
+    made = Fixture(7, 1, "last-arena", 1, "s", seats, {}, {})
+    facts: tuple[Any, ...] = (
+        {"scores": "rate", "judge": "A", "author": "B", "raw": {"B-1": 3.0}},
+        {"scores": "judge", "judge": "A", "author": "B", "raw": {"A-1/B": 8.0, "B-2/B/400": 2.5}},
+    )
+    found = list(_scores(made, Outcome(facts=facts), {"B/A-1": 120, "B/B-2/400": 9}))
+    assert found == [Mark("ann", "bob", "7/A-1", 8.0, 120), Mark("ann", "bob", "7/B-2/400", 2.5, 9)]
