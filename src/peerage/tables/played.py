@@ -14,6 +14,7 @@ from peerage.accounts import Account, count
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import Totals
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
+from peerage.ratings.kernels import Ints
 from peerage.settings import suggest
 from peerage.standings import DONE, moves_elo
 
@@ -35,96 +36,110 @@ class Scope(Struct, frozen=True):
 class Played:
     """Finished matches of a scope, in number order.
 
-    `games` and `topics` count the decided matches of the whole ledger. `whole` says that the scope leaves no
-    match out. Raises ValueError for a game or a topic without a match, LedgerError when the ledger cannot
-    be read.
+    `finished` are all of them, `decided` those with a result; `players` maps everybody with a decided match
+    to a number, in the order of the first one. `games` and `topics` count the decided matches of the whole
+    ledger, and `whole` says that the scope leaves no match out. Raises ValueError for a game or topic without
+    a match, LedgerError when the ledger cannot be read.
     """
 
     def __init__(self, ledger: Ledger, scope: Scope) -> None:
         self.scope = scope
-        everything = list(ledger.summaries())
-        decided = [summary for summary in everything if summary.status == DONE]
-        self.games = dict(sorted(Counter(summary.game for summary in decided).items()))
-        self.topics = dict(sorted(Counter(summary.topic for summary in decided).items()))
-        _known("game", scope.game, {summary.game for summary in everything})
-        _known("topic", scope.topic, {summary.topic for summary in everything})
+        self.finished: list[Summary] = []
+        self.decided: list[Summary] = []
+        self.players: dict[str, int] = {}
+        self.whole = True
+        self._sizes: set[int] = set()
+        kinds: dict[tuple[str, str, str], int] = {}
+        everything = scope.game == scope.topic == ""
+        for summary in ledger.summaries():
+            kind = summary.game, summary.topic, summary.status
+            kinds[kind] = kinds.get(kind, 0) + 1
+            if not everything and not scope.holds(summary):
+                self.whole = False
+                continue
+            self.finished.append(summary)
+            if summary.status != DONE:
+                continue
+            players, seated = summary.players, len(summary.scores)
+            if seated < 2 or not len(players) == len({*players}) == seated:
+                raise LedgerError(
+                    f"{ledger.address}: match {summary.number} is between {', '.join(players) or 'nobody'} "
+                    f"and has {seated} scores; `peerage verify` says more"
+                )
+            self.decided.append(summary)
+            self._sizes.add(seated)
+            for player in players:
+                if player not in self.players:
+                    self.players[player] = len(self.players)
+        self.games, self.topics = _counts(kinds, 0), _counts(kinds, 1)
+        for what, asked, place in (("game", scope.game, 0), ("topic", scope.topic, 1)):
+            _known(what, asked, {kind[place] for kind in kinds})
         for game, weight in scope.weights.items():
-            _known("game", game, {summary.game for summary in everything})
+            _known("game", game, {kind[0] for kind in kinds})
             if not 0 <= weight < float("inf"):
                 raise ValueError(f"the weight of {game} is {weight}: expected 0 or more")
-        self.finished = [summary for summary in everything if scope.holds(summary)]
-        self.decided = [summary for summary in decided if scope.holds(summary)]
-        self.whole = len(self.finished) == len(everything)
-        places: dict[str, int] = {}
-        for summary in self.decided:
-            if len(set(summary.players)) < len(summary.players) or len(summary.players) != len(
-                summary.scores
-            ):
-                raise LedgerError(
-                    f"{ledger.address}: match {summary.number} seats {', '.join(summary.players)} with "
-                    f"{len(summary.scores)} scores; `peerage verify` says more"
-                )
-            for player in summary.players:
-                places.setdefault(player, len(places))
-        self.places: Mapping[str, int] = places
 
     @property
-    def players(self) -> tuple[str, ...]:
-        """Everybody with a decided match, in the order of the first one."""
-        return tuple(self.places)
-
-    @cached_property
-    def duels_alone(self) -> bool:
-        """Whether every decided match is between two."""
-        return all(len(summary.players) == 2 for summary in self.decided)
-
-    @cached_property
-    def rated_by_elo(self) -> list[Summary]:
-        """The decided matches that move Elo ratings."""
-        return [summary for summary in self.decided if moves_elo(summary.game, summary.scores)]
+    def sources(self) -> Ints | None:
+        """The match that each duel of `history` is of; None where every match is one duel."""
+        return self._pairs[1] if self._sizes - {2} else None
 
     @cached_property
     def history(self) -> Duels:
         """Every decided match as duels: one of many as all its pairs, which together make one match for each
         player."""
-        return self._duels() if self.duels_alone else self._pairs[0]
-
-    @property
-    def sources(self) -> np.ndarray | None:
-        """The match that each duel of `history` is of; None where every match is one duel."""
-        return None if self.duels_alone else self._pairs[1]
-
-    @cached_property
-    def _pairs(self) -> tuple[Duels, np.ndarray]:
-        return pairings(self.tables)
+        if self._sizes - {2}:
+            return self._pairs[0]
+        first, second = self.seats(self.decided)
+        score = [one.scores[0] - one.scores[1] for one in self.decided]
+        weight = (
+            [self.scope.weights.get(one.game, 1.0) for one in self.decided] if self.scope.weights else None
+        )
+        return duels(len(self.players), first, second, (np.sign(score) + 1) / 2, weight)
 
     @cached_property
     def tables(self) -> Games:
         """Every decided match with its ranking, whatever its size."""
         return games(
-            len(self.places),
+            len(self.players),
             [
                 Game(
-                    tuple([(self.places[player],) for player in summary.players]),
+                    tuple([(self.players[player],) for player in summary.players]),
                     tuple([-score for score in summary.scores]),
                     None,
-                    self._weight(summary),
+                    self.scope.weights.get(summary.game, 1.0),
                 )
                 for summary in self.decided
             ],
         )
 
-    def _duels(self) -> Duels:
-        return duels(
-            len(self.places),
-            [self.places[summary.players[0]] for summary in self.decided],
-            [self.places[summary.players[1]] for summary in self.decided],
-            [(1.0 + (s[0] > s[1]) - (s[0] < s[1])) / 2 for s in (one.scores for one in self.decided)],
-            [self._weight(summary) for summary in self.decided],
-        )
+    @cached_property
+    def _pairs(self) -> tuple[Duels, Ints]:
+        return pairings(self.tables)
 
-    def _weight(self, summary: Summary) -> float:
-        return float(self.scope.weights.get(summary.game, 1.0))
+    def rated_by_elo(self, *, priced: bool) -> list[Summary]:
+        """The decided matches that move Elo ratings; `priced` only those that the cost track counts."""
+        moving = {game for game in self.games if moves_elo(game, (1.0, 0.0))}
+        return [
+            one
+            for one in self.decided
+            if one.game in moving and len(one.players) == 2 and not (priced and None in one.costs)
+        ]
+
+    def seats(self, duelled: Sequence[Summary]) -> tuple[Ints, Ints]:
+        """The numbers of the first and the second contestants of matches of two."""
+        numbers = [self.players[player] for one in duelled for player in one.players]
+        first, second = np.array(numbers, np.int64).reshape(-1, 2).T
+        return first, second
+
+
+def _counts(kinds: Mapping[tuple[str, str, str], int], place: int) -> dict[str, int]:
+    """Decided matches by game (`place` 0) or topic (1)."""
+    counts: Counter[str] = Counter()
+    for kind, matches in kinds.items():
+        if kind[2] == DONE:
+            counts[kind[place]] += matches
+    return dict(sorted(counts.items()))
 
 
 class _Light(Struct):

@@ -65,7 +65,7 @@ def bradley_terry(played: Played, rating: Rating, standings: Standings) -> Ratin
             "an average player was added"
         )
     return Ratings(
-        played.players,
+        tuple(played.players),
         table.rating.tolist(),
         table.lower.tolist(),
         table.upper.tolist(),
@@ -76,12 +76,12 @@ def bradley_terry(played: Played, rating: Rating, standings: Standings) -> Ratin
 
 def trueskill(played: Played, rating: Rating, standings: Standings) -> Ratings:
     """TrueSkill over every decided match of any size, in number order."""
-    if played.duels_alone:
+    if played.sources is None:
         table = rate_duels(played.history, _SKILL)
     else:
         table = rate(played.tables, _SKILL)
     return Ratings(
-        played.players,
+        tuple(played.players),
         table.rating.tolist(),
         (table.mu - Z95 * table.sigma).tolist(),
         (table.mu + Z95 * table.sigma).tolist(),
@@ -105,7 +105,7 @@ def glicko(played: Played, rating: Rating, standings: Standings) -> Ratings:
     table = glicko2.rate(played.history, settings, bounds=glicko2.even_periods(played.history, _PERIOD))
     value, deviation = np.array(table.rating), np.array(table.deviation)
     return Ratings(
-        played.players,
+        tuple(played.players),
         table.rating,
         (value - Z95 * deviation).tolist(),
         (value + Z95 * deviation).tolist(),
@@ -146,18 +146,14 @@ def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["r
     elo = elo_settings(rating)
     if not played.whole:
         standings = after_all(NOBODY, played.decided, elo)
-    strangers = [player for player in standings.players if player not in played.places]
+    strangers = [player for player in standings.players if player not in played.players]
     if strangers:
         raise LedgerError(
             f"{strangers[0]} has a rating, but the narrow table no decided match of it; `peerage verify` "
             "says more"
         )
-    met = np.zeros((len(standings.players), len(standings.players)))
-    for summary in played.rated_by_elo:
-        if track == "raw" or None not in summary.costs:
-            a, b = (standings.places[player] for player in summary.players)
-            met[a, b] += 1.0
-            met[b, a] += 1.0
+    order = [played.players[player] for player in standings.players]
+    met = _met(played, priced=track == "cost")[np.ix_(order, order)]
     raw, cost = np.array(standings.raw), np.array(standings.cost)
     value = raw if track == "raw" else cost
     covariance = error_covariance(value, met, elo, cost)
@@ -171,6 +167,14 @@ def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["r
         (*elo_notes(rating, track), *_unconnected(played)),
         rating.initial,
     )
+
+
+def _met(played: Played, *, priced: bool) -> Floats:
+    """How often each two met in matches that move Elo ratings, by number."""
+    size = len(played.players)
+    first, second = played.seats(played.rated_by_elo(priced=priced))
+    counts = np.bincount(first * size + second, minlength=size * size).reshape(size, size)
+    return np.asarray(counts + counts.T, np.float64)
 
 
 def elo_notes(rating: Rating, track: str) -> tuple[str, ...]:
@@ -205,7 +209,7 @@ _FORMULA = {
 
 def _unconnected(played: Played) -> tuple[str, ...]:
     """A warning where some group never lost to, nor tied, the rest: ratings across it rest on the start."""
-    size = len(played.places)
+    size = len(played.players)
     history = played.history
     beats = np.zeros((size, size), bool)
     won, lost = history.score >= 0.5, history.score <= 0.5
