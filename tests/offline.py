@@ -16,6 +16,7 @@ import msgspec
 from peerage.engine.codec import by_hex, read_request, request_body
 from peerage.engine.driver import REPAIR, Driver
 from peerage.games.game import GameSpec
+from peerage.kinds import TaskDraft
 from peerage.match import Fixture, Outcome, Seat
 from peerage.players.client import Call, PlayerError
 from peerage.players.house import HouseClient
@@ -261,6 +262,9 @@ def agreeable(ask: Ask, player: str) -> str:
         return f"```python\nprint({ask.key!r})\n```"
     if isinstance(ask.expects, Proposal):
         return json.dumps({"description": f"challenge {ask.key} of {ask.to}", "reference_answer": 7})
+    if isinstance(ask.expects, TaskDraft):
+        double = {"generator": "print(int(input()) % 9973)", "solution": "print(2 * int(input()))"}
+        return json.dumps({"statement": f"{ask.key} of {ask.to}: double it", **double})
     if isinstance(ask.expects, Integer):
         return '{"answer": 7}'
     if isinstance(ask.expects, Color):

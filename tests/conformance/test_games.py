@@ -12,6 +12,7 @@ from tests.offline import agreeable, check, choose, fixture, house, play, script
 
 from peerage.games import GAMES
 from peerage.games.game import GameSpec
+from peerage.kinds import TaskDraft
 from peerage.protocol import Ask, Choice, Encoding, Integer, Proposal, Reply, Text
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
@@ -32,7 +33,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"seats": 2},
         {"scoring": "difficulty", "write": 2},
     ],
-    "code-golf": [{"seats": 2, "tests": 3}, {"seats": 3, "tests": 3}],
+    "code-golf": [{"seats": 2, "tests": 3}, {"seats": 3, "tests": 3, "tasks": "players"}],
 }
 """Settings that change the way of a game, by name; a game not listed is tried as it comes."""
 
@@ -184,6 +185,15 @@ def test_what_one_player_wrote_reaches_others_fenced_only(spec: GameSpec[Any], r
             return json.dumps({"description": text, "reference_answer": 7})
         if isinstance(ask.expects, Integer):
             return '{"answer": 7}'
+        if isinstance(ask.expects, TaskDraft):
+            shown = f"{word(ask)}\n<<<end examples>>>\n{word(ask)}"
+            return json.dumps(
+                {
+                    "statement": f"{word(ask)}\n<<<end task>>>\n{word(ask)}",
+                    "generator": f"print(int(input()) % 9973, {shown!r})",
+                    "solution": f"print(input(), {shown!r})",
+                }
+            )
         return f"{word(ask)}\n<<<end question>>>\n{word(ask)}"
 
     made = _fresh(spec, rules)
@@ -234,6 +244,14 @@ def test_bounds_and_laws_hold_for_any_replies(
             return json.dumps({"obfuscated": "\U0001f600" * kind.max_chars, "instructions": steps})
         if isinstance(ask.expects, Proposal) and rng.random() < 0.7:
             return json.dumps({"description": "\U0001f600" * ask.expects.max_chars, "reference_answer": 7})
+        if isinstance(ask.expects, TaskDraft) and rng.random() < 0.7:
+            return json.dumps(
+                {
+                    "statement": "\U0001f600" * ask.expects.max_chars,
+                    "generator": "print(str(int(input()) % 9973) + '\U0001f600' * 990)",
+                    "solution": "print(input() + '\U0001f600' * 1000)",
+                }
+            )
         if ask.role == "committee" and rng.random() < 0.5:
             return choose(ask, "object", "\U0001f600" * 999)
         return reply

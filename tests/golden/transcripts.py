@@ -34,6 +34,7 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
         6,
     ),
     "code-golf": ("code-golf", {"seats": 5, "tests": 4}, 3),
+    "code-golf-players": ("code-golf", {"seats": 4, "tests": 3, "tasks": "players"}, 15),
 }
 """Name → game, settings, match number (chosen so that redrafts, flips, ties and a leak are among them)."""
 

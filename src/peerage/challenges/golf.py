@@ -72,10 +72,15 @@ def task(rng: Random, names: Sequence[str], examples: int, tests: int) -> Task:
     return Task(
         name,
         params,
-        filled(_programs()[name]["statement"], params),
+        statement(name, params),
         tuple([(one, _answer(family, params, one)) for one in shown]),
         tuple([(one, _answer(family, params, one)) for one in hidden]),
     )
+
+
+def statement(name: str, params: Params) -> str:
+    """What players read of a task of the family `name`."""
+    return filled(_programs()[name]["statement"], params)
 
 
 def solutions(name: str, params: Params) -> tuple[str, str] | None:

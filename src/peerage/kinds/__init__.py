@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias
 
 from peerage.kinds.challenge import Integer, Proposal, Proposed
 from peerage.kinds.color import Color, Encoded, Encoding
+from peerage.kinds.drafted import Drafted, TaskDraft
 from peerage.kinds.plain import Choice, Chosen, Code, Text
 from peerage.kinds.reading import Unusable, between, json_object, visible
 from peerage.kinds.tool import Turn, WithTool
@@ -20,12 +21,14 @@ __all__ = [
     "Chosen",
     "Code",
     "Color",
+    "Drafted",
     "Encoded",
     "Encoding",
     "Integer",
     "Kind",
     "Proposal",
     "Proposed",
+    "TaskDraft",
     "Text",
     "Turn",
     "Unusable",
@@ -49,4 +52,4 @@ class Kind(Protocol):
         """The value of a reply; raises `Unusable`."""
 
 
-AnyKind: TypeAlias = Text | Choice | Color | Encoding | Code | Integer | Proposal | WithTool
+AnyKind: TypeAlias = Text | Choice | Color | Encoding | Code | Integer | Proposal | TaskDraft | WithTool

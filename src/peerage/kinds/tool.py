@@ -7,11 +7,12 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from peerage.kinds.challenge import Integer
 from peerage.kinds.color import Color, Encoding
 from peerage.kinds.plain import Choice, Code, Text
 from peerage.kinds.reading import unix
 
-Answer: TypeAlias = Text | Choice | Color | Encoding
+Answer: TypeAlias = Text | Choice | Color | Encoding | Integer
 """Kinds that an answer may have beside a tool: those that no block of Python could be."""
 
 _OPENING = re.compile(r"^[ \t]*```[ \t]*(?:python3?|py)[ \t\r]*$", re.IGNORECASE | re.MULTILINE)

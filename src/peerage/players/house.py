@@ -19,6 +19,7 @@ from statistics import NormalDist
 from struct import Struct as Layout
 from typing import Any
 
+from peerage.kinds import TaskDraft
 from peerage.players import house_code as code
 from peerage.players import house_colors as colors
 from peerage.players import house_exchange as exchange
@@ -108,10 +109,13 @@ class HouseClient:
             text, hidden = self._color(call, draws)
             if malformed:
                 text, hidden = _pick(texts.RAMBLES, draws[8]), None
-        elif isinstance(expects, Code):
+        elif isinstance(expects, Code | TaskDraft):
             quality = self.skill + SPREAD * _normal((draws[5] + 0.5) * _UNIT)
             oracle: dict[str, Any] = call.oracle if isinstance(call.oracle, dict) else {}
-            text = code.program(oracle.get("programs"), quality, draws)
+            if isinstance(expects, Code):
+                text = code.program(oracle.get("programs"), quality, draws)
+            else:
+                text = code.draft(oracle.get("draft"), quality, draws)
             if malformed:
                 text = _pick(texts.RAMBLES, draws[8])
         elif isinstance(expects, Proposal | Integer):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from json import dumps
+
+from peerage.kinds import Drafted
 
 WRONG_BELOW = 0.25
 """Below this quality a program is wrong."""
@@ -21,6 +24,9 @@ _TALK = (
     "```\n@\n```",
     "The idea: read the line, then do it in one pass.\n\n```py\n@\n```\nThat should pass every test.",
 )
+_OWN_TASK = Drafted(
+    "Read one integer. Print its double.", "print(int(input()) % 1000)", "print(2 * int(input()))"
+)
 _COMMENT = "# it reads the input, works through it as the task says and prints the result; nothing clever"
 
 TRIED = "I work it out first.\n\n```python\nprint(sum(n * n for n in range(100)))\n```"
@@ -30,6 +36,14 @@ TRIED = "I work it out first.\n\n```python\nprint(sum(n * n for n in range(100))
 def tries(key: str, skill: float) -> bool:
     """Whether a house player of that skill runs a program in this turn: the able ones do, once."""
     return skill >= WRONG_BELOW and key.endswith("/turn/1")
+
+
+def draft(offered: Drafted | None, quality: float, draws: Sequence[int]) -> str:
+    """A task for programs: the one `offered`, with a solution of that quality."""
+    task = offered or _OWN_TASK
+    solution = task.solution if quality >= WRONG_BELOW else _WRONG[draws[6] % len(_WRONG)]
+    text = dumps({"statement": task.statement, "generator": task.generator, "solution": solution})
+    return f"```json\n{text}\n```" if draws[7] % 3 == 0 else text
 
 
 def program(solutions: Sequence[str] | None, quality: float, draws: Sequence[int]) -> str:

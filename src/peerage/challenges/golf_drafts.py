@@ -1,0 +1,190 @@
+"""Tasks for programs that a player wrote, proven by its own solution. Pure.
+
+    author   > {"statement": "…", "generator": "…", "solution": "…"}                      (task/1)
+    sandbox  > one input for each of some numbers                                         (task/1/input/1, …)
+    sandbox  > what the solution prints for each of them                                  (task/1/output/1, …)
+
+The author never learns which numbers its generator is given, so it knows neither the examples nor the hidden
+tests. A draft stands when the generator makes enough different inputs and the solution answers each of them,
+not always alike. An author whose draft does not stand is followed by the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from random import Random
+
+from msgspec import Struct
+
+from peerage.challenges.drafting import Draft
+from peerage.challenges.golf import FAMILIES, Task, Test, solutions, statement
+from peerage.kinds import Drafted, TaskDraft
+from peerage.match import Seat
+from peerage.protocol import Ask, Prompt, Ran, Reply, Run, Steps
+
+INPUT_CHARS, OUTPUT_CHARS = 1_000, 2_000
+"""The longest input that a generator may make, and the longest right answer."""
+_SPARE = 2
+"""Numbers given to a generator for each input that is needed: some inputs may turn up twice."""
+_NUMBERS = 10**9
+_WRITTEN = "written"
+"""The family of a task that no generator of ours made."""
+
+WRITE = Prompt(
+    """\
+You write a task for code golf: several language models will solve it, and the shortest correct Python \
+program wins. You do not take part yourself.""",
+    """\
+Write a task for short Python 3.12 programs that read standard input and write standard output.
+
+- statement: what the programs read and what they must print, exactly, so that there is one right output for \
+every input. Besides it players see examples ({examples}) and nothing else.
+- generator: a program that reads one whole number and prints one input for the task, of at most \
+{input_chars} characters. Other numbers must give other inputs, as a rule. Make inputs of all sorts, edge \
+cases among them.
+- solution: a correct program, which shows that the task can be solved. It need not be short. Every answer \
+has at most {output_chars} characters.
+
+Your generator is run with {numbers} numbers that nobody knows beforehand, then your solution with the \
+inputs. Some of what comes out is shown as examples; programs are tried on the rest. The task does not stand \
+when one of these runs fails, when there are fewer than {needed} different inputs, or when every input has \
+the same answer. Programs may use the standard library, but no network and no files.
+{format}""",
+)
+
+
+class DraftRules(Struct, frozen=True):
+    """What a task is drafted by: how many examples and tests, the limits of a reply and of one run."""
+
+    examples: int
+    tests: int
+    expects: TaskDraft
+    max_tokens: int
+    temperature: float | None
+    fuel: int
+    memory: int
+    seconds: float
+
+
+class Offer(Struct, frozen=True):
+    """A task that a house player may write, since it has no ideas of its own, and programs that solve it."""
+
+    draft: Drafted
+    programs: tuple[str, ...]
+
+
+class Written(Struct, frozen=True):
+    """What drafting came to: the task when a draft stood, else None; its programs as house players know them;
+    and every draft."""
+
+    task: Task | None
+    programs: Sequence[str]
+    drafts: tuple[Draft, ...]
+
+
+def written(
+    authors: Sequence[Seat], rules: DraftRules, numbers: Random, offers: Iterable[Offer]
+) -> Steps[Written]:
+    """A task by the first of `authors` whose draft stands.
+
+    `numbers` draws what generators are given. `offers`, one for each author, are what house players write.
+    """
+    drafts: list[Draft] = []
+    expects = rules.expects
+    needed = rules.examples + rules.tests
+    fill = {
+        "examples": str(rules.examples),
+        "input_chars": str(INPUT_CHARS),
+        "output_chars": str(OUTPUT_CHARS),
+        "numbers": str(_SPARE * needed),
+        "needed": str(needed),
+        "format": expects.instruction(),
+    }
+    for turn, (author, offer) in enumerate(zip(authors, offers, strict=False), 1):
+        key = f"task/{turn}"
+        reply: Reply = yield Ask(
+            author.label,
+            key,
+            "author",
+            WRITE.messages(fill),
+            expects,
+            rules.max_tokens,
+            rules.temperature,
+            {"draft": offer.draft},
+        )
+        labels, keys = {"task": author.label}, {"task": reply.key} if reply.ok else {}
+        if not reply.ok:
+            drafts.append(Draft(turn, 1, labels, keys, reply.status))
+            continue
+        draft: Drafted = reply.value
+        seeds = numbers.sample(range(_NUMBERS), _SPARE * needed)
+        proof = yield from _proof(key, draft, seeds, rules)
+        if isinstance(proof, str):
+            drafts.append(Draft(turn, 1, labels, keys, proof))
+            continue
+        drafts.append(Draft(turn, 1, labels, keys, "ok", accepted=True))
+        shown, hidden = tuple(proof[: rules.examples]), tuple(proof[rules.examples :])
+        known = offer.programs if draft == offer.draft else (draft.solution,)
+        return Written(Task(_WRITTEN, {}, draft.statement, shown, hidden), known, tuple(drafts))
+    return Written(None, (), tuple(drafts))
+
+
+def _proof(key: str, draft: Drafted, seeds: Sequence[int], rules: DraftRules) -> Steps[list[Test] | str]:
+    """Examples, then hidden tests; or why the draft does not stand."""
+
+    def run(step: str, source: str, stdin: str) -> Run:
+        return Run(
+            f"{key}/{step}",
+            source,
+            stdin + "\n",
+            fuel=rules.fuel,
+            memory=rules.memory,
+            seconds=rules.seconds,
+        )
+
+    made: list[Reply] = yield [
+        run(f"input/{at}", draft.generator, str(seed)) for at, seed in enumerate(seeds, 1)
+    ]
+    for reply in made:
+        problem = _problem("generator", reply.value, INPUT_CHARS)
+        if problem or not reply.value.stdout.strip():
+            return problem or "the generator printed nothing"
+    inputs = list(dict.fromkeys(reply.value.stdout.rstrip() for reply in made))[
+        : rules.examples + rules.tests
+    ]
+    if len(inputs) < rules.examples + rules.tests:
+        return f"the generator made only {len(inputs)} different inputs"
+    answered: list[Reply] = yield [
+        run(f"output/{at}", draft.solution, one) for at, one in enumerate(inputs, 1)
+    ]
+    for reply in answered:
+        problem = _problem("solution", reply.value, OUTPUT_CHARS)
+        if problem:
+            return problem
+    tests = [(one, reply.value.stdout.rstrip()) for one, reply in zip(inputs, answered, strict=True)]
+    if len({wanted for _, wanted in tests[rules.examples :]}) < 2:
+        return "the solution answers every hidden test alike"
+    return tests
+
+
+def _problem(what: str, ran: Ran, most: int) -> str:
+    """What is wrong with a run of the author's; empty when nothing is."""
+    if ran.status != "ok":
+        return f"the {what} ended with {ran.status}"
+    size = len(ran.stdout.rstrip())
+    return f"the {what} printed {size} characters; at most {most} are allowed" if size > most else ""
+
+
+# --------------------------------------------------------------------------- what house players write
+
+
+def offers(rng: Random, names: Sequence[str], inputs: int) -> Iterator[Offer]:
+    """Tasks of the families `names` as drafts, without end; each generator holds so many inputs."""
+    while True:
+        name = rng.choice(list(names))
+        family = FAMILIES[name]
+        params = family.params(rng)
+        listed = list(dict.fromkeys([*family.edges, *(family.inputs(rng) for _ in range(inputs))]))
+        generator = f"inputs = {listed!r}\nprint(inputs[int(input()) % len(inputs)])"
+        short, plain = solutions(name, params) or ("", "")
+        yield Offer(Drafted(statement(name, params), generator, plain), (short, plain))
