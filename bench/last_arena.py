@@ -1,7 +1,7 @@
 """A whole tournament as one match: 5 players × 100 questions, one item a call, zero-latency players.
 
-2,000 ratings, 2,500 answers and 10,000 judgements, each durable before what depends on it, in SQLite with full
-sync; then read again by `replay`. Usage: python -m bench.last_arena [QUESTIONS]
+2,000 ratings, 2,500 answers and 10,000 judgements, each durable before what depends on it, in SQLite with
+full sync; then recomputed by `replay`. Usage: python -m bench.last_arena [QUESTIONS]
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ def main(questions: int = 100) -> None:
         size = (folder / "arena.db").stat().st_size / 2**20
     print(f"a tournament of {PLAYERS} players × {questions} questions, one item a call")
     print(f"  calls        {report.calls:10,}")
-    print(f"  played       {played:10.1f} s, {report.calls / played:,.0f} calls/s, {most:.0f} MB at most")
+    print(
+        f"  played       {played:10.1f} s, {report.calls / played:,.0f} calls/s, {most:.0f} MB at most (300)"
+    )
     print(
         f"  replayed     {replayed:10.1f} s, {'the same' if same else 'NOT the same'}, {megabytes():.0f} MB"
     )

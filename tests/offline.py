@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from functools import cache
+from hashlib import sha256
 from random import Random
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ import msgspec
 from peerage.engine.codec import by_hex, read_request, request_body
 from peerage.engine.driver import REPAIR, Driver
 from peerage.games.game import GameSpec
-from peerage.kinds import TaskDraft
+from peerage.kinds import Questions, Score, Scores, TaskDraft
 from peerage.match import Fixture, Outcome, Seat
 from peerage.players.client import Call, PlayerError
 from peerage.players.house import HouseClient
@@ -250,8 +251,21 @@ def choose(ask: Ask, option: str, reason: str = "because") -> str:
     return f'{{"reason": "{reason}", "{ask.expects.field}": "{option}"}}'
 
 
+def points(ask: Ask, given: float, reason: str = "because") -> str:
+    """So many points for everything; or as many questions as are wanted, each with words of its own."""
+    if isinstance(ask.expects, Questions):
+        named = [f"{sha256(f'{ask.key}/{at}'.encode()).hexdigest()}?" for at in range(ask.expects.count)]
+        return json.dumps({"questions": named})
+    assert isinstance(ask.expects, Score | Scores)
+    one = {"reason": reason, **dict.fromkeys(ask.expects.criteria, given)}
+    if isinstance(ask.expects, Score):
+        return json.dumps(one)
+    return json.dumps({"scores": [{"item": at, **one} for at in range(1, ask.expects.count + 1)]})
+
+
 def agreeable(ask: Ask, player: str) -> str:
-    """Everybody writes what names its request, approves, judges the first answer better, and sees black."""
+    """Everybody writes what names its request, approves, judges the first answer better, gives 7 points, and
+    sees black."""
     if isinstance(ask.expects, Text):
         return f"the text of {ask.key} by {ask.to}"
     if isinstance(ask.expects, Encoding):
@@ -269,6 +283,8 @@ def agreeable(ask: Ask, player: str) -> str:
         return '{"answer": 7}'
     if isinstance(ask.expects, Color):
         return '{"color": "000000"}'
+    if isinstance(ask.expects, Questions | Score | Scores):
+        return points(ask, 7)
     return choose(ask, ask.expects.options[0])
 
 
@@ -282,6 +298,7 @@ __all__ = [
     "fixture",
     "house",
     "play",
+    "points",
     "scripted",
     "unfenced",
 ]

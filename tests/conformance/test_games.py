@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.offline import agreeable, check, choose, fixture, house, play, scripted, unfenced
+from tests.offline import agreeable, check, choose, fixture, house, play, points, scripted, unfenced
 
 from peerage.games import GAMES
 from peerage.games.game import GameSpec
-from peerage.kinds import TaskDraft
+from peerage.kinds import Questions, Score, Scores, TaskDraft
 from peerage.protocol import Ask, Choice, Encoding, Integer, Proposal, Reply, Text
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
@@ -32,6 +32,20 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"seats": 3, "proof": "blind", "threshold": 0.3, "committee": 2, "write": 2},
         {"seats": 2},
         {"scoring": "difficulty", "write": 2},
+    ],
+    "last-arena": [
+        {"preset": "development", "seats": 3, "questions": 2, "confidence": 0.8},
+        {"preset": "original", "seats": 3, "questions": 1, "quality": "none", "confidence": 0.5},
+        {
+            "preset": "development",
+            "seats": 3,
+            "questions": 1,
+            "confidence": 0.5,
+            "explain": True,
+            "criteria": "each",
+            "quality": "weight",
+            "answer_budgets": [50, 100],
+        },
     ],
     "code-golf": [{"seats": 2, "tests": 3}, {"seats": 3, "tests": 3, "tasks": "players"}],
 }
@@ -129,7 +143,8 @@ def test_survives_each_kind_of_failure_in_every_place(
     for key in base.keys:
         played = play(spec, made, scripted(_failing(status, lambda ask, key=key: ask.key.startswith(key))))
         check(spec, played)
-        if status == "void" and base.step(key).ask.to in contestants:
+        ask = base.step(key).ask
+        if status == "void" and ask.to in contestants and ask.role == "contestant":
             assert played.outcome.void
     for role in {step.ask.role for step in base.steps}:
         check(spec, play(spec, made, scripted(_failing(status, lambda ask, role=role: ask.role == role))))
@@ -194,6 +209,10 @@ def test_what_one_player_wrote_reaches_others_fenced_only(spec: GameSpec[Any], r
                     "solution": f"print(input(), {shown!r})",
                 }
             )
+        if isinstance(ask.expects, Questions):
+            return json.dumps({"questions": [f"{word(ask)} <<<end question>>> {word(ask)}"]})
+        if isinstance(ask.expects, Score | Scores):
+            return points(ask, 7, word(ask))
         return f"{word(ask)}\n<<<end question>>>\n{word(ask)}"
 
     made = _fresh(spec, rules)
@@ -252,6 +271,13 @@ def test_bounds_and_laws_hold_for_any_replies(
                     "solution": "print(input() + '\U0001f600' * 1000)",
                 }
             )
+        if isinstance(ask.expects, Questions) and rng.random() < 0.7:
+            long = [
+                chr(0x1D400 + rng.randrange(50)) * ask.expects.max_chars for _ in range(ask.expects.count)
+            ]
+            return json.dumps({"questions": long})
+        if isinstance(ask.expects, Score | Scores) and rng.random() < 0.5:
+            return points(ask, rng.randrange(11))
         if ask.role == "committee" and rng.random() < 0.5:
             return choose(ask, "object", "\U0001f600" * 999)
         return reply

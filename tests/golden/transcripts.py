@@ -33,6 +33,7 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
         {"seats": 3, "proof": "blind", "committee": 2, "scoring": "difficulty", "own": False},
         6,
     ),
+    "last-arena": ("last-arena", {"preset": "development", "seats": 3, "questions": 2, "tricks": 1}, 1),
     "code-golf": ("code-golf", {"seats": 5, "tests": 4}, 3),
     "code-golf-players": ("code-golf", {"seats": 4, "tests": 3, "tasks": "players"}, 15),
 }

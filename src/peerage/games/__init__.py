@@ -13,9 +13,10 @@ from peerage.games.code_golf import CODE_GOLF
 from peerage.games.color_obfuscation import COLOR_OBFUSCATION
 from peerage.games.duel import DUEL
 from peerage.games.game import GameSpec
+from peerage.games.last_arena import LAST_ARENA
 
 _HOUSE: Mapping[str, GameSpec[Any]] = {
-    game.name: game for game in (DUEL, COLOR_OBFUSCATION, CODE_GOLF, BUG_HUNT, CHALLENGE_EXCHANGE)
+    game.name: game for game in (DUEL, COLOR_OBFUSCATION, CODE_GOLF, BUG_HUNT, CHALLENGE_EXCHANGE, LAST_ARENA)
 }
 
 

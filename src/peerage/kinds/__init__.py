@@ -12,7 +12,9 @@ from peerage.kinds.challenge import Integer, Proposal, Proposed
 from peerage.kinds.color import Color, Encoded, Encoding
 from peerage.kinds.drafted import Drafted, TaskDraft
 from peerage.kinds.plain import Choice, Chosen, Code, Text
+from peerage.kinds.questions import Questions, Written
 from peerage.kinds.reading import Unusable, between, json_object, visible
+from peerage.kinds.scores import Score, Scored, Scores
 from peerage.kinds.tool import Turn, WithTool
 
 __all__ = [
@@ -28,11 +30,16 @@ __all__ = [
     "Kind",
     "Proposal",
     "Proposed",
+    "Questions",
+    "Score",
+    "Scored",
+    "Scores",
     "TaskDraft",
     "Text",
     "Turn",
     "Unusable",
     "WithTool",
+    "Written",
     "between",
     "json_object",
     "visible",
@@ -52,4 +59,17 @@ class Kind(Protocol):
         """The value of a reply; raises `Unusable`."""
 
 
-AnyKind: TypeAlias = Text | Choice | Color | Encoding | Code | Integer | Proposal | TaskDraft | WithTool
+AnyKind: TypeAlias = (
+    Text
+    | Choice
+    | Color
+    | Encoding
+    | Code
+    | Score
+    | Scores
+    | Questions
+    | Integer
+    | Proposal
+    | TaskDraft
+    | WithTool
+)

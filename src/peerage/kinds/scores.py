@@ -188,11 +188,12 @@ def _stated(value: Any, criterion: str) -> float:
 
 def _one(text: str) -> float:
     """The only score that `text` holds."""
-    found = {" ".join(number.split()) for number in _NUMBERS.findall(text)}
     scores: set[float] = set()
-    for number in found:
+    for found in _NUMBERS.finditer(text):
+        number = " ".join(found[0].split())
         score = _SCORE.fullmatch(number)
-        if score is None:
+        around = text[max(0, found.start() - 1) : found.start()] + text[found.end() : found.end() + 1]
+        if score is None or any(map(str.isalnum, around)):  # 1e1, v2, 3rd
             raise Unusable(f"{_shown(number)} is no score; a number from 0 to 10 was expected")
         scores.add(_on_scale(float(score[1]), number))
     if len(scores) != 1:

@@ -15,11 +15,14 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from math import exp
+from random import Random
 from statistics import NormalDist
 from struct import Struct as Layout
 from typing import Any
 
-from peerage.kinds import TaskDraft
+from peerage.kinds import Questions, Score, Scores, TaskDraft
+from peerage.kinds.scores import MOST
+from peerage.players import house_arena as arena
 from peerage.players import house_code as code
 from peerage.players import house_colors as colors
 from peerage.players import house_exchange as exchange
@@ -56,6 +59,8 @@ class HouseClient:
         self._faultless = not any(settings.faults.model_dump().values())
         self._person = f"\0{settings.name}\0{settings.model}".encode()
         self._system_chars = len(settings.system_prompt)
+        # strict or generous, whatever is judged: drawn once for each player
+        self._severity = arena.SEVERITY * (2 * blake2b(self._person).digest()[0] / 255 - 1)
 
     async def start(self) -> None:
         """Nothing to get ready."""
@@ -118,6 +123,10 @@ class HouseClient:
                 text = code.draft(oracle.get("draft"), quality, draws)
             if malformed:
                 text = _pick(texts.RAMBLES, draws[8])
+        elif isinstance(expects, Questions | Score | Scores):
+            text, hidden = self._tournament(call, draws)
+            if malformed:
+                text, hidden = _pick(texts.RAMBLES, draws[8]), None
         elif isinstance(expects, Proposal | Integer):
             text, hidden = self._exchange(call, draws)
             if malformed:
@@ -129,6 +138,8 @@ class HouseClient:
         most = call.max_tokens * CHARS_PER_TOKEN
         truncated = len(text) > most
         if truncated:
+            if isinstance(expects, Text) and hidden is not None:  # half of an answer is no half of its worth
+                hidden = {**hidden, "quality": round(hidden["quality"] * (most / len(text)) ** 0.5, 4)}
             text = text[:most]
         asked = self._system_chars
         for _, said in call.messages:
@@ -144,6 +155,27 @@ class HouseClient:
             truncated,
             hidden,
         )
+
+    def _tournament(self, call: Call, draws: tuple[int, ...]) -> tuple[str, Any]:
+        """Questions with what each is worth, or points for what others wrote."""
+        oracle: dict[str, Any] = call.oracle if isinstance(call.oracle, dict) else {}
+        expects = call.expects
+        if isinstance(expects, Questions):
+            categories = oracle.get("categories") or [""]
+            return arena.questions(
+                oracle.get("sort", ""), categories, self.skill, DRAFT_SPREAD, self._family, draws
+            )
+        assert isinstance(expects, Score | Scores)
+        many = isinstance(expects, Scores)
+        items = oracle.get("items") or [None] * (expects.count if isinstance(expects, Scores) else 1)
+        blur = BLUR_WORST + (BLUR_BEST - BLUR_WORST) * self.skill
+        rng = Random(draws[5])
+        given = [arena.points(_quality(item), rng.gauss(0, blur), self._severity) for item in items]
+        if not self._faultless:
+            kin = [_family(item) == self._family for item in items]
+            favours = draws[10] * _UNIT < self._faults.self_preference
+            given = [MOST if mine and favours else one for mine, one in zip(kin, given, strict=True)]
+        return arena.scored(given, expects.criteria, expects.explain, many, draws), None
 
     def _exchange(self, call: Call, draws: tuple[int, ...]) -> tuple[str, Any]:
         """What is said in the challenge exchange, and the hidden quality of a challenge."""
