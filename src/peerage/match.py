@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from peerage.sealing import Sealed
+
 
 class Player(Struct, frozen=True):
     """A model with its settings, as the rating tables know it.
@@ -54,6 +56,17 @@ class Fixture(Struct, frozen=True):
     settings: Mapping[str, Any]
     drawn: Mapping[str, Any] = {}
     snapshot: int = 0
+
+    @property
+    def secret(self) -> str:
+        """The secret that the salts of a sealed match follow from; empty for a match that is not sealed.
+        Raises Sealed where the ledger is redacted."""
+        found = self.drawn.get("secret")
+        if not isinstance(found, dict):
+            return ""
+        if "salt" not in found:
+            raise Sealed(f"match {self.number} is sealed; whoever runs the arena can open it")
+        return str(found["salt"])
 
     def all_seats(self) -> tuple[Seat, ...]:
         """Contestants, then officials."""

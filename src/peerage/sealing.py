@@ -11,7 +11,7 @@ and an opened value can be held against its commitment later.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -21,7 +21,7 @@ REDACTED = "(sealed)"
 """What stands for a sealed text where only its commitment is known."""
 
 # The quotes of a JSON string are escaped, so no text that a player wrote can look like this in stored bytes.
-_OPENED = re.compile(rb'\{"salt":"[0-9a-f]{32}","value":"(?:[^"\\]|\\.)*"\}')
+_OPENED = re.compile(rb'\{"salt":"([0-9a-f]{32})","value":"[^"\\]*(?:\\.[^"\\]*)*"\}')
 _MARK = b'{"salt":"'
 
 
@@ -46,15 +46,18 @@ def unseal(found: Mapping[str, str]) -> Any:
     return msgspec.json.decode(found["value"])
 
 
-def commitment(found: Mapping[str, str]) -> str:
-    """The commitment to a sealed value, opened or not, in hex."""
-    if "sealed" in found:
-        return found["sealed"]
-    return sha256(msgspec.json.encode({"salt": found["salt"], "value": found["value"]})).hexdigest()
+def committed(body: bytes, revealed: Collection[str] = ()) -> bytes:
+    """Stored bytes with a commitment in place of each opened value; the same bytes when there is none.
 
-
-def committed(body: bytes) -> bytes:
-    """Stored bytes with a commitment in place of each opened value; the same bytes when there is none."""
+    Values whose salts are `revealed` stay opened: digests are over bytes without any.
+    """
     if _MARK not in body:
         return body
-    return _OPENED.sub(lambda found: b'{"sealed":"%s"}' % sha256(found[0]).hexdigest().encode(), body)
+    return _OPENED.sub(
+        lambda found: (
+            found[0]
+            if found[1].decode() in revealed
+            else b'{"sealed":"%s"}' % sha256(found[0]).hexdigest().encode()
+        ),
+        body,
+    )

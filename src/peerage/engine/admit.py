@@ -6,17 +6,17 @@ The game is played with the replies on record, so that what is entered replays a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
 
 from peerage.accounts import position
-from peerage.engine.codec import fixture_body, reply_body, request_body
+from peerage.engine.codec import fixture_body, reply_body, reply_salt, request_body
 from peerage.engine.driver import REPAIR, Driver
 from peerage.engine.records import Tally, settle
 from peerage.games.game import GameSpec
 from peerage.ledger.merkle import GENESIS, leaf, link
+from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, Ledger, LedgerError, RecordRow, ReplyRow
 from peerage.match import Fixture, Outcome, Seat
 from peerage.protocol import Reply
@@ -96,7 +96,7 @@ def admit(
         batch.fixtures.append(FixtureRow(fixture.number, fixture.round, body))
         tally = Tally()
         ended = _play(spec, recording._replace(fixture=fixture), tally, batch)
-        digest = sha256(body).hexdigest()
+        digest = digest_of(body)
         settled = settle(fixture, digest, tally, ended, standings, elo, recording.at_ms)
         standings, chain = settled.standings, link(chain, settled.body)
         batch.records.append(RecordRow(fixture.number, settled.body, chain, recording.at_ms))
@@ -129,8 +129,8 @@ def _play(spec: GameSpec[Any], recording: Recording, tally: Tally, batch: Batch)
     while todo:
         ask = todo.pop(0)
         reply, player = recorded_reply(recording, ask.key), players[ask.to]
-        asked, texts = request_body(ask)
-        said = reply_body(reply)
+        asked, texts = request_body(ask, fixture.secret)
+        said = reply_body(reply, salt=reply_salt(fixture.secret, ask.key))
         batch.texts += texts
         batch.intents.append(IntentRow(fixture.number, ask.key, 1, player, asked, None))
         batch.replies.append(ReplyRow(fixture.number, ask.key, 1, said, None, recording.at_ms))

@@ -271,7 +271,7 @@ class Calls:
         assert self._programs is not None
         try:
             raw = await self._programs.perform(run)
-            self._record(pending, raw, reply_body(raw))
+            self._record(pending, raw, reply_body(raw, salt=pending.salt))
         except Exception as fault:
             self._broken(fault)
         finally:
@@ -309,7 +309,7 @@ class Calls:
             raw = priced(line, answer)
             truncated = bool(answer.truncated) or len(answer.text) > MAX_STORED_CHARS
             price = line.price.source if raw.cost_nano else ""
-            body = reply_body(raw, storable(answer.snapshot)[:200], price, truncated)
+            body = reply_body(raw, storable(answer.snapshot)[:200], price, truncated, pending.salt)
         except Exception as error:  # whatever a third party's client returned, it was no `Answer`
             self._failed(pending, raised(pending.player, error))
         else:
@@ -348,7 +348,7 @@ class Calls:
 
     def _void(self, pending: Pending, raw: Reply) -> None:
         price = self._lines[pending.player].price.source if raw.cost_nano else ""
-        self._record(pending, raw, reply_body(raw, price=price))
+        self._record(pending, raw, reply_body(raw, price=price, salt=pending.salt))
 
     def _record(self, pending: Pending, raw: Reply, body: bytes) -> None:
         key = pending.ask.key

@@ -17,7 +17,8 @@ import msgspec
 from msgspec import Struct
 
 from peerage.match import Fixture, MatchRecord
-from peerage.protocol import Answered, AnyKind, Ask, Message, Quote, Reply, Role, Run, Speaker
+from peerage.protocol import Answered, AnyKind, Ask, Message, Quote, Reply, Role, Run, Speaker, places
+from peerage.sealing import REDACTED, salt
 
 INLINE_CHARS = 160
 """Texts up to this length stand in the row itself; longer ones are stored once, by digest."""
@@ -32,6 +33,13 @@ class _Form(Struct, frozen=True):
     temperature: float | None
     expects: AnyKind
     messages: tuple[tuple[Speaker, str], ...]
+
+
+class Kept(Struct, frozen=True, gc=False):
+    """A sealed text, see `sealing`: opened it has a salt and its value, redacted neither."""
+
+    salt: str = ""
+    value: str = REDACTED
 
 
 class _Filled(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -51,7 +59,17 @@ class _Filled(Struct, frozen=True, omit_defaults=True, gc=False):
 class _Request(Struct, frozen=True, gc=False):
     to: str
     form: str
-    fill: list[dict[str, str | _Filled]]
+    fill: list[dict[str, str | _Filled]] | Kept
+
+
+class _SealedProgram(Struct, frozen=True, gc=False):
+    """A run whose program and input are sealed together: a JSON list of the two."""
+
+    sealed_run: Kept
+    fuel: int
+    memory: int
+    output: int
+    seconds: float
 
 
 class _Program(Struct, frozen=True, gc=False):
@@ -67,6 +85,7 @@ class _Program(Struct, frozen=True, gc=False):
 
 _RUN = b'{"run":'
 """How the stored bytes of a run begin, and of no other request."""
+_SEALED_RUN = b'{"sealed_run":'
 
 
 class _Shape(Struct, frozen=True, gc=False):
@@ -85,7 +104,7 @@ class _Body(Struct, frozen=True, omit_defaults=True, gc=False):
     """A reply as stored; `status` invalid never stands here, since validity follows from the kind."""
 
     status: str
-    text: str = ""
+    text: str | Kept = ""
     reason: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -102,6 +121,9 @@ _encode = msgspec.json.Encoder().encode
 _decode_form = msgspec.json.Decoder(_Form).decode
 _decode_request = msgspec.json.Decoder(_Request).decode
 _decode_program = msgspec.json.Decoder(_Program).decode
+_decode_sealed_program = msgspec.json.Decoder(_SealedProgram).decode
+_decode_fill = msgspec.json.Decoder(list[dict[str, str | _Filled]]).decode
+_decode_run = msgspec.json.Decoder(tuple[str, str]).decode
 _decode_shape = msgspec.json.Decoder(_Shape).decode
 _decode_asked = msgspec.json.Decoder(_Asked).decode
 _decode_body = msgspec.json.Decoder(_Body).decode
@@ -112,9 +134,16 @@ def text_digest(text: str) -> bytes:
     return sha256(text.encode()).digest()
 
 
-def request_body(ask: Answered) -> tuple[bytes, list[Text]]:
-    """The stored bytes of a request and the long texts it refers to."""
+def request_body(ask: Answered, secret: str = "") -> tuple[bytes, list[Text]]:
+    """The stored bytes of a request and the long texts it refers to.
+
+    With a match's `secret`, programs and what fills prompts are sealed, and nothing of them is a text.
+    """
+    seal = request_salt(secret, ask.key)
     if isinstance(ask, Run):
+        if seal:
+            kept = Kept(seal, _encode((ask.source, ask.stdin)).decode())
+            return _encode(_SealedProgram(kept, ask.fuel, ask.memory, ask.output, ask.seconds)), []
         long: list[Text] = []
         source, stdin = _fill(ask.source, long), _fill(ask.stdin, long)
         return _encode(_Program(source, stdin, ask.fuel, ask.memory, ask.output, ask.seconds)), long
@@ -126,6 +155,9 @@ def request_body(ask: Answered) -> tuple[bytes, list[Text]]:
         tuple([(message.speaker, message.template) for message in ask.messages]),
     )
     texts = [text]
+    if seal:
+        whole = [{place: _whole(value) for place, value in message.fill.items()} for message in ask.messages]
+        return _encode(_Request(ask.to, form, Kept(seal, _encode(whole).decode()))), texts
     fills = [
         {place: _fill(value, texts) for place, value in message.fill.items()} for message in ask.messages
     ]
@@ -156,6 +188,15 @@ def _fill(value: str | Quote, texts: list[Text]) -> str | _Filled:
     return _Filled(value.label, text=_long(value.text, texts))
 
 
+def _whole(value: str | Quote) -> str | _Filled:
+    """What fills a place of a sealed request: everything inline but what an earlier reply holds."""
+    if isinstance(value, str):
+        return value
+    return _Filled(
+        value.label, value.key, len(value.text) if value.key else 0, "" if value.key else value.text
+    )
+
+
 def _long(text: str, texts: list[Text]) -> str:
     digest = text_digest(text)
     texts.append((digest, text))
@@ -173,10 +214,17 @@ def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Calla
             part if isinstance(part, str) else texts(part.text) for part in (program.run, program.stdin)
         )
         return Run(key, source, stdin, program.fuel, program.memory, program.output, program.seconds)
+    if body.startswith(_SEALED_RUN):
+        sealed = _decode_sealed_program(body)
+        kept = sealed.sealed_run
+        source, stdin = _decode_run(kept.value) if kept.salt else (REDACTED, REDACTED)
+        return Run(key, source, stdin, sealed.fuel, sealed.memory, sealed.output, sealed.seconds)
     request = _decode_request(body)
     form = _decode_form(texts(request.form))
     messages = []
-    for (speaker, template), fill in zip(form.messages, request.fill, strict=True):
+    fills = _opened(request.fill) if isinstance(request.fill, Kept) else request.fill
+    fills = fills or [dict.fromkeys(places(template), REDACTED) for _, template in form.messages]
+    for (speaker, template), fill in zip(form.messages, fills, strict=True):
         filled: dict[str, str | Quote] = {}
         for place, value in fill.items():
             if isinstance(value, str):
@@ -212,14 +260,15 @@ class Shown(NamedTuple):
 
 def read_shown(body: bytes) -> Shown | None:
     """What a stored request shows, its texts not looked up; None for a run, which nobody sees."""
-    if body.startswith(_RUN):
+    if body.startswith((_RUN, _SEALED_RUN)):
         return None
     request = _decode_request(body)
+    fills = _opened(request.fill) if isinstance(request.fill, Kept) else request.fill
     parts = [
         Part(place, None, "", "", value)
         if isinstance(value, str)
         else Part(place, value.label, value.reply, value.text, value.said)
-        for fill in request.fill
+        for fill in fills
         for place, value in fill.items()
     ]
     return Shown(request.to, request.form, tuple(parts))
@@ -228,6 +277,11 @@ def read_shown(body: bytes) -> Shown | None:
 def read_templates(text: str) -> tuple[tuple[Speaker, str], ...]:
     """The messages of a stored form: speaker, and template with its places."""
     return _decode_form(text).messages
+
+
+def _opened(fills: Kept) -> list[dict[str, str | _Filled]]:
+    """What fills a sealed request's templates; nothing where it is redacted."""
+    return _decode_fill(fills.value) if fills.salt else []
 
 
 def form_of(body: bytes) -> str:
@@ -246,12 +300,17 @@ def read_form(text: str) -> tuple[Role, AnyKind]:
     return form.role, form.expects
 
 
-def reply_body(reply: Reply, model: str = "", price: str = "", truncated: bool = False) -> bytes:
-    """The stored bytes of a raw reply: with the model snapshot the provider named and the price's version."""
+def reply_body(
+    reply: Reply, model: str = "", price: str = "", truncated: bool = False, salt: str = ""
+) -> bytes:
+    """The stored bytes of a raw reply: with the model snapshot the provider named and the price's version.
+
+    With a `salt` (`reply_salt`) its text is sealed.
+    """
     return _encode(
         _Body(
             reply.status,
-            reply.text,
+            Kept(salt, reply.text) if salt else reply.text,
             reply.reason,
             reply.input_tokens,
             reply.output_tokens,
@@ -266,6 +325,16 @@ def reply_body(reply: Reply, model: str = "", price: str = "", truncated: bool =
     )
 
 
+def request_salt(secret: str, key: str) -> str:
+    """The salt of a request, from its match's secret; empty for a match that has none."""
+    return salt(secret, f"request/{key}") if secret else ""
+
+
+def reply_salt(secret: str, key: str) -> str:
+    """The salt of the reply to a request, from its match's secret; empty for a match that has none."""
+    return salt(secret, f"reply/{key}") if secret else ""
+
+
 def read_reply(key: str, body: bytes) -> Reply:
     """A raw reply (its value not yet parsed) from its stored bytes."""
     return _raw(key, _decode_body(body))
@@ -274,7 +343,7 @@ def read_reply(key: str, body: bytes) -> Reply:
 def _raw(key: str, said: _Body) -> Reply:
     return Reply(
         said.status,  # type: ignore[arg-type]
-        said.text,
+        said.text if isinstance(said.text, str) else said.text.value,
         None,
         said.reason,
         said.input_tokens,

@@ -18,10 +18,11 @@ from peerage.settings import Engine
 class MatchUnderWay:
     """One match under way."""
 
-    __slots__ = ("deadline", "digest", "driver", "fixture", "players", "recorded", "tally")
+    __slots__ = ("deadline", "digest", "driver", "fixture", "players", "recorded", "secret", "tally")
 
     def __init__(self, fixture: Fixture, digest: str, driver: Driver, deadline: asyncio.TimerHandle) -> None:
         self.fixture = fixture
+        self.secret = fixture.secret
         self.digest = digest
         self.driver = driver
         self.deadline = deadline
@@ -69,12 +70,18 @@ class Rendering(Sequence[tuple[Speaker, str]]):
 
 
 class Pending:
-    """A request on its way. `tries` counts attempts of this process, `attempt` those of all."""
+    """A request on its way. `tries` counts attempts of this process, `attempt` those of all.
 
-    __slots__ = ("ask", "attempt", "body", "match", "player", "prompt", "seed", "tries", "worst")
+    `salt` seals its reply; empty: it is not sealed.
+    """
 
-    def __init__(self, match: int, seed: str, player: str, ask: Answered, body: bytes, attempt: int) -> None:
+    __slots__ = ("ask", "attempt", "body", "match", "player", "prompt", "salt", "seed", "tries", "worst")
+
+    def __init__(
+        self, match: int, seed: str, player: str, ask: Answered, body: bytes, attempt: int, salt: str = ""
+    ) -> None:
         self.match = match
+        self.salt = salt
         self.seed = seed
         self.player = player
         self.ask = ask

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 
 import msgspec
 
 from peerage.accounts import Account, position
 from peerage.engine.codec import by_hex, read_fixture
 from peerage.ledger.merkle import GENESIS
+from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, Unanswered
 from peerage.match import Fixture
 from peerage.ratings.elo import EloSettings
@@ -101,7 +101,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
         found.chain = next(iter(ledger.records(recorded, recorded))).chain
     if waiting:
         texts = by_hex(ledger.texts())
-        found.pending = [(read_fixture(row.body, texts), sha256(row.body).hexdigest()) for row in waiting]
+        found.pending = [(read_fixture(row.body, texts), digest_of(row.body)) for row in waiting]
         for exchange in ledger.exchanges(recorded + 1):
             found.exchanges.setdefault(exchange.match, []).append(exchange)
             if exchange.reply is not None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -28,10 +27,12 @@ from peerage.engine.driver import Driver, GameError
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
 from peerage.games import GAMES
 from peerage.games.game import GameSpec
+from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
+from peerage.sealing import Sealed
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, elo_settings, pinned_rating
 
@@ -80,10 +81,12 @@ def replay(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -
 
 
 def known_game(fixture: Fixture) -> GameSpec[Any] | None:
-    """The game that a fixture was made for, when this program has it in that version."""
+    """The game that a fixture was made for, when this program has it in that version and nothing that it
+    needs is sealed."""
     try:
         spec = GAMES.get(fixture.game)
-    except ImportError:
+        _ = fixture.secret
+    except (ImportError, Sealed):
         return None
     return spec if spec is not None and spec.version == fixture.version else None
 
@@ -146,7 +149,7 @@ class _Replay:
         self._seats(fixture)
         tally = Tally()
         outcome = self._outcome(fixture, issued.body, record, answered_first(exchanges), tally)
-        digest = sha256(issued.body).hexdigest()
+        digest = digest_of(issued.body)
         settled = settle(fixture, digest, tally, outcome, self._standings, self._elo, row.at_ms)
         if settled.body != row.body:
             self._compare(record, settled.record)
@@ -189,7 +192,7 @@ class _Replay:
                 if exchange.reply is None:
                     self._differ(fixture.number, f"reply to {ask.key}", "none", "the game asks for it")
                     continue
-                asked, _ = request_body(ask)
+                asked, _ = request_body(ask, fixture.secret)
                 if exchange.request != asked:
                     self._differ(
                         fixture.number, f"request {ask.key}", _short(exchange.request), _short(asked)

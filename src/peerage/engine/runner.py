@@ -11,14 +11,13 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from peerage.accounts import count, snapshot_body
 from peerage.engine.answers import Line
 from peerage.engine.budget import Budget, Verdict, whole_nano
 from peerage.engine.calls import Calls
-from peerage.engine.codec import fixture_body, request_body
+from peerage.engine.codec import fixture_body, reply_salt, request_body
 from peerage.engine.driver import Driver
 from peerage.engine.gate import Gate
 from peerage.engine.journal import Journal
@@ -29,6 +28,7 @@ from peerage.engine.recovery import Mismatch, Recovered
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
 from peerage.games.game import GameSpec
+from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.merkle import link
 from peerage.ledger.store import FailureRow, FixtureRow, Ledger, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
@@ -208,7 +208,7 @@ class Runner:
                 body, texts = fixture_body(fixture)
                 self._journal.texts(texts)
                 self._journal.rows.fixtures.append(FixtureRow(fixture.number, fixture.round, body))
-                self._queue.append((fixture, sha256(body).hexdigest()))
+                self._queue.append((fixture, digest_of(body)))
             self._journal.touch()
 
     def _reached(self, number: int) -> bool:
@@ -275,7 +275,7 @@ class Runner:
         todo = deque(asks)
         while todo:
             ask = todo.popleft()
-            body, texts = request_body(ask)
+            body, texts = request_body(ask, match.secret)
             before = match.recorded.pop(ask.key, None)
             if before is not None:
                 if before.request != body:
@@ -285,7 +285,13 @@ class Runner:
                     continue
             player = match.players[ask.to]
             pending = Pending(
-                match.fixture.number, match.fixture.seed, player, ask, body, before.attempt if before else 0
+                match.fixture.number,
+                match.fixture.seed,
+                player,
+                ask,
+                body,
+                before.attempt if before else 0,
+                reply_salt(match.secret, ask.key),
             )
             if player not in self._lines and player != SANDBOX:
                 self._calls.void(pending, texts, "withdrawn")

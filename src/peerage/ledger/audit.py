@@ -12,7 +12,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any
 import msgspec
 
 from peerage.ledger.merkle import GENESIS, leaf, link, root
+from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
 
 _UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyError)
@@ -211,7 +211,7 @@ def _match(
         header = _read_record(record.body)
         if header.number != number:
             problems.append(f"its record is that of match {header.number}")
-        if header.fixture != sha256(fixture.body).hexdigest():
+        if header.fixture != digest_of(fixture.body):
             problems.append("its fixture changed")
         else:
             issued = _read_fixture(fixture.body)

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from peerage.engine.codec import by_hex, read_fixture, read_reply, read_request
+from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.merkle import GENESIS, leaf
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
 from peerage.protocol import Run, fence, render
@@ -63,8 +64,9 @@ def export(ledger: Ledger, format: Format) -> Iterator[str]:
 
 
 def documents(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[dict[str, Any]]:
-    """Finished matches first..last as plain data, each complete in itself."""
+    """Finished matches first..last as plain data, each complete in itself, what is sealed redacted."""
     texts = by_hex(ledger.texts())
+    revealed = disclosed(ledger)
     end = ledger.heads()[1] if last is None else min(last, ledger.heads()[1])
     chain = GENESIS
     if first > 1:
@@ -79,7 +81,13 @@ def documents(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterat
                 number, rows = next(exchanges, (0, iter(())))
             mine = list(rows) if number == record.number else []
             try:
-                yield _document(fixtures[record.number], record, mine, chain, texts)
+                yield _document(
+                    redacted(fixtures[record.number], revealed),
+                    redacted(record, revealed),
+                    [redacted(row, revealed) for row in mine],
+                    chain,
+                    texts,
+                )
             except (KeyError, ValueError, msgspec.MsgspecError) as error:
                 raise LedgerError(
                     f"match {record.number} cannot be exported, something it refers to is missing or damaged "

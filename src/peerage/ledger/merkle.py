@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from hashlib import sha256
 from struct import Struct
 
+from peerage.sealing import committed
+
 GENESIS = bytes(32)
 """What the first record of a ledger is linked to."""
 
@@ -26,8 +28,9 @@ def leaf(key: str, player: str, request: bytes, reply: bytes) -> bytes:
     """The digest of one exchange.
 
     SHA-256 of 0x00, the four lengths in bytes as unsigned big-endian 64-bit integers, then key and
-    player as UTF-8, and the stored bytes of request and reply.
+    player as UTF-8, and the stored bytes of request and reply, sealed values as their commitments.
     """
+    request, reply = committed(request), committed(reply)
     name, who = key.encode(), player.encode()
     lengths = _LENGTHS(0, len(name), len(who), len(request), len(reply))
     return sha256(lengths + name + who + request + reply).digest()
@@ -79,8 +82,13 @@ def check_proof(leaf: bytes, index: int, count: int, path: Sequence[bytes], root
 
 
 def link(previous: bytes, body: bytes) -> bytes:
-    """The chain value of a record or amendment: SHA-256 of 0x02, the value before it, SHA-256 of `body`."""
-    return sha256(b"\x02" + previous + sha256(body).digest()).digest()
+    """The chain value of a record or amendment: SHA-256 of 0x02, the value before it, the body's digest."""
+    return sha256(b"\x02" + previous + sha256(committed(body)).digest()).digest()
+
+
+def digest(body: bytes) -> str:
+    """The SHA-256 of the stored bytes of a fixture or record, sealed values as their commitments, in hex."""
+    return sha256(committed(body)).hexdigest()
 
 
 def stream_genesis(stream: str) -> bytes:

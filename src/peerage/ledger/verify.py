@@ -22,6 +22,7 @@ import msgspec
 
 from peerage.ledger.audit import Findings, audit
 from peerage.ledger.merkle import GENESIS, link, stream_genesis
+from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Amendment, Ledger, LedgerError
 from peerage.ledger.votes import STREAM, Votes
 
@@ -182,5 +183,5 @@ def _uncited(ledger: Ledger, votes: Votes) -> list[Problem]:
     return [
         Problem(match, "votes were given on a record that is not this one")
         for match, record in sorted(cited)
-        if not any(sha256(row.body).hexdigest() == record for row in ledger.records(match, match))
+        if not any(digest_of(row.body) == record for row in ledger.records(match, match))
     ]

@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
-from hashlib import sha256
 
 import msgspec
 
@@ -21,6 +20,7 @@ from peerage.engine.records import answered_first
 from peerage.engine.replay import known_game
 from peerage.judging.panel import Ballot
 from peerage.ledger.merkle import GENESIS, leaf
+from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, Ledger, LedgerError
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import SANDBOX, Chosen, Reply, Run, Unusable, fence, ran, render
@@ -58,13 +58,11 @@ def transcript(ledger: Ledger, number: int) -> Transcript:
     finals = {one.key.removesuffix(REPAIR): one for one in exchanges}
     players = {seat.label: seat.player for seat in fixture.all_seats()}
     drafts = _drafts(outcome, finals, players)
-    digests = Digests(sha256(issued.body).hexdigest())
+    digests = Digests(digest_of(issued.body))
     if row is not None and record is not None:
         before = next(iter(ledger.records(number - 1, number - 1)), None)
         previous = GENESIS if before is None else before.chain
-        digests = Digests(
-            record.fixture, record.root, sha256(row.body).hexdigest(), previous.hex(), row.chain.hex()
-        )
+        digests = Digests(record.fixture, record.root, digest_of(row.body), previous.hex(), row.chain.hex())
     return Transcript(
         fixture.number,
         fixture.round,

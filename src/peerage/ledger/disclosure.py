@@ -1,0 +1,131 @@
+"""What others may see of a ledger that holds sealed values: all of it, with commitments in their place.
+
+Retiring a challenge discloses what belongs to it: its reference answer, what was said on the way to it, and
+every attempt at it. The digests stay the same, so `verify` works on a redacted ledger as on the whole one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, TypeVar
+
+import msgspec
+
+from peerage.challenges.pool import STREAM
+from peerage.engine.codec import by_hex, read_fixture, reply_salt, request_salt
+from peerage.engine.memory import SECRET
+from peerage.ledger.store import Batch, Exchange, FixtureRow, IntentRow, Ledger, RecordRow, ReplyRow
+from peerage.sealing import Sealed, committed
+
+Row = TypeVar("Row", FixtureRow, RecordRow, Exchange)
+BLOCK = 100
+"""Matches written at a time."""
+
+
+def redacted(row: Row, revealed: Collection[str] = ()) -> Row:
+    """A row as others may see it; values whose salts are `revealed` stay opened."""
+    if isinstance(row, Exchange):
+        reply = None if row.reply is None else committed(row.reply, revealed)
+        return msgspec.structs.replace(row, request=committed(row.request, revealed), reply=reply)
+    return msgspec.structs.replace(row, body=committed(row.body, revealed))
+
+
+class _Sealed(msgspec.Struct):
+    salt: str = ""
+
+
+class _Fact(msgspec.Struct):
+    challenge_id: str = ""
+    reference_answer: _Sealed | None = None
+    submitted_answer: _Sealed | None = None
+
+
+class _Step(msgspec.Struct):
+    """A challenge's making, or an attempt: its requests' keys begin with `key`."""
+
+    key: str
+    challenge_id: str | None = None
+
+
+class _Detail(msgspec.Struct):
+    challenges: list[_Step] = []
+    attempts: list[_Step] = []
+
+
+class _Outcome(msgspec.Struct):
+    facts: list[_Fact] = []
+    detail: _Detail = msgspec.field(default_factory=_Detail)
+
+
+class _Record(msgspec.Struct):
+    outcome: _Outcome
+
+
+_read = msgspec.json.Decoder(_Record).decode
+
+
+def retired(ledger: Ledger) -> set[str]:
+    """The ids of the challenges that are retired."""
+    said: list[dict[str, Any]] = [msgspec.json.decode(row.body) for row in ledger.amendments(STREAM)]
+    return {one["challenge_id"] for one in said if one["action"] == "retire"}
+
+
+def disclosed(ledger: Ledger) -> frozenset[str]:
+    """The salts of all values that belong to retired challenges."""
+    over = retired(ledger)
+    if not over:
+        return frozenset()
+    salts: set[str] = set()
+    steps: dict[int, tuple[str, ...]] = {}
+    for row in ledger.records():
+        outcome = _read(row.body).outcome
+        for fact in outcome.facts:
+            if fact.challenge_id in over:
+                salts |= {one.salt for one in (fact.reference_answer, fact.submitted_answer) if one}
+        known = [*outcome.detail.challenges, *outcome.detail.attempts]
+        mine = tuple([f"{step.key}/" for step in known if step.challenge_id in over])
+        if mine:
+            steps[row.number] = mine
+    texts = by_hex(ledger.texts())
+    for number, prefixes in steps.items():
+        try:
+            secret = read_fixture(next(ledger.fixtures(number, number)).body, texts).secret
+        except Sealed:
+            continue
+        for exchange in ledger.exchanges(number, number):
+            if exchange.key.startswith(prefixes):
+                salts |= {request_salt(secret, exchange.key), reply_salt(secret, exchange.key)}
+    return frozenset(salts - {""})
+
+
+def copy_redacted(ledger: Ledger, to: Ledger) -> None:
+    """Write all that others may see of a ledger into an empty one: everything but the arena's secret, what is
+    sealed as commitments. The caller holds the runner's lock of `to`."""
+    revealed = disclosed(ledger)
+    to.write(
+        Batch(
+            meta={key: value for key, value in ledger.meta().items() if key not in (SECRET, "schema")},
+            texts=list(ledger.texts().items()),
+            amendments=[row for stream in ledger.streams() for row in ledger.amendments(stream)],
+        )
+    )
+    issued, _ = ledger.heads()
+    for first in range(1, issued + 1, BLOCK):
+        last = min(first + BLOCK - 1, issued)
+        batch = Batch(
+            fixtures=[redacted(row, revealed) for row in ledger.fixtures(first, last)],
+            records=[redacted(row, revealed) for row in ledger.records(first, last)],
+            summaries=list(ledger.summaries(first, last)),
+        )
+        for _, rows in groupby(ledger.exchanges(first, last), attrgetter("match")):
+            for row in [redacted(one, revealed) for one in rows if one.reply is not None]:
+                at = row.match, row.key, row.attempt
+                batch.intents.append(IntentRow(*at, row.player, row.request, row.worst_nano))
+                assert row.reply is not None
+                batch.replies.append(ReplyRow(*at, row.reply, row.cost_nano, 0))
+        to.write(batch)
+    newest = ledger.snapshot()
+    if newest is not None:
+        to.write(Batch(snapshots=[newest]))
