@@ -87,11 +87,15 @@ def _share(models: Sequence[str], providers: int) -> Sequence[str]:
     return models if providers == 1 else models[:_SEVERAL]
 
 
+_DEMO_RULES = {"last-arena": "rules: {preset: development, seats: 4}\n"}
+"""What a demo plays differently from an arena: a whole tournament takes a million words."""
+
+
 def demo_text(seed: int, game: str = "duel") -> str:
     """The `arena.yaml` of a game's demo: house players whose true order is written on them."""
     skills = ("0.95", "0.85", "0.75", "0.65", "0.55", "0.45", "0.35", "0.2")
     players = "\n".join(f"  - house:{skill}" for skill in skills)
     return (
         "# The demo: house players, whose names tell their true skill. `peerage demo` made it.\n"
-        f"name: demo\nseed: {seed}\ngame: {game}\nplayers:\n{players}\n"
+        f"name: demo\nseed: {seed}\ngame: {game}\n{_DEMO_RULES.get(game, '')}players:\n{players}\n"
     )
