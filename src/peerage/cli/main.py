@@ -16,7 +16,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from peerage.cli import imports, judges, ledger, lists, play, rate, sandbox, setup, streams, tables
+from peerage.cli import imports, judges, ledger, lists, play, rate, sandbox, serve, setup, streams, tables
 
 USAGE = 2
 FAILED = 1
@@ -71,6 +71,7 @@ for command in (
     ledger.verify,
     ledger.replay,
     ledger.export,
+    serve.serve,
     rate.rate,
     lists.players,
     lists.games,

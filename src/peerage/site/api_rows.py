@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -13,6 +13,32 @@ class Failure(Struct, frozen=True):
     """What is wrong, in words."""
 
     error: str
+
+
+class Ballot(Struct, frozen=True):
+    """Two answers to one challenge, without their authors; `ticket` stands for this pair in this session."""
+
+    ticket: str
+    topic: str
+    challenge: dict[str, str]
+    first: str
+    second: str
+
+
+class Cast(Struct, frozen=True):
+    """A vote on the pair of a ticket."""
+
+    ticket: str
+    verdict: Literal["first", "second", "tie", "skip"]
+
+
+class Revealed(Struct, frozen=True):
+    """What a voter learns after voting: who wrote the first and the second answer, and the peers' scores."""
+
+    match: int
+    verdict: Literal["first", "second", "tie"]
+    players: tuple[str, str]
+    peers: tuple[float, float]
 
 
 class Arena(Struct, frozen=True):

@@ -62,7 +62,9 @@ class Guard:
             if _host(scope) in LOOPBACK:
                 await self._app(scope, receive, safely)
             else:
-                await refuse(safely, 421, "this server answers to localhost alone; see `peerage serve --network`")
+                await refuse(
+                    safely, 421, "this server answers to localhost alone; see peerage serve --network"
+                )
         else:
             await self._with_token(self._token, scope, receive, safely)
 

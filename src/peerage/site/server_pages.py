@@ -38,8 +38,8 @@ class WorkerLost(Exception):
 class Worker:
     """One process that makes pages; started when it is first needed, and again when it has died."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, voting: bool) -> None:
+        self._arguments = (str(folder), "voting" if voting else "")
         self._process: asyncio.subprocess.Process | None = None
 
     async def make(self, job: Job) -> Made:
@@ -53,7 +53,7 @@ class Worker:
     async def _started(self) -> asyncio.subprocess.Process:
         if self._process is None or self._process.returncode is not None:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "peerage.site.server_worker", str(self._folder)),
+                *(sys.executable, "-m", "peerage.site.server_worker", *self._arguments),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 # Ctrl+C is for the server, which ends its workers itself.
@@ -90,9 +90,9 @@ class _Kept:
 class Shelf:
     """Keeps what workers made. `version` tells the moment that the arena is at."""
 
-    def __init__(self, folder: Path, version: Callable[[], Version]) -> None:
+    def __init__(self, folder: Path, voting: bool, version: Callable[[], Version]) -> None:
         self._version = version
-        self._workers = [Worker(folder) for _ in range(WORKERS)]
+        self._workers = [Worker(folder, voting) for _ in range(WORKERS)]
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         for worker in self._workers:
             self._idle.put_nowait(worker)

@@ -1,4 +1,4 @@
-"""A process that makes pages: `python -m peerage.site.server_worker FOLDER`, told by pipes which.
+"""A process that makes pages: `python -m peerage.site.server_worker FOLDER VOTING`, told by pipes which.
 
 Making the table of a long ledger takes seconds of Python. In the server's own process every other request
 would wait for it; here it stands behind them, at a lower priority, and a page that fails takes nobody along.
@@ -12,6 +12,7 @@ import os
 import sys
 import time
 import traceback
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,9 +22,15 @@ from msgspec import Struct
 from peerage.ledger.store import LedgerError
 from peerage.protocol import visible
 from peerage.site.api import JSON, PREFIX, answer, failure
+from peerage.site.api_endpoints import ENDPOINTS
 from peerage.site.events import Version
-from peerage.site.pages import page
-from peerage.site.reading import Site
+from peerage.site.pages import HTML, document, page
+from peerage.site.reading import Menu, Site
+from peerage.site.rendering import View
+
+LIVE = "live.html"
+VOTE = "vote.html"
+API = "api"
 
 LENGTH = 4
 PACKED_FROM = 1_000
@@ -55,8 +62,8 @@ class Made(Struct, frozen=True):
 class Pages:
     """Makes one page after the other, each of the arena as it is at that time."""
 
-    def __init__(self, folder: Path) -> None:
-        self._site = Site.open(folder)
+    def __init__(self, folder: Path, voting: bool) -> None:
+        self._site = Site.open(folder, menu(voting))
 
     def make(self, job: Job) -> Made:
         """The answer to a job; a fault in making it is an answer too."""
@@ -74,13 +81,21 @@ class Pages:
         return Made(status, kind, etag, body, packed, version, time.perf_counter() - began)
 
     def _answer(self, job: Job) -> tuple[int, str, str, bytes]:
+        if job.path == API:
+            view = View("api.html", "API", "", {"endpoints": ENDPOINTS})
+            return self._document(job, 200, view)
         if job.path.startswith(PREFIX):
             found = answer(self._site, job.path, job.query)
             return found.status, JSON, found.etag, found.body
         made = page(self._site, job.path)
         if made is None:
-            return self._fault(job, 404, f"there is nothing at /{job.path}")
+            view = View("missing.html", "Nothing here", "", {"path": f"/{job.path}"})
+            return self._document(job, 404, view)
         return 200, made.content_type, made.etag, made.body
+
+    def _document(self, job: Job, status: int, view: View) -> tuple[int, str, str, bytes]:
+        body = document(self._site, job.path, view)
+        return status, HTML, sha256(body).hexdigest()[:32], body
 
     def _fault(self, job: Job, status: int, why: str) -> tuple[int, str, str, bytes]:
         if job.path.startswith(PREFIX):
@@ -89,9 +104,14 @@ class Pages:
         return status, "text/plain; charset=utf-8", "", f"{visible(why)}\n".encode()
 
 
-def main(folder: Path, jobs: BinaryIO, made: BinaryIO) -> None:
+def menu(voting: bool) -> Menu:
+    """What a server has beside the pages of every site."""
+    return ((LIVE, "Live"), *(((VOTE, "Vote"),) if voting else ()))
+
+
+def main(folder: Path, voting: bool, jobs: BinaryIO, made: BinaryIO) -> None:
     """Answer jobs until there are no more."""
-    pages = Pages(folder)
+    pages = Pages(folder, voting)
     while len(prefix := jobs.read(LENGTH)) == LENGTH:
         job = msgspec.msgpack.decode(jobs.read(int.from_bytes(prefix, "little")), type=Job)
         made.write(frame(pages.make(job)))
@@ -110,4 +130,4 @@ if __name__ == "__main__":
     # Whatever some library prints must not stand among the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    main(Path(sys.argv[1]), sys.stdin.buffer, answers)
+    main(Path(sys.argv[1]), sys.argv[2] == "voting", sys.stdin.buffer, answers)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import sha256
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -86,7 +87,7 @@ class _Record(Struct, gc=False):
     outcome: _Outcome
 
 
-class _Judged(Struct, frozen=True):
+class Finished(Struct, frozen=True):
     """A finished match as votes refer to it: players and the peers' scores by label."""
 
     record: str
@@ -94,97 +95,81 @@ class _Judged(Struct, frozen=True):
     scores: dict[str, float]
 
 
+class _Counted(NamedTuple):
+    vote: Vote
+    match: Finished
+
+
 _read_issued = msgspec.json.Decoder(_Issued).decode
 _read_record = msgspec.json.Decoder(_Record).decode
 
 
-class Tally:
-    """Votes counted one by one; matches are looked up in the ledger once each, since records never change."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._known: dict[int, _Judged | None] = {}
-        self._counted: list[tuple[Vote, _Judged]] = []
-        self._uncounted = 0
-
-    def add(self, votes: Iterable[Vote]) -> None:
-        """Count further votes."""
-        for vote in votes:
-            judged = self._judged(vote.match)
-            fits = (
-                judged is not None
-                and judged.record == vote.record
-                and len(judged.players) == 2
-                and set(vote.shown) == judged.players.keys()
-                and vote.verdict in (*judged.players, TIE)
-                and len(set(judged.players.values())) == 2
-            )
-            if judged is not None and fits:
-                self._counted.append((vote, judged))
-            else:
-                self._uncounted += 1
-
-    def _judged(self, number: int) -> _Judged | None:
-        if number not in self._known:
-            self._known[number] = self._look_up(number)
-        return self._known[number]
-
-    def _look_up(self, number: int) -> _Judged | None:
-        issued = next(iter(self._ledger.fixtures(number, number)), None)
-        row = next(iter(self._ledger.records(number, number)), None)
-        if issued is None or row is None:
-            return None
-        return _Judged(
-            sha256(row.body).hexdigest(),
-            {seat.label: seat.player for seat in _read_issued(issued.body).seats},
-            _read_record(row.body).outcome.scores,
-        )
-
-    def table(self) -> Audience:
-        """The audience's table of the votes counted so far.
-
-        Intervals allow votes on one match to hang together (`ratings.rows.fit_clustered`).
-        """
-        if not self._counted:
-            return Audience(uncounted=self._uncounted)
-        names = sorted({player for _, judged in self._counted for player in judged.players.values()})
-        places = {name: place for place, name in enumerate(names)}
-        pairs = [
-            (*[places[judged.players[label]] for label in vote.shown], _points(vote, vote.shown[0]))
-            for vote, judged in self._counted
-        ]
-        first, second, score = zip(*pairs, strict=True)
-        fitted = fit_clustered(
-            duels(len(names), first, second, score), [vote.match for vote, _ in self._counted]
-        )
-        return Audience(
-            _rows(fitted, names, self._counted),
-            len(self._counted),
-            len({vote.voter for vote, _ in self._counted}),
-            len({vote.match for vote, _ in self._counted}),
-            self._uncounted,
-            _agreement(self._counted),
-            fitted.connected,
-        )
+def finished(ledger: Ledger, number: int) -> Finished | None:
+    """Match `number` as it is on record; None when it is not."""
+    issued = next(iter(ledger.fixtures(number, number)), None)
+    row = next(iter(ledger.records(number, number)), None)
+    if issued is None or row is None:
+        return None
+    return Finished(
+        sha256(row.body).hexdigest(),
+        {seat.label: seat.player for seat in _read_issued(issued.body).seats},
+        _read_record(row.body).outcome.scores,
+    )
 
 
 def audience(ledger: Ledger, votes: Iterable[Vote]) -> Audience:
-    """The audience's table. Raises LedgerError when the ledger cannot be read."""
-    counted = Tally(ledger)
-    counted.add(votes)
-    return counted.table()
+    """The audience's table.
+
+    Intervals allow votes on one match to hang together (`ratings.rows.fit_clustered`). Raises LedgerError
+    when the ledger cannot be read.
+    """
+    matches: dict[int, Finished | None] = {}
+    counted: list[_Counted] = []
+    uncounted = 0
+    for vote in votes:
+        if vote.match not in matches:
+            matches[vote.match] = finished(ledger, vote.match)
+        match = matches[vote.match]
+        if match is None or not _fits(vote, match):
+            uncounted += 1
+        else:
+            counted.append(_Counted(vote, match))
+    if not counted:
+        return Audience(uncounted=uncounted)
+    names = sorted({player for one in counted for player in one.match.players.values()})
+    places = {name: place for place, name in enumerate(names)}
+    first, second = ([places[one.match.players[one.vote.shown[side]]] for one in counted] for side in (0, 1))
+    score = [_points(one.vote, one.vote.shown[0]) for one in counted]
+    fitted = fit_clustered(duels(len(names), first, second, score), [one.vote.match for one in counted])
+    return Audience(
+        _rows(fitted, names, counted),
+        len(counted),
+        len({one.vote.voter for one in counted}),
+        len({one.vote.match for one in counted}),
+        uncounted,
+        _agreement(counted),
+        fitted.connected,
+    )
+
+
+def _fits(vote: Vote, match: Finished) -> bool:
+    """Whether a vote is on this record, and about its two players."""
+    return (
+        match.record == vote.record
+        and set(vote.shown) == match.players.keys()
+        and vote.verdict in (*vote.shown, TIE)
+        and len(set(match.players.values())) == 2
+    )
 
 
 def _points(vote: Vote, label: str) -> float:
     return 0.5 if vote.verdict == TIE else float(vote.verdict == label)
 
 
-def _rows(
-    fitted: BradleyTerry, names: list[str], counted: list[tuple[Vote, _Judged]]
-) -> tuple[AudienceRow, ...]:
+def _rows(fitted: BradleyTerry, names: list[str], counted: list[_Counted]) -> tuple[AudienceRow, ...]:
     tallies = {name: [0, 0, 0] for name in names}
-    for vote, judged in counted:
-        for label, player in judged.players.items():
+    for vote, match in counted:
+        for label, player in match.players.items():
             tallies[player][int(2 - 2 * _points(vote, label))] += 1
     rows = [
         AudienceRow(
@@ -202,11 +187,11 @@ def _rows(
     return tuple(sorted(rows, key=lambda row: (row.rank, row.player)))
 
 
-def _agreement(counted: list[tuple[Vote, _Judged]]) -> float | None:
+def _agreement(counted: list[_Counted]) -> float | None:
     same = [
-        judged.scores[vote.verdict] > 0.5
-        for vote, judged in counted
-        if vote.verdict != TIE and judged.scores.get(vote.verdict, 0.5) != 0.5
+        match.scores[vote.verdict] > 0.5
+        for vote, match in counted
+        if vote.verdict != TIE and match.scores.get(vote.verdict, 0.5) != 0.5
     ]
     return sum(same) / len(same) if same else None
 

@@ -25,7 +25,6 @@ from peerage.site.votes import Ballot, ballot
 from peerage.standings import DONE
 
 Verdict: TypeAlias = Literal["first", "second", "tie"]
-VERDICTS: tuple[Verdict, ...] = ("first", "second", "tie")
 
 RECENT = 1_000
 """Pairs are drawn from so many of the newest matches."""
@@ -74,7 +73,7 @@ def voter_of(session: str) -> str:
 
 
 class Desk:
-    """Hands out pairs and takes votes. Reads and writes files, so call it from a thread; threads may share it."""
+    """Hands out pairs and takes votes. Reads and writes files: call it from threads, which may share it."""
 
     def __init__(self, ledger: Ledger, votes: Votes, random: Random | None = None) -> None:
         self._ledger = ledger
@@ -83,7 +82,7 @@ class Desk:
         self._lock = threading.Lock()
         self._tickets: OrderedDict[str, Pending] = OrderedDict()
         self._now_judging: dict[str, str] = {}
-        self._skipped: dict[str, set[int]] = {}
+        self._skipped: OrderedDict[str, set[int]] = OrderedDict()
 
     def draw(self, voter: str) -> Pending | None:
         """The pair this voter has to judge: still the same while it is not judged; None when none is left."""
@@ -123,6 +122,8 @@ class Desk:
         with self._lock:
             pending = self._of(voter, ticket)
             self._skipped.setdefault(voter, set()).add(pending.ballot.match)
+            if len(self._skipped) > TICKETS:
+                self._skipped.popitem(last=False)
             self._forget(ticket)
 
     def cast(self, voter: str, ticket: str, verdict: Verdict, at_ms: int) -> Pending:

@@ -1,0 +1,101 @@
+"""`peerage serve`: the arena in a browser, live while it is played."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from peerage.cli.options import HERE, Folder
+
+if TYPE_CHECKING:
+    from peerage.site.server import Server
+
+TOKEN = "PEERAGE_TOKEN"
+EVERYWHERE = "0.0.0.0"
+LOOPBACK = "127.0.0.1"
+
+
+class ServeError(Exception):
+    """The arena cannot be served as asked; the message says why and how to mend it."""
+
+
+def serve(
+    folder: Folder = HERE,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free port.")
+    ] = 8_000,
+    network: Annotated[
+        bool, typer.Option("--network", help="Open it to other machines, for those who have its link.")
+    ] = False,
+    vote: Annotated[bool, typer.Option("--vote", help="Let people judge pairs of answers, blind.")] = False,
+) -> None:
+    """Show the arena in a browser, live while it is played.
+
+    Reads the ledger alone and may run beside `peerage run`. Only this machine can reach it, unless --network
+    is given: then a link with a token opens it. The token is drawn anew each time, or PEERAGE_TOKEN.
+    """
+    token = _token() if network else None
+    server = _server(folder, vote, token)
+    from peerage.site.server import listening
+
+    host = EVERYWHERE if network else LOOPBACK
+    try:
+        door = listening(host, port)
+    except OSError as error:
+        raise ServeError(
+            f"port {port} cannot be had ({error.strerror or error}); name another with --port, or 0 for any"
+        ) from None
+    for line in _welcome(server, door.getsockname()[1], token, vote):
+        typer.echo(line)
+    try:
+        server.run(door)
+    except KeyboardInterrupt:
+        typer.echo("stopped")
+
+
+def _token() -> str:
+    token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
+    if not re.fullmatch(r"[A-Za-z0-9_-]{16,200}", token):
+        raise ServeError(
+            f"{TOKEN} is no token: 16 to 200 letters, digits, _ and - were expected. "
+            "Unset it, and one is drawn"
+        )
+    return token
+
+
+def _server(folder: Path, vote: bool, token: str | None) -> Server:
+    try:
+        from peerage.site.server import Server
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("peerage"):
+            raise
+        raise ServeError(
+            f"`peerage serve` needs {error.name}, which is not installed; run `pip install 'peerage[site]'`"
+        ) from None
+    return Server(folder, voting=vote, token=token)
+
+
+def _welcome(server: Server, port: int, token: str | None, vote: bool) -> list[str]:
+    from peerage.protocol import visible
+
+    matches = server.matches
+    there = f"{visible(server.settings.name)}: {matches:,} match{'' if matches == 1 else 'es'} on record"
+    if token is None:
+        at = f"http://localhost:{port}/"
+        lines = [f"{there}, at {at}"]
+    else:
+        at = f"http://{socket.gethostname()}:{port}/"
+        lines = [
+            f"{there}, open to the network at",
+            f"  {at}?token={token}",
+            "whoever has this link can read everything; nothing is encrypted on the way",
+        ]
+    if vote:
+        lines.append(f"voting is on: {at}vote.html")
+    return [*lines, "Ctrl+C stops it"]

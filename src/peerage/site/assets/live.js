@@ -1,0 +1,118 @@
+// What a server adds to the pages: they follow the arena while it is played. Text goes in as text alone.
+"use strict";
+(() => {
+  const at = new URL("..", document.currentScript.src);
+  const RENEW_MS = 5000, FOLLOW_MS = 2000;
+
+  const made = (name, text, kind) => {
+    const node = document.createElement(name);
+    if (text !== undefined) node.textContent = text;
+    if (kind) node.className = kind;
+    return node;
+  };
+  const linked = (number) => {
+    const link = made("a", number);
+    link.href = new URL(`live/${number}.html`, at);
+    return link;
+  };
+  // A name may hold what steers a terminal or the direction of text; the server makes that visible in pages.
+  const visible = (text) => String(text).replace(
+    /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu, (c) => c === "\u200d" ? c : `\\u{${c.codePointAt(0).toString(16)}}`);
+  const points = (score) => score === 0.5 ? "½" : String(Math.round(score * 100) / 100);
+
+  // ------------------------------------------------------------------ the pulse in the head of every page
+  const pulse = made("span", "", "pulse");
+  pulse.setAttribute("role", "status");
+  document.querySelector(".top").append(pulse);
+  let newest = null;
+  const beat = (on) => {
+    pulse.classList.toggle("on", on);
+    pulse.textContent = on ? (newest ? `match ${newest}` : "live") : "not connected";
+  };
+
+  // ------------------------------------------------------------------ what is in play
+  const board = document.querySelector("#playing tbody"), ended = document.querySelector("#settled");
+  const showPlaying = (matches) => board.replaceChildren(...matches.map((match) => {
+    const row = made("tr"), number = made("td", undefined, "n"), waiting = made("td", undefined, "quiet");
+    number.append(linked(match.number));
+    match.waiting.forEach((call, place) => waiting.append(
+      place ? ", " : "", visible(call.player) + " ", made("code", visible(call.key))));
+    if (!match.waiting.length) waiting.textContent = "its turn";
+    row.append(number, made("td", match.players.map(visible).join(" – ")), made("td", visible(match.topic)), waiting);
+    return row;
+  }));
+  const showSettled = (matches) => {
+    const known = new Set([...ended.children].map((line) => Number(line.dataset.number)));
+    for (const match of matches.filter((match) => !known.has(match.number))) {
+      const line = made("li");
+      line.dataset.number = match.number;
+      line.append(linked(match.number), " ");
+      match.players.forEach((player, place) => {
+        line.append(place ? " – " : "", visible(player));
+        if (match.scores.length) line.append(" ", made("b", points(match.scores[place])));
+      });
+      if (match.topic) line.append(" ", made("span", visible(match.topic), "quiet"));
+      if (match.status !== "done") line.append(" ", made("span", `void: ${visible(match.status)}`, "bad"));
+      ended.prepend(line);
+    }
+    while (ended.children.length > 12) ended.lastChild.remove();
+  };
+
+  // ------------------------------------------------------------------ pages that are fetched anew
+  const follows = document.querySelector("[data-follow]"), booth = document.querySelector(".ballot");
+  let due = 0, timer = null, shown = null;
+  const busy = () => document.hidden || String(getSelection()) ||
+    document.activeElement.matches("input, select, textarea, main button") || document.querySelector("dialog[open], main :popover-open");
+  const renew = async () => {
+    timer = null;
+    due = Date.now() + (follows ? FOLLOW_MS : RENEW_MS);
+    if (busy()) return later();
+    const answer = await fetch(location.pathname + location.search).catch(() => null);
+    if (!answer || !answer.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const main = fresh.querySelector("main"), here = document.querySelector("main");
+    if (!main || main.innerHTML === shown) return;
+    shown = main.innerHTML;
+    here.replaceChildren(...main.childNodes);
+    document.dispatchEvent(new Event("peerage:renewed"));
+  };
+  const later = () => { timer ??= setTimeout(renew, Math.max(250, due - Date.now())); };
+  const renews = follows || document.querySelector("main table.board");
+
+  // ------------------------------------------------------------------ the stream
+  let stream = null;
+  const connect = () => {
+    if (stream || document.hidden) return;
+    stream = new EventSource(new URL("events", at));
+    stream.addEventListener("open", () => beat(true));
+    stream.addEventListener("error", () => beat(false));
+    stream.addEventListener("settled", (event) => {
+      const told = JSON.parse(event.data), before = newest;
+      newest = told.newest;
+      beat(true);
+      if (ended) showSettled(told.matches);
+      if (renews && before !== null && before !== newest) later();
+    });
+    stream.addEventListener("playing", (event) => {
+      const matches = JSON.parse(event.data);
+      if (board) showPlaying(matches);
+      if (follows) later();
+    });
+    stream.addEventListener("votes", () => { if (renews && !follows) later(); });
+  };
+  // Browsers allow few connections to one server: a page that nobody sees gives its own back.
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) return connect();
+    if (stream) stream.close();
+    stream = null;
+  });
+  connect();
+
+  // ------------------------------------------------------------------ keys of the booth
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    if (event.target.matches("input:not([type=hidden]), textarea, select")) return;
+    const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+    if (target && (booth || target.matches(".next"))) target.click();
+  });
+})();

@@ -1,0 +1,172 @@
+"""The live server: the pages of `pages.page`, the JSON API, the event stream, and the audience's booth.
+
+    server = Server(folder, voting=True, token=None)
+    server.run(listening("127.0.0.1", 8000))
+
+Its own process answers requests and looks at the ledger; pages are made by workers (`server_pages`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from importlib.resources import files
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from peerage.ledger import open_ledger
+from peerage.ledger.votes import Votes
+from peerage.settings import load
+from peerage.site.api import PREFIX, failure
+from peerage.site.events import Feed
+from peerage.site.pages import TYPES
+from peerage.site.server_frame import Frame, as_json, line
+from peerage.site.server_guard import Guard
+from peerage.site.server_live import Stand
+from peerage.site.server_pages import Shelf, WorkerLost
+from peerage.site.server_worker import Job, menu
+from peerage.site.voting import Desk
+from peerage.site.voting_pages import Booth
+
+ASSETS = ("live.css", "live.js")
+"""What a server's pages load beside what all pages load."""
+GRACE_S = 3
+"""How long answers under way may take when the server stops."""
+
+_log = logging.getLogger("peerage")
+
+
+class Server:
+    """One arena, served. `token` opens it to a network; None: to this machine alone."""
+
+    def __init__(self, folder: Path, *, voting: bool, token: str | None) -> None:
+        """Raises SettingsError and LedgerError."""
+        self.settings = load(folder)
+        self._ledger = open_ledger(self.settings.ledger, folder, create=False)
+        votes = Votes(self._ledger.address, folder)
+        self._feed = Feed(self._ledger, votes)
+        self._shelf = Shelf(folder, voting, lambda: self._feed.version)
+        frame = Frame(self.settings, self._ledger, votes, menu(voting))
+        stand = Stand(frame, self._ledger, self._feed)
+        routes = [
+            Route("/events", stand.events),
+            Route("/live.html", stand.live),
+            Route("/live/{number:int}.html", stand.match),
+            *[Route(f"/assets/{name}", _asset(name)) for name in ASSETS],
+        ]
+        if voting:
+            booth = Booth(frame, Desk(self._ledger, votes), self._ledger, votes)
+            routes += [
+                Route("/vote.html", booth.vote, methods=["GET", "POST"]),
+                Route("/voted.html", booth.voted),
+                Route("/api/ballot", booth.ballot),
+                Route("/api/votes", booth.cast, methods=["POST"]),
+            ]
+        routes.append(Route("/{path:path}", self._page))
+        inner = Starlette(
+            routes=routes,
+            lifespan=self._living,
+            exception_handlers={404: _explained, 405: _explained, 500: _explained},
+        )
+        self.app: ASGIApp = Guard(inner, token)
+
+    @property
+    def matches(self) -> int:
+        """How many are on record."""
+        return self._ledger.heads()[1]
+
+    def run(self, listening: socket.socket) -> None:
+        """Serve until SIGINT or SIGTERM."""
+        config = uvicorn.Config(
+            self.app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_S,
+            limit_concurrency=None,
+        )
+        try:
+            _Uvicorn(config, self._feed).run([listening])
+        finally:
+            self._ledger.close()
+
+    @asynccontextmanager
+    async def _living(self, _: Starlette) -> AsyncIterator[None]:
+        await self._feed.look()
+        watching = asyncio.create_task(self._feed.run())
+        try:
+            yield
+        finally:
+            self._feed.close()
+            watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await watching
+            self._shelf.close()
+
+    async def _page(self, request: Request) -> Response:
+        path = request.scope["raw_path"].decode("latin-1").removeprefix("/")
+        # Pages know no query: whatever stands there is for the script in them.
+        asked = request.query_params.multi_items() if path.startswith(PREFIX) else ()
+        try:
+            made = await self._shelf.get(Job(path, tuple(asked)))
+        except WorkerLost as lost:
+            _log.error(str(lost))
+            return line(500, "this page could not be made; the log says why")
+        etag = f'"{made.etag}"'
+        headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
+        if made.status == 200 and etag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        body = made.body
+        if made.packed and "gzip" in request.headers.get("accept-encoding", ""):
+            body, headers["content-encoding"] = made.packed, "gzip"
+        return Response(body, made.status, headers, made.content_type)
+
+
+class _Uvicorn(uvicorn.Server):
+    """Ends the event streams first: they would never end by themselves."""
+
+    def __init__(self, config: uvicorn.Config, feed: Feed) -> None:
+        super().__init__(config)
+        self._feed = feed
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._feed.close()
+        await super().shutdown(sockets)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens; port 0 takes any that is free. Raises OSError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=1024)
+
+
+def _asset(name: str) -> Callable[[Request], Awaitable[Response]]:
+    body = files("peerage.site").joinpath("assets", name).read_bytes()
+    kind = TYPES[name.rpartition(".")[2]]
+
+    async def handler(_: Request) -> Response:
+        return Response(body, 200, {"cache-control": "no-cache"}, kind)
+
+    return handler
+
+
+async def _explained(request: Request, error: Exception) -> Response:
+    status = getattr(error, "status_code", 500)
+    why = {
+        404: f"there is nothing at {request.url.path}",
+        405: f"{request.method} is not for {request.url.path}",
+    }.get(status, "this could not be answered; the log says why")
+    headers = getattr(error, "headers", None) or {}
+    api = request.url.path.startswith(f"/{PREFIX}")
+    response = as_json(failure(status, why)) if api else line(status, why)
+    response.headers.update(headers)
+    return response

@@ -1,0 +1,52 @@
+"""Answers that the server makes itself: pages that only it has, JSON, and one line of text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from peerage.ledger.store import Ledger
+from peerage.ledger.votes import Votes
+from peerage.protocol import visible
+from peerage.settings import ArenaSettings
+from peerage.site.api import JSON
+from peerage.site.pages import HTML, document
+from peerage.site.reading import Menu, Site
+from peerage.site.rendering import View
+
+NOT_KEPT = {"cache-control": "no-store"}
+
+
+class Frame:
+    """Puts a page inside the frame that all pages share."""
+
+    def __init__(self, settings: ArenaSettings, ledger: Ledger, votes: Votes, menu: Menu) -> None:
+        self._settings = settings
+        self._ledger = ledger
+        self._votes = votes
+        self._menu = menu
+
+    async def page(
+        self, path: str, template: str, title: str, values: Mapping[str, Any], status: int = 200
+    ) -> Response:
+        """The page of a template at `path`, filled with `values`."""
+
+        def make() -> bytes:
+            # A new one each time: it reads three rows, while a refreshed one reads all that is new.
+            site = Site(self._settings, self._ledger, self._votes, menu=self._menu)
+            return document(site, path, View(template, title, path, values))
+
+        return Response(await asyncio.to_thread(make), status, NOT_KEPT, HTML)
+
+
+def as_json(answer: tuple[int, bytes] | tuple[int, bytes, str]) -> Response:
+    """An answer in JSON: status and body."""
+    return Response(answer[1], answer[0], NOT_KEPT, JSON)
+
+
+def line(status: int, why: str) -> Response:
+    """An answer of one line of text."""
+    return Response(f"{visible(why)}\n", status, NOT_KEPT, "text/plain; charset=utf-8")

@@ -1,0 +1,63 @@
+"""The spectators' pages: what is in play, match by match, and the stream that keeps them up to date."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from peerage.ledger.store import Ledger, LedgerError
+from peerage.site.events import Feed, playing, settled
+from peerage.site.server_frame import Frame, line
+from peerage.tables.transcript import UNDER_WAY, Transcript, transcript
+
+MOST_SPECTATORS = 2_000
+RECENT = 12
+"""Finished matches on the page of what is in play."""
+
+
+class Stand:
+    """The handlers of the spectators' pages."""
+
+    def __init__(self, frame: Frame, ledger: Ledger, feed: Feed) -> None:
+        self._frame = frame
+        self._ledger = ledger
+        self._feed = feed
+
+    async def live(self, request: Request) -> Response:
+        """`live.html`: the matches in flight and those that were just settled."""
+        flight = await asyncio.to_thread(playing, self._ledger)
+        newest = self._ledger.heads()[1]
+        recent = await asyncio.to_thread(settled, self._ledger, max(0, newest - RECENT))
+        values = {"playing": flight, "recent": recent[::-1]}
+        return await self._frame.page("live.html", "live.html", "Live", values)
+
+    async def match(self, request: Request) -> Response:
+        """`live/N.html`: a match as far as it has come."""
+        number = int(request.path_params["number"])
+        try:
+            found = await asyncio.to_thread(self._read, number)
+        except LedgerError as error:
+            return line(404, str(error))
+        values = {"match": found, "over": found.status != UNDER_WAY, "here": "live.html"}
+        return await self._frame.page(f"live/{number}.html", "live-match.html", f"Match {number}", values)
+
+    def _read(self, number: int) -> Transcript:
+        # Beyond what is issued there is nothing to look for, however large the number.
+        if number > self._ledger.heads()[0]:
+            raise LedgerError(f"there is no match {number} yet")
+        return transcript(self._ledger, number)
+
+    async def events(self, request: Request) -> Response:
+        """`events`: the stream; `Last-Event-ID` says what a spectator who comes back has seen."""
+        if self._feed.spectators >= MOST_SPECTATORS:
+            full = line(503, "every place is taken; try again in a minute")
+            full.headers["retry-after"] = "60"
+            return full
+        seen = request.headers.get("last-event-id", "")
+        after = int(seen) if seen.isascii() and seen.isdecimal() and len(seen) < 16 else None
+        stream: AsyncIterator[bytes] = self._feed.follow(after)
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        return StreamingResponse(stream, 200, headers, "text/event-stream")

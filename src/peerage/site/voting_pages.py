@@ -1,0 +1,217 @@
+"""The audience's booth on the web: a pair is shown, a vote taken, and then who wrote what.
+
+Forms for browsers, which work without a script, and the same as JSON for programs. A session is a random
+cookie that scripts cannot read. A vote needs the ticket of a pair that was shown to this very session, which
+is what keeps other sites from voting through a visitor's browser; where the browser says that a request comes
+from another site, it is refused besides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+import time
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from peerage.ledger.store import Ledger
+from peerage.ledger.votes import VotedAlready, Votes
+from peerage.site.api import failure
+from peerage.site.api_rows import Ballot, Cast, Revealed
+from peerage.site.server_frame import Frame, as_json, line
+from peerage.site.votes import finished
+from peerage.site.voting import Desk, Limit, Pending, TicketUnknown, Verdict, voter_of
+
+COOKIE = "peerage-voter"
+YEAR_S = 365 * 86_400
+MOST_BODY = 4_096
+VOTES_A_MINUTE = 30
+"""Of one session; four times as many from one address, where a classroom may sit."""
+SESSIONS_A_MINUTE = 30
+"""New ones from one address."""
+
+_SESSION = re.compile(r"[A-Za-z0-9_-]{32}").fullmatch
+
+
+class Refused(Exception):
+    """A request that is not served: an HTTP status, the reason, and seconds after which it may be."""
+
+    def __init__(self, status: int, why: str, wait_s: float = 0.0) -> None:
+        super().__init__(why)
+        self.status = status
+        self.wait_s = wait_s
+
+
+class _Session(NamedTuple):
+    cookie: str
+    new: bool
+
+    @property
+    def voter(self) -> str:
+        return voter_of(self.cookie)
+
+
+class Booth:
+    """The handlers of the voting pages and of their JSON twins."""
+
+    def __init__(self, frame: Frame, desk: Desk, ledger: Ledger, votes: Votes) -> None:
+        self._frame = frame
+        self._desk = desk
+        self._votes = votes
+        self._ledger = ledger
+        self._per_session = Limit(VOTES_A_MINUTE)
+        self._per_address = Limit(4 * VOTES_A_MINUTE)
+        self._sessions = Limit(SESSIONS_A_MINUTE)
+
+    async def vote(self, request: Request) -> Response:
+        """`vote.html`: GET shows a pair, POST takes the vote and leads to `voted.html`."""
+        try:
+            session = self._session(request)
+            if request.method != "POST":
+                return _with(session, await self._pair_page(session))
+            pending = await self._take(request, session)
+            if pending is None:
+                return _to("vote.html")
+            return _to(f"voted.html?match={pending.ballot.match}")
+        except (TicketUnknown, VotedAlready):
+            return _to("vote.html")
+        except Refused as refused:
+            return _refusal(refused, line(refused.status, str(refused)))
+
+    async def _pair_page(self, session: _Session) -> Response:
+        pending = await asyncio.to_thread(self._desk.draw, session.voter)
+        given = len(await asyncio.to_thread(self._votes.judged_by, session.voter))
+        return await self._frame.page("vote.html", "vote.html", "Vote", {"pending": pending, "given": given})
+
+    async def voted(self, request: Request) -> Response:
+        """`voted.html?match=N`: who wrote what, for those who have judged it."""
+        voter = voter_of(request.cookies.get(COOKIE, ""))
+        number = request.query_params.get("match", "")
+        revealed = None
+        if re.fullmatch("[0-9]{1,15}", number):
+            revealed = await asyncio.to_thread(self._reveal, voter, int(number))
+        if not revealed:
+            return line(404, "there is no vote of yours here; vote.html shows a pair")
+        return await self._frame.page(
+            "voted.html", "voted.html", "Your vote", {"vote": revealed, "here": "vote.html"}
+        )
+
+    async def ballot(self, request: Request) -> Response:
+        """`GET /api/ballot`: the pair that this session has to judge."""
+        try:
+            session = self._session(request)
+            pending = await asyncio.to_thread(self._desk.draw, session.voter)
+        except Refused as refused:
+            return _refusal(refused, as_json(failure(refused.status, str(refused))))
+        if pending is None:
+            return _with(session, as_json(failure(404, "there is no pair left that you have not judged")))
+        found = pending.ballot
+        first, second = (found.answers[label] for label in pending.shown)
+        shown = Ballot(pending.ticket, found.topic, found.challenge, first, second)
+        return _with(session, as_json((200, msgspec.json.encode(shown))))
+
+    async def cast(self, request: Request) -> Response:
+        """`POST /api/votes`: take a vote, and tell who wrote what."""
+        try:
+            if not request.headers.get("content-type", "").startswith("application/json"):
+                raise Refused(415, "send application/json")
+            session = self._session(request)
+            pending = await self._take(request, session)
+            if pending is None:
+                return as_json((200, b"null"))
+            revealed = await asyncio.to_thread(self._reveal, session.voter, pending.ballot.match)
+        except Refused as refused:
+            return _refusal(refused, as_json(failure(refused.status, str(refused))))
+        except (TicketUnknown, VotedAlready) as error:
+            return as_json(failure(409, str(error)))
+        return as_json((201, msgspec.json.encode(revealed)))
+
+    def _reveal(self, voter: str, number: int) -> Revealed | None:
+        """Who wrote what in a match that this voter has judged."""
+        vote, match = self._votes.given(voter, number), finished(self._ledger, number)
+        if vote is None or match is None or match.players.keys() != set(vote.shown):
+            return None
+        first, second = vote.shown
+        verdict: Verdict = "first" if vote.verdict == first else "second" if vote.verdict == second else "tie"
+        return Revealed(
+            vote.match,
+            verdict,
+            (match.players[first], match.players[second]),
+            (match.scores.get(first, 0.5), match.scores.get(second, 0.5)),
+        )
+
+    async def _take(self, request: Request, session: _Session) -> Pending | None:
+        """Record the vote in a request; None when it skips its pair."""
+        _refuse_foreign(request)
+        sent = _read(request, await _body(request))
+        now = time.monotonic()
+        wait = max(self._per_session.wait(session.voter, now), self._per_address.wait(_address(request), now))
+        if wait:
+            raise Refused(429, f"too many votes at once; go on in {wait:.0f} s", wait)
+        if sent.verdict == "skip":
+            self._desk.skip(session.voter, sent.ticket)
+            return None
+        at_ms = time.time_ns() // 1_000_000
+        return await asyncio.to_thread(self._desk.cast, session.voter, sent.ticket, sent.verdict, at_ms)
+
+    def _session(self, request: Request) -> _Session:
+        cookie = request.cookies.get(COOKIE, "")
+        if _SESSION(cookie):
+            return _Session(cookie, False)
+        wait = self._sessions.wait(_address(request), time.monotonic())
+        if wait:
+            raise Refused(429, f"too many new voters from one address; go on in {wait:.0f} s", wait)
+        return _Session(secrets.token_urlsafe(24), True)
+
+
+def _read(request: Request, body: bytes) -> Cast:
+    try:
+        if request.headers.get("content-type", "").startswith("application/json"):
+            return msgspec.json.decode(body, type=Cast)
+        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=8)
+        return msgspec.convert({name: values[-1] for name, values in fields.items()}, Cast)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise Refused(400, f"this is no vote: {error}") from None
+
+
+async def _body(request: Request) -> bytes:
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BODY:
+            raise Refused(413, f"a vote has at most {MOST_BODY} bytes")
+    return body
+
+
+def _refuse_foreign(request: Request) -> None:
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin", "null")
+    # Our pages send no referrer, for which browsers write `null`.
+    foreign = origin != "null" and urlsplit(origin).netloc != request.headers.get("host", "")
+    if site not in (None, "same-origin", "none") or (site is None and foreign):
+        raise Refused(403, "a vote is taken from the voting page of this server alone")
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _with(session: _Session, response: Response) -> Response:
+    """The response, with the cookie of a session that is new."""
+    if session.new:
+        response.set_cookie(COOKIE, session.cookie, max_age=YEAR_S, httponly=True, samesite="lax")
+    return response
+
+
+def _to(where: str) -> Response:
+    return Response(status_code=303, headers={"location": where, "cache-control": "no-store"})
+
+
+def _refusal(refused: Refused, response: Response) -> Response:
+    if refused.wait_s:
+        response.headers["retry-after"] = str(int(refused.wait_s) + 1)
+    return response
