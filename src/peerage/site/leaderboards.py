@@ -1,99 +1,183 @@
-"""The leaderboard of each track: the first page."""
+"""The leaderboard, whole or of one topic or game, of each track: the first page and its sisters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from peerage.site.addresses import slug
+from peerage.site.charts import Chart, frontier, trajectories
+from peerage.site.course import COLOURED, before, course, moves
+from peerage.site.drawing import chart
 from peerage.site.reading import Site
 from peerage.site.rendering import View
-from peerage.tables.leaderboard import Row
+from peerage.tables.history import frontier as offers
+from peerage.tables.leaderboard import Board, Row
+from peerage.tables.tracks import Track
 
-TITLES = {
-    "bt": (
-        "Bradley-Terry",
-        "The strengths under which all results together are the most likely; 95 % intervals.",
-    ),
-    "raw": ("Elo", "Sequential Elo: what every match moved, in order."),
-    "cost": ("Cost Elo", "Sequential Elo that charges a contestant for what its answer cost."),
-    "trueskill": (
-        "TrueSkill",
-        "μ − 3σ, what one can be sure of; the intervals are those of the mean skill μ.",
-    ),
+NAMES: Mapping[Track, str] = {
+    "bt": "Bradley-Terry",
+    "trueskill": "TrueSkill",
+    "raw": "Elo",
+    "cost": "Cost Elo",
+    "glicko2": "Glicko-2",
 }
 
-WIDTH = 160
-"""Of the drawn interval, in pixels."""
+WIDTH = 150
+"""Of a drawn interval, in pixels."""
+
+
+class Filter(NamedTuple):
+    """What a leaderboard is of: a track, over one game or topic or everything."""
+
+    track: Track
+    game: str = ""
+    topic: str = ""
 
 
 class Line(NamedTuple):
-    """A row with its interval drawn: pixels from the left of `WIDTH`; `low` and `high` None without one."""
+    """A row with its interval drawn, pixels from the left of `WIDTH`, the names of those it is statistically
+    tied with, and how many ranks it rose of late (None for a newcomer)."""
 
     row: Row
     at: float
     low: float | None
     high: float | None
     tied: tuple[str, ...]
+    rose: int | None
 
 
-def address(site: Site, track: str) -> str:
-    """Where the leaderboard of `track` stands."""
-    return "index.html" if track == site.track else f"leaderboard/{track}.html"
+def address(site: Site, wanted: Filter) -> str:
+    """Where a leaderboard stands."""
+    if wanted.game or wanted.topic:
+        kind, name = ("game", wanted.game) if wanted.game else ("topic", wanted.topic)
+        return f"leaderboard/{wanted.track}/{kind}-{slug(name)}.html"
+    return "index.html" if wanted.track == site.track else f"leaderboard/{wanted.track}.html"
+
+
+def filters(site: Site) -> Iterator[Filter]:
+    """Every leaderboard there is: each track over everything; the game's own track by game and by topic."""
+    yield from (Filter(track) for track in site.tracks)
+    everything = site.board()
+    for counts, key in ((everything.games, "game"), (everything.topics, "topic")):
+        if len(counts) > 1:
+            yield from (Filter(site.track, **{key: name}) for name in counts if name)
 
 
 def paths(site: Site) -> Iterator[str]:
-    yield from (address(site, track) for track in site.tracks if track != site.track)
+    yield from (address(site, wanted) for wanted in filters(site))
 
 
 def view(site: Site, path: str) -> View | None:
-    found = next((track for track in site.tracks if address(site, track) == path), None)
-    if found is None:
+    if path != "index.html" and not path.startswith("leaderboard/"):
         return None
-    rows = site.table(found)
-    title, about = TITLES[found]
+    wanted = next((one for one in filters(site) if address(site, one) == path), None)
+    return None if wanted is None else _view(site, wanted)
+
+
+def _view(site: Site, wanted: Filter) -> View:
+    found = site.board(*wanted)
+    everything = not (wanted.game or wanted.topic)
+    name = wanted.topic or wanted.game
+    title = " · ".join(
+        filter(None, ("Leaderboard", name, "" if wanted.track == site.track else NAMES[wanted.track]))
+    )
+    others = list(filters(site))
     return View(
         "leaderboard.html",
-        "Leaderboard" if found == site.track else f"Leaderboard: {title}",
+        title,
         "index.html",
         {
-            "track": found,
-            "about": about,
-            "tracks": [(track, TITLES[track][0], address(site, track)) for track in site.tracks],
-            "lines": lines(rows),
+            "found": found,
+            "name": name,
+            "heading": found.rows and found.rows[0].player,
+            "lines": lines(found, moves(site, wanted.track) if everything else {}),
+            "since": before(site.number),
             "width": WIDTH,
-            "shown": "tenths" if found == "trueskill" else "whole",
-            "spent": sum(row.cost_usd or 0.0 for row in rows),
-            "notes": list(dict.fromkeys(note for row in rows for note in row.notes)),
+            "tenths": wanted.track == "trueskill",
+            "tracks": [
+                (one, NAMES[one.track], address(site, one)) for one in others if not (one.game or one.topic)
+            ],
+            "narrower": [
+                (one, one.topic or one.game, address(site, one)) for one in others if one.game or one.topic
+            ],
+            "wanted": wanted,
+            "decided": sum(found.games.values()) if everything else (found.topics | found.games)[name],
+            "unknown": any(row.cost_usd is None for row in found.rows),
+            "spent": sum(row.cost_usd or 0.0 for row in found.rows),
+            "shared": found.notes,
+            "own": [
+                (row.player, note) for row in found.rows for note in row.notes if note not in found.notes
+            ],
+            "charts": list(_charts(site, wanted.track, found)) if everything else [],
+            "data": f"data/leaderboard-{wanted.track}" if everything else "",
         },
     )
 
 
-def lines(rows: Sequence[Row]) -> list[Line]:
+def lines(found: Board, rose: Mapping[str, int]) -> list[Line]:
     """The rows with their intervals drawn to one scale."""
-    ranked = [row for row in rows if row.rank is not None]
+    ranked = [row for row in found.rows if row.rank is not None]
     ends = [end for row in ranked for end in (row.lower, row.rating, row.upper) if end is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     scale = (WIDTH - 8) / ((high - low) or 1.0)
+    tied: dict[str, list[str]] = {}
+    for one, other in found.tied:
+        tied.setdefault(one, []).append(other)
+        tied.setdefault(other, []).append(one)
 
     def place(value: float | None) -> float | None:
         return None if value is None else round(4 + (value - low) * scale, 1)
 
     return [
-        Line(row, place(row.rating) or 0.0, place(row.lower), place(row.upper), tied_with(row, ranked))
-        for row in rows
+        Line(
+            row,
+            place(row.rating) or 0.0,
+            place(row.lower),
+            place(row.upper),
+            tuple(tied.get(row.player, ())),
+            rose.get(row.player),
+        )
+        for row in found.rows
     ]
 
 
-def tied_with(row: Row, rows: Sequence[Row]) -> tuple[str, ...]:
-    """The players whose interval overlaps that of `row`: who is better is not settled between them."""
-    if row.lower is None or row.upper is None:
-        return ()
-    return tuple(
-        other.player
-        for other in rows
-        if other.player != row.player
-        and other.lower is not None
-        and other.upper is not None
-        and other.lower <= row.upper
-        and row.lower <= other.upper
-    )
+def _charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
+    ranked = [row for row in found.rows if row.rank is not None]
+    plane = priced(ranked)
+    if any(offer["cost"] for offer in plane):
+        yield chart(
+            site,
+            "Cost against quality",
+            "Joined: nobody is rated as high for less. Bars are 95 % intervals.",
+            f"frontier-{track}",
+            plane,
+            lambda: frontier(plane, "the arena's cost unit"),
+        )
+    if site.number > 1 and ranked:
+        points = course(site, track)
+        names = [row.player for row in ranked[:COLOURED]]
+        yield chart(
+            site,
+            "Ratings over the matches",
+            f"{NAMES[track]} computed anew after so many matches; 95 % bands for the first {len(names)}.",
+            f"course-{track}",
+            points,
+            lambda: trajectories(points, names, f"{NAMES[track]} rating"),
+        )
+
+
+def priced(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The cost-quality plane of a leaderboard, cheapest first; see `charts.frontier`."""
+    at = {row.player: row for row in rows}
+    return [
+        {
+            "player": offer.player,
+            "cost": offer.cost_per_match,
+            "rating": round(offer.rating, 2),
+            "low": at[offer.player].lower,
+            "high": at[offer.player].upper,
+            "best": offer.best,
+        }
+        for offer in offers(rows)
+    ]

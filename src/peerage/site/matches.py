@@ -1,45 +1,129 @@
 """Transcripts: twenty matches to a page, each with an address of its own, `matches/21.html#m37`.
 
 With an address to one match the page shows that match alone (`:target` in the style sheet), so it reads like
-a page of its own, without a script; an arena of 100,000 matches stays 5,000 files.
+a page of its own, without a script; an arena of 100,000 matches stays 5,000 files. The index that the browser
+searches comes in pieces, as scripts, since a page in a plain folder may not fetch anything else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
-from peerage.site.reading import BUNDLE, Site, bundle
+import msgspec
+
+from peerage.ledger.store import Summary
+from peerage.protocol import visible
+from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
+from peerage.site.charts import embedded
+from peerage.site.reading import Site
 from peerage.site.rendering import View
+
+NEWEST = 100
+"""Matches listed where no script runs."""
+
+STAGES = {
+    "author": "The challenge is written",
+    "committee": "A committee votes on it",
+    "contestant": "The contestants",
+    "judge": "The judges",
+    "sandbox": "Programs run",
+}
 
 
 def paths(site: Site) -> Iterator[str]:
     yield "matches.html"
     yield from (f"matches/{first}.html" for first in range(1, site.number + 1, BUNDLE))
+    yield from (f"data/matches-{first}.js" for first in range(1, site.number + 1, SHARD))
 
 
-def view(site: Site, path: str) -> View | None:
+def view(site: Site, path: str) -> View | bytes | None:
     if path == "matches.html":
-        newest = site.summaries[-100:][::-1]
-        return View(
-            "matches.html", "Matches", "matches.html", {"newest": newest, "bundle": bundle, "size": BUNDLE}
-        )
-    folder, _, name = path.rpartition("/")
-    first = name.removesuffix(".html")
-    if folder != "matches" or not first.isascii() or not first.isdecimal() or len(first) > 12:
-        return None
-    number = int(first)
-    if number != bundle(number) or not 1 <= number <= site.number or first != str(number):
-        return None
-    last = min(number + BUNDLE - 1, site.number)
+        return _index(site)
+    first = number_in(path, "matches", ".html")
+    if first is not None and first == first_of(first, BUNDLE) and first <= site.number:
+        return _bundle(site, first)
+    name = path.removeprefix("data/matches-")
+    if name != path:
+        first = number_in(f"data/{name}", "data", ".js")
+        if first is not None and first == first_of(first, SHARD) and first <= site.number:
+            return shard(site, first)
+    return None
+
+
+def _bundle(site: Site, first: int) -> View:
+    last = min(first + BUNDLE - 1, site.number)
     return View(
         "match.html",
-        f"Matches {number} to {last}",
+        f"Matches {first} to {last}" if last > first else f"Match {first}",
         "matches.html",
         {
-            "stories": site.reader.stories(number, last),
-            "first": number,
+            "stories": site.reader.stories(first, last),
+            "first": first,
             "last": last,
-            "reader": site.reader,
             "size": BUNDLE,
+            "stages": STAGES,
         },
     )
+
+
+def _index(site: Site) -> View:
+    names, topics, statuses = vocabulary(site.summaries)
+    catalogue = {
+        "players": [visible(name) for name in names],
+        "pages": [slug(name) for name in names],
+        "topics": [visible(topic) for topic in topics],
+        "statuses": [visible(status) for status in statuses],
+        "matches": site.number,
+        "shard": SHARD,
+        "bundle": BUNDLE,
+        "epoch": site.summaries[0].at_ms if site.summaries else 0,
+    }
+    return View(
+        "matches.html",
+        "Matches",
+        "matches.html",
+        {
+            "newest": site.summaries[-NEWEST:][::-1],
+            "catalogue": embedded(catalogue),
+            "thousands": list(range(1, site.number + 1, 1000)) if site.number > 1000 else [],
+        },
+    )
+
+
+def vocabulary(rows: Sequence[Summary]) -> tuple[list[str], list[str], list[str]]:
+    """Players, topics and statuses of matches, each in the order of the first match that has it: places that
+    further matches never move."""
+    players: dict[str, None] = {}
+    topics: dict[str, None] = {}
+    statuses: dict[str, None] = {}
+    for row in rows:
+        topics[row.topic] = statuses[row.status] = None
+        for player in row.players:
+            players[player] = None
+    return list(players), list(topics), list(statuses)
+
+
+def shard(site: Site, first: int) -> bytes:
+    """A piece of the index as a script: columns of the matches from `first` on.
+
+    `p` are the contestants' places in the catalogue, match by match, `s` their scores (none for a void
+    match), `t` and `v` the places of topic and status, `c` the cost in millionths of a dollar; `e` is when
+    the first one ended, in seconds since the first of all, `d` the seconds since the match before.
+    """
+    names, topics, statuses = (
+        {name: place for place, name in enumerate(words)} for words in vocabulary(site.summaries)
+    )
+    rows = site.summaries[first - 1 : first - 1 + SHARD]
+    times = [row.at_ms // 1000 for row in rows]
+    columns: Mapping[str, Any] = {
+        "p": [[names[player] for player in row.players] for row in rows],
+        "s": [list(row.scores) for row in rows],
+        "t": [topics[row.topic] for row in rows],
+        "v": [statuses[row.status] for row in rows],
+        "c": [row.spent_nano // 1000 for row in rows],
+        "e": times[0] - site.summaries[0].at_ms // 1000,
+        "d": [after - before for before, after in pairwise([times[0], *times])],
+    }
+    return b"peerageShard(%d,%b)\n" % (first, msgspec.json.encode(columns))

@@ -8,11 +8,23 @@ Addresses in pages are relative, so that they hold on any host, under any prefix
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from hashlib import sha256
-from importlib.resources import files
+from importlib import resources
 from typing import NamedTuple
 
-from peerage.site import leaderboards, matches
+from peerage.site import (
+    challenges,
+    costs,
+    files,
+    leaderboards,
+    matches,
+    method,
+    officials,
+    players,
+    votes_page,
+)
+from peerage.site.charts import bundle
 from peerage.site.reading import Site
 from peerage.site.rendering import View, render
 
@@ -41,41 +53,55 @@ class Page(NamedTuple):
     etag: str
 
 
+LIBRARY = "vega.js"
+"""What draws charts anew in the browser, with tooltips; pages are complete without it."""
+
+MENU = (
+    ("index.html", "Leaderboard"),
+    ("matches.html", "Matches"),
+    ("games.html", "Games"),
+    ("challenges.html", "Challenges"),
+    ("judges.html", "Judges"),
+    ("costs.html", "Costs"),
+    ("method.html", "Method"),
+    ("ledger.html", "Ledger"),
+)
+
+ASSETS = ("site.css", "site.js", "charts.js", "matches.js", "replay.js")
+
+_ROOMS = (leaderboards, players, matches, challenges, officials, costs, method, files, votes_page)
+
+
 def page(site: Site, path: str) -> Page | None:
     """What stands at `path` (no leading slash; empty is the first page); None when nothing does."""
     path = path or "index.html"
     kind = TYPES.get(path.rpartition(".")[2])
-    body = None if kind is None else _asset(path) if path.startswith("assets/") else _made(site, path)
+    body = None if kind is None else _body(site, path)
     return None if body is None or kind is None else Page(body, kind, sha256(body).hexdigest()[:32])
 
 
 def paths(site: Site) -> Iterator[str]:
     """Every path at which something stands."""
-    yield "index.html"
-    yield from leaderboards.paths(site)
-    yield from matches.paths(site)
-    yield from (f"assets/{name}" for name in ASSETS)
+    for room in _ROOMS:
+        yield from room.paths(site)
+    yield from (f"assets/{name}" for name in (*ASSETS, LIBRARY))
 
 
-MENU = (
-    ("index.html", "Leaderboard"),
-    ("matches.html", "Matches"),
-)
-
-ASSETS = ("site.css", "site.js")
-
-
-def _asset(path: str) -> bytes | None:
-    name = path.removeprefix("assets/")
-    return files("peerage.site").joinpath("assets", name).read_bytes() if name in ASSETS else None
-
-
-def _made(site: Site, path: str) -> bytes | None:
-    for view in (leaderboards.view, matches.view):
-        found = view(site, path)
+def _body(site: Site, path: str) -> bytes | None:
+    if path.startswith("assets/"):
+        return _asset(path.removeprefix("assets/"))
+    for room in _ROOMS:
+        found = room.view(site, path)
         if found is not None:
-            return document(site, path, found)
+            return found if isinstance(found, bytes) else document(site, path, found)
     return None
+
+
+@cache
+def _asset(name: str) -> bytes | None:
+    if name == LIBRARY:
+        return bundle().encode()
+    return resources.files("peerage.site").joinpath("assets", name).read_bytes() if name in ASSETS else None
 
 
 def document(site: Site, path: str, view: View) -> bytes:
@@ -85,7 +111,7 @@ def document(site: Site, path: str, view: View) -> bytes:
         {
             "site": site,
             "policy": POLICY,
-            "menu": (*MENU, *site.menu),
+            "menu": (*MENU, *votes_page.menu(site), *site.menu),
             "root": "../" * path.count("/"),
             "title": view.title,
             "here": view.here,

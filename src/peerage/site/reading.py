@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +17,8 @@ from peerage.site.charts import Drawn
 from peerage.site.moment import Moment
 from peerage.site.story import Reader
 from peerage.standings import NOBODY, after_all, elo_settings, pinned_rating
-from peerage.tables.leaderboard import Board, board
+from peerage.tables.judges import JudgesReport, judges
+from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.played import Played, Scope
 from peerage.tables.stats import Stats, stats
 from peerage.tables.tracks import METHODS, TRACKS, Ratings, Track
@@ -27,15 +26,13 @@ from peerage.tables.tracks import METHODS, TRACKS, Ratings, Track
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""
 
-BUNDLE = 20
-"""Matches on one page of transcripts. Fixed, so that the address of a match never changes."""
-
 
 class Site:
     """An arena up to record `number`, whose chain value is `chain` (hex).
 
-    Reads and computes what a page needs when it is first asked for, and keeps it. `refreshed` gives the next
-    moment. Threads may share it: at worst two of them compute the same.
+    `ledger` may have gone on since; pages read `moment`, where it ends with this record. What a page needs is
+    computed when it is first asked for, and kept. `refreshed` gives the next moment. Threads may share a
+    site: at worst two of them compute the same.
     """
 
     def __init__(
@@ -50,8 +47,8 @@ class Site:
         self.settings = settings
         self.votes = votes
         self.menu = menu
-        self.source = ledger
-        self.ledger = Moment(ledger, number, before.ledger.narrow if before else ())
+        self.ledger = ledger
+        self.moment = Moment(ledger, number, before.summaries if before else ())
         self.number = number
         self.chain = next((row.chain for row in ledger.records(number, number)), GENESIS).hex()
         self._boards: dict[tuple[str, str, str], Board] = {}
@@ -71,13 +68,13 @@ class Site:
 
     def refreshed(self) -> Site:
         """The arena as it is now: this site itself while no match was added to it."""
-        if self.source.heads()[1] == self.number:
+        if self.ledger.heads()[1] == self.number:
             return self
-        return Site(self.settings, self.source, self.votes, self, self.menu)
+        return Site(self.settings, self.ledger, self.votes, self, self.menu)
 
     def close(self) -> None:
         """Release the ledger, which refreshed sites share."""
-        self.source.close()
+        self.ledger.close()
 
     @property
     def track(self) -> Track:
@@ -96,14 +93,18 @@ class Site:
         """The leaderboard of one track, by default the game's own, over one game or topic or all."""
         wanted = (track or self.track, game, topic)
         if wanted not in self._boards:
-            self._boards[wanted] = board(self.ledger, self.settings, wanted[0], Scope(game, topic))
+            self._boards[wanted] = board(self.moment, self.settings, wanted[0], Scope(game, topic))
         return self._boards[wanted]
+
+    def table(self, track: str = "") -> Sequence[Row]:
+        """The rows of the leaderboard of one track, by default the game's own."""
+        return self.board(track).rows
 
     def earlier(self, track: Track, number: int) -> Ratings:
         """The ratings of one track as they were after match `number`."""
         if (track, number) not in self._courses:
-            played = Played(self.ledger.earlier(number), Scope())
-            rating = pinned_rating(self.ledger.meta(), self.settings.rating)
+            played = Played(self.moment.earlier(number), Scope())
+            rating = pinned_rating(self.moment.meta(), self.settings.rating)
             standings = after_all(NOBODY, played.finished, elo_settings(rating))
             self._courses[track, number] = METHODS[track](played, rating, standings)
         return self._courses[track, number]
@@ -111,26 +112,19 @@ class Site:
     @property
     def summaries(self) -> Sequence[Summary]:
         """The narrow table up to this moment."""
-        return self.ledger.narrow
+        return self.moment.narrow
 
     @cached_property
     def stats(self) -> Stats:
         """What players, judges and authors did."""
-        return stats(self.ledger, self.settings)
+        return stats(self.moment, self.settings)
+
+    @cached_property
+    def judges(self) -> JudgesReport:
+        """How the judges judge."""
+        return judges(self.moment, self.settings)
 
     @cached_property
     def reader(self) -> Reader:
         """Reads matches as stories."""
-        return Reader(self.ledger)
-
-
-def slug(name: str) -> str:
-    """A name as part of an address: readable, and told apart by its digest whatever characters it holds."""
-    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{plain}-{digest}" if plain else digest
-
-
-def bundle(number: int) -> int:
-    """The first match on the page of transcripts that holds match `number`."""
-    return (number - 1) // BUNDLE * BUNDLE + 1
+        return Reader(self.moment)

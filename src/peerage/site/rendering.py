@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from peerage.protocol import visible
+from peerage.site.addresses import match_page, player_page, slug
 
 DASH = "–"
 
@@ -44,6 +45,13 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals |= {
+        "match_page": match_page,
+        "player_page": player_page,
+        "slug": slug,
+        "percent": percent,
+        "sign": sign,
+    }
     made.filters |= {
         "money": money,
         "whole": whole,
@@ -53,6 +61,8 @@ def environment() -> Environment:
         "day": day,
         "time": moment,
         "ranks": ranks,
+        "score": score,
+        "sign": sign,
         "wbr": breakable,
     }
     return made
@@ -93,6 +103,18 @@ def day(at_ms: int) -> str:
 def moment(at_ms: int) -> str:
     """A minute in UTC."""
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def score(value: float) -> str:
+    """A score, a half as ½."""
+    if value % 1 == 0.5 and value >= 0:
+        return f"{value:.0f}½" if value > 1 else "½"
+    return f"{value:g}"
+
+
+def sign(value: float | None) -> str:
+    """A difference, with its sign."""
+    return DASH if value is None else f"{value:+.2f}".replace("-", "−")
 
 
 def ranks(span: tuple[int, int] | None) -> str:

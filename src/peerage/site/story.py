@@ -8,6 +8,8 @@ quality never appears.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
 from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
@@ -19,26 +21,29 @@ from peerage.challenges.drafting import Draft
 from peerage.engine.codec import (
     Part,
     by_hex,
+    read_answer,
     read_fixture,
     read_form,
-    read_provenance,
     read_record,
-    read_reply,
     read_shown,
+    read_templates,
 )
 from peerage.engine.records import answered_first
 from peerage.judging.panel import Ballot
-from peerage.ledger.merkle import GENESIS, leaf
+from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Seat
 from peerage.protocol import SANDBOX, AnyKind, Chosen, Role, Unusable, ran
 
+FORM = '{"role":'
+"""How a stored form begins."""
+
+_shown = lru_cache(maxsize=4096)(read_shown)  # thousands of matches ask a judge in the same words
+
 
 class Step(NamedTuple):
     """One request and its reply, as `tables.views.ExchangeView`; `parts` are what filled the form `form`.
-
-    `digest` is its leaf in the match's Merkle tree, in hex, empty without a reply.
-    """
+    `reply` of a choice is its reason."""
 
     key: str
     label: str
@@ -57,7 +62,14 @@ class Step(NamedTuple):
     model: str
     truncated: bool
     attempts: int
+
+
+class Form(NamedTuple):
+    """What many requests share: the digest that they name it by (hex), and its messages with their places."""
+
     digest: str
+    role: Role
+    messages: tuple[tuple[str, str], ...]
 
 
 class Story(NamedTuple):
@@ -78,6 +90,37 @@ class Story(NamedTuple):
     def players(self) -> dict[str, str]:
         """Who sits at each label."""
         return {seat.label: seat.player for seat in self.fixture.all_seats()}
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The number of each step, counted from 1, by its request's key."""
+        keys = [step.key for _, steps in self.groups for step in steps]
+        return {key: place for place, key in enumerate(keys, 1)}
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """What judges' replies said, by key: the preferred contestant by its own label, whatever label the
+        judge saw it under."""
+        players = self.players
+        return {
+            f"{ballot.judge}/{order}": f"for {verdict}, {players[verdict]}" if verdict in players else verdict
+            for ballot in self.ballots
+            for order, verdict in ballot.verdicts.items()
+        }
+
+    @property
+    def verdict(self) -> str:
+        """What the match came to, in words."""
+        outcome = self.record.outcome
+        if outcome.void:
+            return f"void: {outcome.void}"
+        winners = [seat.player for seat in self.contestants if outcome.scores.get(seat.label) == self.best]
+        what = f"{winners[0]} wins" if len(winners) == 1 else f"a tie of {' and '.join(winners)}"
+        decided, share = outcome.detail.get("decided"), outcome.detail.get("share")
+        if isinstance(share, float) and len(self.fixture.seats) == 2:
+            share = max(share, 1 - share)
+            return f"{what}, {decided} with {100 * share:.0f} % of their weight"
+        return f"{what}, {decided}" if decided else what
 
     @property
     def best(self) -> float:
@@ -118,9 +161,14 @@ class Reader:
             yield self._story(issued, row, summary, exchanges.get(row.number, []), before)
             before = row.chain
 
-    def text(self, part: Part) -> str:
-        """What filled a place that no reply filled."""
-        return self._texts(part.digest) if part.digest else part.text
+    def forms(self) -> list[Form]:
+        """Every form of request on record, by role."""
+        found: list[Form] = []
+        for digest, text in self._ledger.texts().items():
+            if text.startswith(FORM):
+                with suppress(msgspec.MsgspecError):  # something else that begins like one
+                    found.append(Form(digest.hex(), read_form(text)[0], read_templates(text)))
+        return sorted(found, key=attrgetter("role", "digest"))
 
     def _story(
         self, issued: FixtureRow, row: RecordRow, summary: Summary, exchanges: list[Exchange], before: bytes
@@ -145,16 +193,15 @@ class Reader:
 
     def _step(self, exchange: Exchange, attempts: int) -> Step:
         key, player = exchange.key, exchange.player
-        shown = read_shown(exchange.request)
+        shown = _shown(exchange.request)
         label, form, parts = (SANDBOX, "", ()) if shown is None else shown
         role, kind = ("sandbox", None) if shown is None else self._form(form)
         if exchange.reply is None:
             return Step(
                 key, label, role, player, form, parts, "waiting", "", "", "", None, None, None, None, "",
-                False, attempts, "",
+                False, attempts,
             )  # fmt: skip
-        raw = read_reply(key, exchange.reply)
-        made = read_provenance(exchange.reply)
+        raw, made = read_answer(key, exchange.reply)
         status, reply, reason, choice = str(raw.status), raw.text, raw.reason, ""
         if kind is None and status == "ok":
             done = ran(raw.text)
@@ -185,7 +232,6 @@ class Reader:
             made.model,
             made.truncated,
             attempts,
-            leaf(key, player, exchange.request, exchange.reply).hex(),
         )
 
     def _form(self, digest: str) -> tuple[Role, AnyKind]:

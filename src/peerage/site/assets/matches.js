@@ -1,0 +1,147 @@
+// Searches all matches in the browser. Their index comes in pieces, as scripts, newest first, since a page in
+// a plain folder may not fetch anything else; the search stands in the address: #player=…&topic=…
+"use strict";
+
+const SHOWN = 100;
+const catalogue = JSON.parse(document.getElementById("catalogue").textContent);
+const form = document.getElementById("search");
+const body = document.querySelector("#matches tbody");
+const found = document.getElementById("found");
+const newest = [...body.rows];
+const shards = new Map();
+let run = 0;
+
+window.peerageShard = (first, columns) => shards.set(first, columns);
+
+function load(first) {
+  if (shards.has(first)) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const script = document.createElement("script");
+    script.src = `data/matches-${first}.js`;
+    script.addEventListener("load", () => resolve(true));
+    script.addEventListener("error", () => resolve(false));
+    document.head.append(script);
+  });
+}
+
+function wantedOf() {
+  const data = new FormData(form);
+  const place = (name) => {
+    const text = String(data.get(name)).trim();
+    return text === "" ? null : catalogue.players.indexOf(text);
+  };
+  return {
+    player: place("player"),
+    against: place("against"),
+    topic: data.get("topic") === "" ? null : Number(data.get("topic")),
+    result: data.get("result"),
+  };
+}
+
+function fits(wanted, players, scores, topic) {
+  if (wanted.topic !== null && topic !== wanted.topic) return false;
+  const at = wanted.player === null ? -1 : players.indexOf(wanted.player);
+  if (wanted.player !== null && at < 0) return false;
+  if (wanted.against !== null && !players.includes(wanted.against)) return false;
+  if (wanted.result === "") return true;
+  if (wanted.result === "void") return scores.length === 0;
+  if (scores.length === 0) return false;
+  const best = Math.max(...scores);
+  const tied = scores.filter((score) => score === best).length > 1;
+  if (wanted.result === "tied") return tied && (at < 0 || scores[at] === best);
+  if (at < 0) return !tied;
+  return wanted.result === "won" ? scores[at] === best && !tied : scores[at] < best;
+}
+
+const points = (score) => (score === 0.5 ? "½" : String(Math.round(score * 100) / 100));
+
+function line(number, columns, at, seconds) {
+  const row = document.createElement("tr");
+  const cell = (text, style) => {
+    const made = row.insertCell();
+    made.className = style;
+    made.append(text);
+    return made;
+  };
+  const link = document.createElement("a");
+  const first = number - ((number - 1) % catalogue.bundle);
+  link.href = `matches/${first}.html#m${number}`;
+  link.textContent = String(number);
+  cell(link, "n");
+  const who = cell("", "");
+  columns.p[at].forEach((player, seat) => {
+    if (seat) who.append(" · ");
+    who.append(catalogue.players[player]);
+    if (columns.s[at].length) {
+      const score = document.createElement("b");
+      score.textContent = ` ${points(columns.s[at][seat])}`;
+      who.append(score);
+    }
+  });
+  if (!columns.s[at].length) {
+    const chip = document.createElement("span");
+    chip.className = "chip no";
+    chip.textContent = catalogue.statuses[columns.v[at]];
+    who.append(" ", chip);
+  }
+  cell(catalogue.topics[columns.t[at]], "spare");
+  const dollars = columns.c[at] / 1e6;
+  cell(dollars === 0 || dollars >= 1 ? `$${dollars.toFixed(2)}` : `$${dollars.toFixed(dollars >= 0.001 ? 4 : 6)}`, "n spare");
+  cell(`${new Date(catalogue.epoch + seconds * 1000).toISOString().slice(0, 16).replace("T", " ")} UTC`, "spare");
+  return row;
+}
+
+async function search() {
+  const mine = ++run;
+  const wanted = wantedOf();
+  if (wanted.player === null && wanted.against === null && wanted.topic === null && wanted.result === "") {
+    body.replaceChildren(...newest);
+    found.textContent = "";
+    return;
+  }
+  found.textContent = "Searching …";
+  const rows = [];
+  let count = 0;
+  let missing = false;
+  for (let first = catalogue.matches - ((catalogue.matches - 1) % catalogue.shard); first >= 1; first -= catalogue.shard) {
+    missing = !(await load(first)) || missing;
+    if (mine !== run) return; // another search has begun
+    const columns = shards.get(first);
+    if (!columns) continue;
+    let seconds = 0;
+    const times = columns.d.map((step) => (seconds += step));
+    for (let at = columns.t.length - 1; at >= 0; at--) {
+      if (!fits(wanted, columns.p[at], columns.s[at], columns.t[at])) continue;
+      count += 1;
+      if (rows.length < SHOWN) rows.push(line(first + at, columns, at, columns.e + times[at]));
+    }
+  }
+  body.replaceChildren(...rows);
+  found.textContent = `${count.toLocaleString("en")} matches` +
+    (count > rows.length ? `, the newest ${rows.length} of them shown` : "") +
+    (missing ? "; a part of the index could not be loaded" : "");
+}
+
+function begin() {
+  const names = document.getElementById("players");
+  names.append(...catalogue.players.map((name) => new Option(name)));
+  form.elements.topic.append(...catalogue.topics.map((topic, place) => new Option(topic || "none stated", String(place))));
+  const stated = new URLSearchParams(location.hash.slice(1));
+  for (const [name, value] of stated) {
+    const field = form.elements.namedItem(name);
+    if (field) field.value = name === "topic" ? String(catalogue.topics.indexOf(value)) : value;
+  }
+  form.hidden = false;
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", () => {
+    const state = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) {
+      if (value !== "") state.set(name, name === "topic" ? catalogue.topics[Number(value)] : String(value));
+    }
+    history.replaceState(null, "", `#${state}`);
+    search();
+  });
+  search();
+}
+
+begin();

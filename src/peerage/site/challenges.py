@@ -1,0 +1,126 @@
+"""What players were asked: games and their rules, and the challenges of the newest matches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from peerage.games import GAMES
+from peerage.site.reading import Site
+from peerage.site.rendering import View
+from peerage.site.story import Story
+from peerage.standings import DONE
+
+NEWEST = 60
+
+
+class Posed(NamedTuple):
+    """A challenge as it was posed in match `number`.
+
+    `texts` are by stage; `authors` wrote them, empty for what was drawn or given; `approval` is the share of
+    the committee that approved, `drafts` how many were written. `results` tell what became of each
+    contestant.
+    """
+
+    number: int
+    topic: str
+    texts: dict[str, str]
+    authors: tuple[str, ...]
+    approval: float | None
+    drafts: int
+    results: tuple[tuple[str, str], ...]
+
+
+class Played(NamedTuple):
+    """A game as this arena plays it; `voids` count void matches by reason."""
+
+    name: str
+    about: str
+    tracks: tuple[str, ...]
+    matches: int
+    decided: int
+    voids: dict[str, int]
+    rules: dict[str, Any]
+
+
+def paths(site: Site) -> Iterator[str]:
+    yield from ("games.html", "challenges.html")
+
+
+def view(site: Site, path: str) -> View | None:
+    if path == "games.html":
+        return View("games.html", "Games", "games.html", {"games": list(games(site))})
+    if path == "challenges.html":
+        newest = [
+            posed(story) for story in site.reader.stories(max(1, site.number - NEWEST + 1), site.number)
+        ]
+        return View(
+            "challenges.html",
+            "Challenges",
+            "challenges.html",
+            {
+                "newest": [one for one in reversed(newest) if one is not None],
+                "authors": sorted(site.stats.authors, key=lambda one: -one.drafts),
+                "topics": site.board().topics,
+            },
+        )
+    return None
+
+
+def games(site: Site) -> Iterator[Played]:
+    """Every game that was played, or that the arena is set to."""
+    statuses: dict[str, Counter[str]] = {site.settings.game: Counter()}
+    for row in site.summaries:
+        statuses.setdefault(row.game, Counter())[row.status] += 1
+    for name, counts in statuses.items():
+        spec = GAMES.get(name)
+        yield Played(
+            name,
+            spec.about if spec else "This game is not installed here.",
+            spec.tracks if spec else (),
+            counts.total(),
+            counts[DONE],
+            {status: count for status, count in sorted(counts.items()) if status != DONE},
+            site.settings.rules if name == site.settings.game else {},
+        )
+
+
+def posed(story: Story) -> Posed | None:
+    """The challenge of a match; None when none stood."""
+    said = {step.key: step.reply for _, steps in story.groups for step in steps}
+    players, drawn, outcome = story.players, story.fixture.drawn, story.record.outcome
+    accepted = next((draft for draft in story.drafts if draft.accepted), None)
+    if accepted is not None:
+        texts = {stage: said.get(key, "") for stage, key in accepted.keys.items()}
+        authors = tuple(dict.fromkeys(players[label] for label in accepted.authors.values()))
+    else:
+        given = next((str(drawn[what]) for what in ("statement", "prompt") if what in drawn), "")
+        texts, authors = ({"task": given} if given else {}), ()
+    if not texts:
+        return None
+    programs = outcome.detail.get("programs", {})
+    results = [
+        (
+            seat.player,
+            str(programs[seat.label]["result"]) if seat.label in programs else _result(story, seat.label),
+        )
+        for seat in story.contestants
+    ]
+    return Posed(
+        story.record.number,
+        story.summary.topic,
+        texts,
+        authors,
+        accepted.approval if accepted else None,
+        len(story.drafts),
+        tuple(results),
+    )
+
+
+def _result(story: Story, label: str) -> str:
+    score = story.record.outcome.scores.get(label)
+    if score is None:
+        return story.summary.status
+    shared = list(story.record.outcome.scores.values()).count(story.best) > 1
+    return ("tied" if shared else "won") if score == story.best else "lost"

@@ -1,0 +1,201 @@
+"""Charts: Vega-Lite specs, drawn to SVG when a page is made, so that they stand complete without a script.
+
+Each carries its spec, which the browser draws anew with tooltips once the chart bundle has arrived, and its
+table. Colours are names for what the style sheet makes of them, in light and in dark.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+from markupsafe import Markup
+
+from peerage.protocol import visible
+
+INK, QUIET, LINE = "#111111", "#666666", "#dddddd"
+COLOURS = ("#0a56a5", "#b3541e", "#2b7a4b", "#7a3f8f", "#8a6d00", "#00717d")
+"""Of the first so many series; the others are quiet."""
+
+Values = Sequence[Mapping[str, Any]]
+
+
+class Chart(NamedTuple):
+    """A drawn chart: `svg` and `spec` are markup to stand in a page, `rows` the first of its `length` rows of
+    data, all of which stand in the file `name`."""
+
+    title: str
+    about: str
+    name: str
+    svg: Markup
+    spec: Markup
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[Any]]
+    length: int
+
+
+class Drawn(NamedTuple):
+    """A chart's markup, which may be kept."""
+
+    svg: Markup
+    spec: Markup
+
+
+def frontier(offers: Values, unit: str) -> dict[str, Any]:
+    """Cost against rating; the offers that nobody beats at their price are joined. Rows hold player, cost,
+    rating, low, high (None without an interval) and best."""
+    import altair as alt
+
+    base = alt.Chart(_data(offers)).encode(
+        x=alt.X("cost:Q", title=f"cost per match, {unit}", scale=alt.Scale(type=_scale(offers), nice=True)),
+        tooltip=[
+            alt.Tooltip("player:N"),
+            alt.Tooltip("rating:Q", format=".0f"),
+            alt.Tooltip("cost:Q", format=".3~g"),
+        ],
+    )
+    rating = alt.Y("rating:Q", title="rating", scale=alt.Scale(zero=False))
+    best = alt.FieldEqualPredicate(field="best", equal=True)
+    layers = [
+        base.mark_rule(color=LINE, strokeWidth=2).encode(
+            alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q"
+        ),
+        base.transform_filter(best).mark_line(color=COLOURS[0], interpolate="step-after").encode(rating),
+        base.mark_circle(size=55, opacity=1).encode(
+            rating, color=alt.condition(best, alt.value(COLOURS[0]), alt.value(QUIET))
+        ),
+        base.transform_filter(best)
+        .mark_text(align="left", dx=7, dy=-7, color=INK, fontSize=11)
+        .encode(rating, text="player:N"),
+    ]
+    return _spec(alt.layer(*layers), 640, 340)
+
+
+def _scale(offers: Values) -> Literal["log", "linear"]:
+    """Logarithmic where costs span more than a factor of eight and none is zero."""
+    costs = [offer["cost"] for offer in offers]
+    return "log" if costs and min(costs) > 0 and max(costs) > 8 * min(costs) else "linear"
+
+
+def trajectories(points: Values, names: Sequence[str], what: str) -> dict[str, Any]:
+    """Ratings over the matches. Rows hold player, match, rating, and low and high where there is a band;
+    `names` are the players drawn in colour, best first, whose names stand at the end of their lines."""
+    import altair as alt
+
+    colour = alt.Color(
+        "player:N", legend=None, scale=alt.Scale(domain=list(names), range=list(COLOURS[: len(names)]))
+    )
+    shown = alt.FieldOneOfPredicate(field="player", oneOf=list(names))
+    base = alt.Chart(_data(points)).encode(x=alt.X("match:Q", title="matches", scale=alt.Scale(nice=False)))
+    rating = alt.Y("rating:Q", title=what, scale=alt.Scale(zero=False))
+    tooltip = [alt.Tooltip("player:N"), alt.Tooltip("match:Q"), alt.Tooltip("rating:Q", format=".0f")]
+    layers = [
+        base.transform_filter(~shown)
+        .mark_line(color=LINE, strokeWidth=1)
+        .encode(rating, detail="player:N", tooltip=tooltip)
+    ]
+    if any("low" in point for point in points):
+        layers.append(
+            base.transform_filter(shown)
+            .mark_area(opacity=0.13)
+            .encode(alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q", color=colour)
+        )
+    last = base.transform_filter(shown).transform_window(
+        sort=[alt.SortField("match", order="descending")], place="row_number()", groupby=["player"]
+    )
+    layers += [
+        base.transform_filter(shown).mark_line(strokeWidth=2).encode(rating, color=colour, tooltip=tooltip),
+        last.transform_filter("datum.place == 1")
+        .mark_text(align="left", dx=6, fontSize=11)
+        .encode(rating, color=colour, text="player:N"),
+    ]
+    return _spec(alt.layer(*layers), 560, 340, right=130)
+
+
+def spending(days: Values) -> dict[str, Any]:
+    """Dollars by day. Rows hold day (ISO 8601), game and dollars."""
+    import altair as alt
+
+    chart = (
+        alt.Chart(_data(days))
+        .mark_bar(size=max(2, min(40, 500 // max(1, len({row["day"] for row in days})))))
+        .encode(
+            x=alt.X("day:O", title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+            y=alt.Y("dollars:Q", title="dollars"),
+            color=alt.Color("game:N", legend=None, scale=alt.Scale(range=list(COLOURS))),
+            tooltip=[alt.Tooltip("day:O"), alt.Tooltip("game:N"), alt.Tooltip("dollars:Q", format=".4~f")],
+        )
+    )
+    return _spec(chart, 640, 220)
+
+
+def draw(spec: Mapping[str, Any], label: str) -> Drawn:
+    """A spec as SVG that scales with the page, and as text to stand in it."""
+    import vl_convert
+
+    svg = vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=_version())
+    # Sizes are the style sheet's; an SVG inside a page needs no declarations of its own.
+    size = re.search(r'viewBox="([^"]*)"', svg)
+    inside = svg[svg.index(">") + 1 :]
+    box = size.group(1) if size else "0 0 640 320"
+    head = Markup('<svg class="still" viewBox="{}" role="img" aria-label="{}">').format(box, visible(label))
+    return Drawn(head + Markup(inside), embedded(spec))
+
+
+def bundle() -> str:
+    """The browser's drawing library as one script: Vega, Vega-Lite and Vega-Embed."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version()))
+
+
+@cache
+def _version() -> str:
+    """The version of Vega-Lite that the specs are written for: the one of our altair, cut to its minor."""
+    import altair as alt
+
+    return "v" + ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+
+
+def _data(rows: Values) -> Any:
+    import altair as alt
+
+    return alt.InlineData(
+        values=[
+            {key: visible(value) if isinstance(value, str) else value for key, value in row.items()}
+            for row in rows
+        ]
+    )
+
+
+def embedded(data: Mapping[str, Any]) -> Markup:
+    """JSON to stand in a page, which no text inside it can end or turn into markup."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def _spec(chart: Any, width: int, height: int, right: int = 10) -> dict[str, Any]:
+    made: dict[str, Any] = (
+        chart.properties(
+            width=width, height=height, padding={"left": 4, "top": 8, "bottom": 4, "right": right}
+        )
+        .configure(font="system-ui, sans-serif", background="transparent")
+        .configure_view(stroke=None)
+        .configure_axis(
+            domainColor=LINE,
+            tickColor=LINE,
+            gridColor=LINE,
+            labelColor=QUIET,
+            titleColor=QUIET,
+            labelFontSize=11,
+            titleFontSize=11,
+            titleFontWeight="normal",
+            labelFontWeight="normal",
+            tickCount=6,
+        )
+        .to_dict()
+    )
+    return made

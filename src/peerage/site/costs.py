@@ -1,0 +1,99 @@
+"""What was spent, by whom, on what and when, and what came of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from peerage.site.charts import spending
+from peerage.site.drawing import chart
+from peerage.site.reading import Site
+from peerage.site.rendering import View
+from peerage.tables.leaderboard import Row
+
+PRIOR = 350.0
+"""Standard deviation of a rating before any match, in points: Glicko's (Glickman 1999)."""
+
+Z95 = 1.959963984540054
+
+
+class Spent(NamedTuple):
+    """Matches and dollars of one game or day."""
+
+    what: str
+    matches: int
+    dollars: float
+
+    @property
+    def per_dollar(self) -> float | None:
+        """Matches that a dollar buys."""
+        return self.matches / self.dollars if self.dollars else None
+
+
+def paths(site: Site) -> Iterator[str]:
+    yield "costs.html"
+
+
+def view(site: Site, path: str) -> View | None:
+    if path != "costs.html":
+        return None
+    rows = by_day(site)
+    days = len({row["day"] for row in rows})
+    dollars = sum(row.spent_nano for row in site.summaries) / 1e9
+    gained = bits(site.board("bt").rows)
+    charts = []
+    if days > 1 and dollars:
+        charts.append(
+            chart(
+                site,
+                "Spend by day",
+                "Dollars of all matches that ended on a day (UTC).",
+                "spending",
+                rows,
+                lambda: spending(rows),
+            )
+        )
+    return View(
+        "costs.html",
+        "Costs",
+        "costs.html",
+        {
+            "dollars": dollars,
+            "players": sorted(site.table(), key=lambda row: -(row.cost_usd or 0.0)),
+            "most": max((row.cost_usd or 0.0 for row in site.table()), default=0.0),
+            "games": by_game(site),
+            "bits": gained,
+            "bits_per_dollar": gained / dollars if dollars else None,
+            "per_dollar": site.number / dollars if dollars else None,
+            "unknown": any(row.cost_usd is None for row in site.table()),
+            "prior": PRIOR,
+            "charts": charts,
+        },
+    )
+
+
+def bits(rows: Sequence[Row]) -> float:
+    """Uncertainty about the ratings that the matches removed, in bits: for each player log2 of how many times
+    narrower its Bradley-Terry interval is than the one before any match."""
+    widths = [row.upper - row.lower for row in rows if row.lower is not None and row.upper is not None]
+    return sum(max(0.0, math.log2(2 * Z95 * PRIOR / width)) for width in widths if width > 0)
+
+
+def by_day(site: Site) -> list[dict[str, Any]]:
+    """Dollars by day and game, in order of days."""
+    found: dict[tuple[str, str], int] = {}
+    for row in site.summaries:
+        day = datetime.fromtimestamp(row.at_ms / 1000, UTC).date().isoformat()
+        found[day, row.game] = found.get((day, row.game), 0) + row.spent_nano
+    return [{"day": day, "game": game, "dollars": nano / 1e9} for (day, game), nano in sorted(found.items())]
+
+
+def by_game(site: Site) -> list[Spent]:
+    """Matches and dollars of each game."""
+    found: dict[str, tuple[int, int]] = {}
+    for row in site.summaries:
+        matches, nano = found.get(row.game, (0, 0))
+        found[row.game] = matches + 1, nano + row.spent_nano
+    return [Spent(game, matches, nano / 1e9) for game, (matches, nano) in sorted(found.items())]

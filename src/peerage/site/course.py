@@ -1,0 +1,64 @@
+"""How ratings came about: their course over the matches, and what changed of late."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from peerage.site.reading import Site
+from peerage.tables.tracks import Track
+
+POINTS = 20
+"""A course is computed at so many numbers of matches at most."""
+
+COLOURED = 6
+
+
+def stops(number: int) -> list[int]:
+    """The numbers of matches at which a course is computed: round ones, so that further matches keep them."""
+    step = next(
+        size * 10**zeros
+        for zeros in range(20)
+        for size in (1, 2, 5)
+        if size * 10**zeros * (POINTS - 1) >= number
+    )
+    found = list(range(step, number + 1, step))
+    return found if not number or found[-1:] == [number] else [*found, number]
+
+
+def course(site: Site, track: Track) -> list[dict[str, Any]]:
+    """Each rated player's rating after each stop, with its 95 % interval; see `charts.trajectories`."""
+    return [
+        {"player": player, "match": stop, "rating": _short(rating), "low": _short(low), "high": _short(high)}
+        for stop in stops(site.number)
+        for after in (site.earlier(track, stop),)
+        for player, rating, low, high in zip(
+            after.players, after.rating, after.lower, after.upper, strict=True
+        )
+    ]
+
+
+def _short(value: float) -> float:
+    """Two decimals: more than a chart can show."""
+    return round(value, 2)
+
+
+def before(number: int) -> int:
+    """The match after which "last time" was: the last tenth of all matches is what is new."""
+    return number - max(1, number // 10)
+
+
+def moves(site: Site, track: Track) -> Mapping[str, int]:
+    """How many ranks each player rose since match `before`, below zero: fell; newcomers have none."""
+    then = site.earlier(track, before(site.number))
+    ranks = _ranks(then.players, then.rating)
+    return {
+        row.player: ranks[row.player] - row.rank
+        for row in site.table(track)
+        if row.rank is not None and row.player in ranks
+    }
+
+
+def _ranks(players: Sequence[str], ratings: Sequence[float]) -> dict[str, int]:
+    ordered = sorted(ratings, reverse=True)
+    return {player: 1 + ordered.index(rating) for player, rating in zip(players, ratings, strict=True)}

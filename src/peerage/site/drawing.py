@@ -1,0 +1,41 @@
+"""A chart of a site: drawn once for the same data, its table and its data to download beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from peerage.site.charts import Chart, draw
+from peerage.site.reading import Site
+
+SHOWN = 60
+"""Rows of a chart's table that stand in the page; all of them are in its file."""
+
+
+def chart(
+    site: Site,
+    title: str,
+    about: str,
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    spec: Callable[[], Mapping[str, Any]],
+) -> Chart:
+    """The chart of these rows. `name` is its file's; `spec` makes its spec when it must be drawn."""
+    digest = sha256(msgspec.json.encode([name, rows])).hexdigest()
+    if digest not in site.drawn:
+        site.drawn[digest] = draw(spec(), f"{title}. {about}")
+    drawn = site.drawn[digest]
+    columns = tuple(rows[0]) if rows else ()
+    return Chart(
+        title,
+        about,
+        name,
+        drawn.svg,
+        drawn.spec,
+        columns,
+        [tuple(row.values()) for row in rows[:SHOWN]],
+        len(rows),
+    )

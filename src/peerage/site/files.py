@@ -1,0 +1,56 @@
+"""Data to download: leaderboards, what charts show, and the narrow table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from peerage.ledger.export import cell, export
+from peerage.site.costs import by_day
+from peerage.site.course import course
+from peerage.site.leaderboards import priced
+from peerage.site.reading import Site
+
+
+def paths(site: Site) -> Iterator[str]:
+    for track in site.tracks:
+        yield from (f"data/leaderboard-{track}.csv", f"data/leaderboard-{track}.json")
+        yield from (f"data/course-{track}.csv", f"data/frontier-{track}.csv")
+    yield from ("data/spending.csv", "data/matches.csv")
+
+
+def view(site: Site, path: str) -> bytes | None:
+    if path not in paths(site):
+        return None
+    name, _, kind = path.removeprefix("data/").rpartition(".")
+    what, _, track = name.partition("-")
+    if what == "matches":
+        return "".join(export(site.moment, "csv")).encode()
+    if what == "spending":
+        return table(by_day(site))
+    rows = [row.as_dict() for row in site.table(track)]
+    if kind == "json":
+        return msgspec.json.format(msgspec.json.encode(rows), indent=2) + b"\n"
+    if what == "leaderboard":
+        return table(rows)
+    if what == "frontier":
+        return table(priced(site.table(track)))
+    return table(course(site, next(one for one in site.tracks if one == track)))
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Rows as CSV; a list in a cell is JSON, and no text is a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    if rows:
+        writer.writerow(rows[0])
+    for row in rows:
+        writer.writerow(
+            msgspec.json.encode(value).decode() if isinstance(value, list) else cell(value)
+            for value in row.values()
+        )
+    return out.getvalue().encode("utf-8", "replace")

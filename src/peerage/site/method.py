@@ -1,0 +1,54 @@
+"""How every number is made, from the arena's real settings, and how to check it: method and ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from peerage.ledger.merkle import stream_genesis
+from peerage.site.leaderboards import NAMES
+from peerage.site.reading import Site
+from peerage.site.rendering import View
+
+
+class Stream(NamedTuple):
+    """A stream of amendments: its name, how many there are, its last chain value (hex)."""
+
+    name: str
+    length: int
+    head: str
+
+
+def paths(site: Site) -> Iterator[str]:
+    yield from ("method.html", "ledger.html")
+
+
+def view(site: Site, path: str) -> View | None:
+    if path == "method.html":
+        settings = site.settings
+        return View(
+            "method.html",
+            "Method",
+            "method.html",
+            {
+                "notes": [(NAMES[track], site.board(track).notes) for track in site.tracks],
+                "settings": [
+                    ("Ratings", settings.rating.model_dump(mode="json")),
+                    ("Pairing", settings.pairing.model_dump(mode="json")),
+                    ("Budget, in dollars", settings.budget.model_dump(mode="json")),
+                    ("Rules of the game, where stated", settings.rules),
+                ],
+                "forms": site.reader.forms(),
+            },
+        )
+    if path == "ledger.html":
+        return View(
+            "ledger.html", "Ledger", "ledger.html", {"streams": list(_streams(site)), "downloads": []}
+        )
+    return None
+
+
+def _streams(site: Site) -> Iterator[Stream]:
+    for name in sorted(site.moment.streams()):
+        rows = list(site.moment.amendments(name))
+        yield Stream(name, len(rows), (rows[-1].chain if rows else stream_genesis(name)).hex())

@@ -1,0 +1,116 @@
+"""A ledger as it stood after one of its records, whatever a runner has written since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import islice
+
+from peerage.ledger.store import (
+    Amendment,
+    Batch,
+    Exchange,
+    FixtureRow,
+    Ledger,
+    LedgerError,
+    RecordRow,
+    Summary,
+    Unanswered,
+)
+
+
+class Moment:
+    """A `Ledger` that ends with record `number`, to be read alone.
+
+    The narrow table is read once and kept: from it come most of the numbers on every page. `known` is its
+    beginning, where that was read before.
+    """
+
+    def __init__(self, ledger: Ledger, number: int, known: Sequence[Summary] = ()) -> None:
+        self.address = ledger.address
+        self.number = number
+        self._ledger = ledger
+        self._known = known
+        self._summaries: Sequence[Summary] | None = None
+
+    @property
+    def narrow(self) -> Sequence[Summary]:
+        """The narrow table in number order, without gaps. Raises LedgerError where there is one."""
+        if self._summaries is None:
+            known = self._known[: self.number]
+            rows = [*known, *self._ledger.summaries(len(known) + 1, self.number)] if self.number else []
+            if [row.number for row in rows] != list(range(1, self.number + 1)):
+                raise LedgerError(
+                    f"{self.address} lacks rows of its narrow table; `peerage verify` says more"
+                )
+            self._summaries, self._known = rows, ()
+        return self._summaries
+
+    def earlier(self, number: int) -> Moment:
+        """The same ledger after an earlier record."""
+        return Moment(self._ledger, min(number, self.number), self.narrow)
+
+    def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
+        return islice(self.narrow, max(first, 1) - 1, None if last is None else max(last, 0))
+
+    def heads(self) -> tuple[int, int]:
+        return self.number, self.number
+
+    def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
+        return self._ledger.fixtures(first, self._end(last))
+
+    def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
+        return self._ledger.records(first, self._end(last))
+
+    def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
+        return self._ledger.exchanges(first, self._end(last))
+
+    def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str]]:
+        return self._ledger.damaged(first, self._end(last))
+
+    def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
+        return self._ledger.snapshot(self._end(at_most))
+
+    def pair_counts(self, game: str | None = None) -> Sequence[tuple[str, str, float, int]]:
+        counts: dict[tuple[str, str, float], int] = {}
+        for row in self.narrow:
+            if row.status == "done" and len(row.players) == 2 and game in (None, row.game):
+                met = (row.players[0], row.players[1], row.scores[0])
+                counts[met] = counts.get(met, 0) + 1
+        return sorted((*met, count) for met, count in counts.items())
+
+    def unanswered(self, first: int) -> Iterator[Unanswered]:
+        return (row for row in self._ledger.unanswered(first) if row.match <= self.number)
+
+    def meta(self) -> Mapping[str, str]:
+        return self._ledger.meta()
+
+    def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
+        return self._ledger.texts(digests)
+
+    def spent(self) -> tuple[int, int, int]:
+        return self._ledger.spent()
+
+    def spent_by(self) -> dict[str, int]:
+        return self._ledger.spent_by()
+
+    def amendments(self, stream: str) -> Iterator[Amendment]:
+        return self._ledger.amendments(stream)
+
+    def streams(self) -> Sequence[str]:
+        return self._ledger.streams()
+
+    def close(self) -> None:
+        self._ledger.close()
+
+    def runner(self) -> AbstractContextManager[None]:
+        raise LedgerError("a moment of a ledger is only read")
+
+    def write(self, batch: Batch) -> None:
+        raise LedgerError("a moment of a ledger is only read")
+
+    def replace_summaries(self, summaries: Iterable[Summary]) -> None:
+        raise LedgerError("a moment of a ledger is only read")
+
+    def _end(self, last: int | None) -> int:
+        return self.number if last is None else min(last, self.number)

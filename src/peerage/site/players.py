@@ -1,0 +1,166 @@
+"""A page for each player, and the table of who beat whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from peerage.engine.registration import registered
+from peerage.ledger.store import Summary
+from peerage.site.addresses import player_page
+from peerage.site.charts import trajectories
+from peerage.site.course import course
+from peerage.site.drawing import chart
+from peerage.site.leaderboards import NAMES
+from peerage.site.reading import Site
+from peerage.site.rendering import View
+from peerage.standings import DONE
+
+RECENT = 20
+
+
+class Record(NamedTuple):
+    """Decided matches of one player, or of one player against another: in a match of many, whose score was
+    better counts."""
+
+    matches: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    @property
+    def rate(self) -> float | None:
+        """The share of the points, a draw being half of one."""
+        return (self.wins + self.draws / 2) / self.matches if self.matches else None
+
+    def plus(self, own: float, other: float) -> Record:
+        """With one more match."""
+        return Record(
+            self.matches + 1,
+            self.wins + (own > other),
+            self.draws + (own == other),
+            self.losses + (own < other),
+        )
+
+
+NONE = Record()
+
+
+def meetings(rows: Sequence[Summary]) -> dict[str, dict[str, Record]]:
+    """Every player's record against every other."""
+    found: dict[str, dict[str, Record]] = {}
+    for row in rows:
+        if row.status != DONE:
+            continue
+        for player, own in zip(row.players, row.scores, strict=True):
+            against = found.setdefault(player, {})
+            for other, score in zip(row.players, row.scores, strict=True):
+                if other != player:
+                    against[other] = against.get(other, NONE).plus(own, score)
+    return found
+
+
+def paths(site: Site) -> Iterator[str]:
+    yield "head-to-head.html"
+    yield from (player_page(row.player) for row in site.table())
+
+
+def view(site: Site, path: str) -> View | None:
+    if path == "head-to-head.html":
+        return _head_to_head(site)
+    if not path.startswith("players/"):
+        return None
+    name = next((row.player for row in site.table() if player_page(row.player) == path), None)
+    return None if name is None else _player(site, name)
+
+
+def _head_to_head(site: Site) -> View:
+    names = [row.player for row in site.table() if row.rank is not None]
+    found = meetings(site.summaries)
+    return View(
+        "head_to_head.html",
+        "Head-to-head",
+        "index.html",
+        {"names": names, "cell": lambda one, other: found.get(one, {}).get(other, NONE), "shade": shade},
+    )
+
+
+def shade(rate: float) -> str:
+    """The colour of a cell, from w0 (always lost) to w6 (always won)."""
+    return f"w{min(6, int(rate * 7))}"
+
+
+def _player(site: Site, name: str) -> View:
+    rows = {
+        track: next((row for row in site.table(track) if row.player == name), None) for track in site.tracks
+    }
+    row = rows[site.track]
+    assert row is not None
+    order = {other.player: place for place, other in enumerate(site.table())}
+    against = sorted(
+        meetings(site.summaries).get(name, {}).items(), key=lambda pair: order.get(pair[0], len(order))
+    )
+    mine = [one for one in site.summaries if name in one.players]
+    points = [point for point in course(site, site.track) if point["player"] == name]
+    charts = []
+    if len(points) > 1:
+        charts.append(
+            chart(
+                site,
+                "Rating over the matches",
+                f"{NAMES[site.track]} computed anew after so many matches of the arena, with its 95 % band.",
+                f"course-{site.track}",
+                points,
+                lambda: trajectories(points, [name], f"{NAMES[site.track]} rating"),
+            )
+        )
+    return View(
+        "player.html",
+        name,
+        "index.html",
+        {
+            "name": name,
+            "row": row,
+            "rated": [(NAMES[track], found) for track, found in rows.items() if found is not None],
+            "tenths": site.track == "trueskill",
+            "tied": [other for pair in site.board().tied if name in pair for other in pair if other != name],
+            "against": against,
+            "topics": by_key(mine, name, "topic"),
+            "games": by_key(mine, name, "game"),
+            "stats": next((one for one in site.stats.players if one.player == name), None),
+            "judge": next((one for one in site.stats.judges if one.player == name), None),
+            "author": next((one for one in site.stats.authors if one.player == name), None),
+            "card": _card(site, name),
+            "recent": mine[-RECENT:][::-1],
+            "charts": charts,
+        },
+    )
+
+
+def by_key(rows: Sequence[Summary], name: str, key: str) -> list[tuple[str, Record, float | None]]:
+    """One player's record by topic or game, the most played first, with the mean cost of its play there. In a
+    match of many, the best score wins."""
+    found: dict[str, Record] = {}
+    costs: dict[str, list[float]] = {}
+    for row in rows:
+        if row.status != DONE:
+            continue
+        place = row.players.index(name)
+        others = max((score for at, score in enumerate(row.scores) if at != place), default=float("-inf"))
+        what = str(getattr(row, key))
+        found[what] = found.get(what, NONE).plus(row.scores[place], others)
+        cost = row.costs[place]
+        if cost is not None:
+            costs.setdefault(what, []).append(cost)
+    most = sorted(found.items(), key=lambda pair: (-pair[1].matches, pair[0]))
+    return [(what, record, _mean(costs.get(what, ()))) for what, record in most]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _card(site: Site, name: str) -> Mapping[str, Any]:
+    """What is on record about a player: its model and settings, without what it left at its default."""
+    card = registered(site.moment).get(name, {})
+    return {key: value for key, value in card.items() if value not in (None, "", {}, []) and key != "name"}
