@@ -18,6 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
+from peerage.ratings.blas import one_thread
 from peerage.ratings.connection import strong_components
 from peerage.ratings.elo import DuelResult
 from peerage.ratings.history import Duels
@@ -159,6 +160,7 @@ def fit_duels(history: Duels, *, ties: Ties = "half", prior_games: float = PRIOR
     return fit_tally(tally(history), ties=ties, prior_games=prior_games)
 
 
+@one_thread
 def fit_tally(counted: Tally, *, ties: Ties = "half", prior_games: float = PRIOR_GAMES) -> BradleyTerry:
     """As `fit`, from a tally."""
     solved = solve(counted, ties, prior_games)

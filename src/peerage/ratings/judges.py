@@ -17,6 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
+from peerage.ratings.blas import one_thread
 from peerage.ratings.bradley_terry import PRIOR_GAMES, fit_duels
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
@@ -76,6 +77,7 @@ class JudgeAware:
         return dict(zip(self.judges, scale.tolist(), strict=True))
 
 
+@one_thread
 def fit(
     history: Duels, judge: Sequence[str], *, prior_sd: float = 0.5, prior_games: float = PRIOR_GAMES
 ) -> JudgeAware:

@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from peerage.ratings.blas import one_thread
 from peerage.ratings.connection import strong_components
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
@@ -57,6 +58,7 @@ class PredictionPowered:
         )
 
 
+@one_thread
 def fit(
     human: Duels, model_scores: ArrayLike, model: Duels, *, trust: float | None = None
 ) -> PredictionPowered:

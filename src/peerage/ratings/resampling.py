@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from peerage.ratings import tally_kernels
+from peerage.ratings.blas import one_thread
 from peerage.ratings.bradley_terry import PRIOR_GAMES, BradleyTerry, Solution, solve
 from peerage.ratings.compiled import kernel
 from peerage.ratings.history import Duels
@@ -17,6 +18,7 @@ from peerage.ratings.tie_models import Ties
 _NEAR = 1e-5  # log-odds: a five-hundredth of a rating point
 
 
+@one_thread
 def bootstrap(
     history: Duels,
     *,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from peerage.ratings import tally_kernels
+from peerage.ratings.blas import one_thread
 from peerage.ratings.bradley_terry import (
     PRIOR_GAMES,
     BradleyTerry,
@@ -36,6 +37,7 @@ _LONG = 200_000
 _FAR = 0.3  # log-odds; a shorter Newton step of a logistic likelihood always climbs
 
 
+@one_thread
 def fit_clustered(
     history: Duels, cluster: ArrayLike, *, ties: Ties = "half", prior_games: float = PRIOR_GAMES
 ) -> BradleyTerry:
@@ -55,6 +57,7 @@ def fit_clustered(
     return solved.table(solved.inverse @ meat @ solved.inverse, clusters)
 
 
+@one_thread
 def fit_covariates(
     history: Duels,
     covariates: ArrayLike,
@@ -79,36 +82,31 @@ def fit_covariates(
     counted = tally(history)
     solved = solve(counted, "half", prior_games)
     n, m = history.players, len(names)
-    rows = (history.first, history.second, z)
+    rows = (history.first, history.second, z, history.score, history.weight)
     long = len(history) >= _LONG
-    logistic, gram = kernel(tally_kernels.logistic, long=long), kernel(tally_kernels.gram, long=long)
+    climb = kernel(tally_kernels.climb, long=long)
     place = np.concatenate([solved.strength, np.zeros(m)])
-    step = np.zeros(n + m)
-    value = -np.inf
+    step: Floats = np.zeros(n + m)
+    chance, gradient, sums = climb(*rows, place[:n], place[n:])
     information = np.zeros((n + m, n + m))
     for _ in range(200):
+        before = chance
         attempt = place + step
-        chance = logistic(*rows, attempt[:n], attempt[n:])
-        if np.abs(step).max(initial=0.0) > _FAR or value == -np.inf:
+        if step.any():
+            chance, gradient, sums = climb(*rows, attempt[:n], attempt[n:])
+        if np.abs(step).max(initial=0.0) > _FAR:
+            value = _value(history, before) + log_prior(place[:n], solved.prior)
             reached = _value(history, chance) + log_prior(attempt[:n], solved.prior)
             if not reached >= value - 1e-10 * abs(value):
-                step = step / 2
+                step, chance = step / 2, before
                 continue
-            value = reached
         place = attempt
-        residual = history.weight * (history.score - chance)
-        information = gram(*rows, history.weight * chance * (1 - chance), n)
-        gradient = np.concatenate(
-            [
-                np.bincount(history.first, residual, n) - np.bincount(history.second, residual, n),
-                z.T @ residual,
-            ]
-        )
+        information = _form(sums)
         if solved.prior:
             alone = 1 / (1 + np.exp(-place[:n]))
             information[range(n), range(n)] += solved.prior * alone * (1 - alone)
             gradient[:n] += solved.prior * (0.5 - alone)
-        step = np.linalg.solve(_checked(held(information, n, solved.prior), n, names), gradient)
+        step = np.asarray(np.linalg.solve(_checked(held(information, n, solved.prior), n, names), gradient))
         if np.abs(step).max(initial=0.0) < 1e-7:
             place = place + step
             break
@@ -117,12 +115,11 @@ def fit_covariates(
     if solved.prior or (codes is not None and clusters < 2):
         covariance, clusters = inverse, 0
     elif codes is not None:
+        residual = history.weight * (history.score - chance)
         meat = cluster_sums(history, codes, residual, residual[:, None] * z) * (clusters / (clusters - 1))
         covariance = inverse @ meat @ inverse
     else:
-        curve = history.weight * chance * (1 - chance)
-        lever = kernel(tally_kernels.leverage, long=long)(*rows, curve, inverse)
-        meat = gram(*rows, residual**2 + history.weight * curve * np.minimum(lever, 1.0), n)
+        meat = _form(kernel(tally_kernels.scatter, long=long)(*rows, chance, inverse))
         covariance = inverse @ meat @ inverse
     wide = t95(clusters - 1 if clusters else None)
     error = np.sqrt(np.maximum(np.diag(covariance)[n:], 0))
@@ -131,6 +128,18 @@ def fit_covariates(
         for name, at, se in zip(names, place[n:].tolist(), error.tolist(), strict=True)
     )
     return replace(replace(solved, strength=place[:n]).table(covariance, clusters), effects=effects)
+
+
+def _form(sums: tally_kernels.Sums) -> Floats:
+    """The matrix of a quadratic form from its sums over rows."""
+    pair, cross, own = sums
+    n = len(pair)
+    both = pair + pair.T
+    matrix = np.empty((n + len(own), n + len(own)))
+    matrix[:n, :n] = np.diag(both.sum(axis=1)) - both
+    matrix[:n, n:], matrix[n:, :n] = cross, cross.T
+    matrix[n:, n:] = own
+    return matrix
 
 
 def _value(history: Duels, chance: Floats) -> float:

@@ -56,63 +56,133 @@ def count_loops(
     return sums, -1, False
 
 
-def gram(first: Ints, second: Ints, covariates: Floats, weight: Floats, players: int) -> Floats:
-    """Sum of weight * x xᵀ over rows x = (unit of first - unit of second, covariates); a square matrix."""
-    n, m = players, covariates.shape[1]
-    total = np.zeros((n + m, n + m))
-    pair = np.bincount(first * n + second, weight, n * n).reshape(n, n)
-    pair = pair + pair.T
-    total[:n, :n] = np.diag(pair.sum(axis=1)) - pair
-    for k in range(m):
-        weighted = weight * covariates[:, k]
-        total[:n, n + k] = np.bincount(first, weighted, n) - np.bincount(second, weighted, n)
-        total[n + k, :n] = total[:n, n + k]
-    total[n:, n:] = covariates.T @ (covariates * weight[:, None])
-    return total
+Sums = tuple[Floats, Floats, Floats]
+"""Of a quadratic form over rows x = (unit of first - unit of second, covariates): by pair of players, by
+player and covariate, and by two covariates."""
 
 
-def gram_loops(first: Ints, second: Ints, covariates: Floats, weight: Floats, players: int) -> Floats:
-    """`gram` in one pass."""
-    n, m = players, covariates.shape[1]
+def climb(
+    first: Ints,
+    second: Ints,
+    covariates: Floats,
+    score: Floats,
+    weight: Floats,
+    strength: Floats,
+    effect: Floats,
+) -> tuple[Floats, Floats, Sums]:
+    """The first player's chance in each row, the slope of the log-likelihood, and the sums of its curvature.
+
+    The slope is by strength, then by effect.
+    """
+    n = len(strength)
+    gap = strength[first] - strength[second] + covariates @ effect
+    chance = 1.0 / (1.0 + np.exp(-np.minimum(np.maximum(gap, -700.0), 700.0)))
+    residual = weight * (score - chance)
+    pull = np.bincount(first, residual, n) - np.bincount(second, residual, n)
+    slope = np.concatenate((pull, covariates.T @ residual))
+    return chance, slope, _summed(first, second, covariates, weight * chance * (1.0 - chance), n)
+
+
+def climb_loops(
+    first: Ints,
+    second: Ints,
+    covariates: Floats,
+    score: Floats,
+    weight: Floats,
+    strength: Floats,
+    effect: Floats,
+) -> tuple[Floats, Floats, Sums]:
+    """`climb` in one pass."""
+    n, m = len(strength), len(effect)
+    chance, slope = np.empty(len(first)), np.zeros(n + m)
     pair, cross, own = np.zeros((n, n)), np.zeros((n, m)), np.zeros((m, m))
     for i in range(len(first)):
-        a, b, w = first[i], second[i], weight[i]
-        pair[a, b] += w
+        a, b = first[i], second[i]
+        gap = strength[a] - strength[b]
         for k in range(m):
-            wz = w * covariates[i, k]
-            cross[a, k] += wz
-            cross[b, k] -= wz
-            for j in range(k + 1):
-                own[k, j] += wz * covariates[i, j]
-    total = np.zeros((n + m, n + m))
-    for i in range(n):
-        for j in range(n):
-            both = pair[i, j] + pair[j, i]
-            total[i, j] -= both
-            total[i, i] += both
-        for k in range(m):
-            total[i, n + k] = total[n + k, i] = cross[i, k]
-    for k in range(m):
-        for j in range(k + 1):
-            total[n + j, n + k] = total[n + k, n + j] = own[k, j]
-    return total
-
-
-def logistic(first: Ints, second: Ints, covariates: Floats, strength: Floats, effect: Floats) -> Floats:
-    """The first player's chance in each row."""
-    gap = strength[first] - strength[second] + covariates @ effect
-    return np.asarray(1.0 / (1.0 + np.exp(-np.minimum(np.maximum(gap, -700.0), 700.0))))
-
-
-def logistic_loops(first: Ints, second: Ints, covariates: Floats, strength: Floats, effect: Floats) -> Floats:
-    """`logistic` in one pass."""
-    chance = np.empty(len(first))
-    for i in range(len(first)):
-        gap = strength[first[i]] - strength[second[i]]
-        for k in range(len(effect)):
             gap += covariates[i, k] * effect[k]
-        chance[i] = 1.0 / (1.0 + np.exp(-min(max(gap, -700.0), 700.0)))
-    return chance
+        p = 1.0 / (1.0 + np.exp(-min(max(gap, -700.0), 700.0)))
+        chance[i] = p
+        residual = weight[i] * (score[i] - p)
+        slope[a] += residual
+        slope[b] -= residual
+        curve = weight[i] * p * (1.0 - p)
+        pair[a, b] += curve
+        for k in range(m):
+            slope[n + k] += residual * covariates[i, k]
+            part = curve * covariates[i, k]
+            cross[a, k] += part
+            cross[b, k] -= part
+            for j in range(m):  # both triangles: whole rows go through the processor at once
+                own[k, j] += part * covariates[i, j]
+    return chance, slope, (pair, cross, own)
+
+
+def scatter(
+    first: Ints,
+    second: Ints,
+    covariates: Floats,
+    score: Floats,
+    weight: Floats,
+    chance: Floats,
+    inverse: Floats,
+) -> Sums:
+    """The sums of each row's squared residual, enlarged by what its leverage hides (see `bradley_terry`)."""
+    n = len(inverse) - covariates.shape[1]
+    spread = np.diag(inverse)[:n]
+    lever = spread[first] + spread[second] - 2.0 * inverse[first, second]
+    for k in range(covariates.shape[1]):
+        cross = 2.0 * (inverse[first, n + k] - inverse[second, n + k]) + covariates @ inverse[n:, n + k]
+        lever = lever + covariates[:, k] * cross
+    curve = weight * chance * (1.0 - chance)
+    hidden = weight * curve * np.minimum(curve * lever, 1.0)
+    return _summed(first, second, covariates, (weight * (score - chance)) ** 2 + hidden, n)
+
+
+def scatter_loops(
+    first: Ints,
+    second: Ints,
+    covariates: Floats,
+    score: Floats,
+    weight: Floats,
+    chance: Floats,
+    inverse: Floats,
+) -> Sums:
+    """`scatter` in one pass."""
+    m = covariates.shape[1]
+    n = len(inverse) - m
+    spread = np.diag(inverse).copy()
+    pair, cross, own = np.zeros((n, n)), np.zeros((n, m)), np.zeros((m, m))
+    for i in range(len(first)):
+        a, b = first[i], second[i]
+        lever = spread[a] + spread[b] - 2.0 * inverse[a, b]
+        for k in range(m):
+            far = 2.0 * (inverse[n + k, a] - inverse[n + k, b])
+            for j in range(m):
+                far += covariates[i, j] * inverse[n + k, n + j]
+            lever += covariates[i, k] * far
+        residual = weight[i] * (score[i] - chance[i])
+        curve = weight[i] * chance[i] * (1.0 - chance[i])
+        total = residual * residual + weight[i] * curve * min(curve * lever, 1.0)
+        pair[a, b] += total
+        for k in range(m):
+            part = total * covariates[i, k]
+            cross[a, k] += part
+            cross[b, k] -= part
+            for j in range(m):  # both triangles: whole rows go through the processor at once
+                own[k, j] += part * covariates[i, j]
+    return pair, cross, own
+
+
+def _summed(first: Ints, second: Ints, covariates: Floats, weight: Floats, n: int) -> Sums:
+    m = covariates.shape[1]
+    cross = np.zeros((n, m))
+    for k in range(m):
+        part = weight * covariates[:, k]
+        cross[:, k] = np.bincount(first, part, n) - np.bincount(second, part, n)
+    pair = np.bincount(first * n + second, weight, n * n).reshape(n, n)
+    own: Floats = covariates.T @ (covariates * weight.reshape(-1, 1))
+    return pair.astype(np.float64), cross, own
 
 
 def slope(a: Ints, b: Ints, points: Floats, met: Floats, strength: Floats) -> Floats:
