@@ -13,22 +13,25 @@ from peerage.cli.output import Column, dollars, percent, seconds, show, show_jso
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
+    from peerage.tables.played import Scope
 
 
 class Track(StrEnum):
     """Which ratings."""
 
     bt = "bt"
+    trueskill = "trueskill"
     raw = "raw"
     cost = "cost"
-    trueskill = "trueskill"
+    glicko2 = "glicko2"
 
 
 TITLES = {
     "bt": "Bradley-Terry rating with 95 % intervals",
-    "raw": "Elo, sequential",
-    "cost": "Elo, sequential, adjusted for cost",
     "trueskill": "TrueSkill, μ - 3σ with 95 % intervals of μ",
+    "raw": "Elo, sequential, with 95 % intervals",
+    "cost": "Elo, sequential, adjusted for cost, with 95 % intervals",
+    "glicko2": "Glicko-2 with 95 % intervals",
 }
 
 
@@ -37,36 +40,54 @@ def leaderboard(
     track: Annotated[
         Track | None,
         typer.Option(
-            help="Bradley-Terry; sequential Elo, raw or by cost; TrueSkill.", show_default="the game's"
+            help="Bradley-Terry; TrueSkill; sequential Elo, raw or by cost; Glicko-2.",
+            show_default="the game's",
+        ),
+    ] = None,
+    game: Annotated[str, typer.Option(help="Count the matches of this game alone.", show_default="all")] = "",
+    topic: Annotated[
+        str, typer.Option(help="Count the matches on this topic alone.", show_default="all")
+    ] = "",
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GAME=NUMBER", help="How much a match of a game counts; repeat it.", show_default="1 each"
         ),
     ] = None,
     shape: Shape = Format.table,
 ) -> None:
-    """Show who stands where."""
+    """Show who stands where, and who is above whom beyond doubt."""
     from peerage.arena import open_arena
+    from peerage.protocol import visible
+    from peerage.tables.played import Scope, ScopeError
 
+    weights = dict(_weight(stated) for stated in weight or ())
     with open_arena(folder, create=False) as arena:
-        show_leaderboard(arena, track or "", shape)
+        try:
+            show_leaderboard(arena, track or "", shape, Scope(game, topic, weights))
+        except ScopeError as error:
+            raise typer.BadParameter(visible(str(error))) from None
 
 
-def show_leaderboard(arena: Arena, track: str = "", shape: Format = Format.table) -> None:
+def show_leaderboard(
+    arena: Arena, track: str = "", shape: Format = Format.table, scope: Scope | None = None
+) -> None:
     """Write the leaderboard of one track, or of the game's own, to standard output."""
-    from peerage.games import GAMES
+    from peerage.tables.leaderboard import EVERYTHING, board
 
-    track = track or GAMES[arena.settings.game].tracks[0]
-    rows = arena.leaderboard(track)
-    skill = track == "trueskill"
+    found = board(arena.ledger, arena.settings, track, scope or EVERYTHING)
+    rows = [row.as_dict() for row in found.rows]
+    skill = found.track == "trueskill"
     shown = _tenths if skill else whole
     shared, marked = _footnotes(rows)
     columns = [
         Column("rank", ">", str),
         Column("player", "Player"),
         Column("rating", ">Rating", shown),
-        *(
-            [Column("interval", ">95 %", str, 2), Column("rank_range", ">Ranks", _span, 3)]
-            if skill or track == "bt"
-            else ()
-        ),
+        *([Column("mu", ">μ", shown, 8), Column("sigma", ">σ", shown, 8)] if skill else ()),
+        Column("interval", ">95 %", str, 2),
+        Column("rank_range", ">Ranks", _span, 3),
+        Column("beats", ">Above", str, 5),
         Column("matches", ">Matches", whole),
         Column("wins", ">W", whole),
         Column("draws", ">D", whole),
@@ -75,15 +96,32 @@ def show_leaderboard(arena: Arena, track: str = "", shape: Format = Format.table
         Column("cost_usd", ">Cost", dollars, 1),
     ]
     if shape in (Format.table, Format.markdown):
+        places = {row["player"]: row["rank"] for row in rows}
         rows = [
             {
                 **row,
                 "interval": _interval(row, shown),
+                "beats": _places([places[name] for name in row["above"]]),
                 "player": row["player"] + marked[row["player"]],
             }
             for row in rows
         ]
-    show(rows, columns, shape, title=f"{arena.settings.name}: {TITLES[track]}", notes=shared)
+    about = "".join(f", {part}" for part in (found.game, found.topic and f"topic {found.topic}") if part)
+    notes = [
+        "Ranks: those left open at 95 % for all players together; Above: who is below beyond that doubt",
+        *shared,
+    ]
+    show(rows, columns, shape, title=f"{arena.settings.name}: {TITLES[found.track]}{about}", notes=notes)
+
+
+def _weight(stated: str) -> tuple[str, float]:
+    game, found, number = stated.rpartition("=")
+    try:
+        return game, float(number if found else "")
+    except ValueError:
+        raise typer.BadParameter(
+            f"--weight {stated!r}: expected GAME=NUMBER, such as --weight duel=2"
+        ) from None
 
 
 class Part(StrEnum):
@@ -237,6 +275,17 @@ def _tenths(value: float) -> str:
 def _span(ranks: Sequence[int]) -> str:
     best, worst = ranks
     return f"{best}" if best == worst else f"{best}–{worst}"
+
+
+def _places(ranks: Sequence[int]) -> str | None:
+    """Ranks as spans: 2, 3, 4, 7 is 2–4, 7."""
+    spans: list[list[int]] = []
+    for rank in sorted(set(ranks)):
+        if spans and rank == spans[-1][1] + 1:
+            spans[-1][1] = rank
+        else:
+            spans.append([rank, rank])
+    return ", ".join(_span(span) for span in spans) or None
 
 
 def _footnotes(rows: Sequence[dict[str, Any]]) -> tuple[list[str], dict[str, str]]:

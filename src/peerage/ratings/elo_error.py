@@ -1,28 +1,31 @@
-"""How far sequential Elo may be from the strengths it is after: the covariance of its error, in closed form.
+"""How uncertain sequential Elo ratings are, in closed form.
 
-Elo is a filter of fixed gain K. Let e be the ratings less the strengths, w = e_a - e_b the duel of a and b,
-and ε its result less its expectation, of variance p(1-p). To first order one duel does
+Elo is a filter of fixed gain K. Let θ be the strengths, R the ratings, w = e_a - e_b the duel of a and b, and
+ε its result less its expectation, of variance p(1-p). To first order one duel does
 
-    e ← e - K p(1-p) (ln 10 / 400) M w wᵀe + K ε M w
+    R ← R + K p(1-p) (ln 10 / 400) M w wᵀ(θ - R) + K ε M w
 
-where M spreads an update over similar players (propagation; the identity without it). Over a history in which
-the duels of all pairs are mixed, the covariance of e therefore follows dP/dt = -(B P + P Bᵀ) + Q with
-B = K (ln 10 / 400) M L, Q = K² M L Mᵀ and L the Laplacian of the duels, each weighing p(1-p). It is that of a
-Kalman filter whose gain is not its own (Jazwinski, "Stochastic Processes and Filtering Theory", 1970, section
-7.4), and depends on how often each pair met, not on the order: it holds what the order could have changed.
+where M spreads an update over similar players (propagation; the identity without it). Over a history in
+which the duels of all pairs are mixed, the noise in R therefore has a covariance P with
 
-Two parts add up: what is left of not knowing the strengths when everybody started equal, which fades with
-each match, and the noise of the latest results, which never falls below a variance of K · 400 / (2 ln 10), at
-K = 16 a standard error of 37 points. Ties are noisier here than they are.
+    dP/dt = -(B P + P Bᵀ) + Q,   B = K (ln 10 / 400) M L,   Q = K² M L Mᵀ
+
+where L is the Laplacian of the duels, each weighing p(1-p), and the part exp(-B) of the way from the start to
+θ is still to go. It is the error of a Kalman filter whose gain is not its own (Jazwinski, "Stochastic
+Processes and Filtering Theory", 1970, section 7.4). Only how often each pair met counts, not in which order:
+P holds what the order could have changed. It never falls below a variance of K · 400 / (2 ln 10), at K = 16 a
+standard error of 37 points. Ties are taken to be as noisy as wins.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from peerage.ratings.elo import EloSettings
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import POINTS
+from peerage.ratings.table import POINTS, separated
 
 SPREAD = 350.0
 """Standard deviation of strengths before any match, in points: that of a newcomer to Glicko."""
@@ -30,13 +33,51 @@ SPREAD = 350.0
 _SHORT = 1e-3  # the part of the history that is stepped over at once, in units of the fastest forgetting
 
 
-def error_covariance(
-    rating: Floats, met: Floats, settings: EloSettings, near: Floats | None = None, spread: float = SPREAD
-) -> Floats:
-    """Covariance of ratings less strengths, both against their means, in points; shape (players, players).
+@dataclass(frozen=True)
+class EloError:
+    """What is uncertain about ratings: `covariance` and `togo`, both of shape (players, players), in points.
 
-    `met` counts the duels of each pair, a symmetric matrix. `near` are the ratings by which propagation
-    measures distance (cost Elo), `rating` itself by default. A player without duels is `spread` uncertain.
+    `covariance` is that of the ratings against their mean, were the same duels played again. `togo` maps the
+    gap between strengths and starting points to what the ratings still lack of it.
+    """
+
+    rating: Floats
+    covariance: Floats
+    togo: Floats
+
+    @property
+    def error(self) -> Floats:
+        """Standard error of each rating, in points."""
+        return np.asarray(np.sqrt(np.maximum(np.diag(self.covariance), 0.0)))
+
+    @property
+    def settled(self) -> Floats:
+        """How far each rating has come from where it started to where it belongs, from 0 to 1."""
+        n = len(self.rating)
+        lacking = np.diag(self.togo) - self.togo.mean(
+            axis=0
+        )  # of the gap to the others; all move about a mean
+        return np.asarray(np.clip(1 - lacking / (1 - 1 / max(n, 2)), 0.0, 1.0))
+
+    def above(self, spread: float = SPREAD) -> np.ndarray:
+        """Who is stronger than whom at 95 %, for all pairs together; [i, j] when i is above j.
+
+        A rating that has not settled says less about a strength than its own error does. So this compares
+        what the ratings say of the strengths: the posterior, to first order, of strengths that are
+        normal with standard deviation `spread` before any match.
+        """
+        n = len(self.rating)
+        reached = np.eye(n) - self.togo
+        seen = spread**2 * reached @ reached.T + self.covariance + 1e-12 * spread**2 * np.eye(n)
+        gain = spread**2 * np.linalg.solve(seen, reached).T
+        strength = gain @ (self.rating - self.rating.mean() if n else self.rating)
+        return separated(strength, spread**2 * (np.eye(n) - gain @ reached))
+
+
+def elo_error(rating: Floats, met: Floats, settings: EloSettings, near: Floats | None = None) -> EloError:
+    """The error of ratings after duels that `met` counts by pair, a symmetric matrix.
+
+    `near` are the ratings by which propagation measures distance (cost Elo), `rating` itself by default.
     """
     n = len(rating)
     if met.shape != (n, n) or (met != met.T).any():
@@ -47,9 +88,9 @@ def error_covariance(
     spreading = _spreading(rating if near is None else near, settings)
     drift = settings.k_factor / POINTS * spreading @ laplacian
     noise = settings.k_factor**2 * spreading @ laplacian @ spreading.T
-    left, added = _after(drift, noise)
+    togo, gathered = _after(drift, noise)
     centre = np.eye(n) - 1 / max(n, 1)
-    return np.asarray(centre @ (spread**2 * left @ left.T + added) @ centre)
+    return EloError(rating, np.asarray(centre @ gathered @ centre), togo)
 
 
 def _spreading(near: Floats, settings: EloSettings) -> Floats:
@@ -68,8 +109,8 @@ def _after(drift: Floats, noise: Floats) -> tuple[Floats, Floats]:
     doublings = max(0, int(np.ceil(np.log2(fastest / _SHORT)))) if fastest else 0
     time = 2.0**-doublings
     left = np.eye(len(drift)) - time * drift + time**2 / 2 * drift @ drift
-    added = time * noise - time**2 / 2 * (drift @ noise + noise @ drift.T)
+    gathered = time * noise - time**2 / 2 * (drift @ noise + noise @ drift.T)
     for _ in range(doublings):
-        added = added + left @ added @ left.T
+        gathered = gathered + left @ gathered @ left.T
         left = left @ left
-    return left, added
+    return left, gathered

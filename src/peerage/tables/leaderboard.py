@@ -15,7 +15,7 @@ from peerage.ledger.store import Ledger
 from peerage.ratings.table import rank_ranges
 from peerage.settings import ArenaSettings, PlayerSettings, suggest
 from peerage.standings import elo_settings, pinned_rating
-from peerage.tables.played import Played, Scope, sums
+from peerage.tables.played import Played, Scope, ScopeError, sums
 from peerage.tables.tracks import METHODS, TRACKS, Ratings, Track
 
 EVERYTHING = Scope()
@@ -28,8 +28,8 @@ class Row(Struct, frozen=True):
     stands at the track's starting point; `rank_range` are the ranks (best, worst) left open at 95 % for all
     players together, and `above` names those who are beyond that doubt below this player. `lower` and
     `upper` bound the rating at 95 %: on the TrueSkill track the mean skill μ, while `rating` is μ - 3σ; on
-    the sequential Elo tracks the strength that the rating is settling towards. `mu` and `sigma` are the
-    method's own scale (TrueSkill; Glicko-2's rating and deviation).
+    the sequential Elo tracks where it would stand, were the same matches played again. `mu` and `sigma` are
+    the method's own scale (TrueSkill; Glicko-2's rating and deviation).
 
     `matches` were decided; `void` came to nothing. `cost_usd` is everything the player cost in dollars, as
     author, committee member and judge too, None while the cost of any call is unknown; `cost_per_match` the
@@ -108,15 +108,15 @@ def board(ledger: Ledger, settings: ArenaSettings, track: str = "", scope: Scope
     or `cost` (sequential Elo), which duels feed. Empty: the one that the game shows first.
 
     Over several games a match counts by the weight of its game in `scope`, 1 if not stated. Everybody
-    appears who is in `settings` or played: whoever has no decided match comes last. Raises ValueError for
+    appears who is in `settings` or played: whoever has no decided match comes last. Raises ScopeError for
     another track, a game or topic without a match, and weights on a sequential Elo track; LedgerError when
     the ledger cannot be read.
     """
     track = track or GAMES[scope.game if scope.game in GAMES else settings.game].tracks[0]
     if track not in TRACKS:
-        raise ValueError(f"no track is called {track!r}{suggest(track, TRACKS)}")
+        raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
     if scope.weights and track in ("raw", "cost"):
-        raise ValueError(f"track {track} counts every match alike: it takes no weights of games")
+        raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
     rating = pinned_rating(ledger.meta(), settings.rating)
     played = Played(ledger, scope)
     standings, accounts = position(ledger, elo_settings(rating))

@@ -19,6 +19,10 @@ from peerage.settings import suggest
 from peerage.standings import DONE, moves_elo
 
 
+class ScopeError(ValueError):
+    """A table was asked for that there cannot be; the message says why and what there is."""
+
+
 class Scope(Struct, frozen=True):
     """What a table is about; empty: every game, every topic.
 
@@ -38,7 +42,7 @@ class Played:
 
     `finished` are all of them, `decided` those with a result; `players` maps everybody with a decided match
     to a number, in the order of the first one. `games` and `topics` count the decided matches of the whole
-    ledger, and `whole` says that the scope leaves no match out. Raises ValueError for a game or topic without
+    ledger, and `whole` says that the scope leaves no match out. Raises ScopeError for a game or topic without
     a match, LedgerError when the ledger cannot be read.
     """
 
@@ -77,7 +81,7 @@ class Played:
         for game, weight in scope.weights.items():
             _known("game", game, {kind[0] for kind in kinds})
             if not 0 <= weight < float("inf"):
-                raise ValueError(f"the weight of {game} is {weight}: expected 0 or more")
+                raise ScopeError(f"the weight of {game} is {weight}: expected 0 or more")
 
     @property
     def sources(self) -> Ints | None:
@@ -172,4 +176,4 @@ def _known(what: str, asked: str, there: Iterable[str]) -> None:
     there = sorted(there)
     if asked and asked not in there:
         known = suggest(asked, there) if there else "; nothing was played yet"
-        raise ValueError(f"no match is of the {what} {asked!r}{known}")
+        raise ScopeError(f"no match is of the {what} {asked!r}{known}")

@@ -12,7 +12,7 @@ from peerage.ledger.store import LedgerError
 from peerage.ratings import glicko2
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.connection import strong_components
-from peerage.ratings.elo_error import SPREAD, error_covariance
+from peerage.ratings.elo_error import EloError, elo_error
 from peerage.ratings.kernels import Floats
 from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import Z95, separated
@@ -156,17 +156,25 @@ def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["r
     met = _met(played, priced=track == "cost")[np.ix_(order, order)]
     raw, cost = np.array(standings.raw), np.array(standings.cost)
     value = raw if track == "raw" else cost
-    covariance = error_covariance(value, met, elo, cost)
-    error: Floats = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    found = elo_error(value, met, elo, cost)
     return Ratings(
         standings.players,
         value.tolist(),
-        (value - Z95 * error).tolist(),
-        (value + Z95 * error).tolist(),
-        separated(value, covariance),
-        (*elo_notes(rating, track), *_unconnected(played)),
+        (value - Z95 * found.error).tolist(),
+        (value + Z95 * found.error).tolist(),
+        found.above(),
+        (*elo_notes(rating, track), *_settled(found), *_unconnected(played)),
         rating.initial,
     )
+
+
+def _settled(found: EloError) -> tuple[str, ...]:
+    """How far the ratings have come, where that is not all the way."""
+    shares = [f"{100 * share:.0f}" for share in (found.settled.min(initial=1), found.settled.max(initial=0))]
+    if not len(found.rating) or shares[0] == "100":
+        return ()
+    reached = shares[0] if shares[0] == shares[1] else "–".join(shares)
+    return (f"ratings have come {reached} % of the way from where they started to where they settle",)
 
 
 def _met(played: Played, *, priced: bool) -> Floats:
@@ -180,8 +188,8 @@ def _met(played: Played, *, priced: bool) -> Floats:
 def elo_notes(rating: Rating, track: str) -> tuple[str, ...]:
     """What is special about a sequential Elo track under these settings."""
     notes = [
-        f"sequential Elo, K = {rating.k_factor:g}: depends on the order of matches; the interval is for the "
-        f"strength behind it, of a spread of {SPREAD:g} before any match, and narrows as ratings settle"
+        f"sequential Elo, K = {rating.k_factor:g}: depends on the order of matches; the interval is where it "
+        "would stand, were the same matches played again; ranks allow for its not having settled"
     ]
     if rating.propagation_width is None:
         notes.append("propagation off")
