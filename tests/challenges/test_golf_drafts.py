@@ -51,6 +51,7 @@ def test_a_task_that_its_own_solution_proves_is_played() -> None:
     played = golf(draft())
     assert played.outcome.scores == {"A": 1, "B": 0}
     (only,) = played.outcome.detail["drafts"]
+    assert played.outcome.detail["task"] == SQUARE
     assert (only["status"], only["accepted"], only["authors"]) == ("ok", True, {"task": "author/1"})
     steps = {run.key.rpartition("/")[0] for run, _ in played.runs}
     assert steps == {"task/1/input", "task/1/output", "A/test", "B/test"}

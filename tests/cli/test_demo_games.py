@@ -47,3 +47,20 @@ def test_another_game_or_none_is_told(tmp_path: Path) -> None:
     other = cli.invoke(app, ["demo", "--game", "color-obfuscation", *where])
     assert other.exit_code == 2
     assert "this arena plays 'duel'" in other.stderr
+
+
+@pytest.mark.parametrize("game", ["code-golf", "bug-hunt"])
+def test_programs_are_run_and_shown_with_their_verdicts(game: str, tmp_path: Path) -> None:
+    pytest.importorskip("wasmtime")
+    where = ["--dir", str(tmp_path)]
+    shown = cli.invoke(app, ["demo", "--game", game, "--matches", "16", *where])
+    assert shown.exit_code == 0, shown.output
+    table = json.loads(cli.invoke(app, ["leaderboard", "--format", "json", *where]).stdout)
+    skills = [float(row["player"].removeprefix("house:")) for row in table]
+    assert min(skills[:2]) > 0.6
+    assert max(skills[-2:]) < 0.5
+    match = cli.invoke(app, ["match", "1", *where]).output
+    assert match.count("tests: ") == 4, "one line of verdicts for each program"
+    assert "passed" in match
+    assert "```" in match, "each program as it was written"
+    assert cli.invoke(app, ["replay", *where]).exit_code == 0

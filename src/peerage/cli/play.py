@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.players.client import Client
     from peerage.settings import ArenaSettings, PlayerSettings
+    from peerage.tables.plan import Plan
 
-DEMO_MATCHES = 300
 WATCH_SPEED = 80
 """How much faster than life house players answer when somebody watches."""
 PLANNED = 100
@@ -70,7 +70,7 @@ def run(
 
     logging.basicConfig(level=log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
     if not stats_only:
-        _equipped(load(folder), folder)
+        equipped(load(folder), folder)
     with _opened(folder, budget, concurrency, seed) as arena:
         code = 0
         if not stats_only:
@@ -83,7 +83,10 @@ def run(
 
 def demo(
     folder: Folder = HERE,
-    matches: Annotated[int, typer.Option(min=1, help="Stop when the arena has so many.")] = DEMO_MATCHES,
+    matches: Annotated[
+        int | None,
+        typer.Option(min=1, help="Stop when the arena has so many.", show_default="300, or the game's own"),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Another seed, another arena.", show_default="1")] = None,
     concurrency: Concurrency = None,
     game: Annotated[
@@ -116,7 +119,12 @@ def demo(
                 f"{path}: the demo plays house players alone, and {paid[0]} is none; `peerage run` plays "
                 "this arena, `--dir FOLDER` makes a demo elsewhere"
             )
-        code = _play(arena, matches, None, _watchable if sys.stdout.isatty() else None)
+        code = _play(
+            arena,
+            matches or GAMES[arena.settings.game].demo,
+            None,
+            _watchable if sys.stdout.isatty() else None,
+        )
     if code:
         raise typer.Exit(code)
     there = at(folder)
@@ -181,13 +189,19 @@ def show_plan(settings: ArenaSettings, matches: int, shape: Format) -> None:
     """Write what so many matches may cost to standard output."""
     from datetime import UTC, datetime
 
-    from peerage.cli.output import Column, dollars, show, show_json, whole
-    from peerage.engine.admission import SLACK
     from peerage.players.prices import price_of
     from peerage.tables.plan import estimate as planned
 
     today = datetime.now(UTC).date()
-    plan = planned(settings, {player.name: price_of(player, today) for player in settings.players}, matches)
+    prices = {player.name: price_of(player, today) for player in settings.players}
+    write_plan(settings, planned(settings, prices, matches), shape)
+
+
+def write_plan(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
+    """Write a plan to standard output."""
+    from peerage.cli.output import Column, dollars, show, show_json, whole
+    from peerage.engine.admission import SLACK
+
     if shape is Format.json:
         show_json(plan.as_dict())
         return
@@ -244,7 +258,7 @@ def _opened(folder: Path, budget: float | None, concurrency: int | None, seed: i
     return Arena(folder, settings, open_ledger(settings.ledger, folder, create=True))
 
 
-def _equipped(settings: ArenaSettings, folder: Path) -> None:
+def equipped(settings: ArenaSettings, folder: Path) -> None:
     """Refuse, before anything is made or planned, players whose library or key is missing."""
     import os
 

@@ -175,4 +175,5 @@ BUG_HUNT: GameSpec[BugHuntRules] = GameSpec(
     sandbox=True,
     seats=lambda rules: rules.seats,
     tracks=("trueskill",),
+    demo=60,
 )

@@ -131,6 +131,7 @@ def play(table: Table) -> Steps[Outcome]:
         if made.task is None:
             return Outcome(void="no_challenge", detail=detail)
         task = made.task
+        detail["task"] = task.statement
         fill |= {"statement": Quote("task", task.statement), "examples": Quote("examples", _shown(task))}
         messages = GOLF_BY_PLAYERS.messages(fill)
         oracle = {"programs": made.programs}
@@ -246,4 +247,5 @@ CODE_GOLF: GameSpec[CodeGolfRules] = GameSpec(
     sandbox=True,
     seats=lambda rules: rules.seats,
     tracks=("trueskill",),
+    demo=60,
 )

@@ -96,7 +96,8 @@ class GameSpec(Generic[Rules]):
     meet in a match of two. `memory(rules)` is a fresh memory of a game that keeps one, and draws in place of
     `draw`; `stream` the amendments that it reads. A match whose `drawn` holds a `secret` is sealed: its
     replies and programs stand on record as `sealing` describes. `tracks` are the ratings it feeds, the one
-    that its leaderboard shows first.
+    that its leaderboard shows first. `demo` is how many matches tell the players of its demo apart, in well
+    under a minute.
     """
 
     name: str
@@ -113,5 +114,6 @@ class GameSpec(Generic[Rules]):
     seats: Callable[[Rules], int] = lambda rules: 2
     kin: Callable[[Rules], bool] = lambda rules: True
     tracks: tuple[str, ...] = ("bt", "raw", "cost")
+    demo: int = 300
     memory: Callable[[Rules], Memory] | None = None
     stream: str = ""

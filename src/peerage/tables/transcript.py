@@ -74,7 +74,7 @@ def transcript(ledger: Ledger, number: int) -> Transcript:
         str(fixture.drawn.get("topic", fixture.drawn.get("category", ""))),
         dict(fixture.drawn),
         _seats(fixture),
-        _challenge(fixture, drafts),
+        _challenge(fixture, outcome, drafts),
         drafts,
         exchanges,
         _ballots(outcome, finals, players),
@@ -312,9 +312,11 @@ def _reason(finals: Mapping[str, ExchangeView], key: str) -> str:
     return (found.choice_reason or found.reason) if found else ""
 
 
-def _challenge(fixture: Fixture, drafts: Iterable[DraftView]) -> dict[str, str]:
+def _challenge(fixture: Fixture, outcome: Outcome, drafts: Iterable[DraftView]) -> dict[str, str]:
     if "statement" in fixture.drawn:
         return {"task": str(fixture.drawn["statement"])}
+    if "task" in outcome.detail:
+        return {"task": str(outcome.detail["task"])}
     if "prompt" in fixture.drawn:
         return {"prompt": str(fixture.drawn["prompt"])}
     return next((dict(draft.texts) for draft in drafts if draft.accepted), {})
