@@ -1,0 +1,260 @@
+"""A run put together: facts held against the ledger, players opened, programs and budget checked.
+
+The door is `Arena.play`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import math
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from peerage.arena import ArenaError
+from peerage.engine.admit import Recording, admit
+from peerage.engine.answers import Line
+from peerage.engine.recovery import read_budget_voids, recover
+from peerage.engine.registration import registrations
+from peerage.engine.report import RunReport
+from peerage.engine.runner import Runner
+from peerage.games import GAMES
+from peerage.ledger import Ledger, LedgerError
+from peerage.ledger.store import Batch, Summary
+from peerage.match import MatchRecord, Outcome
+from peerage.players import open_client
+from peerage.players.client import Client, PlayerError
+from peerage.players.keys import environment
+from peerage.players.prices import price_of
+from peerage.scheduling.fixtures import tables
+from peerage.settings import ArenaSettings, SettingsError, enough_players, rules_of
+from peerage.standings import elo_settings
+
+if TYPE_CHECKING:
+    from peerage.engine.programs import Programs
+
+_log = logging.getLogger("peerage")
+
+
+async def play(
+    folder: Path,
+    settings: ArenaSettings,
+    ledger: Ledger,
+    max_matches: int | None,
+    *,
+    observe: Callable[[MatchRecord, Summary], None] | None,
+    beside: Callable[[Runner], Awaitable[None]] | None,
+    clients: Callable[[Any], Client] | None,
+    inline: bool,
+    signals: bool,
+) -> RunReport:
+    """Play an arena; see `Arena.play`."""
+    enough_players(settings)
+    with ledger.runner():
+        lag = _pin(settings, ledger)
+        recovered = recover(ledger, lag, elo_settings(settings.rating))
+        read_budget_voids(recovered, ledger, _budget_since(settings, ledger))
+        async with AsyncExitStack() as stack:
+            lines = await _open_lines(folder, settings, stack, clients)
+            _check_budget(settings, lines)
+            _register(ledger, lines)
+            programs = await _programs(settings, stack)
+            runner = Runner(
+                settings,
+                GAMES[settings.game],
+                ledger,
+                lines,
+                recovered,
+                lag=lag,
+                limit=max_matches,
+                clock=_now_ms,
+                observe=observe,
+                inline=inline,
+                programs=programs,
+            )
+            if signals:
+                stack.enter_context(_stopped_by_signals(runner))
+            known = {name: len(_warnings(line.client)) for name, line in lines.items()}
+            spectator = asyncio.ensure_future(beside(runner)) if beside is not None else None
+            try:
+                return await runner.run()
+            finally:
+                if spectator is not None:
+                    spectator.cancel()
+                    await asyncio.gather(spectator, return_exceptions=True)
+                for line in lines.values():
+                    _warn(line.client, known[line.settings.name])
+
+
+def enter(settings: ArenaSettings, ledger: Ledger, recordings: Iterable[Recording]) -> list[Outcome]:
+    """Enter matches that were recorded elsewhere; see `Arena.admit`."""
+    with ledger.runner():
+        _pin(settings, ledger)
+        return admit(ledger, GAMES[settings.game], recordings, elo_settings(settings.rating))
+
+
+async def _open_lines(
+    folder: Path, settings: ArenaSettings, stack: AsyncExitStack, clients: Callable[[Any], Client] | None
+) -> Mapping[str, Line]:
+    env = environment(folder, os.environ)
+    today = datetime.now(UTC).date()
+    lines: dict[str, Line] = {}
+    for player in settings.players:
+        client = open_client(player, env, folder) if clients is None else clients(player)
+        stack.push_async_callback(client.close)
+        lines[player.name] = Line(player, client, price_of(player, today))
+    started = await asyncio.gather(*[line.client.start() for line in lines.values()], return_exceptions=True)
+    failures = [result for result in started if isinstance(result, BaseException)]
+    if len(failures) > 1 and all(isinstance(failure, PlayerError) for failure in failures):
+        raise ArenaError("\n".join(str(failure) for failure in failures))
+    if failures:
+        raise failures[0]
+    for line in lines.values():
+        _warn(line.client)
+    return lines
+
+
+async def _programs(settings: ArenaSettings, stack: AsyncExitStack) -> Programs | None:
+    """The sandbox, where the game needs one."""
+    if not GAMES[settings.game].sandbox:
+        return None
+    from peerage.engine.programs import opened
+    from peerage.sandbox.program import SandboxUnavailable
+
+    try:
+        return await stack.enter_async_context(opened())
+    except SandboxUnavailable as reason:
+        raise ArenaError(
+            f"{settings.game} runs programs that players write, and there is no sandbox: {reason}. "
+            "`peerage sandbox check` says more"
+        ) from reason
+
+
+def _register(ledger: Ledger, lines: Mapping[str, Line]) -> None:
+    """Write down who plays, where that is new."""
+    players = [(line.settings, line.price) for line in lines.values()]
+    new = registrations(ledger, players, ledger.heads()[1], _now_ms())
+    if new:
+        ledger.write(Batch(amendments=new))
+
+
+def _check_budget(settings: ArenaSettings, lines: Mapping[str, Line]) -> None:
+    budget = settings.budget
+    if budget.arena is None and budget.match is None and budget.player is None:
+        return
+    unpriced = [name for name, line in lines.items() if line.price.worst_nano(1, 1) is None]
+    if unpriced:
+        raise ArenaError(
+            f"a budget is set, but no price is known for {', '.join(unpriced)}, so it could not be kept. "
+            "State `price: {input: …, output: …}` (dollars per million tokens) for each, or take the "
+            "budget away"
+        )
+
+
+def _pin(settings: ArenaSettings, ledger: Ledger) -> int:
+    """The pairing lag in rounds; what must not change between runs is written down in the first one."""
+    per_round = tables(GAMES[settings.game], rules_of(settings), len(settings.players))
+    pinned = {
+        "seed": str(settings.seed),
+        "rating": settings.rating.model_dump_json(),
+        "lag": str(max(1, math.ceil(settings.pairing.window / per_round))),
+        "window": str(settings.pairing.window),
+    }
+    meta = ledger.meta()
+    if "lag" not in meta:
+        ledger.write(Batch(meta=pinned))
+        return int(pinned["lag"])
+    places = {"seed": "seed", "rating": "rating", "window": "pairing.window"}
+    for key, place in places.items():
+        if key not in meta:
+            raise LedgerError(f"{ledger.address} lacks the fact {key!r}; restore it from a copy")
+        if meta[key] != pinned[key]:
+            raise SettingsError(
+                f"{place} in arena.yaml is not what this arena was made with, and its recorded matches "
+                f"depend on it:{_difference(meta[key], pinned[key])}. Set it back, or start a new arena "
+                "in another folder"
+            )
+    return int(meta["lag"])
+
+
+def _budget_since(settings: ArenaSettings, ledger: Ledger) -> int:
+    """How many matches were on record when the budgets of match and player were last changed."""
+    budget = settings.budget
+    if budget.match is None and budget.player is None:
+        return ledger.heads()[1]
+    stated = msgspec.json.encode([budget.match, budget.player]).decode()
+    meta = ledger.meta()
+    if meta.get("budget") != stated:
+        meta = {"budget": stated, "budget_since": str(ledger.heads()[1])}
+        ledger.write(Batch(meta=meta))
+    return int(meta["budget_since"])
+
+
+def _warnings(client: Client) -> Sequence[str]:
+    """What a client has to say about the settings it was given, in the order it learnt it."""
+    found: Sequence[str] = getattr(client, "warnings", ())
+    return found
+
+
+def _warn(client: Client, known: int = 0) -> None:
+    """Tell what a client says, after the `known` first warnings."""
+    for warning in _warnings(client)[known:]:
+        _log.warning(warning)
+
+
+@contextmanager
+def _stopped_by_signals(runner: Runner) -> Iterator[None]:
+    """Let SIGINT and SIGTERM stop a run where the event loop can catch them (not on Windows)."""
+    loop = asyncio.get_running_loop()
+    caught = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError, ValueError, RuntimeError):
+            loop.add_signal_handler(number, runner.stop)
+            caught.append(number)
+    try:
+        yield
+    finally:
+        for number in caught:
+            loop.remove_signal_handler(number)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@contextmanager
+def tuned() -> Iterator[None]:
+    """Collect garbage rarely: a run keeps thousands of matches alive, which every collection walks through.
+
+    Hardly anything the engine makes is cyclic; measured, the default thresholds cost a fifth of its time.
+    """
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+def _difference(was: str, now: str) -> str:
+    """What differs between two pinned values, for a person."""
+    try:
+        before, after = msgspec.json.decode(was), msgspec.json.decode(now)
+    except msgspec.DecodeError:
+        before, after = was, now
+    if isinstance(before, dict) and isinstance(after, dict):
+        changed = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
+        return ";".join(f" {key} was {before.get(key)!r} and is {after.get(key)!r}" for key in changed)
+    return f" it was {before} and is {after}"
