@@ -14,6 +14,7 @@ The shapes are those of `api_rows`.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.ledger.store import Ledger
+from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.votes import Votes
 from peerage.site.api_rows import Call, Match, Playing, match_row
 
@@ -35,6 +36,8 @@ TOLD = 20
 """Finished matches told at once; whoever missed more reads the list of matches."""
 IN_FLIGHT = 64
 """Matches in flight that are told, the oldest first."""
+
+_log = logging.getLogger("peerage")
 
 ALIVE = b": alive\n\n"
 
@@ -120,7 +123,11 @@ class Feed:
     async def run(self) -> None:
         """Look at the ledger again and again, until cancelled or closed."""
         while not self._closed:
-            await self.look()
+            try:
+                await self.look()
+            except (LedgerError, msgspec.MsgspecError) as error:
+                # A disk that fails, a file that is just being copied: the next look may see it whole.
+                _log.warning("the ledger could not be read: %s", error)
             await asyncio.sleep(LOOK_S)
 
     async def look(self) -> None:

@@ -1,0 +1,223 @@
+"""The audience's table from votes on a real arena, the pairs that voters are shown, and how often."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.engine.arenas import ledger_of, play, write_arena
+
+from peerage.ledger import Ledger
+from peerage.ledger.verify import verify
+from peerage.ledger.votes import Vote, VotedAlready, Votes
+from peerage.site.votes import audience, ballot, finished
+from peerage.site.voting import Desk, Limit, TicketUnknown, voter_of
+from peerage.tables.transcript import transcript
+
+MATCHES = 16
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = write_arena(tmp_path_factory.mktemp("audience"))
+    play(folder, MATCHES)
+    return folder
+
+
+@pytest.fixture
+def folder(played: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(played, tmp_path / "arena"))
+
+
+@pytest.fixture
+def ledger(folder: Path):  # type: ignore[no-untyped-def]
+    opened = ledger_of(folder)
+    yield opened
+    opened.close()
+
+
+def vote(ledger: Ledger, match: int, verdict: str, voter: str = "v") -> Vote:
+    found = finished(ledger, match)
+    assert found is not None
+    return Vote(match, found.record, ("A", "B"), verdict, voter)
+
+
+def test_the_table_counts_what_was_voted(ledger: Ledger) -> None:
+    votes = [vote(ledger, 1, "A"), vote(ledger, 1, "A", "w"), vote(ledger, 2, "tie"), vote(ledger, 3, "B")]
+    found = audience(ledger, votes)
+    assert (found.votes, found.voters, found.matches, found.uncounted) == (4, 2, 3, 0)
+    for row in found.rows:
+        assert row.votes == row.wins + row.draws + row.losses
+        assert row.lower <= row.rating <= row.upper
+    players = [finished(ledger, match).players for match in (1, 1, 2, 3)]  # type: ignore[union-attr]
+    for row in found.rows:
+        mine = [
+            0.5 if one.verdict == "tie" else float(seats[one.verdict] == row.player)
+            for one, seats in zip(votes, players, strict=True)
+            if row.player in seats.values()
+        ]
+        assert (row.wins, row.draws, row.losses) == tuple(mine.count(score) for score in (1.0, 0.5, 0.0))
+
+
+def test_whoever_wins_most_votes_leads(ledger: Ledger) -> None:
+    seen: list[Vote] = []
+    for match in range(1, MATCHES + 1):
+        found = finished(ledger, match)
+        if found is not None and found.scores:
+            best = max(found.players, key=lambda label: found.players[label])
+            seen += [vote(ledger, match, best, f"v{n}") for n in range(3)]
+    rows = audience(ledger, seen).rows
+    assert [row.player for row in rows] == sorted((row.player for row in rows), reverse=True)
+    assert [row.rating for row in rows] == sorted((row.rating for row in rows), reverse=True)
+    assert sum(row.rating for row in rows) / len(rows) == pytest.approx(1500)
+
+
+def test_nobody_voted(ledger: Ledger) -> None:
+    assert audience(ledger, []).rows == ()
+
+
+def test_a_vote_on_another_record_does_not_count(ledger: Ledger) -> None:
+    good = vote(ledger, 1, "A")
+    for bad in (
+        Vote(1, "00", ("A", "B"), "A", "v"),
+        Vote(9_999, good.record, ("A", "B"), "A", "v"),
+        Vote(1, good.record, ("A", "A"), "A", "v"),
+        Vote(1, good.record, ("A", "X"), "A", "v"),
+        Vote(1, good.record, ("A", "B"), "judge/1", "v"),
+        Vote(-1, good.record, ("A", "B"), "A", "v"),
+    ):
+        found = audience(ledger, [good, bad])
+        assert (found.votes, found.uncounted) == (1, 1)
+
+
+def test_agreement_is_with_the_peers_where_neither_tied(ledger: Ledger) -> None:
+    with_them, against, tied = [], [], []
+    for match in range(1, MATCHES + 1):
+        found = finished(ledger, match)
+        if found is None or not found.scores or found.scores["A"] == 0.5:
+            continue
+        better, worse = ("A", "B") if found.scores["A"] > 0.5 else ("B", "A")
+        with_them.append(vote(ledger, match, better))
+        against.append(vote(ledger, match, worse, "w"))
+        tied.append(vote(ledger, match, "tie", "x"))
+    assert len(with_them) > 3
+    assert audience(ledger, with_them + tied).agreement == 1.0
+    assert audience(ledger, against).agreement == 0.0
+    assert audience(ledger, with_them[:3] + against[:1]).agreement == 0.75
+    assert audience(ledger, tied).agreement is None
+
+
+def test_a_ballot_shows_what_the_judges_saw_and_no_name(ledger: Ledger) -> None:
+    match = transcript(ledger, 1)
+    found = ballot(ledger, 1)
+    assert found is not None
+    assert found.challenge == match.challenge
+    assert found.record == match.digests.record
+    said = {one.key: one.reply for one in match.exchanges}
+    assert found.answers == {label: said[f"answer/{label}"] for label in ("A", "B")}
+
+
+def test_a_match_in_play_or_void_has_no_ballot(ledger: Ledger, tmp_path: Path) -> None:
+    void = [row.number for row in ledger.summaries() if row.status != "done"]
+    assert all(ballot(ledger, number) is None for number in void)
+
+
+def test_a_voter_keeps_the_pair_until_it_is_judged(folder: Path, ledger: Ledger) -> None:
+    votes = Votes(ledger.address, folder)
+    desk = Desk(ledger, votes, Random(1))
+    first = desk.draw("v")
+    assert first is not None
+    assert desk.draw("v") == first
+    other = desk.draw("w")
+    assert other is not None
+    assert other.ticket != first.ticket
+    desk.cast("v", first.ticket, "first", at_ms=1)
+    [given] = votes.votes()
+    assert given == Vote(first.ballot.match, first.ballot.record, first.shown, first.shown[0], "v")
+    second = desk.draw("v")
+    assert second is not None
+    assert second.ballot.match != first.ballot.match
+
+
+@pytest.mark.parametrize(("verdict", "place"), [("first", 0), ("second", 1)])
+def test_the_verdict_is_about_the_place_where_the_answer_stood(
+    folder: Path, ledger: Ledger, verdict: str, place: int
+) -> None:
+    votes = Votes(ledger.address, folder)
+    orders = set()
+    for seed in range(8):
+        desk = Desk(ledger, votes, Random(seed))
+        pending = desk.draw(f"v{seed}")
+        assert pending is not None
+        desk.cast(f"v{seed}", pending.ticket, verdict, at_ms=1)  # type: ignore[arg-type]
+        assert list(votes.votes())[-1].verdict == pending.shown[place]
+        orders.add(pending.shown)
+    assert orders == {("A", "B"), ("B", "A")}
+
+
+def test_a_ticket_is_good_once_and_for_its_voter_alone(folder: Path, ledger: Ledger) -> None:
+    desk = Desk(ledger, Votes(ledger.address, folder), Random(1))
+    pending = desk.draw("v")
+    assert pending is not None
+    for voter, ticket in (("w", pending.ticket), ("v", "made up"), ("", "")):
+        with pytest.raises(TicketUnknown):
+            desk.cast(voter, ticket, "tie", at_ms=1)
+    desk.cast("v", pending.ticket, "tie", at_ms=1)
+    with pytest.raises(TicketUnknown):
+        desk.cast("v", pending.ticket, "tie", at_ms=1)
+
+
+def test_two_servers_take_one_vote_of_a_voter(folder: Path, ledger: Ledger) -> None:
+    votes = Votes(ledger.address, folder)
+    desks = [Desk(ledger, votes, Random(7)) for _ in range(2)]
+    shown = [desk.draw("v") for desk in desks]
+    assert shown[0] is not None
+    assert shown[1] is not None
+    assert shown[0].ballot == shown[1].ballot
+    desks[0].cast("v", shown[0].ticket, "first", at_ms=1)
+    with pytest.raises(VotedAlready):
+        desks[1].cast("v", shown[1].ticket, "second", at_ms=2)
+    assert votes.count() == 1
+
+
+def test_every_pair_is_judged_or_skipped_and_then_there_is_none(folder: Path, ledger: Ledger) -> None:
+    votes = Votes(ledger.address, folder)
+    desk = Desk(ledger, votes, Random(3))
+    there = {number for number in range(1, MATCHES + 1) if ballot(ledger, number)}
+    judged, skipped = set(), set()
+    while pending := desk.draw("v"):
+        if len(judged) > len(skipped):
+            desk.skip("v", pending.ticket)
+            skipped.add(pending.ballot.match)
+        else:
+            desk.cast("v", pending.ticket, "tie", at_ms=1)
+            judged.add(pending.ballot.match)
+    assert judged | skipped == there
+    assert not judged & skipped
+    report = verify(ledger, votes=votes)
+    assert report.ok
+    assert audience(ledger, votes.votes()).votes == len(judged)
+
+
+def test_a_voters_name_leads_nowhere() -> None:
+    assert voter_of("a") != voter_of("b")
+    assert "a" * 10 not in voter_of("a" * 10)
+
+
+@given(st.integers(1, 60), st.lists(st.floats(0, 200), max_size=60))
+def test_a_limit_lets_through_no_more_than_it_says(per_minute: int, pauses: list[float]) -> None:
+    limit, now, passed = Limit(per_minute), 0.0, 0
+    for pause in pauses:
+        now += pause
+        wait = limit.wait("one", now)
+        passed += wait == 0
+        if wait:
+            assert limit.wait("one", now + wait + 1e-6) == 0
+            now += wait + 1e-6
+            passed += 1
+    assert passed <= per_minute + now * per_minute / 60 + 1e-3
+    assert limit.wait("another", now) == 0
