@@ -54,9 +54,8 @@ class EloError:
     def settled(self) -> Floats:
         """How far each rating has come from where it started to where it belongs, from 0 to 1."""
         n = len(self.rating)
-        lacking = np.diag(self.togo) - self.togo.mean(
-            axis=0
-        )  # of the gap to the others; all move about a mean
+        # The mean of all never moves: what a player lacks is measured against the others.
+        lacking = np.diag(self.togo) - self.togo.sum(axis=0) / max(n, 1)
         return np.asarray(np.clip(1 - lacking / (1 - 1 / max(n, 2)), 0.0, 1.0))
 
     def above(self, spread: float = SPREAD) -> np.ndarray:
