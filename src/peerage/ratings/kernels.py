@@ -195,14 +195,30 @@ def elo_fold(
 
 
 def elo_pass(
-    rating: Floats, first: Ints, second: Ints, score: Floats, weight: Floats, order: Ints, k_factor: float
+    rating: Floats, first: Ints, second: Ints, score: Floats, weight: Floats, k_factor: float
 ) -> None:
-    """Play duels into `rating`, in place: the rows `order` names, or if empty all as they stand."""
+    """Play duels into `rating` as they stand, in place."""
     for i in range(len(first)):
-        row = int(order[i]) if len(order) > 0 else i
-        a, b = int(first[row]), int(second[row])
-        step = (
-            k_factor * float(weight[row]) * (float(score[row]) - expected(float(rating[a]), float(rating[b])))
-        )
+        a, b = int(first[i]), int(second[i])
+        gain = float(score[i]) - expected(float(rating[a]), float(rating[b]))
+        step = k_factor * float(weight[i]) * gain
+        rating[a] += step
+        rating[b] -= step
+
+
+def elo_pass_in(
+    order: Ints,
+    rating: Floats,
+    first: Ints,
+    second: Ints,
+    score: Floats,
+    weight: Floats,
+    k_factor: float,
+) -> None:
+    """Play duels into `rating` in an order of their rows, in place."""
+    for i in order:
+        a, b = int(first[i]), int(second[i])
+        gain = float(score[i]) - expected(float(rating[a]), float(rating[b]))
+        step = k_factor * float(weight[i]) * gain
         rating[a] += step
         rating[b] -= step

@@ -94,14 +94,15 @@ def elo(
         raise ValueError(f"k_factor is {k_factor}: expected a number above 0")
     if orders < 0:
         raise ValueError(f"orders is {orders}: expected 0 or more")
-    play = kernel(kernels.elo_pass, long=len(history) * (orders + 1) >= _LONG)
+    long = len(history) * (orders + 1) >= _LONG
+    play, play_in = kernel(kernels.elo_pass, long=long), kernel(kernels.elo_pass_in, long=long)
     columns = (history.first, history.second, history.score, history.weight)
     rng = np.random.default_rng(seed)
     in_order = np.full(history.players, float(initial))
-    play(in_order, *columns, np.empty(0, np.int64), k_factor)
+    play(in_order, *columns, k_factor)
     draws = np.full((orders, history.players), float(initial))
     for draw in draws:
-        play(draw, *columns, rng.permutation(len(history)), k_factor)
+        play_in(rng.permutation(len(history)), draw, *columns, k_factor)
     met = np.bincount(history.first, minlength=history.players) + np.bincount(
         history.second, minlength=history.players
     )
