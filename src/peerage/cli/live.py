@@ -48,7 +48,7 @@ class Spectator:
         if summary.status != "done":
             self._void.append((summary.number, summary.status))
         else:
-            best = max(summary.scores)
+            best = max(summary.scores, default=0.0)
             for player, score in zip(summary.players, summary.scores, strict=True):
                 column = 0 if score == best and summary.scores.count(best) == 1 else 1 if score == best else 2
                 self._record.setdefault(player, [0, 0, 0])[column] += 1
@@ -169,6 +169,8 @@ def verdict(summary: Summary) -> str:
     topic = f" on {summary.topic}" if summary.topic else ""
     if summary.status != "done":
         return visible(f"{summary.number}: {' and '.join(summary.players)}{topic}: void, {summary.status}")
+    if not summary.scores:
+        return visible(f"{summary.number}: judged{topic}")
     best = max(summary.scores)
     winners = [p for p, score in zip(summary.players, summary.scores, strict=True) if score == best]
     if len(winners) > 1:

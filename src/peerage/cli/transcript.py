@@ -23,6 +23,9 @@ def lines(match: Transcript, *, full: bool) -> Iterator[Line]:
     names = " against ".join(
         f"{seat.player} ({seat.label})" for seat in match.seats if seat.role == "contestant"
     )
+    if "authors" in match.drawn:
+        names = " against ".join(f"{player} ({label})" for label, player in match.drawn["authors"].items())
+        names = f"match {match.drawn['source']} judged again, {names}"
     topic = f", on {match.topic}" if match.topic else ""
     yield Line("bold", 0, f"Match {match.number}: {names}{topic}")
     yield Line("dim", 0, f"round {match.round} · {match.game} version {match.version} · {match.status}")
@@ -123,7 +126,7 @@ def _result(match: Transcript) -> Iterator[Line]:
     if match.status == "under way":
         yield Line("", 2, "still under way" if match.exchanges else "issued, not begun yet")
         return
-    if not match.scores:
+    if not match.scores and match.status != "done":
         yield Line("", 2, f"void: {visible(match.status)}")
     best = max(match.scores.values(), default=0.0)
     winners = [label for label, score in match.scores.items() if score == best]

@@ -50,11 +50,13 @@ class Rounds:
         return (self._lag + 2) * tables(self._scheduler.spec, self._scheduler.rules, len(self._players))
 
     def issue(self) -> tuple[Fixture, ...]:
-        """The next round; empty while its ratings are not settled, and when there can be none (`over`).
+        """The next round; empty while its ratings are not settled, and when there can be none (`over`), as in a
+        game without contestants, whose fixtures are made and not paired.
 
         Raises Unstaffed when a match lacks officials for another reason than spent budgets.
         """
-        if self.over or self._next > self._folded + self._lag:
+        paired = self._scheduler.spec.contestants[1] > 0
+        if self.over or not paired or self._next > self._folded + self._lag:
             return ()
         basis = self._next - self._lag
         standings = self._after_round[basis] if basis > 0 else NOBODY

@@ -52,13 +52,17 @@ class JudgeStatistics(Struct, frozen=True):
 
 
 def panel_record(fixture: Fixture, outcome: Outcome) -> PanelRecord | None:
-    """The panel of a finished match; None when no judge was asked."""
+    """The panel of a finished match; None when no judge was asked.
+
+    Where recorded answers were judged nobody has a seat, and the fixture names their authors.
+    """
     ballots: Any = outcome.detail.get("ballots")
     if not ballots:
         return None
+    authors = {seat.label: seat.player for seat in fixture.seats} or dict(fixture.drawn["authors"])
     return PanelRecord(
-        {seat.label: seat.player for seat in fixture.all_seats()},
-        tuple([seat.label for seat in fixture.seats]),
+        {seat.label: seat.player for seat in fixture.all_seats()} | authors,
+        tuple(authors),
         msgspec.convert(ballots, tuple[Ballot, ...]),
     )
 

@@ -160,8 +160,9 @@ def _read(ledger: Ledger) -> _Read:
             raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
         while number and number < row.number:
             number, chars = next(lengths, (0, {}))
-        mine = chars if number == row.number else {}
         fixture, outcome = read_fixture(issued.body, texts), read_record(row.body).outcome
+        mine = chars if number == row.number else {}
+        mine = mine or {label: len(text) for label, text in fixture.drawn.get("answers", {}).items()}
         panel = panel_record(fixture, outcome)
         if panel is not None:
             read.panels.append(panel)

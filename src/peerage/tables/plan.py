@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -79,10 +79,16 @@ def estimate(
     `prices` are by player's name. Raises SettingsError when the game's rules are wrong, Unstaffed when
     there are too few players for its officials.
     """
+    return of_fixtures(settings, prices, _fixtures(settings, standings, min(matches, SAMPLE)), matches)
+
+
+def of_fixtures(
+    settings: ArenaSettings, prices: Mapping[str, Price], fixtures: Sequence[Fixture], matches: int
+) -> Plan:
+    """What `matches` matches like these take: `fixtures` are all of them, or a sample to be scaled."""
     spec, rules = GAMES[settings.game], rules_of(settings)
     lines = {player.name: _Priced(player, prices[player.name]) for player in settings.players}
     sums = {name: _Sum() for name in lines}
-    fixtures = _fixtures(settings, standings, min(matches, SAMPLE))
     for fixture in fixtures:
         seats = {seat.label: seat.player for seat in fixture.all_seats()}
         for bound in spec.bounds(rules, fixture):
@@ -102,7 +108,10 @@ def estimate(
 
 
 def _fixtures(settings: ArenaSettings, standings: Standings, count: int) -> list[Fixture]:
-    """The first `count` matches of rounds paired from `standings`; fewer for fewer than two players."""
+    """The first `count` matches of rounds paired from `standings`; fewer for fewer than two players, none of
+    a game whose fixtures are made and not paired."""
+    if not GAMES[settings.game].contestants[1]:
+        return []
     scheduler = Scheduler.of(
         GAMES[settings.game], rules_of(settings), settings.seed, width=settings.pairing.width
     )

@@ -62,8 +62,8 @@ class Played:
                 self.whole = False
                 continue
             self.finished.append(summary)
-            if summary.status != DONE:
-                continue
+            if summary.status != DONE or not (summary.players or summary.scores):
+                continue  # nobody plays where recorded answers are judged
             players, seated = summary.players, len(summary.scores)
             if seated < 2 or not len(players) == len({*players}) == seated:
                 raise LedgerError(

@@ -1,0 +1,229 @@
+"""`peerage rejudge`: another panel's verdicts on recorded answers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from peerage.cli.options import HERE, Folder, Format, Quiet, Shape
+
+if TYPE_CHECKING:
+    from peerage.arena import Arena
+    from peerage.engine.rejudge import Issued
+    from peerage.settings import ArenaSettings
+
+INTO = "rejudged"
+"""The folder, in that of the arena, which holds the new arena if not told otherwise."""
+
+
+def rejudge(
+    judges: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A judge of the new panel: the name of a player of the arena, or a model. Repeat it."
+        ),
+    ] = None,
+    folder: Folder = HERE,
+    to: Annotated[
+        Path | None, typer.Option(help="Folder of the new arena.", show_default="rejudged, in the arena's")
+    ] = None,
+    max_matches: Annotated[
+        int | None,
+        typer.Option(min=1, help="Judge so many matches again, drawn at random; if not said, all."),
+    ] = None,
+    budget: Annotated[float | None, typer.Option(min=0, help="Dollars at most, over all runs.")] = None,
+    report: Annotated[bool, typer.Option("--report", help="Show what was found and ask nobody.")] = False,
+    yes: Quiet = False,
+    shape: Shape = Format.table,
+) -> None:
+    """Ask a new panel about recorded answers; how far ranks move.
+
+    Only judges are asked, and only they cost. The verdicts make an arena of their own, which verify, replay,
+    match, judges and export read like any other; no rating of the first arena moves. The same command goes on
+    where it stopped.
+    """
+    from peerage.arena import Arena, open_arena
+    from peerage.cli.play import equipped
+    from peerage.engine.rejudge import issue
+    from peerage.ledger import open_ledger
+    from peerage.settings import rules_of
+
+    target, code = to or folder / INTO, 0
+    with open_arena(folder, create=False) as source:
+        settings = _settings(source.settings, target, judges or (), report)
+        if not report:
+            equipped(settings, folder)
+        if budget is not None:
+            limited = settings.budget.model_copy(update={"arena": budget})
+            settings = settings.model_copy(update={"budget": limited})
+        # Keys and relative paths of players are those of the arena that is judged again.
+        with Arena(folder, settings, open_ledger(settings.ledger, target, create=not report)) as arena:
+            if not report:
+                with arena.ledger.runner():
+                    issued = issue(
+                        source.ledger,
+                        arena.ledger,
+                        rules_of(settings),
+                        settings.players,
+                        seed=settings.seed,
+                        limit=max_matches,
+                    )
+                code = _judge(arena, issued, yes, shape)
+            _show(arena, shape)
+    raise typer.Exit(code)
+
+
+def _settings(source: ArenaSettings, target: Path, judges: Sequence[str], report: bool) -> ArenaSettings:
+    """The settings of the arena of rejudgements, which are written down when there are none yet."""
+    import yaml
+
+    from peerage.engine.rejudge import rules_like
+    from peerage.games.rejudgement import REJUDGEMENT
+    from peerage.settings import FILE_NAME, SettingsError, load, loads, rules_of
+
+    path = target / FILE_NAME
+    if path.exists():
+        settings = load(target)
+        if settings.game != REJUDGEMENT.name:
+            raise SettingsError(
+                f"{path} is an arena of {settings.game!r}; `--to FOLDER` names another folder"
+            )
+        named = [player.name for player in settings.players]
+        if judges and list(judges) != named:
+            raise SettingsError(
+                f"{path}: its judges are {', '.join(named)}, and --judges says {', '.join(judges)}. Leave "
+                "--judges out to go on with them, or name another folder with --to"
+            )
+        return settings
+    if report or not judges:
+        missing = "nothing was judged again here" if report else "name the new panel with --judges"
+        raise SettingsError(f"{path} does not exist yet: {missing}; `peerage rejudge --help` says how")
+    known = {player.name: player for player in source.players}
+    players: list[Any] = [
+        known[judge].model_dump(mode="json", exclude_defaults=True) if judge in known else {"model": judge}
+        for judge in judges
+    ]
+    text = "# Answers recorded in another arena, judged again. `peerage rejudge` made it.\n" + yaml.safe_dump(
+        {
+            "name": f"{source.name}, judged again",
+            "seed": source.seed,
+            "game": REJUDGEMENT.name,
+            "players": players,
+            "rules": rules_like(rules_of(source)).model_dump(mode="json"),
+        },
+        sort_keys=False,
+        allow_unicode=True,
+    )
+    settings = loads(text, "--judges")
+    target.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return settings
+
+
+def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:
+    """Say what it may cost, ask once, and have everything judged that was issued; the exit code."""
+    import contextlib
+
+    from peerage.cli.ending import ending
+    from peerage.cli.live import play
+    from peerage.settings import SettingsError
+
+    if not issued.judged:
+        raise SettingsError(
+            f"{arena.folder}: no match on record holds two answers that a panel compared, so there is "
+            "nothing to judge again"
+        )
+    if issued.unjudgeable:
+        typer.echo(
+            f"{issued.unjudgeable} matches are left out: every judge wrote one of their answers", err=True
+        )
+    _agree(arena, yes)
+    quiet = shape in (Format.json, Format.csv)  # a table for programs stands alone on standard output
+    with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
+        report, spectator = play(arena, issued.fixtures, None)
+        for line in ending(arena, report, spectator.void):
+            typer.echo(line)
+    return 130 if report.reason == "interrupted" else 0
+
+
+def _agree(arena: Arena, yes: bool) -> None:
+    """Show the plan and ask once, unless nothing can be spent or `--yes` was said."""
+    from datetime import UTC, datetime
+
+    from peerage.cli.play import write_plan
+    from peerage.engine.codec import by_hex, read_fixture
+    from peerage.players.prices import price_of
+    from peerage.settings import SettingsError
+    from peerage.tables.plan import of_fixtures
+
+    _, done = arena.ledger.heads()
+    texts = by_hex(arena.ledger.texts())
+    todo = [read_fixture(row.body, texts) for row in arena.ledger.fixtures(done + 1)]
+    if not todo or all(player.provider == "house" for player in arena.settings.players):
+        return
+    today = datetime.now(UTC).date()
+    prices = {player.name: price_of(player, today) for player in arena.settings.players}
+    write_plan(arena.settings, of_fixtures(arena.settings, prices, todo, len(todo)), Format.table)
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise SettingsError("nobody is there to agree to the plan above; `--yes` agrees beforehand")
+    if not typer.confirm("Ask the judges?", default=False):
+        typer.echo("nobody asked, nothing spent")
+        raise typer.Exit(0)
+
+
+def _show(arena: Arena, shape: Format) -> None:
+    """Write what was found to standard output."""
+    from peerage.cli.output import Column, percent, show, show_json, whole
+    from peerage.tables.rejudged import rejudged
+
+    found = rejudged(arena.ledger)
+    if shape is Format.json:
+        show_json(found.as_dict())
+        return
+    columns = [
+        Column("rank_after", ">", whole),
+        Column("player", "Player"),
+        Column("rank_before", ">Rank before", whole),
+        Column("places", ">Moved", lambda places: f"{places:+d}" if places else "0"),
+        Column("rating_before", ">Rating before", whole),
+        Column("interval_before", ">95 %", str, 2),
+        Column("rating_after", ">after", whole),
+        Column("interval_after", ">95 %", str, 1),
+        Column("matches", ">Matches", whole, 3),
+    ]
+    rows = found.as_dict()["players"]
+    if shape is not Format.csv:
+        rows = [
+            {**row, **{f"interval_{when}": _interval(row, when) for when in ("before", "after")}}
+            for row in rows
+        ]
+    notes = [
+        f"{found.judged} of {found.issued} matches judged again, {found.decided} of them decided; "
+        f"{found.compared} were decided by both panels"
+    ]
+    if found.compared:
+        notes.append(
+            f"{found.changed} of those ({percent(found.changed / found.compared)}) came out otherwise, "
+            f"{found.reversed} with the other winner"
+        )
+    if found.tau is not None:
+        notes.append(f"Kendall's τ of the two rankings: {found.tau:.2f}")
+    if found.agreement is not None:
+        bounds = (
+            ""
+            if found.agreement_lower is None
+            else f" (95 %: {found.agreement_lower:.2f} to {found.agreement_upper:.2f})"
+        )
+        notes.append(f"Krippendorff's α of the two panels' verdicts: {found.agreement:.2f}{bounds}")
+    title = f"{arena.settings.name}: Bradley-Terry by the first and by the new panel"
+    show(rows, columns, shape, title=title, notes=notes)
+
+
+def _interval(row: dict[str, Any], when: str) -> str:
+    return f"{row[f'lower_{when}']:.0f} – {row[f'upper_{when}']:.0f}"

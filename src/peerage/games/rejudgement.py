@@ -1,0 +1,169 @@
+"""Recorded answers judged again, by another panel: a match whose items are embedded in its fixture.
+
+    judge/1  > {"reason": "Only the first names the cause.", "verdict": "A"}   (judge/1/A-B)
+    judge/1  > {"reason": "The second is vague.", "verdict": "A"}              (judge/1/B-A)
+
+Nobody plays: the answers, who wrote them, and the prompt that the first panel got stand in `Fixture.drawn`
+(see `Item`), and the judges are the only ones asked. So a rejudgement has officials and no seats, its outcome
+has no scores, and no rating of any arena moves by it. What the panel found is its fact: `{"rejudged": NUMBER,
+"record": DIGEST, "score": 1, ½ or 0 for answer A}`.
+
+Fixtures are made from a ledger (`engine.rejudge`), never paired. Too few valid votes void the match
+(`inconclusive`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from pydantic import BaseModel, ConfigDict, Field
+
+from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec
+from peerage.judging.panel import PanelRules, panel
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Prompt, Quote, Reply, Steps
+
+FIRST, SECOND = "A", "B"
+"""The names of the answers, as in the match they come from."""
+
+
+class Given(Struct, frozen=True):
+    """What fills a place of the judges' prompt; with a `label` it is quoted, as what a player wrote."""
+
+    text: str
+    label: str | None = None
+
+
+class Item(Struct, frozen=True):
+    """Two recorded answers, and all that their first judges were shown.
+
+    `source` is the match they come from, `record` the SHA-256 (hex) of its record. `asked` is the system and
+    the user template, `given` what fills its places but the answers, `ties` and `format`. `authors` and
+    `answers` are by label, the answers as judges saw them; `hidden` is the true quality of house players'
+    answers, which only house judges see. `score` is what the first panel found for answer A, None when it was
+    inconclusive. `topic` is the match's.
+    """
+
+    source: int
+    record: str
+    asked: tuple[str, str]
+    given: Mapping[str, Given]
+    authors: Mapping[str, str]
+    answers: Mapping[str, str]
+    hidden: Mapping[str, Any]
+    score: float | None
+    topic: str = ""
+
+
+class RejudgementRules(BaseModel):
+    """How recorded answers are judged again; `peerage rejudge` takes them from the arena they come from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    order: Literal["both", "one"] = Field(
+        "both", description="Judges see the answers in both orders, or in one drawn at random."
+    )
+    binary: bool = Field(False, description="Forbid judges to call a tie.")
+    epsilon: float = Field(
+        0.05, ge=0, lt=0.5, description="A share of the votes within ε of one half is a tie."
+    )
+    quorum: float = Field(
+        0.5, ge=0, le=1, description="Share of a panel's members whose votes must be valid."
+    )
+    max_tokens: int = Field(600, ge=1, le=10_000_000, description="Tokens a verdict may take.")
+    reason_chars: int = Field(400, ge=1, le=200_000, description="Characters of a reason that count.")
+    temperature: float | None = Field(
+        0.0, ge=0, description="Sampling temperature of a verdict; null: as the judge is set."
+    )
+
+    def panel(self, chars: int) -> PanelRules:
+        """What the panel needs; answers of up to `chars` characters are shown whole."""
+        return PanelRules(
+            order=self.order,
+            binary=self.binary,
+            epsilon=self.epsilon,
+            weights="equal",
+            quorum=self.quorum,
+            answer_chars=chars,
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            reason_chars=self.reason_chars,
+        )
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """Ask the panel about the item in the fixture. Every vote weighs the same."""
+    rules: RejudgementRules = table.rules
+    item = msgspec.convert(table.drawn, Item)
+    verdict = yield from panel(
+        table.officials["judge"],
+        {name: Reply("ok", item.answers[name], hidden=item.hidden.get(name)) for name in (FIRST, SECOND)},
+        {
+            place: given.text if given.label is None else Quote(given.label, given.text)
+            for place, given in item.given.items()
+        },
+        rules.panel(max(len(text) for text in item.answers.values())),
+        Prompt(*item.asked),
+        table.rng("order") if rules.order == "one" else None,
+    )
+    detail = {
+        "decided": "by judges",
+        "ballots": [msgspec.to_builtins(ballot) for ballot in verdict.ballots],
+        "share": verdict.share,
+    }
+    if verdict.score is None:
+        return Outcome(void="inconclusive", detail=detail)
+    fact = {"rejudged": item.source, "record": item.record, "score": verdict.score}
+    return Outcome(facts=(fact,), detail=detail)
+
+
+def bounds(rules: RejudgementRules, fixture: Fixture) -> tuple[CallBound, ...]:
+    """One bound for each judge, from the texts in the fixture."""
+    item = msgspec.convert(fixture.drawn, Item)
+    shown = [*item.asked, *item.answers.values(), *[given.text for given in item.given.values()]]
+    # a control character is shown as one of three bytes
+    size = sum(3 * len(text.encode()) for text in shown)
+    usual = sum(map(len, shown)) // 4
+    calls = 2 if rules.order == "both" else 1
+    return tuple(
+        [
+            CallBound(
+                seat=seat.label,
+                expected=float(calls),
+                worst=2 * calls,
+                input_bytes=size + 2_000 + REPAIR_BYTES,
+                usual_input_tokens=usual + 100,
+                usual_output_tokens=min(rules.max_tokens, 40),
+                max_tokens=rules.max_tokens,
+            )
+            for seat in fixture.officials["judge"]
+        ]
+    )
+
+
+def officials(rules: RejudgementRules) -> tuple[Bench, ...]:
+    """None that could be chosen: fixtures name their judges."""
+    return ()
+
+
+def draw(rules: RejudgementRules, seed: str, number: int) -> Mapping[str, Any]:
+    """Nothing is drawn: items come from a ledger."""
+    return {}
+
+
+REJUDGEMENT: GameSpec[RejudgementRules] = GameSpec(
+    name="rejudgement",
+    version=1,
+    about="Recorded answers are judged again by another panel; `peerage rejudge` sets it up.",
+    contestants=(0, 0),
+    rules=RejudgementRules,
+    play=play,
+    officials=officials,
+    draw=draw,
+    bounds=bounds,
+    seats=lambda rules: 0,
+    tracks=("bt",),
+)

@@ -1,0 +1,145 @@
+"""What another panel's verdicts on the same answers change: which matches, and how far the ranking moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from peerage.engine.codec import by_hex, read_fixture, read_record
+from peerage.games.rejudgement import FIRST, Item
+from peerage.judging.agreement import alpha
+from peerage.ledger.store import Ledger
+from peerage.ratings.bradley_terry import BradleyTerry, Pair, fit
+
+
+class Moved(Struct, frozen=True):
+    """One player before and after: Bradley-Terry over the matches that both panels decided, by the first
+    panel's verdicts and by the new one's, each with its 95 % interval. `places` is by how many ranks it rose
+    (below 0: fell)."""
+
+    player: str
+    rank_before: int
+    rank_after: int
+    places: int
+    rating_before: float
+    lower_before: float
+    upper_before: float
+    rating_after: float
+    lower_after: float
+    upper_after: float
+    matches: int
+
+
+class Rejudged(Struct, frozen=True):
+    """What was found.
+
+    `issued` matches are to be judged again and `judged` are done, of which the new panel decided `decided`,
+    and both panels `compared`; `changed` of those came out otherwise, `reversed` with the other winner. `tau`
+    is Kendall's τ-b between the two rankings, 1 when they are the same, -1 when one is the other upside down,
+    None where it is not defined. `agreement` is Krippendorff's α of the two verdicts, with 95 % bounds.
+    """
+
+    issued: int
+    judged: int
+    decided: int
+    compared: int
+    changed: int
+    reversed: int
+    tau: float | None
+    agreement: float | None
+    agreement_lower: float | None
+    agreement_upper: float | None
+    players: tuple[Moved, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return found
+
+
+class _Compared(NamedTuple):
+    first: str
+    second: str
+    before: float
+    after: float
+
+
+def rejudged(target: Ledger) -> Rejudged:
+    """Compare the panels over what a ledger of rejudgements holds. Raises LedgerError."""
+    texts, (issued, last) = by_hex(target.texts()), target.heads()
+    compared: list[_Compared] = []
+    decided = 0
+    for row, record in zip(target.fixtures(1, last), target.records(1, last), strict=True):
+        outcome = read_record(record.body).outcome
+        if outcome.void:
+            continue
+        decided += 1
+        item = msgspec.convert(read_fixture(row.body, texts).drawn, Item)
+        if item.score is not None:
+            first, second = item.authors.values()
+            compared.append(_Compared(first, second, item.score, outcome.facts[0]["score"]))
+    names = sorted({name for one in compared for name in (one.first, one.second)})
+    places = {name: at for at, name in enumerate(names)}
+    before, after = (
+        fit([_pair(places, one, score) for one, score in zip(compared, scores, strict=True)], len(names))
+        for scores in ([one.before for one in compared], [one.after for one in compared])
+    )
+    verdicts = alpha([(_verdict(one.before), _verdict(one.after)) for one in compared])
+    return Rejudged(
+        issued,
+        last,
+        decided,
+        len(compared),
+        sum(one.before != one.after for one in compared),
+        sum(abs(one.before - one.after) == 1 for one in compared),
+        kendall_tau([row.rank for row in before.rows], [row.rank for row in after.rows]),
+        verdicts.value if verdicts else None,
+        verdicts.lower if verdicts else None,
+        verdicts.upper if verdicts else None,
+        tuple(_moved(names, before, after)),
+    )
+
+
+def _pair(places: Mapping[str, int], one: _Compared, score: float) -> Pair:
+    return Pair(places[one.first], places[one.second], score > 0.5, score < 0.5, score == 0.5)
+
+
+def _verdict(score: float) -> str:
+    return "tie" if score == 0.5 else FIRST if score > 0.5 else "B"
+
+
+def _moved(names: Sequence[str], before: BradleyTerry, after: BradleyTerry) -> list[Moved]:
+    rows = [
+        Moved(
+            name,
+            was.rank,
+            now.rank,
+            was.rank - now.rank,
+            was.rating,
+            was.lower,
+            was.upper,
+            now.rating,
+            now.lower,
+            now.upper,
+            round(now.games),
+        )
+        for name, was, now in zip(names, before.rows, after.rows, strict=True)
+    ]
+    return sorted(rows, key=lambda row: (row.rank_after, row.player))
+
+
+def kendall_tau(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """Kendall's τ-b of two rankings of the same things: (concordant - discordant pairs) over √(pairs untied
+    in a · pairs untied in b); None when either has no untied pair (Kendall, Biometrika 1945)."""
+    score = untied_a = untied_b = 0
+    for i, j in combinations(range(len(a)), 2):
+        in_a = (a[i] > a[j]) - (a[i] < a[j])
+        in_b = (b[i] > b[j]) - (b[i] < b[j])
+        score += in_a * in_b
+        untied_a += bool(in_a)
+        untied_b += bool(in_b)
+    return score / (untied_a * untied_b) ** 0.5 if untied_a and untied_b else None
