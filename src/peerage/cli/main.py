@@ -16,7 +16,20 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from peerage.cli import imports, judges, ledger, lists, play, rate, sandbox, serve, setup, streams, tables
+from peerage.cli import (
+    challenges,
+    imports,
+    judges,
+    ledger,
+    lists,
+    play,
+    rate,
+    sandbox,
+    serve,
+    setup,
+    streams,
+    tables,
+)
 
 USAGE = 2
 FAILED = 1
@@ -79,6 +92,7 @@ for command in (
     app.command()(command)
 app.command("import")(imports.enter)
 app.add_typer(sandbox.app, name="sandbox")
+app.add_typer(challenges.app, name="challenges")
 
 
 def main() -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import secrets
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from peerage.games.game import GameSpec, Memory
-from peerage.ledger.store import Batch, Ledger
+from peerage.ledger.merkle import link, stream_genesis
+from peerage.ledger.store import Amendment, Batch, Ledger
 
 SECRET = "secret"
 """The fact of a ledger that nobody else may know: salts of sealed values follow from it."""
@@ -56,6 +57,37 @@ class Remembered:
         return lambda number: self._memory.draw(self._seed, number, self._secret)
 
 
+def arena_secret(ledger: Ledger) -> str:
+    """The secret that an arena's salts follow from, made when first needed; the caller holds the lock."""
+    found = ledger.meta().get(SECRET)
+    if found is None:
+        found = secrets.token_hex(32)
+        ledger.write(Batch(meta={SECRET: found}))
+    return found
+
+
+def amend(ledger: Ledger, stream: str, said: Sequence[Mapping[str, Any]], at_ms: int) -> None:
+    """Write amendments, all or none, each chained to the one before; the caller holds the lock."""
+    before = list(ledger.amendments(stream))
+    chain = before[-1].chain if before else stream_genesis(stream)
+    rows: list[Amendment] = []
+    for sequence, one in enumerate(said, len(before) + 1):
+        body = msgspec.json.encode(one)
+        chain = link(chain, body)
+        rows.append(Amendment(stream, sequence, body, chain, at_ms))
+    ledger.write(Batch(amendments=rows))
+
+
+def learnt(ledger: Ledger, memory: Memory, stream: str) -> Iterator[tuple[int, int, Facts]]:
+    """Give a memory its amendments; then each match's round, number and facts, still to be learnt."""
+    for amendment in ledger.amendments(stream):
+        memory.amend(msgspec.json.decode(amendment.body))
+    last = ledger.heads()[1]  # a running arena goes on writing
+    rounds = {summary.number: summary.round for summary in ledger.summaries(1, last)}
+    for record in ledger.records(1, last):
+        yield rounds.get(record.number, 0), record.number, _read(record.body).outcome.facts
+
+
 def remembered(ledger: Ledger, spec: GameSpec[Any], rules: Any, seed: int) -> Remembered | None:
     """All that a ledger's matches and amendments taught; None for a game that keeps no memory.
 
@@ -63,14 +95,8 @@ def remembered(ledger: Ledger, spec: GameSpec[Any], rules: Any, seed: int) -> Re
     """
     if spec.memory is None:
         return None
-    secret = ledger.meta().get(SECRET)
-    if secret is None:
-        secret = secrets.token_hex(32)
-        ledger.write(Batch(meta={SECRET: secret}))
     memory = spec.memory(rules)
-    for amendment in ledger.amendments(spec.stream):
-        memory.amend(msgspec.json.decode(amendment.body))
-    found = Remembered(memory, seed, secret)
-    for summary, record in zip(ledger.summaries(), ledger.records(), strict=True):
-        found.note(summary.round, record.number, _read(record.body).outcome.facts)
+    found = Remembered(memory, seed, arena_secret(ledger))
+    for taught in learnt(ledger, memory, spec.stream):
+        found.note(*taught)
     return found

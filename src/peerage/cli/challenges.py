@@ -1,0 +1,246 @@
+"""`peerage challenges`: the pool of the challenge exchange, and what people have to say about it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from peerage.cli.options import HERE, Folder, Format, Shape
+
+if TYPE_CHECKING:
+    from peerage.arena import Arena
+    from peerage.challenges.pool import Pool
+
+app = typer.Typer(
+    help="The pool of challenges: list, flag, withdraw, retire.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Name = Annotated[str, typer.Argument(metavar="ID", help="The challenge's id, or how it begins.")]
+Reason = Annotated[str, typer.Option(help="Why; kept on record.")]
+Answers = Annotated[bool, typer.Option("--answers", help="Show sealed answers too; for the arena's owner.")]
+
+_WIDE = 60
+"""Characters of a description that a table shows."""
+
+
+class Flag(StrEnum):
+    """What is wrong with a challenge."""
+
+    ambiguous = "ambiguous"
+    unsolvable = "unsolvable"
+    trivial = "trivial"
+    leaked = "leaked"
+    wrong_reference = "wrong reference"
+
+
+@app.command("list")
+def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format.table) -> None:
+    """List the pool: authors, states, flags, difficulty."""
+    from peerage.cli.output import Column, percent, show, whole
+    from peerage.tables.challenges import rows
+
+    with _opened(folder) as arena:
+        found = [row.as_dict() for row in rows(_pool(arena), answers=answers)]
+    columns = [
+        Column("challenge_id", "Challenge"),
+        Column("author_llm", "Author"),
+        Column("state", "State"),
+        Column("flags", "Flags", ", ".join),
+        Column("attempts", ">Tried", whole),
+        Column("solved", ">Solved", percent),
+        Column("difficulty", ">Difficulty", "{:+.2f}".format, 2),
+        Column("discrimination", ">Telling", "{:.2f}".format, 3),
+        *([Column("reference_answer", ">Answer")] if answers else ()),
+        Column("description", "Description", _short, 1),
+    ]
+    show(found, columns, shape, title=f"{len(found)} challenges")
+
+
+@app.command()
+def show(
+    name: Name,
+    folder: Folder = HERE,
+    answers: Answers = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write it as JSON.")] = False,
+) -> None:
+    """Show one challenge with all its attempts."""
+    from peerage.cli.output import show_json
+    from peerage.protocol import visible
+    from peerage.tables.challenges import attempts, named, rows
+
+    with _opened(folder) as arena:
+        pool = _pool(arena)
+        entry = named(pool, name)
+        row = next(one for one in rows(pool, answers=answers) if one.challenge_id == entry.challenge_id)
+        tried = attempts(entry, answers=answers)
+    if as_json:
+        show_json({**row.as_dict(), "history": tried})
+        return
+    answer = "sealed" if row.reference_answer is None else str(row.reference_answer)
+    where = f"match {row.match}" if row.match else "imported"
+    flags = f" ({', '.join(row.flags)})" if row.flags else ""
+    typer.echo(
+        f"challenge {row.challenge_id}: {row.state}{flags}\n{visible(row.description)}\n"
+        f"answer: {answer}; by {visible(row.author_llm)}, {where}, proof: {row.proof}"
+    )
+    if row.reason:
+        typer.echo(f"reason: {visible(row.reason)}")
+    if row.difficulty is not None:
+        typer.echo(
+            f"difficulty {row.difficulty:+.2f} ± {row.difficulty_error:.2f}, "
+            f"discrimination {row.discrimination:.2f} ± {row.discrimination_error:.2f}"
+        )
+    for one in tried:
+        own = ", its author" if one["own_challenge"] else ""
+        said = "" if one["submitted_answer"] is None else f" {one['submitted_answer']}"
+        who = f"  match {one['match']}: {visible(one['llm_id'])}{own}"
+        typer.echo(f"{who}: {one['result']}{said}, {one['points']:+g}")
+
+
+@app.command()
+def flag(
+    name: Name,
+    what: Annotated[Flag, typer.Argument(metavar="FLAG", help="What is wrong with it.")],
+    folder: Folder = HERE,
+    reason: Reason = "",
+) -> None:
+    """Flag a challenge: it comes into no further match.
+
+    FLAG is ambiguous, unsolvable, trivial, leaked or "wrong reference". Results stand as they are; `withdraw`
+    takes them back.
+    """
+    from peerage.tables import challenges
+
+    with _opened(folder) as arena:
+        entry = challenges.flag(arena.ledger, name, what.value, reason, _now_ms())
+    typer.echo(f"challenge {entry.challenge_id} is flagged: {what.value}; it comes into no further match")
+
+
+@app.command()
+def withdraw(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
+    """Withdraw a challenge: no attempt at it counts.
+
+    The records stay as they are; the withdrawal is a statement of its own, which leaderboards apply.
+    """
+    from peerage.tables import challenges
+
+    with _opened(folder) as arena:
+        entry = challenges.withdraw(arena.ledger, name, reason, _now_ms())
+        found = challenges.effect(arena.ledger, entry)
+    changed = ", ".join(map(str, found.changed)) or "none"
+    typer.echo(
+        f"challenge {entry.challenge_id} is withdrawn: {found.attempts} attempts in {found.matches} matches "
+        f"no longer count\nmatches with another result now: {changed}"
+    )
+
+
+@app.command()
+def retire(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
+    """Retire a challenge: what is sealed of it is disclosed.
+
+    Exports and redacted ledgers then show its answer and every attempt at it. It comes into no further match.
+    """
+    from peerage.tables import challenges
+
+    with _opened(folder) as arena:
+        entry = challenges.retire(arena.ledger, name, reason, _now_ms())
+    typer.echo(f"challenge {entry.challenge_id} is retired; its answer was {entry.answer}")
+
+
+@app.command()
+def export(folder: Folder = HERE, answers: Answers = False) -> None:
+    """Write the pool to standard output, one record a line.
+
+    Each has challenge_id, author_llm, description and reference_answer: null while it is sealed, unless
+    --answers is given.
+    """
+    import msgspec
+
+    from peerage.tables.challenges import exported
+
+    with _opened(folder) as arena:
+        for record in exported(_pool(arena), answers=answers):
+            typer.echo(msgspec.json.encode(record).decode())
+
+
+@app.command("import")
+def enter(
+    file: Annotated[Path, typer.Argument(help="JSON lines, or a JSON list.", exists=True, dir_okay=False)],
+    folder: Folder = HERE,
+) -> None:
+    """Enter challenges of another arena into the pool.
+
+    Records have author_llm, description and reference_answer. What the pool has already is skipped.
+    """
+    from peerage.tables import challenges
+
+    with _opened(folder) as arena:
+        new, double = challenges.enter(arena.ledger, _records(file), _now_ms())
+    typer.echo(f"{new} challenges entered, {double} were there already")
+
+
+@app.command()
+def redact(
+    file: Annotated[Path, typer.Argument(help="The SQLite file to write; it must not be there.")],
+    folder: Folder = HERE,
+) -> None:
+    """Write a copy of the ledger that others may see.
+
+    What is sealed stands there as its commitment, so `verify` gives the same head; retired challenges are
+    disclosed.
+    """
+    from peerage.ledger import LedgerError, open_ledger
+    from peerage.ledger.disclosure import copy_redacted
+
+    if file.exists():
+        raise LedgerError(f"{file} is there already; name a new file")
+    with _opened(folder) as arena:
+        copy = open_ledger(f"sqlite:///{file.name}", file.parent, create=True)
+        try:
+            with copy.runner():
+                copy_redacted(arena.ledger, copy)
+        finally:
+            copy.close()
+    typer.echo(f"wrote {file}")
+
+
+def _opened(folder: Path) -> Arena:
+    from peerage.arena import open_arena
+
+    return open_arena(folder)
+
+
+def _pool(arena: Arena) -> Pool:
+    """The pool by the arena's own rule of how many attempts a flag needs."""
+    from peerage.games.challenge_exchange import CHALLENGE_EXCHANGE
+    from peerage.settings import rules_of
+    from peerage.tables.challenges import LEAST_ATTEMPTS, pool
+
+    own = arena.settings.game == CHALLENGE_EXCHANGE.name
+    return pool(arena.ledger, rules_of(arena.settings).least_attempts if own else LEAST_ATTEMPTS)
+
+
+def _records(file: Path) -> Iterator[tuple[str, Any]]:
+    from peerage.ledger import LedgerError
+    from peerage.ratings.streams import DataError, rows
+
+    try:
+        with file.open("rb") as stream:
+            for number, record in rows(stream, file.name):
+                yield f"{file.name}, row {number}", record
+    except DataError as error:
+        raise LedgerError(str(error)) from None
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _WIDE else f"{line[: _WIDE - 1]}…"
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,326 @@
+"""The pool of challenges as rows, what can be said about a challenge later, and what a withdrawal changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from peerage.challenges.exchange import identity
+from peerage.challenges.flags import FLAGS
+from peerage.challenges.pool import STREAM, Entry, Pool
+from peerage.engine.memory import amend, arena_secret, learnt
+from peerage.games.ranking import by_rank
+from peerage.kinds.challenge import whole_number
+from peerage.ledger.merkle import digest
+from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.protocol import storable, visible
+from peerage.sealing import salt, seal
+from peerage.settings import suggest
+
+LEAST_ATTEMPTS = 6
+"""Attempts that a flag needs where the arena's own rules do not say."""
+IMPORTED = "imported"
+
+
+class ChallengeRow(Struct, frozen=True):
+    """A challenge of the pool.
+
+    `state` is in use, flagged, withdrawn or retired, `reason` why in people's words. `attempts` are those by
+    others, `solved` their share of right answers, `own_solved` the same of its author; None without any.
+    `difficulty` and `discrimination` are b and a of the two-parameter logistic model with standard errors.
+    `reference_answer` is None while the challenge is sealed; `match` is where it was accepted, 0 imported.
+    """
+
+    challenge_id: str
+    author_llm: str
+    state: str
+    flags: tuple[str, ...]
+    reason: str
+    attempts: int
+    solved: float | None
+    own_solved: float | None
+    difficulty: float | None
+    difficulty_error: float | None
+    discrimination: float | None
+    discrimination_error: float | None
+    proof: str
+    match: int
+    description: str
+    reference_answer: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+
+def pool(ledger: Ledger, least: int = LEAST_ATTEMPTS) -> Pool:
+    """The pool after the last record; `least` attempts by others are needed for a flag."""
+    found = Pool(least)
+    for _, number, facts in learnt(ledger, found, STREAM):
+        found.learn(number, facts)
+    return found
+
+
+def rows(found: Pool, *, answers: bool = False) -> list[ChallengeRow]:
+    """Every challenge in the order of acceptance; `answers` shows the sealed ones too."""
+    estimates = found.estimates()
+    listed: list[ChallengeRow] = []
+    for name, entry in found.entries.items():
+        estimate = estimates.get(name)
+        listed.append(
+            ChallengeRow(
+                name,
+                entry.author_llm,
+                _state(entry),
+                (*entry.flags, *[flag for flag in entry.shown if flag not in entry.flags]),
+                entry.withdrawn or entry.retired or "; ".join(filter(None, entry.flags.values())),
+                len(entry.by_others),
+                _share([one.result == "correct" for one in entry.by_others]),
+                _share([one.result == "correct" for one in entry.attempts if one.own_challenge]),
+                estimate and estimate.difficulty,
+                estimate and estimate.difficulty_error,
+                estimate and estimate.discrimination,
+                estimate and estimate.discrimination_error,
+                entry.proof,
+                entry.match,
+                entry.description,
+                entry.answer if answers or entry.retired else None,
+            )
+        )
+    return listed
+
+
+def attempts(entry: Entry, *, answers: bool = False) -> list[dict[str, Any]]:
+    """The attempts at one challenge in their order, as records with Valyrian's fields and the match."""
+    shown = answers or bool(entry.retired)
+    return [
+        {
+            "llm_id": one.llm_id,
+            "challenge_id": entry.challenge_id,
+            "submitted_answer": one.answer if shown else None,
+            "result": one.result,
+            "own_challenge": one.own_challenge,
+            "points": one.points,
+            "match": one.match,
+        }
+        for one in entry.attempts
+    ]
+
+
+def _state(entry: Entry) -> str:
+    if entry.withdrawn:
+        return "withdrawn"
+    if entry.retired:
+        return "retired"
+    return "flagged" if entry.flags or entry.shown else "in use"
+
+
+def _share(solved: list[bool]) -> float | None:
+    return sum(solved) / len(solved) if solved else None
+
+
+def named(found: Pool, name: str) -> Entry:
+    """The challenge whose id begins with `name`. Raises LedgerError when there is none or more than one."""
+    fitting = [entry for one, entry in found.entries.items() if one.startswith(name)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise LedgerError(f"{len(fitting)} challenges have an id that begins with {name!r}; write more of it")
+    raise LedgerError(
+        f"no challenge of the {len(found.entries)} has the id {name!r}; see `peerage challenges list`"
+    )
+
+
+def flag(ledger: Ledger, name: str, what: str, reason: str, at_ms: int) -> Entry:
+    """Flag a challenge: it is not drawn any more, and what it decided stands. See `_say`."""
+    if what not in FLAGS:
+        raise LedgerError(f"no flag is called {what!r}{suggest(what, FLAGS)}; there are {', '.join(FLAGS)}")
+    return _say(ledger, name, {"action": "flag", "flag": what, "reason": reason}, at_ms)
+
+
+def withdraw(ledger: Ledger, name: str, reason: str, at_ms: int) -> Entry:
+    """Withdraw a challenge: it is not drawn any more, and no attempt at it counts. See `_say`."""
+    return _say(ledger, name, {"action": "withdraw", "reason": reason}, at_ms)
+
+
+def retire(ledger: Ledger, name: str, reason: str, at_ms: int) -> Entry:
+    """Retire a challenge: it is not drawn any more, and what is sealed of it is disclosed. See `_say`."""
+    return _say(ledger, name, {"action": "retire", "reason": reason}, at_ms)
+
+
+def _say(ledger: Ledger, name: str, said: Mapping[str, Any], at_ms: int) -> Entry:
+    """Write an amendment that cites the challenge and the record it was accepted in.
+
+    Returns the challenge as it was before. Raises LedgerError for an id that is not one challenge's.
+    """
+    with ledger.runner():
+        entry = named(pool(ledger), name)
+        record = (
+            next((row for row in ledger.records(entry.match, entry.match)), None) if entry.match else None
+        )
+        cited = {"match": entry.match, "record": digest(record.body)} if record else {}
+        amend(ledger, STREAM, [{**said, "challenge_id": entry.challenge_id, **cited}], at_ms)
+    return entry
+
+
+# ------------------------------------------------------------------------------- what a withdrawal changes
+
+
+class _Attempt(Struct):
+    """An attempt as its match's outcome holds it; its key is `solve/LABEL/NUMBER`."""
+
+    key: str
+    challenge_id: str
+    points: float
+
+    @property
+    def label(self) -> str:
+        return self.key.split("/")[1]
+
+
+class _Detail(Struct):
+    points: dict[str, float] = {}
+    attempts: tuple[_Attempt, ...] = ()
+
+
+class _Outcome(Struct):
+    detail: _Detail = msgspec.field(default_factory=_Detail)
+
+
+class _Record(Struct):
+    outcome: _Outcome
+
+
+_read = msgspec.json.Decoder(_Record).decode
+
+
+def withdrawn(ledger: Ledger) -> frozenset[str]:
+    """The ids of the challenges that are withdrawn."""
+    said: Iterator[dict[str, Any]] = (msgspec.json.decode(row.body) for row in ledger.amendments(STREAM))
+    return frozenset([one["challenge_id"] for one in said if one["action"] == "withdraw"])
+
+
+def match_points(ledger: Ledger) -> dict[int, tuple[float, ...]]:
+    """Each finished match's points in seat order, without attempts at withdrawn challenges.
+
+    A match of which only withdrawn challenges were attempted is left out, and so is one without points.
+    """
+    gone = withdrawn(ledger)
+    found: dict[int, tuple[float, ...]] = {}
+    for row in ledger.records():
+        detail = _read(row.body).outcome.detail
+        counted = [one for one in detail.attempts if one.challenge_id not in gone]
+        if counted:
+            points = dict.fromkeys(detail.points, 0.0)
+            for one in counted:
+                points[one.label] += one.points
+            found[row.number] = tuple(points.values())
+    return found
+
+
+def amended(ledger: Ledger) -> Iterator[Summary]:
+    """The narrow table as tables count it: results without attempts at withdrawn challenges.
+
+    A match of which nothing is left is void: withdrawn.
+    """
+    if STREAM not in ledger.streams() or not (gone := withdrawn(ledger)):
+        yield from ledger.summaries()
+        return
+    touched: dict[int, tuple[float, ...] | None] = {}
+    points = match_points(ledger)
+    for row in ledger.records():
+        if any(one.challenge_id in gone for one in _read(row.body).outcome.detail.attempts):
+            touched[row.number] = points.get(row.number)
+    for summary in ledger.summaries():
+        if summary.number not in touched or not summary.scores:
+            yield summary
+            continue
+        left = touched[summary.number]
+        if left is None:
+            yield msgspec.structs.replace(summary, status="withdrawn", scores=())
+            continue
+        ranked = by_rank({str(seat): round(total, 9) for seat, total in enumerate(left)})
+        yield msgspec.structs.replace(summary, scores=tuple(ranked.values()))
+
+
+class Effect(Struct, frozen=True):
+    """What a withdrawal changed: attempts that no longer count, in so many matches, and the matches whose
+    result is another now."""
+
+    attempts: int
+    matches: int
+    changed: tuple[int, ...]
+
+
+def effect(ledger: Ledger, entry: Entry) -> Effect:
+    """The effect of all withdrawals on the matches in which `entry` was attempted."""
+    numbers = {one.match for one in entry.attempts}
+    recorded = {row.number: row.scores for row in ledger.summaries() if row.number in numbers}
+    now = {row.number: row.scores for row in amended(ledger) if row.number in numbers}
+    changed = tuple(sorted(number for number in numbers if recorded[number] != now[number]))
+    return Effect(len(entry.attempts), len(numbers), changed)
+
+
+# ---------------------------------------------------------------------------- in and out of other arenas
+
+
+def exported(found: Pool, *, answers: bool = False) -> Iterator[dict[str, Any]]:
+    """Records with Valyrian's fields. A sealed answer is None, with its commitment beside it."""
+    for row in rows(found, answers=answers):
+        kept = {"challenge_id", "author_llm", "description", "reference_answer"}
+        yield {key: value for key, value in row.as_dict().items() if key in kept}
+
+
+def enter(ledger: Ledger, records: Iterable[tuple[str, Any]], at_ms: int) -> tuple[int, int]:
+    """Enter records with Valyrian's fields, each with the place that errors name; all or none.
+
+    Returns how many were entered and how many the pool had already. Raises LedgerError for a record without
+    a description, an author, or a whole number as its answer.
+    """
+    with ledger.runner():
+        known = set(pool(ledger).entries)
+        secret = arena_secret(ledger)
+        new: list[dict[str, Any]] = []
+        double = 0
+        for where, record in records:
+            author, description, answer = _checked(record, where)
+            name = identity(description)
+            if name in known:
+                double += 1
+                continue
+            known.add(name)
+            new.append(
+                {
+                    "action": "import",
+                    "challenge_id": name,
+                    "author_llm": author,
+                    "description": description,
+                    "reference_answer": seal(salt(secret, f"import/{name}"), answer),
+                    "proof": IMPORTED,
+                }
+            )
+        amend(ledger, STREAM, new, at_ms)
+    return len(new), double
+
+
+def _checked(record: Any, where: str) -> tuple[str, str, int]:
+    if not isinstance(record, dict):
+        raise LedgerError(f"{where}: expected an object with description, author_llm and reference_answer")
+    texts: list[str] = []
+    for field in ("author_llm", "description"):
+        text = record.get(field)
+        if not isinstance(text, str) or not visible(text).strip() or visible(text) != text:
+            raise LedgerError(f"{where}: {field} is {str(text)[:40]!r}; expected a text that can be read")
+        texts.append(storable(text).strip())
+    answer = whole_number(record.get("reference_answer"))
+    if answer is None:
+        raise LedgerError(
+            f"{where}: reference_answer is {str(record.get('reference_answer'))[:40]!r}; expected a whole "
+            "number of at most 18 digits. A sealed answer stays with its arena: export with --answers there, "
+            "or retire the challenge"
+        )
+    return texts[0], texts[1], answer
