@@ -16,16 +16,29 @@ import peerage
 
 SOURCE = Path(peerage.__file__).parent
 PURE = ("games", "judging", "challenges", "ratings", "scheduling", "kinds", "protocol", "match")
-ACTING = ("engine", "players", "ledger", "sandbox", "site", "cli", "arena", "tables", "accounts", "standings")
+ACTING = (
+    "engine",
+    "players",
+    "ledger",
+    "sandbox",
+    "site",
+    "cli",
+    "arena",
+    "playing",
+    "tables",
+    "accounts",
+    "standings",
+)
 # Each part, and the parts above it, which it must not import.
 ABOVE = {
     **dict.fromkeys(PURE, ACTING),
-    "settings": ("engine", "players", "ledger", "tables", "site", "cli", "arena"),
-    "ledger": ("players", "tables", "site", "cli", "arena"),
-    "players": ("engine", "ledger", "tables", "site", "cli", "arena"),
-    "engine": ("tables", "site", "cli", "arena"),
-    "tables": ("site", "cli", "arena"),
+    "settings": ("engine", "players", "ledger", "tables", "site", "cli", "arena", "playing"),
+    "ledger": ("players", "tables", "site", "cli", "arena", "playing"),
+    "players": ("engine", "ledger", "tables", "site", "cli", "arena", "playing"),
+    "engine": ("tables", "site", "cli", "arena", "playing"),
+    "tables": ("site", "cli", "arena", "playing"),
     "arena": ("site", "cli"),
+    "playing": ("tables", "site", "cli"),
 }
 
 

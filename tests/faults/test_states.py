@@ -25,7 +25,7 @@ from tests.engine.arenas import (
     write_arena,
 )
 
-import peerage.arena
+import peerage.playing
 from peerage.arena import open_arena
 from peerage.engine.driver import GameError
 from peerage.engine.recovery import Mismatch
@@ -236,7 +236,7 @@ def test_a_clock_that_goes_backwards_changes_no_result(
     play(calm, 30)
     folder = write_arena(tmp_path / "backwards")
     now = iter(range(2_000_000_000_000, 0, -86_400_000))
-    monkeypatch.setattr(peerage.arena, "_now_ms", lambda: next(now))
+    monkeypatch.setattr(peerage.playing, "_now_ms", lambda: next(now))
     play_stopping_at(folder, 30, 9.0, paced())
     play(folder, 30)
     assert head(folder) == head(calm)
@@ -337,7 +337,7 @@ def test_a_game_that_breaks_ends_the_run_with_its_name(
         steps = DUEL.play(table)
         raise LookupError((yield next(steps)))
 
-    monkeypatch.setattr(peerage.arena, "GAMES", {"duel": dataclasses.replace(DUEL, play=breaks)})
+    monkeypatch.setattr(peerage.playing, "GAMES", {"duel": dataclasses.replace(DUEL, play=breaks)})
     write_arena(tmp_path)
     for clients in (paced(0, 0.01), None):
         with (

@@ -43,3 +43,7 @@ def test_a_package_that_does_not_load_is_named(offered: dict[str, EntryPoint]) -
     offered["other"] = entry("other", "math:pi")
     with pytest.raises(ImportError, match="not a GameSpec of that name"):
         GAMES["other"]
+
+
+def test_our_own_games_bear_the_names_they_are_asked_for_by() -> None:
+    assert [GAMES[name].name for name in GAMES] == list(GAMES)

@@ -3,49 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from peerage.games.bug_hunt import BUG_HUNT
-from peerage.games.challenge_exchange import CHALLENGE_EXCHANGE
-from peerage.games.code_golf import CODE_GOLF
-from peerage.games.color_obfuscation import COLOR_OBFUSCATION
-from peerage.games.duel import DUEL
 from peerage.games.game import GameSpec
-from peerage.games.last_arena import LAST_ARENA
 
-_HOUSE: Mapping[str, GameSpec[Any]] = {
-    game.name: game for game in (DUEL, COLOR_OBFUSCATION, CODE_GOLF, BUG_HUNT, CHALLENGE_EXCHANGE, LAST_ARENA)
+_HOUSE: Mapping[str, str] = {
+    "duel": "duel:DUEL",
+    "color-obfuscation": "color_obfuscation:COLOR_OBFUSCATION",
+    "code-golf": "code_golf:CODE_GOLF",
+    "bug-hunt": "bug_hunt:BUG_HUNT",
+    "challenge-exchange": "challenge_exchange:CHALLENGE_EXCHANGE",
+    "last-arena": "last_arena:LAST_ARENA",
 }
+"""Each game's module and name in it: a command that needs one game does not import the others."""
+
+_UNLISTED: Mapping[str, str] = {"rejudgement": "rejudgement:REJUDGEMENT"}
+"""Games that nobody starts by name: a command of their own makes their fixtures."""
 
 
 class Games(Mapping[str, GameSpec[Any]]):
     """Our own games, then those that installed packages offer under the entry point `peerage.games`.
 
+    Those that nobody starts by name are found by theirs, but not listed.
     A package's game is imported when it is asked for, never before; ImportError names the package when that
     fails or gives something else than a `GameSpec` of that name. Our own names cannot be taken.
     """
 
     def __getitem__(self, name: str) -> GameSpec[Any]:
-        return _HOUSE[name] if name in _HOUSE else _load(_offered()[name])
+        own = name in _HOUSE or name in _UNLISTED
+        return _house(name) if own else _load(_offered()[name])
 
     def __iter__(self) -> Iterator[str]:
         yield from _HOUSE
-        yield from (name for name in _offered() if name not in _HOUSE)
+        yield from (name for name in _offered() if name not in _HOUSE and name not in _UNLISTED)
 
     def __len__(self) -> int:
         return len(list(iter(self)))
 
     def __contains__(self, name: object) -> bool:
-        return name in _HOUSE or name in _offered()
+        return name in _HOUSE or name in _UNLISTED or name in _offered()
 
 
 GAMES: Mapping[str, GameSpec[Any]] = Games()
 """Every game by name, in the order they are listed."""
 
 
-@lru_cache(maxsize=1)
+@cache
+def _house(name: str) -> GameSpec[Any]:
+    module, _, attribute = (_HOUSE.get(name) or _UNLISTED[name]).partition(":")
+    game: GameSpec[Any] = getattr(import_module(f"peerage.games.{module}"), attribute)
+    return game
+
+
+@cache
 def _offered() -> Mapping[str, EntryPoint]:
     return {entry.name: entry for entry in sorted(entry_points(group="peerage.games"))}
 
