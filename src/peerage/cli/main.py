@@ -24,9 +24,11 @@ from peerage.cli import (
     lists,
     play,
     rate,
+    rejudge,
     sandbox,
     serve,
     setup,
+    site,
     streams,
     tables,
 )
@@ -81,6 +83,7 @@ for command in (
     tables.stats,
     tables.match,
     judges.judges,
+    rejudge.rejudge,
     ledger.verify,
     ledger.replay,
     ledger.export,
@@ -92,6 +95,7 @@ for command in (
     app.command()(command)
 app.command("import")(imports.enter)
 app.add_typer(sandbox.app, name="sandbox")
+app.add_typer(site.app, name="site")
 app.add_typer(challenges.app, name="challenges")
 
 
