@@ -92,11 +92,13 @@ def trajectories(points: Values, names: Sequence[str], what: str) -> dict[str, A
     base = alt.Chart(_data(points)).encode(x=alt.X("match:Q", title="matches", scale=alt.Scale(nice=False)))
     rating = alt.Y("rating:Q", title=what, scale=alt.Scale(zero=False))
     tooltip = [alt.Tooltip("player:N"), alt.Tooltip("match:Q"), alt.Tooltip("rating:Q", format=".0f")]
-    layers = [
-        base.transform_filter(~shown)
-        .mark_line(color=LINE, strokeWidth=1)
-        .encode(rating, detail="player:N", tooltip=tooltip)
-    ]
+    layers = []
+    if any(point["player"] not in names for point in points):
+        layers.append(
+            base.transform_filter(~shown)
+            .mark_line(color=LINE, strokeWidth=1)
+            .encode(rating, detail="player:N", tooltip=tooltip)
+        )
     if any("low" in point for point in points):
         layers.append(
             base.transform_filter(shown)

@@ -5,25 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from peerage.site.moment import stops
 from peerage.site.reading import Site
 from peerage.tables.tracks import Track
 
-POINTS = 20
-"""A course is computed at so many numbers of matches at most."""
-
 COLOURED = 6
-
-
-def stops(number: int) -> list[int]:
-    """The numbers of matches at which a course is computed: round ones, so that further matches keep them."""
-    step = next(
-        size * 10**zeros
-        for zeros in range(20)
-        for size in (1, 2, 5)
-        if size * 10**zeros * (POINTS - 1) >= number
-    )
-    found = list(range(step, number + 1, step))
-    return found if not number or found[-1:] == [number] else [*found, number]
 
 
 def course(site: Site, track: Track) -> list[dict[str, Any]]:

@@ -21,9 +21,10 @@ NAMES: Mapping[Track, str] = {
     "raw": "Elo",
     "cost": "Cost Elo",
     "glicko2": "Glicko-2",
+    "points": "Points",
 }
 
-WIDTH = 150
+WIDTH = 220
 """Of a drawn interval, in pixels."""
 
 

@@ -18,6 +18,9 @@ from peerage.ledger.store import (
     Unanswered,
 )
 
+STOPS = 20
+"""Ratings are followed over so many moments at most."""
+
 
 class Moment:
     """A `Ledger` that ends with record `number`, to be read alone.
@@ -51,6 +54,8 @@ class Moment:
         return Moment(self._ledger, min(number, self.number), self.narrow)
 
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
+        if self._summaries is None and last is not None:  # a few of them
+            return self._ledger.summaries(first, self._end(last))
         return islice(self.narrow, max(first, 1) - 1, None if last is None else max(last, 0))
 
     def heads(self) -> tuple[int, int]:
@@ -114,3 +119,15 @@ class Moment:
 
     def _end(self, last: int | None) -> int:
         return self.number if last is None else min(last, self.number)
+
+
+def stops(number: int) -> list[int]:
+    """After which matches ratings are followed: round numbers, which further matches keep, and the last."""
+    step = next(
+        size * 10**zeros
+        for zeros in range(20)
+        for size in (1, 2, 5)
+        if size * 10**zeros * (STOPS - 1) >= number
+    )
+    found = list(range(step, number + 1, step))
+    return found if not number or found[-1:] == [number] else [*found, number]

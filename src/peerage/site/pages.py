@@ -25,7 +25,7 @@ from peerage.site import (
     votes_page,
 )
 from peerage.site.charts import bundle
-from peerage.site.reading import Site
+from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View, render
 
 HTML = "text/html; charset=utf-8"
@@ -104,6 +104,11 @@ def _asset(name: str) -> bytes | None:
     return resources.files("peerage.site").joinpath("assets", name).read_bytes() if name in ASSETS else None
 
 
+def menu(site: Site) -> Menu:
+    """The entries of the menu."""
+    return (*MENU, *votes_page.menu(site), *site.menu)
+
+
 def document(site: Site, path: str, view: View) -> bytes:
     """A view inside the frame that all pages share: head, menu, foot."""
     return render(
@@ -111,7 +116,7 @@ def document(site: Site, path: str, view: View) -> bytes:
         {
             "site": site,
             "policy": POLICY,
-            "menu": (*MENU, *votes_page.menu(site), *site.menu),
+            "menu": menu(site),
             "root": "../" * path.count("/"),
             "title": view.title,
             "here": view.here,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
@@ -14,7 +14,7 @@ from peerage.ledger.store import Summary
 from peerage.ledger.votes import Votes
 from peerage.settings import ArenaSettings, load
 from peerage.site.charts import Drawn
-from peerage.site.moment import Moment
+from peerage.site.moment import Moment, stops
 from peerage.site.story import Reader
 from peerage.standings import NOBODY, after_all, elo_settings, pinned_rating
 from peerage.tables.judges import JudgesReport, judges
@@ -42,8 +42,9 @@ class Site:
         votes: Votes,
         before: Site | None = None,
         menu: Menu = (),
+        number: int | None = None,
     ) -> None:
-        number = ledger.heads()[1]
+        number = ledger.heads()[1] if number is None else number
         self.settings = settings
         self.votes = votes
         self.menu = menu
@@ -54,7 +55,7 @@ class Site:
         self._boards: dict[tuple[str, str, str], Board] = {}
         # What no further match changes is handed on.
         self.drawn: dict[str, Drawn] = before.drawn if before else {}
-        self._courses: dict[tuple[str, int], Ratings] = before._courses if before else {}
+        self._courses: dict[tuple[str, int], Ratings] = dict(before._kept()) if before else {}
 
     @classmethod
     def open(cls, folder: Path, menu: Menu = ()) -> Site:
@@ -71,6 +72,10 @@ class Site:
         if self.ledger.heads()[1] == self.number:
             return self
         return Site(self.settings, self.ledger, self.votes, self, self.menu)
+
+    def at(self, number: int) -> Site:
+        """The arena as it was after record `number`."""
+        return Site(self.settings, self.ledger, self.votes, menu=self.menu, number=number)
 
     def close(self) -> None:
         """Release the ledger, which refreshed sites share."""
@@ -108,6 +113,11 @@ class Site:
             standings = after_all(NOBODY, played.finished, elo_settings(rating))
             self._courses[track, number] = METHODS[track](played, rating, standings)
         return self._courses[track, number]
+
+    def _kept(self) -> Iterator[tuple[tuple[str, int], Ratings]]:
+        """The earlier ratings that the next moments need too."""
+        kept = set(stops(self.number))
+        return ((key, found) for key, found in self._courses.items() if key[1] in kept)
 
     @property
     def summaries(self) -> Sequence[Summary]:

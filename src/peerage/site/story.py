@@ -63,6 +63,17 @@ class Step(NamedTuple):
     truncated: bool
     attempts: int
 
+    @property
+    def about(self) -> str:
+        """What the key says beside the label, which it often holds."""
+        rest = self.key.removesuffix(self.label).removeprefix(self.label).strip("/")
+        return "" if rest == "answer" else rest
+
+    @property
+    def quotes(self) -> list[Part]:
+        """The parts that a player, or the user, wrote."""
+        return [part for part in self.parts if part.label is not None]
+
 
 class Form(NamedTuple):
     """What many requests share: the digest that they name it by (hex), and its messages with their places."""

@@ -32,7 +32,16 @@
 
   // ------------------------------------------------------------------ what is in play
   const board = document.querySelector("#playing tbody"), ended = document.querySelector("#settled");
-  const showPlaying = (matches) => board.replaceChildren(...matches.map((match) => {
+  const asOf = document.querySelector("main > .lead time");
+  if (board && asOf) asOf.replaceWith("this very moment");
+  const nothing = () => {
+    const row = made("tr"), cell = made("td", "Nothing is in play.", "quiet");
+    cell.colSpan = 4;
+    row.append(cell);
+    return row;
+  };
+  const showPlaying = (matches) => board.replaceChildren(...(matches.length ? matches.map(playingRow) : [nothing()]));
+  const playingRow = (match) => {
     const row = made("tr"), number = made("td", undefined, "n"), waiting = made("td", undefined, "quiet");
     number.append(linked(match.number));
     match.waiting.forEach((call, place) => waiting.append(
@@ -40,7 +49,7 @@
     if (!match.waiting.length) waiting.textContent = "its turn";
     row.append(number, made("td", match.players.map(visible).join(" – ")), made("td", visible(match.topic)), waiting);
     return row;
-  }));
+  };
   const showSettled = (matches) => {
     const known = new Set([...ended.children].map((line) => Number(line.dataset.number)));
     for (const match of matches.filter((match) => !known.has(match.number))) {

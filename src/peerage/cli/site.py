@@ -1,0 +1,49 @@
+"""`peerage site` and `peerage report`: the arena as pages, to publish or to send to somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from peerage.cli.options import HERE, Folder
+
+app = typer.Typer(help="Make a web site of the arena.", no_args_is_help=True, rich_markup_mode=None)
+
+
+class SiteExtraMissing(Exception):
+    """What draws pages is not installed; the message says how to mend it."""
+
+
+@app.command()
+def build(
+    out: Annotated[Path, typer.Argument(help="The folder to write the pages to.")],
+    folder: Folder = HERE,
+) -> None:
+    """Write the arena as a folder of pages.
+
+    They work on any web host and opened as files, and are complete without scripts. Building again writes
+    only what has changed.
+    """
+    with _drawing():
+        from peerage.site.build import build_folder
+
+        built = build_folder(folder, out)
+    gone = f", {built.removed} removed" if built.removed else ""
+    typer.echo(f"{built.written:,} pages written, {built.kept:,} unchanged{gone}\nopen {out / 'index.html'}")
+
+
+@contextmanager
+def _drawing() -> Iterator[None]:
+    """Say how to install what is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("peerage"):
+            raise
+        raise SiteExtraMissing(
+            f"pages need {error.name}, which is not installed; run `pip install 'peerage[site]'`"
+        ) from None

@@ -1,0 +1,175 @@
+"""The static export: every page as a file, and only those anew that can have changed.
+
+Transcripts are by far the most of it; they are made in as many processes as there are cores. A page of
+transcripts that was full stays as it is: while the chain value up to which it was made still stands, none of
+its matches can have changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing, suppress
+from hashlib import sha256
+from importlib import resources
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from peerage import __version__
+from peerage.challenges.pool import STREAM
+from peerage.ledger.merkle import GENESIS
+from peerage.site.addresses import BUNDLE, number_in
+from peerage.site.pages import menu, page, paths
+from peerage.site.reading import Site
+
+STATE = ".peerage-site.json"
+PARALLEL_FROM = 2_000
+"""Matches from which on it is worth more than one process."""
+
+CHUNK = 10
+"""Pages of transcripts that a process makes at a time."""
+
+
+class SiteError(Exception):
+    """The pages cannot be written as asked; the message says why and how to mend it."""
+
+
+class State(Struct, frozen=True):
+    """What stands in a folder: pages up to record `number` with the chain value `chain`, in the frame
+    `frame`; `files` are those that are no transcripts."""
+
+    number: int
+    chain: str
+    frame: str
+    files: tuple[str, ...]
+
+
+NOWHERE = State(0, GENESIS.hex(), "", ())
+
+
+class Built(NamedTuple):
+    """What a build did: files written, files that stayed as they were, files removed."""
+
+    written: int
+    kept: int
+    removed: int
+
+
+def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Built:
+    """Write the pages of `site`, whose arena is in `folder`, to `out`.
+
+    What an earlier build wrote and is no page any more is removed; other files are left alone. `workers`
+    processes are used, by default one for each core where it is worth it. Raises SiteError when `out` holds
+    something else, LedgerError and OSError.
+    """
+    before = _state(out)
+    now = _frame(site)
+    wanted = list(paths(site))
+    settled = before.number if before.frame == now and _chain(site, before.number) == before.chain else 0
+    light = [path for path in wanted if not number_in(path, "matches", ".html")]
+    heavy = [
+        path for path in wanted if number_in(path, "matches", ".html") and not _stands(path, settled, out)
+    ]
+    if workers is None:
+        workers = (os.cpu_count() or 1) if len(heavy) * BUNDLE >= PARALLEL_FROM else 1
+    out.mkdir(parents=True, exist_ok=True)
+    # Whoever is interrupted here begins anew.
+    (out / STATE).unlink(missing_ok=True)
+    if workers > 1:
+        with ProcessPoolExecutor(workers, get_context("spawn"), _open, (folder, site.number)) as pool:
+            chunks = [heavy[at : at + CHUNK] for at in range(0, len(heavy), CHUNK)]
+            jobs = [pool.submit(_in_worker, out, chunk) for chunk in chunks]
+            written = _write(site, out, light)
+            written += sum([job.result() for job in jobs])
+    else:
+        written = _write(site, out, [*heavy, *light])
+    removed = _remove(out, before, set(wanted))
+    _replace(out / STATE, msgspec.json.encode(State(site.number, site.chain, now, tuple(light))))
+    return Built(written, len(wanted) - written, removed)
+
+
+def _state(out: Path) -> State:
+    """What an earlier build left. Raises SiteError when the folder is somebody else's."""
+    try:
+        return msgspec.json.decode((out / STATE).read_bytes(), type=State)
+    except FileNotFoundError:
+        if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / "assets").is_dir())):
+            raise SiteError(f"{out} is there and holds no site; name a new or an empty folder") from None
+    except msgspec.MsgspecError:
+        pass
+    return NOWHERE
+
+
+def _frame(site: Site) -> str:
+    """A digest of what every page of transcripts shows besides its matches, and of what may change in them:
+    a challenge that is withdrawn or retired."""
+    told = sha256(repr((__version__, site.settings.name, menu(site))).encode("utf-8", "surrogatepass"))
+    for name in ("base.html", "match.html", "match_parts.html"):
+        told.update(resources.files("peerage.site").joinpath("templates", name).read_bytes())
+    for row in site.moment.amendments(STREAM):
+        told.update(row.chain)
+    return told.hexdigest()
+
+
+def _chain(site: Site, number: int) -> str:
+    return next((row.chain for row in site.moment.records(number, number)), GENESIS).hex()
+
+
+def _stands(path: str, settled: int, out: Path) -> bool:
+    """Whether a page of transcripts is in `out` as it must be: full, and linked to the next one."""
+    first = number_in(path, "matches", ".html") or 0
+    return first + BUNDLE <= settled and (out / path).exists()
+
+
+def _write(site: Site, out: Path, wanted: Iterable[str]) -> int:
+    """Write these pages where they differ from what is there; how many did."""
+    written = 0
+    for path in wanted:
+        made = page(site, path)
+        assert made is not None, path
+        file = out / path
+        with suppress(FileNotFoundError):
+            if file.stat().st_size == len(made.body) and file.read_bytes() == made.body:
+                continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _replace(file, made.body)
+        written += 1
+    return written
+
+
+def _replace(file: Path, body: bytes) -> None:
+    """Write a file whole or not at all."""
+    part = file.with_name(f".{file.name}.part")
+    part.write_bytes(body)
+    part.replace(file)
+
+
+def _remove(out: Path, before: State, wanted: set[str]) -> int:
+    """Remove what an earlier build wrote and no page is any more; how many files that was."""
+    transcripts = [f"matches/{first}.html" for first in range(1, before.number + 1, BUNDLE)]
+    gone = [path for path in (*before.files, *transcripts) if path not in wanted and (out / path).is_file()]
+    for path in gone:
+        (out / path).unlink()
+    return len(gone)
+
+
+_worker: list[Site] = []
+
+
+def _open(folder: Path, number: int) -> None:
+    _worker.append(Site.open(folder).at(number))
+
+
+def _in_worker(out: Path, wanted: Sequence[str]) -> int:
+    return _write(_worker[0], out, wanted)
+
+
+def build_folder(folder: Path, out: Path) -> Built:
+    """Build the site of the arena in `folder`. Raises SettingsError too."""
+    with closing(Site.open(folder)) as site:
+        return build(site, folder, out)
