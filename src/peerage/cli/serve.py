@@ -87,7 +87,7 @@ def _welcome(server: Server, port: int, token: str | None, vote: bool) -> list[s
     matches = server.matches
     there = f"{visible(server.settings.name)}: {matches:,} match{'' if matches == 1 else 'es'} on record"
     if token is None:
-        at = f"http://localhost:{port}/"
+        at = f"http://{LOOPBACK}:{port}/"
         lines = [f"{there}, at {at}"]
     else:
         at = f"http://{socket.gethostname()}:{port}/"

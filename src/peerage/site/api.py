@@ -10,23 +10,22 @@ filter must not look like an answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import msgspec
 
-from peerage import __version__
 from peerage.ledger.store import LedgerError
+from peerage.site.api_document import openapi
 from peerage.site.api_endpoints import ENDPOINTS, Endpoint, Missing
-from peerage.site.api_rows import (
-    Failure,
-)
+from peerage.site.api_rows import Failure
 from peerage.site.reading import Site
 
-JSON = "application/json"
 PREFIX = "api/"
+VOTE = "vote.html"
+"""The page of a server where people may vote."""
 
 
 class Answer(NamedTuple):
@@ -43,7 +42,7 @@ def answer(site: Site, path: str, query: Sequence[tuple[str, str]]) -> Answer:
     Raises LedgerError when the ledger itself cannot be read.
     """
     if path == f"{PREFIX}openapi.json":
-        return _answer(200, openapi())
+        return _answer(200, openapi(voting=any(path == VOTE for path, _ in site.menu)))
     found = _endpoint(path)
     if found is None:
         return failure(404, f"there is nothing at /{path}; /api/openapi.json says what there is")
@@ -93,55 +92,3 @@ def _endpoint(path: str) -> tuple[Endpoint, dict[str, str]] | None:
         if brace and below.startswith(stem) and len(below) > len(stem):
             return endpoint, {name.rstrip("}"): unquote(below[len(stem) :], errors="replace")}
     return None
-
-
-def openapi() -> dict[str, Any]:
-    """The API as an OpenAPI 3.1 document; addresses are relative to where it stands."""
-    gives = [endpoint.gives for endpoint in ENDPOINTS]
-    shapes, components = msgspec.json.schema_components(
-        [*gives, Failure], ref_template="#/components/schemas/{name}"
-    )
-    wrong = {"description": "What is wrong.", "content": {JSON: {"schema": shapes[-1]}}}
-    paths = {
-        f"/api/{endpoint.path}": {
-            "get": {
-                "operationId": _operation(endpoint.path),
-                "summary": endpoint.about,
-                "parameters": list(_parameters(endpoint)),
-                "responses": {
-                    "200": {"description": "Found.", "content": {JSON: {"schema": shape}}},
-                    "400": wrong,
-                    **({"404": wrong} if "{" in endpoint.path else {}),
-                },
-            }
-        }
-        for endpoint, shape in zip(ENDPOINTS, shapes, strict=False)
-    }
-    return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "Peerage",
-            "version": __version__,
-            "description": "One arena: its standings, players, matches, challenges and the audience's votes.",
-        },
-        "paths": paths,
-        "components": {"schemas": components},
-    }
-
-
-def _operation(path: str) -> str:
-    return path.replace("/{", "_by_").rstrip("}")
-
-
-def _parameters(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
-    _, components = msgspec.json.schema_components([endpoint.parameters])
-    declared = components[endpoint.parameters.__name__]
-    for name, schema in declared["properties"].items():
-        inside = f"{{{name}}}" in endpoint.path
-        yield {
-            "name": name,
-            "in": "path" if inside else "query",
-            "required": inside or name in declared["required"],
-            "description": schema["description"],
-            "schema": {key: value for key, value in schema.items() if key != "description"},
-        }

@@ -8,6 +8,8 @@ from msgspec import Struct
 
 from peerage.ledger.store import Summary
 
+JSON = "application/json"
+
 
 class Failure(Struct, frozen=True):
     """What is wrong, in words."""

@@ -12,7 +12,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from peerage.site.server_worker import Job, menu
 from peerage.site.voting import Desk
 from peerage.site.voting_pages import Booth
 
+FIRST = "index.html"
 ASSETS = ("live.css", "live.js")
 """What a server's pages load beside what all pages load."""
 GRACE_S = 3
@@ -102,18 +103,19 @@ class Server:
     @asynccontextmanager
     async def _living(self, _: Starlette) -> AsyncIterator[None]:
         await self._feed.look()
-        watching = asyncio.create_task(self._feed.run())
+        # The first reader need not wait for workers to start.
+        tasks = [asyncio.create_task(self._feed.run()), asyncio.create_task(self._shelf.get(Job(FIRST)))]
         try:
             yield
         finally:
             self._feed.close()
-            watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await watching
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             self._shelf.close()
 
     async def _page(self, request: Request) -> Response:
-        path = request.scope["raw_path"].decode("latin-1").removeprefix("/")
+        path = request.scope["raw_path"].decode("latin-1").removeprefix("/") or FIRST
         # Pages know no query: whatever stands there is for the script in them.
         asked = request.query_params.multi_items() if path.startswith(PREFIX) else ()
         try:

@@ -12,7 +12,7 @@ from peerage.ledger.store import Ledger
 from peerage.ledger.votes import Votes
 from peerage.protocol import visible
 from peerage.settings import ArenaSettings
-from peerage.site.api import JSON
+from peerage.site.api_rows import JSON
 from peerage.site.pages import HTML, document
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 
 from starlette.requests import Request
@@ -31,7 +32,7 @@ class Stand:
         flight = await asyncio.to_thread(playing, self._ledger)
         newest = self._ledger.heads()[1]
         recent = await asyncio.to_thread(settled, self._ledger, max(0, newest - RECENT))
-        values = {"playing": flight, "recent": recent[::-1]}
+        values = {"playing": flight, "recent": recent[::-1], "now": time.time_ns() // 1_000_000}
         return await self._frame.page("live.html", "live.html", "Live", values)
 
     async def match(self, request: Request) -> Response:

@@ -21,15 +21,15 @@ from msgspec import Struct
 
 from peerage.ledger.store import LedgerError
 from peerage.protocol import visible
-from peerage.site.api import JSON, PREFIX, answer, failure
+from peerage.site.api import PREFIX, VOTE, answer, failure
 from peerage.site.api_endpoints import ENDPOINTS
+from peerage.site.api_rows import JSON
 from peerage.site.events import Version
 from peerage.site.pages import HTML, document, page
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View
 
 LIVE = "live.html"
-VOTE = "vote.html"
 API = "api"
 
 LENGTH = 4

@@ -1,0 +1,176 @@
+"""The JSON API says what the tables say, refuses what it does not know, and is as its document has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+import pytest
+from tests.engine.arenas import play, write_arena
+
+from peerage.ledger.votes import Vote
+from peerage.site.api import answer
+from peerage.site.api_document import openapi
+from peerage.site.api_endpoints import ENDPOINTS
+from peerage.site.reading import Site
+from peerage.site.votes import finished
+from peerage.tables.leaderboard import board
+from peerage.tables.transcript import transcript
+
+MATCHES = 16
+HOSTILE = "<script>alert(1)</script>/../%2e\u202eevil\"'&?#"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    players: list[Any] = [
+        {"name": f"p{place}", "model": f"house:{0.2 + 0.1 * place:.1f}", "price": {"input": 1, "output": 4}}
+        for place in range(6)
+    ]
+    players.append({"name": HOSTILE.replace("\u202e", ""), "model": "house:0.5"})
+    made = write_arena(tmp_path_factory.mktemp("api"), players)
+    play(made, MATCHES)
+    return made
+
+
+@pytest.fixture(scope="module")
+def site(folder: Path) -> Iterator[Site]:
+    opened = Site.open(folder)
+    for match in (1, 2, 3):
+        found = finished(opened.ledger, match)
+        assert found is not None
+        opened.votes.cast(Vote(match, found.record, ("A", "B"), "A", "v"), at_ms=1)
+    yield opened
+    opened.close()
+
+
+def get(site: Site, path: str, *query: tuple[str, str], status: int = 200) -> Any:
+    found = answer(site, f"api/{path}", query)
+    assert found.status == status, found.body
+    return json.loads(found.body)
+
+
+def refused(site: Site, path: str, *query: tuple[str, str], status: int = 400) -> str:
+    found = get(site, path, *query, status=status)
+    assert found.keys() == {"error"}
+    return str(found["error"])
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.path)
+def test_every_endpoint_gives_what_it_declares(site: Site, endpoint: Any) -> None:
+    path = endpoint.path.replace("{number}", "3").replace("{name}", "p2")
+    found = answer(site, f"api/{path}", ())
+    assert found.status == 200
+    msgspec.json.decode(found.body, type=endpoint.gives)
+
+
+def test_the_leaderboard_is_the_tables(site: Site) -> None:
+    for track in site.tracks:
+        rows = get(site, "leaderboard", ("track", track))["rows"]
+        assert rows == [row.as_dict() for row in board(site.moment, site.settings, track).rows]
+    one = get(site, "leaderboard", ("topic", "bees"))
+    assert one["topic"] == "bees"
+    assert sum(row["matches"] for row in one["rows"]) == 2 * one["topics"]["bees"]
+
+
+def test_a_player_by_any_name(site: Site) -> None:
+    listed = get(site, "players")
+    assert [row["player"] for row in listed] == [row.player for row in site.board().rows]
+    for row in listed:
+        found = get(site, f"players/{quote(row['player'], safe='')}")
+        assert found["player"] == row
+        assert found["standings"].keys() == set(site.tracks)
+        assert sum(one["matches"] for one in found["opponents"]) == row["matches"]
+        assert sum(one["wins"] for one in found["opponents"]) == row["wins"]
+    assert "key_env" not in json.dumps(listed)
+    assert "no player called" in refused(site, "players/nobody", status=404)
+
+
+def test_matches_newest_first_and_paged_without_gap(site: Site) -> None:
+    numbers: list[int] = []
+    before = 0
+    while page := get(site, "matches", ("before", str(before)), ("limit", "5")):
+        numbers += [row["number"] for row in page]
+        before = numbers[-1]
+        if before == 1:
+            break
+    assert numbers == list(range(MATCHES, 0, -1))
+    assert get(site, "matches", ("before", "1")) == []
+
+
+@pytest.mark.parametrize("key", ["player", "game", "topic", "status"])
+def test_matches_filtered(site: Site, key: str) -> None:
+    everything = get(site, "matches", ("limit", "200"))
+    value = everything[3]["players"][0] if key == "player" else everything[3][key]
+    found = get(site, "matches", (key, value))
+    assert found == [
+        row for row in everything if value in (row["players"] if key == "player" else [row[key]])
+    ]
+    assert get(site, "matches", (key, "none such")) == []
+
+
+def test_a_match_is_its_transcript(site: Site) -> None:
+    assert get(site, "matches/4") == transcript(site.ledger, 4).as_dict()
+    assert "no match 999" in refused(site, "matches/999", status=404)
+
+
+def test_challenges_are_what_was_asked(site: Site) -> None:
+    for row in get(site, "challenges", ("limit", "5")):
+        match = transcript(site.ledger, row["match"])
+        assert row["texts"] == match.challenge
+        assert set(row["scores"]) <= {seat.player for seat in match.seats}
+    numbers = [row["match"] for row in get(site, "challenges", ("before", "4"))]
+    assert numbers == sorted(numbers, reverse=True)
+    assert all(number < 4 for number in numbers)
+
+
+def test_votes(site: Site) -> None:
+    found = get(site, "votes")
+    assert (found["votes"], found["voters"], found["matches"]) == (3, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "says"),
+    [
+        ("matches", [("limit", "0")], "limit: Expected `int` >= 1"),
+        ("matches", [("limit", "201")], "limit: Expected `int` <= 200"),
+        ("matches", [("limit", "many")], "limit: Expected `int`"),
+        ("matches", [("before", "-1")], "before: "),
+        ("matches", [("before", str(2**80))], "before: "),
+        ("matches", [("limi", "5")], "limi: no such parameter; known: before, limit"),
+        ("matches", [("limit", "5"), ("limit", "6")], "limit: given twice"),
+        ("leaderboard", [("track", "bd")], "track: there is none called 'bd'; there are bt"),
+        ("leaderboard", [("topic", "whales")], "topic: no finished match has 'whales'"),
+        ("arena", [("x", "")], "x: no such parameter"),
+        ("matches/x", [], "number: Expected `int`"),
+        ("matches/0", [], "number: Expected `int` >= 1"),
+        ("matches/1", [("number", "2")], "number: given twice"),
+    ],
+)
+def test_what_it_does_not_know_it_refuses(
+    site: Site, path: str, query: list[tuple[str, str]], says: str
+) -> None:
+    assert refused(site, path, *query).startswith(says)
+
+
+@pytest.mark.parametrize("path", ["", "x", "players/", "matches/", "leaderboard/bt", "arena.json"])
+def test_nothing_there(site: Site, path: str) -> None:
+    assert "openapi.json" in refused(site, path, status=404)
+
+
+def test_the_document_names_every_endpoint_and_parameter() -> None:
+    document = openapi(voting=True)
+    assert document["openapi"] == "3.1.0"
+    for endpoint in ENDPOINTS:
+        operation = document["paths"][f"/api/{endpoint.path}"]["get"]
+        assert {one["name"] for one in operation["parameters"]} == set(endpoint.parameters.__struct_fields__)
+        assert all(one["description"] for one in operation["parameters"])
+    assert "post" in document["paths"]["/api/votes"]
+    assert "/api/ballot" not in openapi(voting=False)["paths"]
+    text = json.dumps(document)
+    for reference in {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}:
+        assert reference in document["components"]["schemas"]
