@@ -71,7 +71,7 @@ def test_a_judge_of_its_own_kin_stands_out(tmp_path: Path) -> None:
     folder = write_arena(
         tmp_path / "arena", players, rules={"prompts": ["Say why."], "judges": 4, "min_judges": 2}
     )
-    play(folder, 240)
+    play(folder, 120)
     with open_arena(folder, create=False) as arena:
         found = judges(arena.ledger, arena.settings)
     rows = {row.judge: row for row in found.judges}

@@ -1,0 +1,63 @@
+"""`peerage judges` and `peerage rejudge` as they are typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.test_play import peerage
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("judges") / "demo"
+    peerage("demo", "--matches", "24", "--seed", "3", "--dir", str(folder))
+    return folder
+
+
+def test_judges_for_people_and_for_programs(demo: Path) -> None:
+    shown = peerage("judges", "--dir", str(demo))
+    assert "Krippendorff's α" in shown
+    assert "house:0.95" in shown
+    assert "docs/judging.md" in shown
+    found = json.loads(peerage("judges", "--dir", str(demo), "--format", "json"))
+    assert set(found) == {"measures", "judges", "favours"}
+    rows = peerage("judges", "--dir", str(demo), "--format", "csv").splitlines()
+    assert rows[0].split(",") == list(found["judges"][0])
+    favours = json.loads(peerage("judges", "--dir", str(demo), "--of", "favours", "--format", "json"))
+    assert favours == found["favours"]
+    assert "| Judge |" in peerage("judges", "--dir", str(demo), "--format", "markdown")
+
+
+def test_a_panel_is_asked_and_the_ledger_holds(demo: Path) -> None:
+    at = ["--dir", str(demo)]
+    assert "name the new panel with --judges" in peerage("rejudge", *at, code=2)
+    shown = peerage("rejudge", *at, "--judges", "house:0.9", "--judges", "house:0.99", "--max-matches", "6")
+    assert "6 of 6 matches judged again" in shown
+    assert "Kendall's τ" in shown
+    said = peerage("rejudge", *at, "--max-matches", "10", "--format", "json")
+    found = json.loads(said[said.index("{") :])
+    assert (found["issued"], found["judged"]) == (10, 10)
+    assert json.loads(peerage("rejudge", *at, "--report", "--format", "json")) == found
+    there = ["--dir", str(demo / "rejudged")]
+    assert "whole: 10 matches" in peerage("verify", *there)
+    assert "all follows: 10 of 10" in peerage("replay", *there)
+    assert "judged again" in peerage("match", "1", *there)
+    assert "house:0.99" in peerage("judges", *there)
+
+
+def test_what_cannot_be_is_told(demo: Path, tmp_path: Path) -> None:
+    at = ["--dir", str(demo), "--to", str(tmp_path / "new")]
+    assert "nothing was judged again here" in peerage("rejudge", *at, "--report", code=2)
+    assert "--judges" in peerage("rejudge", *at, "--judges", "nobody:knows", code=2)
+    assert not (tmp_path / "new").exists()
+    peerage("rejudge", *at, "--judges", "house:0.9", "--max-matches", "1")
+    said = peerage("rejudge", *at, "--judges", "house:0.8", code=2)
+    assert "its judges are house:0.9, and --judges says house:0.8" in said
+    taken = ["--dir", str(demo), "--to", str(demo)]
+    assert "is an arena of 'duel'" in peerage("rejudge", *taken, "--judges", "house:0.9", code=2)
+    colors = tmp_path / "colors"
+    peerage("demo", "--game", "color-obfuscation", "--matches", "2", "--dir", str(colors))
+    said = peerage("rejudge", "--dir", str(colors), "--judges", "house:0.9", code=2)
+    assert "nothing to judge again" in said
