@@ -24,6 +24,7 @@ class Track(StrEnum):
     raw = "raw"
     cost = "cost"
     glicko2 = "glicko2"
+    points = "points"
 
 
 TITLES = {
@@ -32,6 +33,7 @@ TITLES = {
     "raw": "Elo, sequential, with 95 % intervals",
     "cost": "Elo, sequential, adjusted for cost, with 95 % intervals",
     "glicko2": "Glicko-2 with 95 % intervals",
+    "points": "points in all with 95 % intervals, and the mean of a match",
 }
 
 
@@ -78,13 +80,14 @@ def show_leaderboard(
     found = board(arena.ledger, arena.settings, track, scope or EVERYTHING)
     rows = [row.as_dict() for row in found.rows]
     skill = found.track == "trueskill"
-    shown = _tenths if skill else whole
+    shown = _tenths if skill or found.track == "points" else whole
     shared, marked = _footnotes(rows)
     columns = [
         Column("rank", ">", str),
         Column("player", "Player"),
         Column("rating", ">Rating", shown),
         *([Column("mu", ">μ", shown, 8), Column("sigma", ">σ", shown, 8)] if skill else ()),
+        *([Column("mu", ">Mean", "{:+.2f}".format)] if found.track == "points" else ()),
         Column("interval", ">95 %", str, 2),
         Column("rank_range", ">Ranks", _span, 3),
         Column("beats", ">Above", str, 5),

@@ -26,13 +26,13 @@ from peerage.challenges.exchange import (
     creating,
     graded,
     identity,
-    solving,
 )
 from peerage.challenges.pool import STREAM, Pool
 from peerage.games.challenge_exchange_rules import SOLVE, VOTE, WRITE, ChallengeExchangeRules
 from peerage.games.cost import cost
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec
 from peerage.games.ranking import by_rank
+from peerage.games.tools import bound, with_python
 from peerage.kinds import Integer, Proposal
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Reply, Steps, Together
@@ -79,20 +79,7 @@ def play(table: Table) -> Steps[Outcome]:
         for place, challenge in enumerate(_dealt(table, seat, [*new.values(), *drawn]), 1)
     }
     replies: Mapping[str, Reply] = yield Together(
-        {
-            key: solving(
-                asked(
-                    seat.label,
-                    "answer",
-                    "contestant",
-                    SOLVE,
-                    challenge,
-                    rules.solve_tokens,
-                    rules.temperature,
-                )
-            )
-            for key, (seat, challenge) in dealt.items()
-        }
+        {key: _solving(seat, challenge, rules) for key, (seat, challenge) in dealt.items()}
     )
     attempts = [_attempt(key, *dealt[key], reply, rules) for key, reply in replies.items()]
     points = {
@@ -121,6 +108,15 @@ def play(table: Table) -> Steps[Outcome]:
             ],
         },
     )
+
+
+def _solving(seat: Seat, challenge: Challenge, rules: ChallengeExchangeRules) -> Steps[Reply]:
+    """The final reply of a player to a challenge it was dealt."""
+    ask = asked(seat.label, "answer", "contestant", SOLVE, challenge, rules.solve_tokens, rules.temperature)
+    if rules.tools == "python":
+        return (yield from with_python(ask, rules.tool)).reply
+    reply: Reply = yield ask
+    return reply
 
 
 def _drawn(embedded: Mapping[str, Any]) -> Challenge:
@@ -250,11 +246,11 @@ def bounds(rules: ChallengeExchangeRules, fixture: Fixture) -> tuple[CallBound, 
     usual = rules.write * (1 + (rules.attempts if rules.proof == "blind" else 0)) + rules.assigned
     written = rules.write * len(fixture.seats)
     most = max(rules.write_tokens if rules.write else 1, rules.solve_tokens)
+    contestant = CallBound("", 1.02 * usual, 2 * calls, size, 400, min(most, 600), most)
+    if rules.tools == "python":
+        contestant = bound(contestant, rules.tool)
     return (
-        *[
-            CallBound(seat.label, 1.02 * usual, 2 * calls, size, 400, min(most, 600), most)
-            for seat in fixture.seats
-        ],
+        *[contestant._replace(seat=seat.label) for seat in fixture.seats],
         *[
             CallBound(
                 seat.label,
@@ -283,7 +279,7 @@ CHALLENGE_EXCHANGE: GameSpec[ChallengeExchangeRules] = GameSpec(
     bounds=bounds,
     sandbox=True,
     seats=lambda rules: rules.seats,
-    tracks=("trueskill",),
+    tracks=("trueskill", "points"),
     memory=lambda rules: Pool(rules.least_attempts, rules.pool),
     stream=STREAM,
 )

@@ -17,6 +17,7 @@ from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Ints
 from peerage.settings import suggest
 from peerage.standings import DONE, moves_elo
+from peerage.tables.challenges import amended, match_points, withdrawn
 
 
 class ScopeError(ValueError):
@@ -51,11 +52,12 @@ class Played:
         self.finished: list[Summary] = []
         self.decided: list[Summary] = []
         self.players: dict[str, int] = {}
-        self.whole = True
+        self.whole = not withdrawn(ledger)  # the sums of an arena still hold what was withdrawn since
         self._sizes: set[int] = set()
         kinds: dict[tuple[str, str, str], int] = {}
         everything = scope.game == scope.topic == ""
-        for summary in ledger.summaries():
+        self._ledger = ledger
+        for summary in amended(ledger):
             kind = summary.game, summary.topic, summary.status
             kinds[kind] = kinds.get(kind, 0) + 1
             if not everything and not scope.holds(summary):
@@ -80,8 +82,8 @@ class Played:
             _known(what, asked, {kind[place] for kind in kinds})
         for game, weight in scope.weights.items():
             _known("game", game, {kind[0] for kind in kinds})
-            if not 0 <= weight < float("inf"):
-                raise ScopeError(f"the weight of {game} is {weight}: expected 0 or more")
+            if not 0 < weight < float("inf"):
+                raise ScopeError(f"the weight of {game} is {weight}: expected a number above 0")
 
     @property
     def sources(self) -> Ints | None:
@@ -116,6 +118,11 @@ class Played:
                 for summary in self.decided
             ],
         )
+
+    def points(self) -> list[tuple[Summary, tuple[float, ...]]]:
+        """The decided matches, each with its points in seat order; scores where a game has no points."""
+        known = match_points(self._ledger)
+        return [(one, known.get(one.number, one.scores)) for one in self.decided]
 
     @cached_property
     def _pairs(self) -> tuple[Duels, Ints]:

@@ -21,7 +21,7 @@ from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
 from peerage.tables.played import Played
 
-Track: TypeAlias = Literal["bt", "trueskill", "raw", "cost", "glicko2"]
+Track: TypeAlias = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points"]
 TRACKS: tuple[Track, ...] = get_args(Track)
 
 _SKILL = TrueSkillSettings()
@@ -132,12 +132,47 @@ def cost_elo(played: Played, rating: Rating, standings: Standings) -> Ratings:
     return _elo(played, rating, standings, "cost")
 
 
+def points(played: Played, rating: Rating, standings: Standings) -> Ratings:
+    """Total points; μ is the mean of a match, σ its standard error. A game without points of its own counts
+    scores: 1, ½, 0.
+
+    The spread of a match's points around its player's mean is taken to be the same for everybody, and one
+    point more than observed, so that a single match has an interval too.
+    """
+    found: dict[str, list[float]] = {}
+    for one, scored in played.points():
+        for player, earned in zip(one.players, scored, strict=True):
+            found.setdefault(player, []).append(earned)
+    number: Floats = np.array([len(own) for own in found.values()], np.float64)
+    total: Floats = np.array([sum(own) for own in found.values()], np.float64)
+    around: float = sum((one - sum(own) / len(own)) ** 2 for own in found.values() for one in own)
+    spread = float(np.sqrt((around + 1) / (number.sum() - len(number) + 1)))
+    error: Floats = np.sqrt(number * spread**2)
+    return Ratings(
+        tuple(found),
+        total.tolist(),
+        (total - Z95 * error).tolist(),
+        (total + Z95 * error).tolist(),
+        separated(total, np.diag(error**2)),
+        (
+            "total points, whose interval allows for the spread of points from match to match; μ is the mean "
+            "of a match, σ its standard error",
+            "whoever plays more has more to gain and to lose: compare the means where matches differ",
+            "neither cost nor propagation enters",
+        ),
+        0.0,
+        (total / number).tolist(),
+        (error / number).tolist(),
+    )
+
+
 METHODS: Mapping[Track, Callable[[Played, Rating, Standings], Ratings]] = {
     "bt": bradley_terry,
     "trueskill": trueskill,
     "raw": raw_elo,
     "cost": cost_elo,
     "glicko2": glicko,
+    "points": points,
 }
 """How each track rates: from the matches, the arena's constants, and where the whole arena stands on Elo."""
 
