@@ -38,7 +38,7 @@ def replayed(each: int, settings: EloSettings, times: int) -> tuple[Floats, Floa
         found = elo_error(raw, meetings(each=each), settings, np.array(state.cost))
         ratings.append(raw - raw.mean())
         errors.append(found.error)
-        above += [found.above()] if len(ratings) % 4 == 0 else []
+        above += [found.above()] if len(ratings) % 2 == 0 else []
     return np.array(ratings), np.mean(errors, axis=0), above
 
 
@@ -50,7 +50,7 @@ def test_ratings_of_duels_played_again_scatter_as_stated(settings: EloSettings, 
     assert (scatter < 1.2 * error).all(), "never much more than stated"
     assert scatter.mean() == pytest.approx(error.mean(), rel=0.3)
     worse = TRUTH[:, None] < TRUTH[None, :]
-    assert np.mean([(one & worse).any() for one in above]) <= 0.05
+    assert np.mean([(one & worse).any() for one in above]) <= 0.1
 
 
 def test_without_propagation_it_is_the_exponential_of_the_laplacian() -> None:
