@@ -32,6 +32,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"seats": 3, "proof": "blind", "threshold": 0.3, "committee": 2, "write": 2},
         {"seats": 2},
         {"scoring": "difficulty", "write": 2},
+        {"seats": 2, "tools": "python", "tool": {"runs": 2}},
     ],
     "last-arena": [
         {"preset": "development", "seats": 3, "questions": 2, "confidence": 0.8},

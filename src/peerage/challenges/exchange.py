@@ -111,12 +111,6 @@ def asked(
     return Ask(to, key, role, prompt.messages(fill), expects, tokens, temperature, oracle)
 
 
-def solving(ask: Ask) -> Steps[Reply]:
-    """The final reply of a player that works on a challenge: everything it may do on the way happens here."""
-    reply: Reply = yield ask
-    return reply
-
-
 def graded(reply: Reply, reference_answer: int) -> Result:
     """What a reply to a challenge is. Raises Voided for one that never came: that is nobody's loss."""
     if reply.status == "void":

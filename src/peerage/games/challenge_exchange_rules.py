@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from peerage.challenges.exchange import CreationRules
 from peerage.games.cost import CostUnit
+from peerage.games.tools import ToolRules
 from peerage.judging.prompts import MATERIAL
 from peerage.kinds import Proposal
 from peerage.protocol import Prompt
@@ -70,6 +71,10 @@ class ChallengeExchangeRules(BaseModel):
     pool: int = Field(4, ge=0, le=100, description="Challenges of earlier matches that come into a match.")
     assigned: int = Field(4, ge=1, le=50, description="Challenges that each player is given to solve.")
     own: bool = Field(True, description="Players may be given challenges of their own.")
+    tools: Literal["none", "python"] = Field(
+        "none", description="`python`: players may run programs in the sandbox before they answer."
+    )
+    tool: ToolRules = Field(ToolRules(), description="What they may run then.")
     scoring: Literal["fixed", "difficulty"] = Field(
         "fixed",
         description="`difficulty` pays 2 × d of `correct` and 2 × (1 - d) of `incorrect`, with d the "

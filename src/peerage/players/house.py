@@ -20,6 +20,8 @@ from statistics import NormalDist
 from struct import Struct as Layout
 from typing import Any
 
+from msgspec.structs import replace
+
 from peerage.kinds import Questions, Score, Scores, TaskDraft
 from peerage.kinds.scores import MOST
 from peerage.players import house_arena as arena
@@ -93,7 +95,8 @@ class HouseClient:
         expects = call.expects
         tries = isinstance(expects, WithTool) and code.tries(key, self.skill)
         if isinstance(expects, WithTool) and not tries:
-            expects = expects.answer
+            call = replace(call, expects=expects.answer)
+            expects = call.expects
         if refused:
             text = _pick(texts.REFUSALS, draws[8])
         elif tries:
