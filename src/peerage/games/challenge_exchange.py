@@ -279,7 +279,7 @@ CHALLENGE_EXCHANGE: GameSpec[ChallengeExchangeRules] = GameSpec(
     bounds=bounds,
     sandbox=True,
     seats=lambda rules: rules.seats,
-    tracks=("trueskill",),
+    tracks=("trueskill", "points"),
     memory=lambda rules: Pool(rules.least_attempts, rules.pool),
     stream=STREAM,
 )
