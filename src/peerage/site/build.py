@@ -24,10 +24,11 @@ from peerage import __version__
 from peerage.challenges.pool import STREAM
 from peerage.ledger.merkle import GENESIS
 from peerage.site.addresses import BUNDLE, number_in
-from peerage.site.pages import menu, page, paths
-from peerage.site.reading import Site
+from peerage.site.charts import Drawn, library_version
+from peerage.site.pages import LIBRARY, menu, page, paths
+from peerage.site.reading import Course, Site
 
-STATE = ".peerage-site.json"
+STATE = ".peerage-site"
 PARALLEL_FROM = 2_000
 """Matches from which on it is worth more than one process."""
 
@@ -41,15 +42,20 @@ class SiteError(Exception):
 
 class State(Struct, frozen=True):
     """What stands in a folder: pages up to record `number` with the chain value `chain`, in the frame
-    `frame`; `files` are those that are no transcripts."""
+    `frame`; `files` are those that are no transcripts. What was computed for them and further matches leave
+    as it is, is kept: `drawn` charts, the `courses` of ratings (track, match), and the `library` by its
+    version."""
 
     number: int
     chain: str
     frame: str
     files: tuple[str, ...]
+    library: str
+    drawn: dict[str, Drawn]
+    courses: list[tuple[str, int, Course]]
 
 
-NOWHERE = State(0, GENESIS.hex(), "", ())
+NOWHERE = State(0, GENESIS.hex(), "", (), "", {}, [])
 
 
 class Built(NamedTuple):
@@ -71,10 +77,16 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
     now = _frame(site)
     wanted = list(paths(site))
     settled = before.number if before.frame == now and _chain(site, before.number) == before.chain else 0
+    if settled:
+        site.remember(before.drawn, {(track, stop): course for track, stop, course in before.courses})
     light = [path for path in wanted if not number_in(path, "matches", ".html")]
     heavy = [
         path for path in wanted if number_in(path, "matches", ".html") and not _stands(path, settled, out)
     ]
+    library = library_version()
+    todo = light
+    if before.library == library and (out / "assets" / LIBRARY).exists():
+        todo = [path for path in light if path != f"assets/{LIBRARY}"]
     if workers is None:
         workers = (os.cpu_count() or 1) if len(heavy) * BUNDLE >= PARALLEL_FROM else 1
     out.mkdir(parents=True, exist_ok=True)
@@ -84,19 +96,21 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
         with ProcessPoolExecutor(workers, get_context("spawn"), _open, (folder, site.number)) as pool:
             chunks = [heavy[at : at + CHUNK] for at in range(0, len(heavy), CHUNK)]
             jobs = [pool.submit(_in_worker, out, chunk) for chunk in chunks]
-            written = _write(site, out, light)
+            written = _write(site, out, todo)
             written += sum([job.result() for job in jobs])
     else:
-        written = _write(site, out, [*heavy, *light])
+        written = _write(site, out, [*heavy, *todo])
     removed = _remove(out, before, set(wanted))
-    _replace(out / STATE, msgspec.json.encode(State(site.number, site.chain, now, tuple(light))))
+    courses = [(track, stop, course) for (track, stop), course in site.lasting().items()]
+    state = State(site.number, site.chain, now, tuple(light), library, site.used, courses)
+    _replace(out / STATE, msgspec.msgpack.encode(state))
     return Built(written, len(wanted) - written, removed)
 
 
 def _state(out: Path) -> State:
     """What an earlier build left. Raises SiteError when the folder is somebody else's."""
     try:
-        return msgspec.json.decode((out / STATE).read_bytes(), type=State)
+        return msgspec.msgpack.decode((out / STATE).read_bytes(), type=State)
     except FileNotFoundError:
         if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / "assets").is_dir())):
             raise SiteError(f"{out} is there and holds no site; name a new or an empty folder") from None
@@ -106,11 +120,11 @@ def _state(out: Path) -> State:
 
 
 def _frame(site: Site) -> str:
-    """A digest of what every page of transcripts shows besides its matches, and of what may change in them:
-    a challenge that is withdrawn or retired."""
+    """A digest of what pages of transcripts show besides their matches, of what may change in them (challenges
+    that are withdrawn or retired), and of how charts are drawn."""
     told = sha256(repr((__version__, site.settings.name, menu(site))).encode("utf-8", "surrogatepass"))
-    for name in ("base.html", "match.html", "match_parts.html"):
-        told.update(resources.files("peerage.site").joinpath("templates", name).read_bytes())
+    for name in ("templates/base.html", "templates/match.html", "templates/match_parts.html", "charts.py"):
+        told.update(resources.files("peerage.site").joinpath(name).read_bytes())
     for row in site.moment.amendments(STREAM):
         told.update(row.chain)
     return told.hexdigest()

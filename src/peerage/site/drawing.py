@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
+from markupsafe import Markup
 
 from peerage.site.charts import Chart, draw
 from peerage.site.reading import Site
@@ -25,16 +26,14 @@ def chart(
 ) -> Chart:
     """The chart of these rows. `name` is its file's; `spec` makes its spec when it must be drawn."""
     digest = sha256(msgspec.json.encode([name, rows])).hexdigest()
-    if digest not in site.drawn:
-        site.drawn[digest] = draw(spec(), f"{title}. {about}")
-    drawn = site.drawn[digest]
+    drawn = site.drawing(digest, lambda: draw(spec(), f"{title}. {about}"))
     columns = tuple(rows[0]) if rows else ()
     return Chart(
         title,
         about,
         name,
-        drawn.svg,
-        drawn.spec,
+        Markup(drawn.svg),
+        Markup(drawn.spec),
         columns,
         [tuple(row.values()) for row in rows[:SHOWN]],
         len(rows),

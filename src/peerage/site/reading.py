@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from peerage.games import GAMES
 from peerage.ledger import Ledger, open_ledger
@@ -21,10 +21,19 @@ from peerage.tables.judges import JudgesReport, judges
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.played import Played, Scope
 from peerage.tables.stats import Stats, stats
-from peerage.tables.tracks import METHODS, TRACKS, Ratings, Track
+from peerage.tables.tracks import METHODS, TRACKS, Track
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""
+
+
+class Course(NamedTuple):
+    """Where players stood after some match: ratings with their 95 % bounds, in the order of `players`."""
+
+    players: Sequence[str]
+    rating: Sequence[float]
+    lower: Sequence[float]
+    upper: Sequence[float]
 
 
 class Site:
@@ -54,8 +63,9 @@ class Site:
         self.chain = next((row.chain for row in ledger.records(number, number)), GENESIS).hex()
         self._boards: dict[tuple[str, str, str], Board] = {}
         # What no further match changes is handed on.
-        self.drawn: dict[str, Drawn] = before.drawn if before else {}
-        self._courses: dict[tuple[str, int], Ratings] = dict(before._kept()) if before else {}
+        self._drawn: dict[str, Drawn] = before.used if before else {}
+        self.used: dict[str, Drawn] = {}
+        self.courses: dict[tuple[str, int], Course] = before.lasting() if before else {}
 
     @classmethod
     def open(cls, folder: Path, menu: Menu = ()) -> Site:
@@ -105,19 +115,33 @@ class Site:
         """The rows of the leaderboard of one track, by default the game's own."""
         return self.board(track).rows
 
-    def earlier(self, track: Track, number: int) -> Ratings:
+    def earlier(self, track: Track, number: int) -> Course:
         """The ratings of one track as they were after match `number`."""
-        if (track, number) not in self._courses:
+        if (track, number) not in self.courses:
             played = Played(self.moment.earlier(number), Scope())
             rating = pinned_rating(self.moment.meta(), self.settings.rating)
-            standings = after_all(NOBODY, played.finished, elo_settings(rating))
-            self._courses[track, number] = METHODS[track](played, rating, standings)
-        return self._courses[track, number]
+            standings = NOBODY
+            if track in ("raw", "cost"):
+                standings = after_all(NOBODY, played.finished, elo_settings(rating))
+            found = METHODS[track](played, rating, standings)
+            self.courses[track, number] = Course(found.players, found.rating, found.lower, found.upper)
+        return self.courses[track, number]
 
-    def _kept(self) -> Iterator[tuple[tuple[str, int], Ratings]]:
+    def drawing(self, digest: str, draw: Callable[[], Drawn]) -> Drawn:
+        """A chart by the digest of its data, drawn if it is not there yet."""
+        if digest not in self.used:
+            self.used[digest] = self._drawn.get(digest) or draw()
+        return self.used[digest]
+
+    def remember(self, drawn: Mapping[str, Drawn], courses: Mapping[tuple[str, int], Course]) -> None:
+        """Take over what was computed for an earlier moment of this arena, and written down."""
+        self._drawn |= drawn
+        self.courses |= courses
+
+    def lasting(self) -> dict[tuple[str, int], Course]:
         """The earlier ratings that the next moments need too."""
         kept = set(stops(self.number))
-        return ((key, found) for key, found in self._courses.items() if key[1] in kept)
+        return {key: found for key, found in self.courses.items() if key[1] in kept}
 
     @property
     def summaries(self) -> Sequence[Summary]:
