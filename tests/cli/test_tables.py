@@ -1,0 +1,114 @@
+"""`peerage leaderboard` for people and for programs: every track, game, topic and weight."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from tests.engine.arenas import play, write_arena
+from typer.testing import CliRunner
+
+from peerage.cli.main import app
+from peerage.cli.tables import Track, _places
+
+cli = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = write_arena(tmp_path_factory.mktemp("tables"), name="ours")
+    play(made, 40)
+    return made
+
+
+def shown(folder: Path, *words: str, code: int = 0) -> str:
+    done = cli.invoke(app, ["leaderboard", "--dir", str(folder), *words])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+@pytest.mark.parametrize("track", ["bt", "trueskill", "raw", "cost", "glicko2"])
+def test_intervals_and_ranks_are_in_every_output_on_every_track(folder: Path, track: str) -> None:
+    rows = json.loads(shown(folder, "--track", track, "--format", "json"))
+    assert len(rows) == 7
+    for row in rows:
+        assert row["lower"] < row["upper"]
+        assert row["rank_range"][0] <= row["rank"] <= row["rank_range"][1]
+        assert (row["mu"] is None) == (row["sigma"] is None) == (track in ("bt", "raw", "cost"))
+    kept = list(csv.DictReader(io.StringIO(shown(folder, "--track", track, "--format", "csv"))))
+    for row, cells in zip(rows, kept, strict=True):
+        assert float(cells["lower"]) == row["lower"]
+        assert json.loads(cells["rank_range"]) == row["rank_range"]
+        assert json.loads(cells["above"]) == row["above"]
+    digits = 1 if track == "trueskill" else 0
+    for shape in ("table", "markdown"):
+        text = shown(folder, "--track", track, "--format", shape)
+        for row in rows:
+            line = next(line for line in text.splitlines() if row["player"] in line)
+            assert f"{row['lower']:,.{digits}f} – {row['upper']:,.{digits}f}" in line
+        assert "Ranks: those left open at 95 %" in text
+
+
+@pytest.mark.parametrize(
+    ("track", "method", "cost"),
+    [
+        ("bt", "Bradley-Terry, mean 1500", "neither the order of matches nor cost nor propagation enters"),
+        ("trueskill", "TrueSkill, μ - 3σ", "neither cost nor propagation enters"),
+        ("glicko2", "Glicko-2 in periods", "neither cost nor propagation enters"),
+        ("raw", "sequential Elo, K = 16", "cost does not enter"),
+        ("cost", "sequential Elo, K = 16", "a contestant scores S - τ_c · C / (C_A + C_B)"),
+    ],
+)
+def test_every_table_states_method_cost_and_propagation(
+    folder: Path, track: str, method: str, cost: str
+) -> None:
+    for shape in ("table", "markdown"):
+        text = shown(folder, "--track", track, "--format", shape)
+        assert method in text
+        assert cost in text.replace("\\", "")
+        assert "propagation" in text
+
+
+def test_a_topic_alone_has_its_own_title_and_sums(folder: Path) -> None:
+    topics = ("bridges", "tides", "bees")
+    assert ", topic bees" in shown(folder, "--topic", "bees")
+    parts = [json.loads(shown(folder, "--topic", topic, "--format", "json")) for topic in topics]
+    whole = json.loads(shown(folder, "--format", "json"))
+    for row in whole:
+        mine = [one for part in parts for one in part if one["player"] == row["player"]]
+        for key in ("matches", "wins", "draws", "losses", "void", "input_tokens"):
+            assert sum(one[key] for one in mine) == row[key]
+    assert {row["topic"] for row in parts[2]} == {"bees"}
+    assert ", duel" in shown(folder, "--game", "duel")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--game", "dual"), "did you mean 'duel'?"),
+        (("--topic", "art"), "no match is of the topic 'art'"),
+        (("--weight", "duel"), "expected GAME=NUMBER"),
+        (("--weight", "duel=much"), "expected GAME=NUMBER"),
+        (("--weight", "duel=0"), "expected a number above 0"),
+        (("--weight", "duel=2", "--track", "raw"), "it takes no weights of games"),
+        (("--topic", "\x1b[2J"), "no match is of the topic"),
+    ],
+)
+def test_what_cannot_be_is_told_in_words(folder: Path, words: tuple[str, ...], told: str) -> None:
+    said = shown(folder, *words, code=2)
+    assert told in said
+    assert "\x1b" not in said
+
+
+def test_every_track_can_be_asked_for() -> None:
+    from peerage.tables.tracks import TRACKS
+
+    assert {track.value for track in Track} == set(TRACKS)
+
+
+def test_ranks_are_written_as_spans() -> None:
+    assert _places([]) is None
+    assert _places([3, 2, 4, 7, 7, 9, 10]) == "2–4, 7, 9–10"
