@@ -120,8 +120,8 @@ def _state(out: Path) -> State:
 
 
 def _frame(site: Site) -> str:
-    """A digest of what pages of transcripts show besides their matches, of what may change in them (challenges
-    that are withdrawn or retired), and of how charts are drawn."""
+    """A digest of what pages of transcripts show besides their matches, of what may change in them (a
+    challenge being withdrawn or retired), and of how charts are drawn."""
     told = sha256(repr((__version__, site.settings.name, menu(site))).encode("utf-8", "surrogatepass"))
     for name in ("templates/base.html", "templates/match.html", "templates/match_parts.html", "charts.py"):
         told.update(resources.files("peerage.site").joinpath(name).read_bytes())
