@@ -33,7 +33,7 @@ from peerage.site.server_frame import Frame, as_json, line
 from peerage.site.server_guard import Guard
 from peerage.site.server_live import Stand
 from peerage.site.server_pages import Shelf, WorkerLost
-from peerage.site.server_worker import Job, menu
+from peerage.site.server_worker import Job, Made, menu
 from peerage.site.voting import Desk
 from peerage.site.voting_pages import Booth
 
@@ -96,23 +96,21 @@ class Server:
             limit_concurrency=None,
         )
         try:
-            _Uvicorn(config, self._feed).run([listening])
+            _Uvicorn(config, self._feed, self._shelf).run([listening])
         finally:
             self._ledger.close()
 
     @asynccontextmanager
     async def _living(self, _: Starlette) -> AsyncIterator[None]:
         await self._feed.look()
-        # The first reader need not wait for workers to start.
-        tasks = [asyncio.create_task(self._feed.run()), asyncio.create_task(self._shelf.get(Job(FIRST)))]
+        watching = asyncio.create_task(self._feed.run())
         try:
             yield
         finally:
             self._feed.close()
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            self._shelf.close()
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+            await self._shelf.close()
 
     async def _page(self, request: Request) -> Response:
         path = request.scope["raw_path"].decode("latin-1").removeprefix("/") or FIRST
@@ -134,11 +132,17 @@ class Server:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Ends the event streams first: they would never end by themselves."""
+    """Makes the first page before somebody asks, and ends the event streams, which never end by themselves."""
 
-    def __init__(self, config: uvicorn.Config, feed: Feed) -> None:
+    def __init__(self, config: uvicorn.Config, feed: Feed, shelf: Shelf) -> None:
         super().__init__(config)
         self._feed = feed
+        self._shelf = shelf
+        self._first: asyncio.Task[Made] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._first = asyncio.create_task(self._shelf.get(Job(FIRST)))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._feed.close()

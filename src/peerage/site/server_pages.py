@@ -47,7 +47,7 @@ class Worker:
         for _ in range(2):
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
                 return await self._ask(await self._started(), job)
-            self.close()
+            await self.close()
         raise WorkerLost(f"the process that makes pages died at {job.path}")
 
     async def _started(self) -> asyncio.subprocess.Process:
@@ -69,11 +69,15 @@ class Worker:
         size = int.from_bytes(await process.stdout.readexactly(LENGTH), "little")
         return msgspec.msgpack.decode(await process.stdout.readexactly(size), type=Made)
 
-    def close(self) -> None:
-        """End the process."""
-        if self._process is not None and self._process.returncode is None:
-            self._process.kill()
-        self._process = None
+    async def close(self) -> None:
+        """End the process, and wait for its end."""
+        process, self._process = self._process, None
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            assert process.stdin is not None
+            process.stdin.close()
+            await process.wait()
 
 
 class _Kept:
@@ -151,10 +155,11 @@ class Shelf:
             _, oldest = self._kept.popitem(last=False)
             self._bytes -= _size(oldest.made)
 
-    def close(self) -> None:
-        """End the workers."""
-        for worker in self._workers:
-            worker.close()
+    async def close(self) -> None:
+        """End the workers, and what they were making."""
+        for making in self._making.values():
+            making.cancel()
+        await asyncio.gather(*[worker.close() for worker in self._workers])
 
 
 def _size(made: Made) -> int:

@@ -1,0 +1,419 @@
+"""The server as browsers and programs meet it: pages, headers, the door, votes, and what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from tests.engine.arenas import play, write_arena
+
+from peerage.ledger.verify import verify
+from peerage.ledger.votes import Votes
+from peerage.site import server_pages, voting_pages
+from peerage.site.pages import page
+from peerage.site.reading import Site
+from peerage.site.server import Server
+from peerage.site.server_worker import Job, menu
+
+MATCHES = 12
+HERE = "http://localhost"
+TOKEN = "a-token-of-some-length"
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = write_arena(tmp_path_factory.mktemp("served"))
+    play(folder, MATCHES)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(played: Path) -> Iterator[TestClient]:
+    """A server on which nobody may vote."""
+    with TestClient(Server(played, voting=False, token=None).app, HERE) as made:
+        yield made
+
+
+@pytest.fixture
+def folder(played: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(played, tmp_path / "arena"))
+
+
+@pytest.fixture(scope="module")
+def voted(played: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(played, tmp_path_factory.mktemp("voted") / "arena"))
+
+
+@pytest.fixture(scope="module")
+def voting(voted: Path) -> Iterator[TestClient]:
+    """A server on which people may vote."""
+    with TestClient(Server(voted, voting=True, token=None).app, HERE, follow_redirects=False) as made:
+        yield made
+
+
+@pytest.fixture
+def booth(voting: TestClient) -> TestClient:
+    """The same, seen by somebody who has not been here yet."""
+    voting.cookies.clear()
+    return voting
+
+
+@pytest.fixture
+def strict(folder: Path) -> Iterator[TestClient]:
+    """A server on which nobody has voted yet."""
+    with TestClient(Server(folder, voting=True, token=None).app, HERE, follow_redirects=False) as made:
+        yield made
+
+
+def votes_in(folder: Path) -> int:
+    return Votes("sqlite:///arena.db", folder).count()
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """Wait until something holds, however slow the machine."""
+    for _ in range(600):
+        if holds():
+            return
+        time.sleep(0.05)
+    pytest.fail("it never came to hold")
+
+
+def ticket(body: str) -> str:
+    found = re.search(r'name="ticket" value="([^"]+)"', body)
+    assert found is not None
+    return found[1]
+
+
+# ------------------------------------------------------------------------------------------------ pages
+
+
+def test_pages_are_those_of_the_export(client: TestClient, played: Path) -> None:
+    site = Site.open(played, menu(voting=False))
+    for path in ("ledger.html", "matches/1.html", "assets/site.css"):
+        expected = page(site, path)
+        assert expected is not None
+        found = client.get(f"/{path}")
+        assert (found.status_code, found.content) == (200, expected.body)
+        assert found.headers["content-type"] == expected.content_type
+        assert found.headers["content-encoding"] == "gzip"
+    site.close()
+
+
+def test_a_page_that_a_reader_has_is_not_sent_again(client: TestClient) -> None:
+    found = client.get("/matches.html")
+    again = client.get("/matches.html", headers={"if-none-match": found.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    plain = client.get("/matches.html", headers={"accept-encoding": "identity"})
+    assert plain.content == found.content
+    assert "content-encoding" not in plain.headers
+    head = client.head("/matches.html")
+    assert (head.status_code, head.content) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "nothing.html",
+        "matches/0.html",
+        "matches/99999.html",
+        "players/nobody-00000000.html",
+        "assets/nothing.js",
+        "assets/../server.py",
+        "assets/%2e%2e/server.py",
+        "..%2f..%2farena.yaml",
+        "arena.yaml",
+        "arena.db",
+        "live/999.html",
+        "live/x.html",
+        "live/99999999999999999999999999.html",
+        "vote.html",
+        "voted.html",
+        "%00",
+        "<script>alert(1)</script>",
+        "a" * 3_000,
+        "%ff%fe",
+    ],
+)
+def test_what_is_not_there_is_a_clean_404(client: TestClient, path: str) -> None:
+    found = client.get(f"/{path}")
+    assert found.status_code == 404
+    assert "<script>alert" not in found.text
+    assert "Traceback" not in found.text
+
+
+def test_the_api_speaks_json_also_of_what_is_not_there(client: TestClient) -> None:
+    assert client.get("/api/arena").json()["settled"] == MATCHES
+    for path in ("api/nothing", "api/ballot", "api/matches/999"):
+        found = client.get(f"/{path}")
+        assert found.status_code == 404
+        assert found.json()["error"]
+    assert client.get("/api/matches?limit=x").status_code == 400
+    overview = client.get("/api")
+    assert overview.headers["content-type"].startswith("text/html")
+    assert "api/leaderboard" in overview.text
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+def test_everything_is_read_only(client: TestClient, method: str) -> None:
+    for path in ("/", "/api/votes", "/api/matches/1", "/events", "/live.html"):
+        found = client.request(method, path, content=b"{}")
+        assert found.status_code == 405
+        assert "GET" in found.headers["allow"]
+
+
+@pytest.mark.parametrize("path", ["/", "/api/arena", "/nothing", "/live.html", "/assets/live.js", "/api/x"])
+def test_every_answer_carries_its_policy(client: TestClient, path: str) -> None:
+    headers = client.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert "access-control-allow-origin" not in headers
+
+
+def test_an_address_as_long_as_none_of_ours_is_refused(client: TestClient) -> None:
+    assert client.get(f"/api/matches?player={'x' * 5_000}").status_code == 414
+
+
+def test_live_pages(client: TestClient) -> None:
+    found = client.get("/live.html")
+    assert f'href="live/{MATCHES}.html"' in found.text
+    assert "Nothing is in play" in found.text
+    match = client.get("/live/1.html")
+    assert match.status_code == 200
+    assert 'href="../matches/1.html#m1"' in match.text
+
+
+def test_a_page_follows_the_arena(folder: Path) -> None:
+    with TestClient(Server(folder, voting=False, token=None).app, HERE) as client:
+        assert client.get("/api/arena").json()["settled"] == MATCHES
+        play(folder, MATCHES + 4)
+        eventually(lambda: client.get("/api/arena").json()["settled"] == MATCHES + 4)
+
+
+async def test_what_is_kept_is_given_at_once_and_renewed_behind(folder: Path) -> None:
+    version = server_pages.Version(MATCHES, 0)
+    shelf = server_pages.Shelf(folder, False, lambda: version)
+    job = Job("api/arena")
+    try:
+        first = await shelf.get(job)
+        assert await shelf.get(job) is first
+        await asyncio.to_thread(play, folder, MATCHES + 2)
+        version = server_pages.Version(MATCHES + 2, 0)
+        shelf._kept[job].at -= 100.0
+        assert await shelf.get(job) is first
+        assert shelf._renewing is not None
+        await shelf._renewing
+        renewed = await shelf.get(job)
+        assert renewed.version == version
+        assert renewed.body != first.body
+    finally:
+        await shelf.close()
+
+
+async def test_a_worker_that_dies_is_replaced(folder: Path) -> None:
+    worker = server_pages.Worker(folder, False)
+    try:
+        before = await worker.make(Job("api/arena"))
+        assert worker._process is not None
+        worker._process.kill()
+        assert (await worker.make(Job("api/arena"))).body == before.body
+    finally:
+        await worker.close()
+
+
+async def test_the_shelf_holds_no_more_than_it_may(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_pages, "KEPT_BYTES", 20_000)
+    shelf = server_pages.Shelf(folder, False, lambda: server_pages.Version(MATCHES, 0))
+    try:
+        for number in range(20):
+            await shelf.get(Job(f"api/nothing{number}"))
+        assert 0 < shelf._bytes <= 20_000
+        assert shelf._bytes == sum(server_pages._size(kept.made) for kept in shelf._kept.values())
+    finally:
+        await shelf.close()
+
+
+# ------------------------------------------------------------------------------------------------ the door
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "", "[::2]"])
+def test_a_name_that_is_not_this_machines_is_refused(client: TestClient, host: str) -> None:
+    found = client.get("/", headers={"host": host})
+    assert found.status_code == 421
+    assert "localhost" in found.text
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8000", "127.0.0.1:1", "[::1]:8000", "[::1]"])
+def test_names_of_this_machine_are_answered(client: TestClient, host: str) -> None:
+    assert client.get("/api/arena", headers={"host": host}).status_code == 200
+
+
+@pytest.fixture(scope="module")
+def guarded(played: Path) -> Iterator[TestClient]:
+    app = Server(played, voting=False, token=TOKEN).app
+    with TestClient(app, "http://arena.example", follow_redirects=False) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"authorization": "Bearer wrong"},
+        {"authorization": f"Basic {TOKEN}"},
+        {"cookie": f"peerage-token={TOKEN}x"},
+        {"cookie": f"other={TOKEN}"},
+        {"authorization": f"Bearer {TOKEN}\u00e9".encode("latin-1")},
+    ],
+)
+def test_a_network_needs_the_token(guarded: TestClient, headers: Any) -> None:
+    guarded.cookies.clear()
+    for path in ("/", "/api/arena", "/events", "/live.html", "/?token=wrong", "/assets/live.js"):
+        found = guarded.get(path, headers=headers)
+        assert found.status_code == 401
+        assert found.headers["www-authenticate"].startswith("Bearer")
+
+
+def test_the_token_moves_from_the_address_into_a_cookie(guarded: TestClient) -> None:
+    guarded.cookies.clear()
+    found = guarded.get(f"/matches/1.html?x=1&token={TOKEN}")
+    assert (found.status_code, found.headers["location"]) == (303, "./1.html?x=1")
+    cookie = found.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert guarded.get("/matches/1.html").status_code == 200
+    guarded.cookies.clear()
+    assert guarded.get("/api/arena", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+    assert guarded.get(f"//evil.example/?token={TOKEN}").headers["location"] == "./."
+
+
+# ------------------------------------------------------------------------------------------------ votes
+
+
+def test_a_vote_in_a_browser(booth: TestClient, voted: Path) -> None:
+    vote_count = votes_in(voted)
+    shown = booth.get("/vote.html")
+    assert shown.status_code == 200
+    for name in (f"p{number}" for number in range(7)):
+        assert not re.search(rf"\b{name}\b", shown.text), "a blind pair must not name its players"
+    assert "matches/" not in shown.text.partition("<main")[2]
+    cookie = shown.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+    taken = booth.post("/vote.html", data={"ticket": ticket(shown.text), "verdict": "first"})
+    assert taken.status_code == 303
+    told = booth.get(taken.headers["location"])
+    assert told.status_code == 200
+    site = Site.open(voted)
+    vote = list(site.votes.votes())[-1]
+    assert vote.verdict == vote.shown[0]
+    assert re.search(r"You preferred p\d", told.text)
+    assert verify(site.ledger, votes=site.votes).ok
+    site.close()
+    assert f"match={vote.match}" in taken.headers["location"]
+    again = booth.post("/vote.html", data={"ticket": ticket(shown.text), "verdict": "second"})
+    assert again.headers["location"] == "vote.html"
+    assert votes_in(voted) == vote_count + 1
+
+
+def test_what_is_revealed_is_for_those_who_voted(booth: TestClient) -> None:
+    shown = booth.get("/vote.html")
+    taken = booth.post("/vote.html", data={"ticket": ticket(shown.text), "verdict": "tie"})
+    booth.cookies.clear()
+    assert booth.get(f"/{taken.headers['location']}").status_code == 404
+    for match in ("", "x", "-1", "1e3", "9" * 400, "٣"):
+        assert booth.get("/voted.html", params={"match": match}).status_code == 404
+
+
+def test_nobody_votes_in_anothers_name(booth: TestClient, voted: Path) -> None:
+    before = votes_in(voted)
+    shown = booth.get("/vote.html")
+    stolen = {"ticket": ticket(shown.text), "verdict": "first"}
+    for foreign in (
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"origin": "http://evil.example"},
+    ):
+        assert booth.post("/vote.html", data=stolen, headers=foreign).status_code == 403
+    booth.cookies.clear()
+    assert booth.post("/vote.html", data=stolen).headers["location"] == "vote.html"
+    assert votes_in(voted) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "status"),
+    [
+        (b"", "application/x-www-form-urlencoded", 400),
+        (b"verdict=first", "application/x-www-form-urlencoded", 400),
+        (b"ticket=x&verdict=third", "application/x-www-form-urlencoded", 400),
+        (b"\xff\xfe=\xff", "application/x-www-form-urlencoded", 400),
+        (b"&".join([b"a=1"] * 100), "application/x-www-form-urlencoded", 400),
+        (b"x" * 5_000, "application/x-www-form-urlencoded", 413),
+        (b"{", "application/json", 400),
+        (b'{"ticket":1,"verdict":"first"}', "application/json", 400),
+    ],
+)
+def test_what_is_no_vote_is_refused(booth: TestClient, content: bytes, kind: str, status: int) -> None:
+    booth.get("/vote.html")
+    found = booth.post("/vote.html", content=content, headers={"content-type": kind})
+    assert found.status_code == status
+
+
+def test_votes_by_a_program(booth: TestClient, voted: Path) -> None:
+    before = votes_in(voted)
+    pair = booth.get("/api/ballot").json()
+    assert pair.keys() == {"ticket", "topic", "challenge", "first", "second"}
+    assert booth.get("/api/ballot").json() == pair
+    assert booth.post("/api/votes", data={"ticket": pair["ticket"], "verdict": "tie"}).status_code == 415
+    skipped = booth.post("/api/votes", json={"ticket": pair["ticket"], "verdict": "skip"})
+    assert (skipped.status_code, skipped.json()) == (200, None)
+    other = booth.get("/api/ballot").json()
+    assert other["ticket"] != pair["ticket"]
+    told = booth.post("/api/votes", json={"ticket": other["ticket"], "verdict": "second"})
+    assert told.status_code == 201
+    assert told.json()["verdict"] == "second"
+    assert sum(told.json()["peers"]) == 1
+    assert booth.post("/api/votes", json={"ticket": other["ticket"], "verdict": "tie"}).status_code == 409
+    assert votes_in(voted) == before + 1
+
+
+def test_when_every_pair_is_judged_the_page_says_so(booth: TestClient) -> None:
+    for _ in range(MATCHES):
+        found = booth.get("/api/ballot")
+        if found.status_code == 404:
+            break
+        booth.post("/api/votes", json={"ticket": found.json()["ticket"], "verdict": "tie"})
+    assert "no pair left" in booth.get("/vote.html").text
+
+
+def test_too_many_at_once_have_to_wait(strict: TestClient) -> None:
+    strict.get("/vote.html")
+    statuses = [
+        strict.post("/vote.html", data={"ticket": "x", "verdict": "tie"}).status_code
+        for _ in range(voting_pages.VOTES_A_MINUTE + 3)
+    ]
+    assert statuses.count(429) >= 1
+    late = strict.post("/api/votes", json={"ticket": "x", "verdict": "tie"})
+    assert late.status_code == 429
+    assert int(late.headers["retry-after"]) >= 1
+    newcomers = []
+    for _ in range(voting_pages.SESSIONS_A_MINUTE + 3):
+        strict.cookies.clear()
+        newcomers.append(strict.get("/api/ballot").status_code)
+    assert set(newcomers) == {200, 429}
+
+
+def test_the_audiences_table_is_a_page_that_follows_the_votes(strict: TestClient) -> None:
+    assert "Nobody has voted" in strict.get("/audience.html").text
+    pair = strict.get("/api/ballot").json()
+    strict.post("/api/votes", json={"ticket": pair["ticket"], "verdict": "first"})
+    eventually(lambda: "Bradley-Terry over the votes" in strict.get("/audience.html").text)
