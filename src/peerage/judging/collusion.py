@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from peerage.judging.preference import Mark
-from peerage.judging.residuals import Marks, Residuals, of_ratings, tabled
+from peerage.judging.residuals import Marks, Model, Rest, of_ratings, tabled
 from peerage.ratings.kernels import Floats
 
 LEVEL = 0.05
@@ -52,12 +52,14 @@ class Favour(NamedTuple):
 
 
 class _Cell(NamedTuple):
-    """A judge's residuals for one author (`own`) and for those that nothing is held against (`rest`)."""
+    """A judge's residuals for one author (`own`) and for those that nothing is held against (`rest`); `doubt`
+    is the variance that the model's own error adds to the mean of the former."""
 
     judge: int
     author: int
     own: Floats
     rest: Floats
+    doubt: float
 
     @property
     def excess(self) -> float:
@@ -65,10 +67,10 @@ class _Cell(NamedTuple):
 
     @property
     def normal_tail(self) -> float:
-        """The chance of as much or more by the permutations' exact mean and variance."""
+        """The chance of as much or more by the permutations' exact mean and variance, and the doubt."""
         pool = np.concatenate([self.own, self.rest])
         n, marks = len(pool), len(self.own)
-        variance = float(pool.var()) * (n - marks) / (n - 1) / marks
+        variance = float(pool.var()) * (n - marks) / (n - 1) / marks + self.doubt
         if variance <= 0:
             return 1.0
         return 1 - NormalDist().cdf(float(self.own.mean() - pool.mean()) / math.sqrt(variance))
@@ -76,7 +78,7 @@ class _Cell(NamedTuple):
 
 def favours(
     marks: Iterable[Mark],
-    residuals: Residuals = of_ratings,
+    model: Model = of_ratings,
     *,
     level: float = LEVEL,
     fewest: int = FEWEST,
@@ -85,7 +87,7 @@ def favours(
 ) -> list[Favour]:
     """Every judge × author pair with enough marks, the most suspicious first. Deterministic for a `seed`.
 
-    `residuals` takes away what quality explains: see `residuals.of_ratings` and `residuals.of_votes`. Raises
+    `model` takes away what quality explains: see `residuals.of_ratings` and `residuals.of_votes`. Raises
     ValueError for a level outside of 0 to 1.
     """
     if not 0 < level < 1:
@@ -93,7 +95,7 @@ def favours(
     table = tabled(marks)
     aside: frozenset[tuple[int, int]] = frozenset()
     while True:
-        cells = _cells(table, residuals(table, aside), aside, fewest)
+        cells = _cells(table, model(table, aside), aside, fewest)
         tails = benjamini_hochberg([cell.normal_tail for cell in cells])
         standing = [
             (tail, cell.normal_tail, (cell.judge, cell.author))
@@ -109,19 +111,22 @@ def favours(
         of = cell.judge, cell.author if (cell.judge, cell.author) in aside else -1
         if of != pool:
             pool, drawn = of, _sums(cell, np.random.default_rng([seed, cell.judge, of[1] + 1]), permutations)
-        p = _tail(cell, drawn[:, len(cell.own) - 1])
+        doubt = np.random.default_rng([seed, cell.judge, cell.author]).standard_normal(len(drawn))
+        p = _tail(cell, drawn[:, len(cell.own) - 1] + doubt * len(cell.own) * math.sqrt(cell.doubt))
         found.append((table.judges[cell.judge], table.authors[cell.author], len(cell.own), cell.excess, p))
     found.sort(key=lambda pair: (pair[4], pair[0], pair[1]))
     adjusted = benjamini_hochberg([pair[4] for pair in found])
     return [Favour(*pair, q, q <= level) for pair, q in zip(found, adjusted, strict=True)]
 
 
-def _cells(table: Marks, rest: Floats, aside: frozenset[tuple[int, int]], fewest: int) -> list[_Cell]:
+def _cells(table: Marks, rest: Rest, aside: frozenset[tuple[int, int]], fewest: int) -> list[_Cell]:
     """The pairs that can be tested, by judge."""
     cells: list[_Cell] = []
     for judge in range(len(table.judges)):
-        given = np.isfinite(rest[judge])
-        by_author = [rest[judge, given & (table.author == author)] for author in range(len(table.authors))]
+        given = np.isfinite(rest.residual[judge])
+        by_author = [
+            rest.residual[judge, given & (table.author == author)] for author in range(len(table.authors))
+        ]
         for author, own in enumerate(by_author):
             others = [
                 values
@@ -130,7 +135,7 @@ def _cells(table: Marks, rest: Floats, aside: frozenset[tuple[int, int]], fewest
             ]
             pool = np.concatenate([*others, np.empty(0)])
             if len(own) >= fewest and len(pool) >= fewest:
-                cells.append(_Cell(judge, author, own, pool))
+                cells.append(_Cell(judge, author, own, pool, float(rest.doubt[judge, author])))
     return cells
 
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -38,9 +38,16 @@ class Marks:
     contest: Ints
 
 
-Residuals: TypeAlias = Callable[[Marks, frozenset[tuple[int, int]]], Floats]
-"""From the marks, and the (judge, author) pairs that must not enter the model, to residuals of the same
-shape; nan where a mark cannot be compared."""
+class Rest(NamedTuple):
+    """Residuals in the shape of the marks, nan where a mark cannot be compared; and, for each judge and
+    author, the variance of their mean that comes from not knowing the slopes exactly (`doubt`)."""
+
+    residual: Floats
+    doubt: Floats
+
+
+Model: TypeAlias = Callable[[Marks, frozenset[tuple[int, int]]], Rest]
+"""From the marks, and the (judge, author) pairs that must not enter the model, to what it leaves."""
 
 
 def tabled(marks: Iterable[Mark]) -> Marks:
@@ -66,7 +73,7 @@ def tabled(marks: Iterable[Mark]) -> Marks:
     )
 
 
-def of_ratings(marks: Marks, aside: frozenset[tuple[int, int]] = frozenset()) -> Floats:
+def of_ratings(marks: Marks, aside: frozenset[tuple[int, int]] = frozenset()) -> Rest:
     """For ratings of single answers, where every judge rates nearly everything:
 
         x_ji = m_j + b_j q_i + r_ji
@@ -74,7 +81,8 @@ def of_ratings(marks: Marks, aside: frozenset[tuple[int, int]] = frozenset()) ->
     m_j is how generous a judge is, b_j its discernment, and q_i the answer's quality as the *other* judges
     see it, by Bartlett's score (British Journal of Psychology 1937), which is unbiased for every quality. b_j
     comes from the covariances between judges within each author's answers, so neither a judge's own noise nor
-    a favour enters it.
+    a favour enters it. Its error is that of an instrumental variable, the other judges being the instrument:
+    s² (1 + 1/w) / n, with s² the residual variance, w the others' precision and n the marks.
     """
     given = np.isfinite(marks.value)
     trusted = given.copy()
@@ -96,7 +104,26 @@ def of_ratings(marks: Marks, aside: frozenset[tuple[int, int]] = frozenset()) ->
     pulled = trusted * pull * (value - mean[:, None])
     others, known = pulled.sum(axis=0) - pulled, worth.sum(axis=0) - worth
     quality = others / np.where(known > 0, known, np.nan)
-    return np.asarray(np.where(given, value - mean[:, None] - loading[:, None] * quality, np.nan))
+    left = np.where(given, value - mean[:, None] - loading[:, None] * quality, np.nan)
+    return Rest(np.asarray(left), _slope_doubt(marks, left, quality, loading, worth))
+
+
+def _slope_doubt(marks: Marks, left: Floats, quality: Floats, loading: Floats, worth: Floats) -> Floats:
+    """What errors of a judge's own loading, and of those by which the others' marks are weighed, add to the
+    variance of its mean residual for each author: the further the author is from average, the more."""
+    usable = np.isfinite(left)
+    count = np.maximum(usable.sum(axis=1), 1)
+    precision = np.maximum(np.where(usable, worth.sum(axis=0) - worth, 0.0).sum(axis=1) / count, 1e-9)
+    variance = (np.where(usable, left, 0.0) ** 2).sum(axis=1) / count
+    error = variance * (1 + 1 / precision) / count
+    share = worth.sum(axis=1) / max(float(worth.sum()), 1e-12)
+    scale = float((share**2 * error / np.maximum(loading, 1e-9) ** 2).sum())
+    seen = np.where(usable, quality, 0.0)
+    belongs = np.eye(len(marks.authors))[marks.author]
+    size = usable @ belongs
+    typical = seen.sum(axis=1, keepdims=True) / count[:, None]
+    distance = (seen @ belongs) / np.maximum(size, 1) - typical
+    return np.asarray(distance**2 * (error + loading**2 * scale)[:, None])
 
 
 def _factor(value: Floats, given: np.ndarray, author: Ints, authors: int) -> tuple[Floats, Floats]:
@@ -126,7 +153,7 @@ def _factor(value: Floats, given: np.ndarray, author: Ints, authors: int) -> tup
     return loading, np.maximum(variance - loading**2, 0.05 * variance)
 
 
-def of_votes(marks: Marks, aside: frozenset[tuple[int, int]] = frozenset()) -> Floats:
+def of_votes(marks: Marks, aside: frozenset[tuple[int, int]] = frozenset()) -> Rest:
     """For votes on two answers, which are marked 1, ½ or 0 and sum to 1: the vote less its expectation
 
         E = 1 / (1 + exp(-g_j (s_a - s_b)))
@@ -135,13 +162,14 @@ def of_votes(marks: Marks, aside: frozenset[tuple[int, int]] = frozenset()) -> F
     moves a rating nor the judge's reliability.
     """
     rest = np.full_like(marks.value, np.nan)
+    certain = np.zeros((len(marks.judges), len(marks.authors)))
     order = np.argsort(marks.contest, kind="stable")
     firsts = [(one, two) for one, two in pairwise(order) if marks.contest[one] == marks.contest[two]]
     rows = [
         (judge, one, two) for one, two in firsts for judge in np.flatnonzero(np.isfinite(marks.value[:, one]))
     ]
     if not rows:
-        return rest
+        return Rest(rest, certain)
     judge, one, two = np.array(rows, np.int64).T
     a, b, score = marks.author[one], marks.author[two], marks.value[judge, one]
     trusted = np.array(
@@ -154,4 +182,4 @@ def of_votes(marks: Marks, aside: frozenset[tuple[int, int]] = frozenset()) -> F
     gap = slope * (model.rating[a] - model.rating[b]) / POINTS
     left = score - 1 / (1 + np.exp(-np.clip(gap, -700, 700)))
     rest[judge, one], rest[judge, two] = left, -left
-    return rest
+    return Rest(rest, certain)
