@@ -25,6 +25,7 @@ class Document(StrEnum):
     json = "json"
     csv = "csv"
     cob = "cob"
+    valyrian = "valyrian"
 
 
 class Report(StrEnum):
@@ -89,14 +90,23 @@ def replay(folder: Folder = HERE, shape: Written = Report.text) -> None:
 def export(
     folder: Folder = HERE,
     shape: Annotated[Document, typer.Option("--format", help="How to write it.")] = Document.jsonl,
+    to: Annotated[Path | None, typer.Option(help="valyrian: the folder to write.")] = None,
 ) -> None:
     """Write all finished matches to standard output.
 
     jsonl and json hold one self-contained document a match, every reply included; csv is one line per match
-    and contestant; cob is the data.json of the Color Obfuscation Benchmark.
+    and contestant; cob is the data.json of the Color Obfuscation Benchmark. valyrian writes the files of the
+    Valyrian Games (games/, game_history.json, leaderboard.json) into the folder --to. What is sealed is
+    redacted.
     """
     import sys
 
+    if (shape is Document.valyrian) != (to is not None):
+        raise typer.BadParameter("--to FOLDER goes with --format valyrian, which needs it")
+    if to is not None:
+        with closing(_ledger(folder)) as ledger:
+            typer.echo(f"wrote {_write_valyrian(ledger, to)} files into {to}")
+        return
     with closing(_ledger(folder)) as ledger:
         for piece in _pieces(ledger, shape):
             sys.stdout.write(piece)
@@ -111,6 +121,20 @@ def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
     from peerage.ledger.export import export as pieces
 
     return pieces(ledger, shape.value)  # type: ignore[arg-type]
+
+
+def _write_valyrian(ledger: Ledger, to: Path) -> int:
+    """Write the files of the Valyrian layout; how many they are."""
+    from peerage.ledger.valyrian import files
+    from peerage.tables.challenges import amended, match_points
+
+    count = 0
+    for name, text in files(ledger, amended(ledger), match_points(ledger)):
+        path = to / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        count += 1
+    return count
 
 
 def _json(report: Any, ok: bool) -> None:

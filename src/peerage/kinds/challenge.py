@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from peerage.kinds.reading import Unusable, json_object, object_schema, on_lines, unix, visible
 
-DIGITS = 18
-"""Digits of a number at most: what every store and every reader of JSON integers holds."""
+DIGITS = 60
+"""Digits of a number at most: longer than any answer that was meant, short enough to be read at once."""
 PASS = "pass"
 
 _NUMBER = re.compile(rf"[+-]?[0-9]{{1,{DIGITS}}}")
@@ -19,7 +19,7 @@ _EXPECTED = f"a whole number of at most {DIGITS} digits from 0 to 9, with nothin
 
 
 def whole_number(found: object) -> int | None:
-    """A JSON integer or the text of one: a sign if any and 1 to 18 of the digits 0 to 9, nothing else.
+    """A JSON integer or the text of one: a sign if any and 1 to 60 of the digits 0 to 9, nothing else.
 
     Not `42.`, `42.0`, `1e3`, `1,000`, `٤٢` or words; white space and Markdown marks around it do not count.
     """

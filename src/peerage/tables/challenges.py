@@ -320,7 +320,7 @@ def _checked(record: Any, where: str) -> tuple[str, str, int]:
     if answer is None:
         raise LedgerError(
             f"{where}: reference_answer is {str(record.get('reference_answer'))[:40]!r}; expected a whole "
-            "number of at most 18 digits. A sealed answer stays with its arena: export with --answers there, "
+            "number of at most 60 digits. A sealed answer stays with its arena: export with --answers there, "
             "or retire the challenge"
         )
     return texts[0], texts[1], answer

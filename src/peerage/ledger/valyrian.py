@@ -1,0 +1,205 @@
+"""Finished matches in the layout of the Valyrian Games: a file a game, the history, the leaderboard.
+
+    games/game_000001.json   one tournament: participants, ranks (0 is best), scores, what was tried
+    game_history.json        all of them in order, without their details
+    leaderboard.json         skills by the published arithmetic (`ratings.published`), best first
+
+https://github.com/ValyrianTech/ValyrianGamesLeaderboard has the same files. Answers stand as null while
+they are sealed. `peerage rate FOLDER/games --format valyrian` gives the table of `leaderboard.json` again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from peerage.engine.codec import read_record, read_reply
+from peerage.ledger.disclosure import disclosed, redacted
+from peerage.ledger.store import Exchange, Ledger, Summary
+from peerage.match import MatchRecord, Totals
+from peerage.ratings import published
+from peerage.ratings.history import Game, games
+from peerage.sealing import Sealed, unseal
+
+_PREVIEW = 100
+"""Characters of a challenge that a summary shows."""
+
+
+def files(
+    ledger: Ledger, summaries: Iterable[Summary], points: Mapping[int, Sequence[float]]
+) -> Iterator[tuple[str, str]]:
+    """The path of each file below its folder, and its JSON text.
+
+    `summaries` are the matches as tables count them and `points` what they were worth in seat order; where a
+    game has no points its scores stand in. Void matches are left out. Raises LedgerError.
+    """
+    revealed = disclosed(ledger)
+    records = {row.number: redacted(row, revealed) for row in ledger.records()}
+    exchanges = groupby(ledger.exchanges(1), attrgetter("match"))
+    number, rows = next(exchanges, (0, iter(())))
+    history: list[dict[str, Any]] = []
+    metrics: list[Mapping[str, Mapping[str, Any]]] = []
+    for summary in summaries:
+        if not summary.scores:
+            continue
+        while number and number < summary.number:
+            number, rows = next(exchanges, (0, iter(())))
+        seconds = _seconds(rows) if number == summary.number else {}
+        earned = points.get(summary.number, summary.scores)
+        game = _game(summary, earned)
+        detail = _detail(read_record(records[summary.number].body), summary, seconds)
+        history.append(game)
+        metrics.append(detail["performance_metrics"])
+        yield f"games/{game['game_id']}.json", _json({**game, "additional_info": detail})
+    yield "game_history.json", _json(history)
+    yield "leaderboard.json", _json(_leaderboard(history, metrics))
+
+
+def _game(summary: Summary, earned: Sequence[float]) -> dict[str, Any]:
+    exact = [round(one, 9) for one in earned]
+    return {
+        "game_id": f"game_{summary.number:06}",
+        "date": _date(summary.at_ms),
+        "game_type": summary.game,
+        "participants": list(summary.players),
+        "ranks": [sum(other > one for other in exact) for one in exact],
+        "scores": [int(one) if one == int(one) else one for one in exact],
+        "description": f"{summary.game}, {len(summary.players)} contenders, match {summary.number}",
+    }
+
+
+def _date(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1e3, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _seconds(rows: Iterable[Exchange]) -> dict[str, float]:
+    """How long each player took in all, in seconds."""
+    found: dict[str, float] = {}
+    for row in rows:
+        if row.reply is not None:
+            taken = read_reply(row.key, row.reply).latency_ms / 1e3
+            found[row.player] = found.get(row.player, 0.0) + taken
+    return found
+
+
+def _detail(record: MatchRecord, summary: Summary, seconds: Mapping[str, float]) -> dict[str, Any]:
+    written = [_plain(fact) for fact in record.outcome.facts if fact.get("fact") == "challenge"]
+    tried = [_plain(fact) for fact in record.outcome.facts if fact.get("fact") == "attempt"]
+    solved = sum(one["result"] == "correct" for one in tried)
+    return {
+        "tournament_details": {
+            "num_contenders": len(summary.players),
+            "num_challenges": len({one["challenge_id"] for one in tried}),
+            "total_attempts": len(tried),
+            "overall_success_rate": solved / len(tried) if tried else None,
+        },
+        "performance_metrics": {
+            player: _metrics(
+                record.totals.get(player, Totals()),
+                seconds.get(player, 0.0),
+                [one for one in tried if one["llm_id"] == player],
+                sum(one["author_llm"] == player for one in written),
+            )
+            for player in summary.players
+        },
+        "challenges_summary": [
+            {
+                "creator": one["author_llm"],
+                "expected_answer": one["reference_answer"],
+                "prompt_preview": one["description"][:_PREVIEW],
+            }
+            for one in written
+        ],
+        "challenges": written,
+        "attempts": tried,
+    }
+
+
+def _plain(fact: Mapping[str, Any]) -> dict[str, Any]:
+    """A fact as Valyrian's schema has it: an answer, or null where it is sealed."""
+    plain = {key: value for key, value in fact.items() if key not in ("fact", "proof")}
+    for field in ("reference_answer", "submitted_answer"):
+        if field in plain:
+            try:
+                plain[field] = unseal(plain[field])
+            except Sealed:
+                plain[field] = None
+    return plain
+
+
+def _metrics(
+    total: Totals, seconds: float, tried: Sequence[Mapping[str, Any]], written: int
+) -> dict[str, Any]:
+    tokens = total.input_tokens + total.output_tokens
+    cost = None if total.unknown_costs else total.cost_nano / 1e9
+    right = [one for one in tried if one["result"] == "correct"]
+    own = sum(one["own_challenge"] for one in right)
+    return {
+        "total_tokens": tokens,
+        "total_cost": cost,
+        "total_time": seconds,
+        "total_attempts": len(tried),
+        "successful_attempts": len(right),
+        "challenges_created": written,
+        "own_challenges_solved": own,
+        "others_challenges_solved": len(right) - own,
+        "tokens_per_second": tokens / seconds if seconds else None,
+        "tokens_per_dollar": tokens / cost if cost else None,
+        "success_rate": len(right) / len(tried) if tried else None,
+    }
+
+
+def _leaderboard(
+    history: Sequence[Mapping[str, Any]], metrics: Sequence[Mapping[str, Mapping[str, Any]]]
+) -> dict[str, Any]:
+    """Skills, results counted pair by pair, and means of cost and speed over a model's games."""
+    places: dict[str, int] = {}
+    for game in history:
+        for name in game["participants"]:
+            places.setdefault(name, len(places))
+    played = [
+        Game(tuple([(places[name],) for name in game["participants"]]), tuple(map(float, game["ranks"])))
+        for game in history
+    ]
+    table = published.rate(games(len(places), played, seats="each"))
+    models = [
+        {
+            "name": name,
+            "mu": float(table.mu[at]),
+            "sigma": float(table.sigma[at]),
+            "games_played": sum(name in game["participants"] for game in history),
+            **_pairs(name, history),
+            "conservative_rating": float(table.mu[at] - 3 * table.sigma[at]),
+            "avg_total_cost": _mean(name, "total_cost", metrics),
+            "avg_tokens_per_second": _mean(name, "tokens_per_second", metrics),
+        }
+        for name, at in places.items()
+    ]
+    last = max((game["date"] for game in history), default=None)
+    return {"last_updated": last, "models": sorted(models, key=lambda one: (-one["mu"], one["name"]))}
+
+
+def _pairs(name: str, history: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Opponents that a model was ahead of, behind, and level with, over all its games."""
+    wins = losses = draws = 0
+    for game in history:
+        if name in game["participants"]:
+            mine = game["ranks"][game["participants"].index(name)]
+            wins += sum(rank > mine for rank in game["ranks"])
+            losses += sum(rank < mine for rank in game["ranks"])
+            draws += game["ranks"].count(mine) - 1
+    return {"wins": wins, "losses": losses, "draws": draws}
+
+
+def _mean(name: str, field: str, metrics: Sequence[Mapping[str, Mapping[str, Any]]]) -> float | None:
+    known = [one[name][field] for one in metrics if name in one and one[name][field] is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _json(data: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
