@@ -201,6 +201,8 @@ def named(files: list[str]) -> list[str]:
     for name in files:
         path = Path(name)
         if name != "-" and path.is_dir():
+            if (path / "leaderboard.json").exists() and (path / "games").is_dir():  # the Valyrian layout
+                path = path / "games"
             inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in _ENDINGS)
             if not inside:
                 raise RateError(f"{name} holds no data: expected files ending in {', '.join(_ENDINGS)}")
