@@ -69,8 +69,8 @@ def test_discernment_and_generosity_are_no_favour() -> None:
     table = tabled(marks)
     left, _ = of_ratings(table)
     for row in left:
-        for author in range(4):
-            assert abs(row[table.author == author].mean()) < 0.35, "0.3 is what a slope's error makes"
+        for place in range(4):
+            assert abs(row[table.author == place].mean()) < 0.35, "0.3 is what a slope's error makes"
     assert not any(pair.found for pair in favours(marks, permutations=300))
 
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.offline import fixture
 
@@ -119,6 +120,22 @@ def test_what_we_play_reads_back(tmp_path: Path) -> None:
         scores = [summary.scores for summary in arena.ledger.summaries()]
     again = [outcome(COLOR_OBFUSCATION, recording(battle, OURS)) for battle in found]
     assert [tuple(one.scores.values()) for one in again] == scores
+
+
+def test_an_unreadable_reply_is_stored_once_and_leaves_as_it_came(arena_folder: Path) -> None:
+    text = "No colour that anybody could read."
+    one = RECORDED[0].rounds[0].llm2_conversation
+    odd = msgspec.structs.replace(one, response=text, parsed_deobfuscated_color=None)
+    rounds = [msgspec.structs.replace(RECORDED[0].rounds[0], llm2_conversation=odd), RECORDED[0].rounds[1]]
+    battle = msgspec.structs.replace(RECORDED[0], rounds=rounds)
+    with open_arena(arena_folder) as arena:
+        arena.admit([recording(battle, IGNORE)])
+        replies = [row.reply for row in arena.ledger.exchanges(1) if row.key.startswith("1/recover")]
+        assert len(replies) == 2, "the reply, and what stands for its repair"
+        assert sum(text.encode() in (reply or b"") for reply in replies) == 1
+        assert arena.replay().ok
+        left = next(iter(battles(arena.ledger)))
+    assert left.rounds[0].llm2_conversation.response == text
 
 
 def test_an_incomplete_record_is_refused_and_nothing_is_entered(arena_folder: Path) -> None:

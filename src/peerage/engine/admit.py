@@ -24,7 +24,7 @@ from peerage.ratings.elo import EloSettings
 from peerage.standings import NOBODY, Standings, after_all
 
 ASKED_ONCE = "on record once; whoever recorded it did not ask again"
-"""`reason` of the stored reply that stands for a repair: the recorded text again."""
+"""`reason` of the empty reply that stands for a repair."""
 
 
 class Recording(NamedTuple):
@@ -39,7 +39,7 @@ class Recording(NamedTuple):
 def recorded_reply(recording: Recording, key: str) -> Reply:
     """The reply on record to a request. Raises LedgerError when there is none.
 
-    A repair gets the text that could not be used once more.
+    A repair gets nothing: what could not be used is on record once.
     """
     first = key.removesuffix(REPAIR)
     if first not in recording.replies:
@@ -47,7 +47,7 @@ def recorded_reply(recording: Recording, key: str) -> Reply:
             f"recorded match {recording.fixture.seed}: there is no reply to {first!r}, which "
             f"{recording.fixture.game} asks for; its record is not complete"
         )
-    return Reply("ok", recording.replies[first], reason=ASKED_ONCE if first != key else "")
+    return Reply("ok", "", reason=ASKED_ONCE) if first != key else Reply("ok", recording.replies[first])
 
 
 def outcome(spec: GameSpec[Any], recording: Recording) -> Outcome:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from peerage.engine.admit import Recording
+from peerage.engine.admit import ASKED_ONCE, Recording
 from peerage.engine.driver import REPAIR
 from peerage.games.color_obfuscation import COLOR_OBFUSCATION
 from peerage.games.color_obfuscation_rules import ColorObfuscationRules
@@ -205,7 +205,9 @@ def _battle(fixture: Fixture, outcome: Mapping[str, Any], document: Mapping[str,
     prompts: dict[str, str] = {}
     for one in document["exchanges"]:
         if one["reply"] is not None:  # a repair comes after what it repairs
-            texts[one["key"].removesuffix(REPAIR)] = str(msgspec.json.decode(one["reply"]).get("text", ""))
+            said = msgspec.json.decode(one["reply"])
+            if said.get("reason") != ASKED_ONCE:
+                texts[one["key"].removesuffix(REPAIR)] = str(said.get("text", ""))
             prompts.setdefault(one["key"].removesuffix(REPAIR), one["messages"][-1]["text"])
     source = fixture.drawn.get("source", {})
     ended = datetime.fromtimestamp(document["at_ms"] / 1000, UTC).isoformat(timespec="microseconds")
