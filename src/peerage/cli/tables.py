@@ -25,6 +25,16 @@ class Track(StrEnum):
     cost = "cost"
     glicko2 = "glicko2"
     points = "points"
+    averaged = "averaged"
+    judge_aware = "judge-aware"
+
+
+class Whose(StrEnum):
+    """Whose results a leaderboard counts."""
+
+    played = "played"
+    outside = "outside"
+    all = "all"
 
 
 TITLES = {
@@ -33,6 +43,8 @@ TITLES = {
     "raw": "Elo, sequential, with 95 % intervals",
     "cost": "Elo, sequential, adjusted for cost, with 95 % intervals",
     "glicko2": "Glicko-2 with 95 % intervals",
+    "averaged": "Elo averaged over orders, with 95 % intervals",
+    "judge-aware": "Bradley-Terry by judges' reliability, with 95 % intervals",
     "points": "points in all with 95 % intervals, and the mean of a match",
 }
 
@@ -56,6 +68,9 @@ def leaderboard(
             metavar="GAME=NUMBER", help="How much a match of a game counts; repeat it.", show_default="1 each"
         ),
     ] = None,
+    source: Annotated[
+        Whose, typer.Option(help="Matches played here, outside results (peerage import), or both.")
+    ] = Whose.played,
     shape: Shape = Format.table,
 ) -> None:
     """Show who stands where, and who is above whom beyond doubt."""
@@ -66,7 +81,7 @@ def leaderboard(
     weights = dict(_weight(stated) for stated in weight or ())
     with open_arena(folder, create=False) as arena:
         try:
-            show_leaderboard(arena, track or "", shape, Scope(game, topic, weights))
+            show_leaderboard(arena, track or "", shape, Scope(game, topic, weights, source.value))
         except ScopeError as error:
             raise typer.BadParameter(visible(str(error))) from None
 
@@ -77,7 +92,9 @@ def show_leaderboard(
     """Write the leaderboard of one track, or of the game's own, to standard output."""
     from peerage.tables.leaderboard import EVERYTHING, board
 
-    found = board(arena.ledger, arena.settings, track, scope or EVERYTHING)
+    scope = scope or EVERYTHING
+    whose = scope.source
+    found = board(arena.ledger, arena.settings, track, scope)
     rows = [row.as_dict() for row in found.rows]
     skill = found.track == "trueskill"
     shown = _tenths if skill or found.track == "points" else whole
@@ -110,6 +127,7 @@ def show_leaderboard(
             for row in rows
         ]
     about = "".join(f", {part}" for part in (found.game, found.topic and f"topic {found.topic}") if part)
+    about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[whose]
     notes = [
         "Ranks: those left open at 95 % for all players together; Above: who is below beyond that doubt",
         *shared,

@@ -15,8 +15,9 @@ from peerage.ledger.store import Ledger
 from peerage.ratings.table import rank_ranges
 from peerage.settings import ArenaSettings, PlayerSettings, suggest
 from peerage.standings import elo_settings, pinned_rating
+from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import Played, Scope, ScopeError, sums
-from peerage.tables.tracks import METHODS, TRACKS, Ratings, Track
+from peerage.tables.tracks import METHODS, OUTSIDE, TRACKS, Ratings, Track
 
 EVERYTHING = Scope()
 
@@ -111,21 +112,30 @@ def board(ledger: Ledger, settings: ArenaSettings, track: str = "", scope: Scope
     appears who is in `settings` or played: whoever has no decided match comes last. Raises ScopeError for
     another track, a game or topic without a match, and weights on a sequential Elo track; LedgerError when
     the ledger cannot be read.
+
+    With `scope.source` outside or all imported results count, and the notes name their sources. These have
+    neither games, topics nor costs.
     """
     track = track or GAMES[scope.game if scope.game in GAMES else settings.game].tracks[0]
     if track not in TRACKS:
         raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
-    if scope.weights and track in ("raw", "cost"):
+    if scope.weights and track in ("raw", "cost", "averaged"):
         raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
     rating = pinned_rating(ledger.meta(), settings.rating)
     played = Played(ledger, scope)
     standings, accounts = position(ledger, elo_settings(rating))
     if not played.whole:
         accounts = sums(ledger, played.finished)
-    rated = METHODS[track](played, rating, standings)
-    known = {player.name: player for player in settings.players}
+    if scope.source == "played":
+        rated = METHODS[track](played, rating, standings)
+        whose = uncounted(ledger)
+    else:
+        results = _outside(ledger, track, scope, played)
+        rated = OUTSIDE[track](results, rating, standings)
+        whose, accounts = results.notes(), results.accounts(accounts if scope.source == "all" else {})
+    known = {player.name: player for player in settings.players if scope.source != "outside"}
     cards = registered(ledger)
-    general = (*_weighing(played), *rated.notes)
+    general = (*_weighing(played), *rated.notes, *whose)
     lines = _lines(rated)
     rows = [
         _row(
@@ -135,11 +145,22 @@ def board(ledger: Ledger, settings: ArenaSettings, track: str = "", scope: Scope
             scope,
             lines.get(name, _Line(rated.start)),
             accounts.get(name, NOTHING),
-            general if name in known else (*general, "no longer in arena.yaml"),
+            general if name in known or scope.source != "played" else (*general, "no longer in arena.yaml"),
         )
         for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
     return Board(track, scope.game, scope.topic, tuple(_ranked(rows)), general, played.games, played.topics)
+
+
+def _outside(ledger: Ledger, track: str, scope: Scope, played: Played) -> Outside:
+    """The outside results that a scope counts, beside what was played where it says so."""
+    if track not in OUTSIDE:
+        raise ScopeError(f"outside results have no track {track}: expected one of {', '.join(OUTSIDE)}")
+    if scope.game or scope.topic or scope.weights:
+        raise ScopeError(
+            "outside results are of no game or topic of this arena: leave game, topic, weight out"
+        )
+    return Outside(ledger, played if scope.source == "all" else None)
 
 
 class _Line(Struct, frozen=True):
@@ -220,7 +241,7 @@ def _row(
         account.draws,
         account.losses,
         account.void,
-        account.cost_usd if account.calls else 0.0,
+        account.cost_usd if account.calls else None if scope.source == "outside" else 0.0,
         account.cost_per_match,
         account.input_tokens,
         account.output_tokens,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -18,6 +19,7 @@ from peerage.ratings.kernels import Ints
 from peerage.settings import suggest
 from peerage.standings import DONE, moves_elo
 from peerage.tables.challenges import amended, match_points, withdrawn
+from peerage.tables.votes import Votes, votes
 
 
 class ScopeError(ValueError):
@@ -27,12 +29,14 @@ class ScopeError(ValueError):
 class Scope(Struct, frozen=True):
     """What a table is about; empty: every game, every topic.
 
-    `weights` say how much a match of a game counts, 1 where nothing is said.
+    `weights` say how much a match of a game counts, 1 where nothing is said. `source` says whose results
+    count: those `played` here, the `outside` ones that were imported, or `all`.
     """
 
     game: str = ""
     topic: str = ""
     weights: Mapping[str, float] = {}
+    source: Literal["played", "outside", "all"] = "played"
 
     def holds(self, summary: Summary) -> bool:
         return self.game in ("", summary.game) and self.topic in ("", summary.topic)
@@ -123,6 +127,10 @@ class Played:
         """The decided matches, each with its points in seat order; scores where a game has no points."""
         known = match_points(self._ledger)
         return [(one, known.get(one.number, one.scores)) for one in self.decided]
+
+    def votes(self) -> Votes:
+        """The votes of judges on the decided matches."""
+        return votes(self._ledger, self.decided, self.scope.weights)
 
     @cached_property
     def _pairs(self) -> tuple[Duels, Ints]:

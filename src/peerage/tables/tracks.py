@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from peerage.ledger.store import LedgerError
-from peerage.ratings import glicko2
+from peerage.ratings import glicko2, judges
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.connection import strong_components
 from peerage.ratings.elo_error import EloError, elo_error
+from peerage.ratings.history import duels
 from peerage.ratings.kernels import Floats
+from peerage.ratings.orders import elo
 from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import Z95, separated
 from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
+from peerage.tables.outside import History
 from peerage.tables.played import Played
 
-Track: TypeAlias = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points"]
+Track: TypeAlias = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware"]
 TRACKS: tuple[Track, ...] = get_args(Track)
 
 _SKILL = TrueSkillSettings()
+_PLAYS = 1_000_000  # duels that averaging over orders plays at most, though ten orders in any case
 _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
 
 
@@ -47,7 +51,7 @@ class Ratings:
     sigma: Sequence[float] | None = None
 
 
-def bradley_terry(played: Played, rating: Rating, standings: Standings) -> Ratings:
+def bradley_terry(played: History, rating: Rating, standings: Standings) -> Ratings:
     """Bradley-Terry over every decided match; a match of many is all its pairs, and one cluster."""
     if played.sources is None:
         table = fit_duels(played.history)
@@ -74,7 +78,7 @@ def bradley_terry(played: Played, rating: Rating, standings: Standings) -> Ratin
     )
 
 
-def trueskill(played: Played, rating: Rating, standings: Standings) -> Ratings:
+def trueskill(played: History, rating: Rating, standings: Standings) -> Ratings:
     """TrueSkill over every decided match of any size, in number order."""
     if played.sources is None:
         table = rate_duels(played.history, _SKILL)
@@ -99,7 +103,7 @@ def trueskill(played: Played, rating: Rating, standings: Standings) -> Ratings:
     )
 
 
-def glicko(played: Played, rating: Rating, standings: Standings) -> Ratings:
+def glicko(played: History, rating: Rating, standings: Standings) -> Ratings:
     """Glicko-2 over every decided match, in periods of number order."""
     settings = glicko2.Glicko2Settings()
     table = glicko2.rate(played.history, settings, bounds=glicko2.even_periods(played.history, _PERIOD))
@@ -166,6 +170,73 @@ def points(played: Played, rating: Rating, standings: Standings) -> Ratings:
     )
 
 
+def averaged(played: Played, rating: Rating, standings: Standings) -> Ratings:
+    """Raw Elo without propagation, its mean over seeded random orders of the matches.
+
+    What the order does to the ratings, their covariance over the orders, is taken out of Elo's error.
+    """
+    matches = played.rated_by_elo(priced=False)
+    first, second = played.seats(matches)
+    who, seated = np.unique(np.concatenate([first, second]), return_inverse=True)
+    a, b = seated.reshape(2, -1)
+    score = [(np.sign(one.scores[0] - one.scores[1]) + 1) / 2 for one in matches]
+    orders = int(np.clip(_PLAYS // max(len(matches), 1), 10, 100))
+    table = elo(duels(len(who), a, b, score), k_factor=rating.k_factor, initial=rating.initial, orders=orders)
+    plain = replace(elo_settings(rating), propagation_width=None)
+    found = elo_error(table.rating, _met(played, priced=False)[np.ix_(who, who)], plain)
+    by_order = np.cov(table.draws, rowvar=False).reshape(len(who), len(who)) * (1 - 1 / orders)
+    values, vectors = np.linalg.eigh(found.covariance - by_order)
+    found = replace(found, covariance=(vectors * np.maximum(values, 0)) @ vectors.T)
+    names = tuple(played.players)
+    leaders = sorted(table.leaders.items(), key=lambda led: -led[1])[:3]
+    told = ", ".join(f"{names[who[player]]} in {share:.0%}" for player, share in leaders)
+    return Ratings(
+        tuple([names[player] for player in who]),
+        table.rating.tolist(),
+        (table.rating - Z95 * found.error).tolist(),
+        (table.rating + Z95 * found.error).tolist(),
+        found.above(),
+        (
+            f"Elo, K = {rating.k_factor:g}, the mean of {orders} random orders of the same matches; the interval "
+            "is where it would stand, were the matches played again; ranks allow for its not having settled",
+            *(
+                [f"the order alone moves a rating by {table.spread.mean():.1f} points; who leads: {told}"]
+                * bool(told)
+            ),
+            *_settled(found),
+            *_unconnected(played),
+            "neither cost nor propagation enters",
+        ),
+        rating.initial,
+    )
+
+
+def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings:
+    """Bradley-Terry on the votes of judges, each judge weighing by a reliability estimated with the ratings."""
+    cast = played.votes()
+    table = judges.fit(cast.history, cast.judges)
+    reliable = sorted(table.listed, key=lambda judge: -judge[1])
+    notes = [
+        "Bradley-Terry on the judges' votes, each judge counting by its reliability, which is estimated with "
+        "the ratings (1 on average, 0 tosses a coin); the votes of a match count as one match together"
+    ]
+    if reliable:
+        (best, high, *_), (worst, low, *_) = reliable[0], reliable[-1]
+        notes.append(
+            f"reliability: from {high:.2f} ({best}) to {low:.2f} ({worst}); `peerage judges` shows all"
+        )
+    if not table.connected:
+        notes.append("the graph of votes is not strongly connected: a prior of one tied game each was added")
+    return Ratings(
+        cast.players,
+        table.rating.tolist(),
+        (table.rating - Z95 * table.error).tolist(),
+        (table.rating + Z95 * table.error).tolist(),
+        separated(table.rating, table.covariance),
+        (*notes, "neither the order of matches nor cost nor propagation enters"),
+    )
+
+
 METHODS: Mapping[Track, Callable[[Played, Rating, Standings], Ratings]] = {
     "bt": bradley_terry,
     "trueskill": trueskill,
@@ -173,14 +244,23 @@ METHODS: Mapping[Track, Callable[[Played, Rating, Standings], Ratings]] = {
     "cost": cost_elo,
     "glicko2": glicko,
     "points": points,
+    "averaged": averaged,
+    "judge-aware": judge_aware,
 }
 """How each track rates: from the matches, the arena's constants, and where the whole arena stands on Elo."""
 
+OUTSIDE: Mapping[str, Callable[[History, Rating, Standings], Ratings]] = {
+    "bt": bradley_terry,
+    "trueskill": trueskill,
+    "glicko2": glicko,
+}
+"""Those that outside results have too: they need no costs, no points and no place in the arena's order."""
+
 
 def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["raw", "cost"]) -> Ratings:
-    elo = elo_settings(rating)
+    settings = elo_settings(rating)
     if not played.whole:
-        standings = after_all(NOBODY, played.decided, elo)
+        standings = after_all(NOBODY, played.decided, settings)
     strangers = [player for player in standings.players if player not in played.players]
     if strangers:
         raise LedgerError(
@@ -191,7 +271,7 @@ def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["r
     met = _met(played, priced=track == "cost")[np.ix_(order, order)]
     raw, cost = np.array(standings.raw), np.array(standings.cost)
     value = raw if track == "raw" else cost
-    found = elo_error(value, met, elo, cost)
+    found = elo_error(value, met, settings, cost)
     return Ratings(
         standings.players,
         value.tolist(),
@@ -250,7 +330,7 @@ _FORMULA = {
 }
 
 
-def _unconnected(played: Played) -> tuple[str, ...]:
+def _unconnected(played: History) -> tuple[str, ...]:
     """A warning where some group never lost to, nor tied, the rest: ratings across it rest on the start."""
     size = len(played.players)
     history = played.history

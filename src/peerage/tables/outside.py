@@ -1,0 +1,213 @@
+"""Outside results in tables: alone, or beside the matches of the arena, and always said to be there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+
+from peerage.accounts import NOTHING, Account
+from peerage.ledger.outside import Source, read, sources
+from peerage.ledger.store import Ledger
+from peerage.protocol import visible
+from peerage.ratings.data import Battles
+from peerage.ratings.history import Duels, Games, free_for_all, games, pairings
+from peerage.ratings.kernels import Floats, Ints
+
+
+class History(Protocol):
+    """What tracks that read whole histories need: see `played.Played`."""
+
+    @property
+    def players(self) -> Mapping[str, int]: ...
+    @property
+    def sources(self) -> Ints | None: ...
+    @property
+    def history(self) -> Duels: ...
+    @property
+    def tables(self) -> Games: ...
+
+
+class Outside:
+    """The outside results of a ledger, before the results of `beside` where that is given.
+
+    `players` maps everybody in either to a number. Raises LedgerError when they cannot be read.
+    """
+
+    def __init__(self, ledger: Ledger, beside: History | None = None) -> None:
+        self.players: dict[str, int] = dict(beside.players) if beside else {}
+        self._beside = beside
+        self._found = read(ledger)
+        for source, _ in self._found:
+            for name in source.players:
+                self.players.setdefault(name, len(self.players))
+
+    @cached_property
+    def _parts(self) -> list[Duels | Games]:
+        """The results of each source, with everybody's number here."""
+        parts: list[Duels | Games] = []
+        for _, data in self._found:
+            places = np.array([self.players[name] for name in data.names], np.int64)
+            if isinstance(data, Battles):
+                parts.append(_renumbered(data.duels, places, len(self.players)))
+            else:
+                table = games(len(data.names), data.games, seats="mean")
+                parts.append(replace(table, players=len(self.players), seat=places[table.seat]))
+        return parts
+
+    @cached_property
+    def _all(self) -> tuple[Duels, Ints | None]:
+        """Everything as duels, and the result that each is of (None where each is one of its own)."""
+        duels: list[Duels] = []
+        codes: list[Ints] = []
+        alone = True
+        for part in self._parts:
+            rows, of = (part, np.arange(len(part))) if isinstance(part, Duels) else pairings(part)
+            alone = alone and isinstance(part, Duels)
+            duels.append(rows)
+            codes.append(of)
+        if self._beside is not None:
+            own = self._beside.history
+            duels.append(_renumbered(own, np.arange(own.players), len(self.players)))
+            codes.append(np.arange(len(own)) if self._beside.sources is None else self._beside.sources)
+            alone = alone and self._beside.sources is None
+        joined = Duels(
+            len(self.players),
+            np.concatenate([_NOBODY, *[one.first for one in duels]]),
+            np.concatenate([_NOBODY, *[one.second for one in duels]]),
+            np.concatenate([_NOTHING, *[one.score for one in duels]]),
+            np.concatenate([_NOTHING, *[one.weight for one in duels]]),
+        )
+        return joined, None if alone else _distinct(codes)
+
+    @property
+    def history(self) -> Duels:
+        """Every result as duels."""
+        return self._all[0]
+
+    @property
+    def sources(self) -> Ints | None:
+        """The result that each duel of `history` is of; None where every result is one duel."""
+        return self._all[1]
+
+    @cached_property
+    def tables(self) -> Games:
+        """Every result with its ranking, whatever its size."""
+        parts = [_table(part) for part in self._parts]
+        if self._beside is not None:
+            parts.append(self._beside.tables)
+        return _joined(parts, len(self.players))
+
+    def accounts(self, own: Mapping[str, Account]) -> dict[str, Account]:
+        """Results won, drawn and lost, added to what everybody did in the arena."""
+        names = list(self.players)
+        found = dict(own)
+        for part in self._parts:
+            for name, (wins, draws, losses) in zip(names, _tallied(_table(part), len(names)), strict=True):
+                if wins + draws + losses:
+                    was = found.get(name, NOTHING)
+                    found[name] = msgspec.structs.replace(
+                        was,
+                        matches=was.matches + wins + draws + losses,
+                        wins=was.wins + wins,
+                        draws=was.draws + draws,
+                        losses=was.losses + losses,
+                    )
+        return found
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know: whose results these are."""
+        return noted([source for source, _ in self._found], counted=True)
+
+
+def uncounted(ledger: Ledger) -> tuple[str, ...]:
+    """What a table of played matches alone says of outside results; nothing when there are none."""
+    return noted(sources(ledger), counted=False)
+
+
+def noted(found: list[Source], *, counted: bool) -> tuple[str, ...]:
+    """Outside results by source, counted in a table or not."""
+    if not found:
+        return ("there are no outside results",) if counted else ()
+    total = sum(source.results for source in found)
+    if not counted:
+        return (f"{total:,} outside results are not counted; --source all or outside counts them",)
+    named = [
+        f"{visible(source.name)} ({source.results:,}, sha256 {visible(source.sha256[:12])}…)"
+        for source in found
+    ]
+    more = f" and {len(named) - 5} more" if len(named) > 5 else ""
+    return (f"{total:,} outside results, not played here: {', '.join(named[:5])}{more}",)
+
+
+def rows(ledger: Ledger) -> Iterator[dict[str, Any]]:
+    """The sources, as rows of a table."""
+    for source in sources(ledger):
+        yield {
+            "source": source.name,
+            "layout": source.layout,
+            "results": source.results,
+            "players": len(source.players),
+            "sha256": source.sha256,
+        }
+
+
+_NOBODY: Ints = np.empty(0, np.int64)
+_NOTHING: Floats = np.empty(0)
+
+
+def _renumbered(duels: Duels, places: Ints, players: int) -> Duels:
+    return Duels(players, places[duels.first], places[duels.second], duels.score, duels.weight)
+
+
+def _distinct(codes: list[Ints]) -> Ints:
+    """Labels of several parts, told apart."""
+    made: list[Ints] = []
+    base = 0
+    for part in codes:
+        made.append(part + base)
+        base += int(part.max(initial=-1)) + 1
+    return np.concatenate(made)
+
+
+def _table(part: Duels | Games) -> Games:
+    if isinstance(part, Games):
+        return part
+    seated = np.stack([part.first, part.second], axis=1).reshape(-1, 2)
+    table = free_for_all(part.players, seated, np.stack([1 - part.score, part.score], axis=1).reshape(-1, 2))
+    table.weight[:] = part.weight
+    return table
+
+
+def _joined(parts: list[Games], players: int) -> Games:
+    game, team = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
+    for part in parts:
+        game.append(part.game[1:] + game[-1][-1])
+        team.append(part.team[1:] + team[-1][-1])
+    return Games(
+        players,
+        np.concatenate(game),
+        np.concatenate(team),
+        np.concatenate([_NOTHING, *[part.rank for part in parts]]),
+        np.concatenate([_NOBODY, *[part.seat for part in parts]]),
+        np.concatenate([_NOTHING, *[part.share for part in parts]]),
+        np.concatenate([_NOTHING, *[part.weight for part in parts]]),
+    )
+
+
+def _tallied(table: Games, players: int) -> list[tuple[int, int, int]]:
+    """Wins (the best rank alone), draws (the best shared) and losses of each player."""
+    count = len(table)
+    if not count:
+        return [(0, 0, 0)] * players
+    number = np.repeat(np.arange(count), np.diff(table.game))  # of each team's game
+    best = table.rank == table.rank[table.game[:-1]][number]
+    shared = (np.bincount(number, best) > 1)[number]
+    of = np.repeat(np.arange(len(table.rank)), np.diff(table.team))  # of each seat's team
+    kinds = (best & ~shared, best & shared, ~best)
+    columns = [np.bincount(table.seat[kind[of]], minlength=players).tolist() for kind in kinds]
+    return list(zip(*columns, strict=True))
