@@ -1,0 +1,92 @@
+"""The votes of judges as a history of its own: what judge-aware ratings read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from peerage.judging.panel import ABSTAIN, TIE, Ballot
+from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.ratings.history import Duels, duels
+
+
+class _Seat(msgspec.Struct):
+    label: str
+    player: str
+
+
+class _Fixture(msgspec.Struct):
+    """The little of a fixture that tells who a ballot is about."""
+
+    seats: tuple[_Seat, ...]
+    officials: dict[str, tuple[_Seat, ...]]
+
+
+class _Detail(msgspec.Struct):
+    ballots: tuple[Ballot, ...] = ()
+
+
+class _Outcome(msgspec.Struct):
+    detail: _Detail = msgspec.field(default_factory=_Detail)
+
+
+class _Record(msgspec.Struct):
+    """The little of a record that holds the ballots."""
+
+    outcome: _Outcome
+
+
+class Votes(NamedTuple):
+    """Every valid vote on a duel as one result: `history` numbers `players`, `judges` say who cast each."""
+
+    players: tuple[str, ...]
+    history: Duels
+    judges: list[str]
+
+
+def votes(ledger: Ledger, matches: Sequence[Summary], weights: Mapping[str, float]) -> Votes:
+    """The votes on decided matches, given in number order; `weights` are those of their games.
+
+    The votes of one match together weigh as much as one match: they are about the same two answers. Raises
+    LedgerError when a fixture or a record is missing.
+    """
+    places: dict[str, int] = {}
+    rows: list[tuple[int, int, float, float]] = []
+    judges: list[str] = []
+    for summary, fixture, ballots in _ballots(ledger, matches):
+        if tuple([seat.player for seat in fixture.seats]) != summary.players:
+            raise LedgerError(
+                f"{ledger.address}: match {summary.number} was issued to others than the narrow table says; "
+                "`peerage verify` says more"
+            )
+        seated = {seat.label: seat.player for bench in fixture.officials.values() for seat in bench}
+        valid = [ballot for ballot in ballots if ballot.vote != ABSTAIN and ballot.judge in seated]
+        if len(fixture.seats) != 2 or not valid:
+            continue
+        label = fixture.seats[0].label
+        first, second = (places.setdefault(player, len(places)) for player in summary.players)
+        weight = weights.get(summary.game, 1.0) / len(valid)
+        for ballot in valid:
+            rows.append((first, second, 0.5 if ballot.vote == TIE else float(ballot.vote == label), weight))
+            judges.append(seated[ballot.judge])
+    columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
+    return Votes(tuple(places), duels(len(places), *columns), judges)
+
+
+def _ballots(
+    ledger: Ledger, matches: Sequence[Summary]
+) -> Iterator[tuple[Summary, _Fixture, tuple[Ballot, ...]]]:
+    if not matches:
+        return
+    span = matches[0].number, matches[-1].number
+    wanted = {summary.number: summary for summary in matches}
+    read_fixture = msgspec.json.Decoder(_Fixture).decode
+    read_record = msgspec.json.Decoder(_Record).decode
+    for issued, record in zip(ledger.fixtures(*span), ledger.records(*span), strict=False):
+        if issued.number != record.number:
+            raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
+        summary = wanted.get(record.number)
+        if summary is not None:
+            yield summary, read_fixture(issued.body), read_record(record.body).outcome.detail.ballots
