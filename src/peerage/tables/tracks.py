@@ -28,7 +28,7 @@ Track: TypeAlias = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points"
 TRACKS: tuple[Track, ...] = get_args(Track)
 
 _SKILL = TrueSkillSettings()
-_PLAYS = 1_000_000  # duels that averaging over orders plays at most, though ten orders in any case
+_PLAYS = 200_000  # duels that averaging over orders plays at most, though ten orders in any case
 _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
 
 
@@ -176,43 +176,39 @@ def averaged(played: Played, rating: Rating, standings: Standings) -> Ratings:
     What the order does to the ratings, their covariance over the orders, is taken out of Elo's error.
     """
     matches = played.rated_by_elo(priced=False)
-    first, second = played.seats(matches)
-    who, seated = np.unique(np.concatenate([first, second]), return_inverse=True)
-    a, b = seated.reshape(2, -1)
-    score = [(np.sign(one.scores[0] - one.scores[1]) + 1) / 2 for one in matches]
+    who, seated = np.unique(np.array(played.seats(matches)), return_inverse=True)
+    names = [tuple(played.players)[player] for player in who]
+    margin = np.array([one.scores[0] - one.scores[1] for one in matches])
+    first, second = seated.reshape(2, -1)
+    history = duels(len(who), first, second, (np.sign(margin) + 1) / 2)
     orders = int(np.clip(_PLAYS // max(len(matches), 1), 10, 100))
-    table = elo(duels(len(who), a, b, score), k_factor=rating.k_factor, initial=rating.initial, orders=orders)
+    table = elo(history, k_factor=rating.k_factor, initial=rating.initial, orders=orders)
     plain = replace(elo_settings(rating), propagation_width=None)
     found = elo_error(table.rating, _met(played, priced=False)[np.ix_(who, who)], plain)
-    by_order = np.cov(table.draws, rowvar=False).reshape(len(who), len(who)) * (1 - 1 / orders)
+    by_order = np.atleast_2d(np.cov(table.draws, rowvar=False)) * (1 - 1 / orders) if names else 0.0
     values, vectors = np.linalg.eigh(found.covariance - by_order)
     found = replace(found, covariance=(vectors * np.maximum(values, 0)) @ vectors.T)
-    names = tuple(played.players)
-    leaders = sorted(table.leaders.items(), key=lambda led: -led[1])[:3]
-    told = ", ".join(f"{names[who[player]]} in {share:.0%}" for player, share in leaders)
+    notes = [
+        f"Elo, K = {rating.k_factor:g}, the mean of {orders} random orders of the matches; the interval is "
+        "where it would stand, were they played again; ranks allow for its not having settled"
+    ]
+    if names:
+        leaders = sorted(table.leaders.items(), key=lambda led: -led[1])[:3]
+        told = ", ".join(f"{names[player]} in {share:.0%}" for player, share in leaders)
+        notes.append(f"the order alone moves a rating by {table.spread.mean():.1f} points; who leads: {told}")
     return Ratings(
-        tuple([names[player] for player in who]),
+        tuple(names),
         table.rating.tolist(),
         (table.rating - Z95 * found.error).tolist(),
         (table.rating + Z95 * found.error).tolist(),
         found.above(),
-        (
-            f"Elo, K = {rating.k_factor:g}, the mean of {orders} random orders of the same matches; the interval "
-            "is where it would stand, were the matches played again; ranks allow for its not having settled",
-            *(
-                [f"the order alone moves a rating by {table.spread.mean():.1f} points; who leads: {told}"]
-                * bool(told)
-            ),
-            *_settled(found),
-            *_unconnected(played),
-            "neither cost nor propagation enters",
-        ),
+        (*notes, *_settled(found), *_unconnected(played), "neither cost nor propagation enters"),
         rating.initial,
     )
 
 
 def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings:
-    """Bradley-Terry on the votes of judges, each judge weighing by a reliability estimated with the ratings."""
+    """Bradley-Terry on the votes of judges, each weighing by a reliability estimated with the ratings."""
     cast = played.votes()
     table = judges.fit(cast.history, cast.judges)
     reliable = sorted(table.listed, key=lambda judge: -judge[1])
