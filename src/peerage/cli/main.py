@@ -31,6 +31,7 @@ from peerage.cli import (
     site,
     streams,
     tables,
+    tournament,
 )
 
 USAGE = 2
@@ -97,6 +98,7 @@ app.command("import")(imports.enter)
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(site.app, name="site")
 app.add_typer(challenges.app, name="challenges")
+app.add_typer(tournament.app, name="tournament")
 
 
 def main() -> None:

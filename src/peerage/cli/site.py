@@ -28,7 +28,7 @@ def build(
     They work on any web host and opened as files, and are complete without scripts. Building again writes
     only what has changed.
     """
-    with _drawing():
+    with drawing():
         from peerage.site.build import build_folder
 
         built = build_folder(folder, out)
@@ -37,7 +37,7 @@ def build(
 
 
 @contextmanager
-def _drawing() -> Iterator[None]:
+def drawing() -> Iterator[None]:
     """Say how to install what is missing."""
     try:
         yield

@@ -135,6 +135,35 @@ def spending(days: Values) -> dict[str, Any]:
     return _spec(chart, 640, 220)
 
 
+def scaling(rows: Values) -> dict[str, Any]:
+    """Scores under several token limits. Rows hold player, max_tokens, score, and se or None."""
+    import altair as alt
+
+    known = [
+        {**row, "low": row["score"] - (row["se"] or 0.0), "high": row["score"] + (row["se"] or 0.0)}
+        for row in rows
+        if row["score"] is not None
+    ]
+    names = list(dict.fromkeys(row["player"] for row in known))
+    colour = alt.Color(
+        "player:N",
+        title=None,
+        scale=alt.Scale(domain=names, range=[*COLOURS, *[QUIET] * len(names)][: len(names)]),
+    )
+    tokens = alt.X("max_tokens:Q", title="tokens at most", scale=alt.Scale(type="log", nice=False))
+    base = alt.Chart(_data(known)).encode(x=tokens, color=colour)
+    score = alt.Y("score:Q", title="score", scale=alt.Scale(zero=False))
+    tooltip = ["player:N", "max_tokens:Q", alt.Tooltip("score:Q", format=".2f")]
+    return _spec(
+        alt.layer(
+            base.mark_line(strokeWidth=2, point=True).encode(score, tooltip=tooltip),
+            base.mark_rule().encode(alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q"),
+        ),
+        560,
+        320,
+    )
+
+
 def draw(spec: Mapping[str, Any], label: str) -> Drawn:
     """A spec as SVG that scales with the page, and as text to stand in it."""
     import vl_convert
@@ -146,6 +175,13 @@ def draw(spec: Mapping[str, Any], label: str) -> Drawn:
     box = size.group(1) if size else "0 0 640 320"
     head = Markup('<svg class="still" viewBox="{}" role="img" aria-label="{}">').format(box, visible(label))
     return Drawn(str(head) + inside, str(embedded(spec)))
+
+
+def picture(spec: Mapping[str, Any]) -> str:
+    """A spec as an SVG file of its own."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=_version()))
 
 
 def library_version() -> str:

@@ -1,0 +1,303 @@
+"""`peerage tournament`: tournaments of Humanity's Last Arena in full, over time, and before an audience."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from peerage.cli.options import HERE, Folder, Format, Shape
+from peerage.cli.site import drawing
+
+if TYPE_CHECKING:
+    from peerage.arena import Arena
+    from peerage.ledger.public import Opinion
+
+app = typer.Typer(
+    help="Tournaments of the last arena: results, progress, audience.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Number = Annotated[int | None, typer.Argument(help="The tournament's number; if not said, the last.")]
+
+_MOST_BYTES = 1_000_000
+
+
+class VotesRefused(Exception):
+    """A file of votes cannot be entered; the message says why and what to do."""
+
+
+class Part(StrEnum):
+    """Which table."""
+
+    ranking = "ranking"
+    matrix = "matrix"
+    sorts = "sorts"
+    scaling = "scaling"
+    reasons = "reasons"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.2f}"
+
+
+@app.command()
+def show(
+    number: Number = None,
+    folder: Folder = HERE,
+    of: Annotated[
+        Part | None, typer.Option("--of", help="One table alone (CSV: ranking, if not said).")
+    ] = None,
+    shape: Shape = Format.table,
+) -> None:
+    """Show one tournament: ranking with errors, who favours whom.
+
+    The matrix has what each judge gave each author, and its favour: what it gave above the other judges of
+    the same answers, its strictness set aside. Tables of questions by sort, of token limits and of reasons
+    follow where the rules asked for them. JSON holds all as one object.
+    """
+    from peerage.cli.output import show as written
+    from peerage.cli.output import show_json
+    from peerage.tables.tournament import tournament
+
+    with _opened(folder) as arena:
+        found = tournament(arena.ledger, number).as_dict()
+    if shape is Format.json and of is None:
+        show_json(found)
+        return
+    if shape is Format.csv and of is None:
+        of = Part.ranking
+    for part in Part if of is None else (of,):
+        rows = found[part]
+        if part is Part.sorts and of is None and len({row["sort"] for row in rows}) < 2:
+            continue
+        columns = _columns()[part]
+        if part is Part.matrix and shape in (Format.table, Format.markdown):
+            rows, columns = _grid(found)
+        if rows or of is part:
+            title = f"Tournament {found['number']}: {_HEADINGS[part]}"
+            written(rows, columns, shape, title=title, notes=_notes(part, found))
+
+
+def _grid(found: dict[str, Any]) -> tuple[list[dict[str, Any]], list[Any]]:
+    """The matrix as people read it: a line for each judge, a column for each author."""
+    from peerage.cli.output import Column
+
+    players = [row["player"] for row in found["ranking"]]
+    cells = {(cell["judge"], cell["author"]): cell for cell in found["matrix"]}
+    rows = [
+        {"judge": judge} | {f"to {author}": cells.get((judge, author)) for author in players}
+        for judge in players
+    ]
+    return rows, [
+        Column("judge", "Judge"),
+        *[Column(f"to {author}", f">to {author}", _mean_and_favour) for author in players],
+    ]
+
+
+def _mean_and_favour(cell: dict[str, Any]) -> str:
+    favour = "" if cell["favour"] is None else f" {cell['favour']:+.1f}"
+    return f"{cell['mean']:.1f}{favour}"
+
+
+def _notes(part: Part, found: dict[str, Any]) -> list[str]:
+    if part is Part.matrix:
+        return ["the mean of what a judge gave, and how much more it favours an author than others do"]
+    if part is not Part.ranking:
+        return []
+    notes = [] if found["status"] == "done" else [f"{found['status']}: nobody is rated"]
+    if any(row["public_scores"] for row in found["ranking"]):
+        notes.append("public: people outside, each of them brought to an average of 5; peer scores stay")
+    return notes
+
+
+_HEADINGS = {
+    Part.ranking: "each judge gives 5 on average; equal ranks within error",
+    Part.matrix: "who gave whom how much",
+    Part.sorts: "by sort of question",
+    Part.scaling: "what more tokens are worth",
+    Part.reasons: "reasons for 0 and 10",
+}
+
+
+def _columns() -> dict[Part, list[Any]]:
+    from peerage.cli.output import Column, percent, whole
+
+    error = Column("se", ">±", _plain)
+    return {
+        Part.ranking: [
+            Column("rank", ">Rank", whole),
+            Column("player", "Player"),
+            Column("score", ">Score", _plain),
+            error,
+            Column("raw", ">As given", _plain, 1),
+            Column("public", ">Public", _plain, 2),
+            Column("public_scores", ">of", whole, 3),
+            Column("written", ">Questions", whole, 4),
+            Column("duplicates", ">Dropped", whole, 6),
+            Column("diversity", ">Diversity", percent, 5),
+        ],
+        Part.matrix: [
+            Column("judge", "Judge"),
+            Column("author", "gave"),
+            Column("mean", ">Mean", _plain),
+            Column("grades", ">Grades", whole, 1),
+            Column("favour", ">Favour", _signed),
+        ],
+        Part.sorts: [
+            Column("player", "Player"),
+            Column("sort", "Sort"),
+            Column("score", ">Score", _plain),
+            error,
+            Column("answers", ">Answers", whole, 1),
+        ],
+        Part.scaling: [
+            Column("player", "Player"),
+            Column("max_tokens", ">At most", whole),
+            Column("output_tokens", ">Used", whole),
+            Column("score", ">Score", _plain),
+            error,
+            Column("answers", ">Answers", whole, 1),
+        ],
+        Part.reasons: [
+            Column("judge", "Judge"),
+            Column("zeros", ">Zeros", whole),
+            Column("tens", ">Tens", whole),
+            Column("words", "Its words", ", ".join),
+        ],
+    }
+
+
+@app.command()
+def progress(folder: Folder = HERE, shape: Shape = Format.table) -> None:
+    """Show how players did over all tournaments: better or not, steady or not."""
+    from peerage.cli.output import Column, whole
+    from peerage.cli.output import show as written
+    from peerage.tables.tournament import progress as courses
+
+    with _opened(folder) as arena:
+        rows = [row.as_dict() for row in courses(arena.ledger)]
+    columns = [
+        Column("player", "Player"),
+        Column("tournaments", ">Tournaments", whole),
+        Column("score", ">Mean score", _plain),
+        Column("sd", ">Spread", _plain),
+        Column("first", ">First", _plain, 1),
+        Column("last", ">Last", _plain, 1),
+        Column("trend", ">Trend", _signed),
+        Column("trend_se", ">±", _plain),
+    ]
+    note = "scores are against who took part: an average opponent is worth 5; trend is per tournament"
+    written(rows, columns, shape, title="Over all tournaments", notes=[note])
+
+
+@app.command()
+def plot(
+    file: Annotated[Path, typer.Argument(help="The SVG file to write.")],
+    number: Number = None,
+    folder: Folder = HERE,
+) -> None:
+    """Draw what more tokens are worth, as an SVG file."""
+    from peerage.tables.tournament import tournament
+
+    with drawing():
+        from peerage.site.charts import picture, scaling
+
+    with _opened(folder) as arena:
+        found = tournament(arena.ledger, number)
+    if not found.scaling:
+        raise VotesRefused(
+            f"tournament {found.number} was played under one token limit; set `answer_budgets` for several"
+        )
+    with drawing():  # what draws is imported when it is needed
+        drawn = picture(scaling(found.as_dict()["scaling"]))
+    file.write_text(drawn, "utf-8")
+    typer.echo(f"{file}: scores under {len({row.max_tokens for row in found.scaling})} token limits")
+
+
+@app.command()
+def page(
+    file: Annotated[Path, typer.Argument(help="The HTML file to write.")],
+    number: Number = None,
+    folder: Folder = HERE,
+    sample: Annotated[int, typer.Option(min=1, help="About so many answers.")] = 20,
+    seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = 1,
+) -> None:
+    """Write a page on which people score answers, blind.
+
+    The file holds everything and sends nothing. Whoever has scored saves a small file; `peerage tournament
+    votes` enters it.
+    """
+    from peerage.tables.tournament import answers, find
+
+    with drawing():
+        from peerage.site.audience import page as made
+        from peerage.site.audience import sample as drawn
+
+    with _opened(folder) as arena:
+        match = find(arena.ledger, number)
+        exhibits = drawn(match, answers(arena.ledger, match), sample, seed)
+        title = f"{arena.settings.name}: tournament {match.number}"
+    if not exhibits:
+        raise VotesRefused(f"tournament {match.number} has no answers that could be shown")
+    file.write_bytes(made(match, exhibits, title))
+    typer.echo(f"{file}: {sum(len(one.answers) for one in exhibits)} answers to {len(exhibits)} questions")
+
+
+@app.command()
+def votes(
+    files: Annotated[list[Path], typer.Argument(help="Files that people saved.")], folder: Folder = HERE
+) -> None:
+    """Enter points that people outside gave; peer scores stay as they are."""
+    from peerage.ledger.public import enter
+    from peerage.protocol import visible
+
+    with _opened(folder) as arena:
+        found = [(file, _opinion(arena, file)) for file in files]
+        with arena.ledger.runner():
+            for file, opinion in found:
+                new = enter(arena.ledger, opinion, time.time_ns() // 1_000_000)
+                what = f"{len(opinion.scores)} scores" if new else "entered before, nothing done"
+                typer.echo(f"{visible(str(file))}: {what}")
+
+
+def _opinion(arena: Arena, file: Path) -> Opinion:
+    """A saved file, with the answers named as they are on record."""
+    import msgspec
+
+    from peerage.ledger.public import read_opinion
+    from peerage.tables.tournament import find, tokens
+
+    with file.open("rb") as stream:
+        body = stream.read(_MOST_BYTES + 1)
+    if len(body) > _MOST_BYTES:
+        raise VotesRefused(f"{file} has more than {_MOST_BYTES:,} bytes: no file that the page saves")
+    try:
+        saved = read_opinion(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise VotesRefused(f"{file} is no file that the page saved: {error}") from None
+    match = find(arena.ledger, saved.match)
+    if match.record != saved.record:
+        raise VotesRefused(f"{file} judges another record of match {saved.match} than this arena's")
+    known = tokens(match)
+    unknown = [one for one in saved.scores if one not in known]
+    if unknown:
+        raise VotesRefused(
+            f"{file} scores the answer {unknown[0]!r}, which match {saved.match} does not have"
+        )
+    scores = {known[one]: points for one, points in saved.scores.items()}
+    return msgspec.structs.replace(saved, scores=scores)
+
+
+def _opened(folder: Path) -> Arena:
+    from peerage.arena import open_arena
+
+    return open_arena(folder, create=False)

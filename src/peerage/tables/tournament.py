@@ -1,0 +1,308 @@
+"""Tournaments of Humanity's Last Arena as tables: one of them, or how players did over all.
+
+Everything follows from recorded outcomes, and the public's scores from their own stream of amendments.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from peerage.engine.codec import by_hex, read_fixture, read_record, read_reply
+from peerage.engine.driver import REPAIR
+from peerage.games.last_arena import LAST_ARENA
+from peerage.judging.scores import Grade
+from peerage.judging.scores_standing import normalised_grades, of
+from peerage.ledger.public import opinions
+from peerage.ledger.store import Ledger, LedgerError
+from peerage.match import Seat
+
+
+class Place(Struct, frozen=True):
+    """One player's line in a tournament.
+
+    `rank` is shared within error; `score` is on the scale on which every judge gives 5 on average, `se` its
+    standard error; `raw` the mean of the scores as they were given. `public` is the mean that people outside
+    gave its answers, each of them brought to an average of 5 too, and `public_scores` how many scores that
+    is. `written` counts its questions, `diversity` says how widely they are spread, from 0 to 1. None for
+    what is not known; `rank`, `score` and `se` are None in a tournament that rates nobody.
+    """
+
+    rank: int | None
+    player: str
+    score: float | None
+    se: float | None
+    raw: float | None
+    public: float | None
+    public_scores: int
+    answers: Mapping[str, int]
+    written: int
+    duplicates: int
+    diversity: float | None
+
+
+class Cell(Struct, frozen=True):
+    """What one judge gave one author: see `judging.scores_standing.Favour`."""
+
+    judge: str
+    author: str
+    mean: float
+    grades: int
+    favour: float | None
+
+
+class SortRow(Struct, frozen=True):
+    """A player's score on one sort of question: plain, meta or trick (its own tricks left out)."""
+
+    player: str
+    sort: str
+    score: float
+    se: float | None
+    answers: int
+
+
+class BudgetRow(Struct, frozen=True):
+    """A player's score under one token limit, and the tokens that its answers took on average."""
+
+    player: str
+    max_tokens: int
+    score: float | None
+    se: float | None
+    answers: int
+    output_tokens: float | None
+
+
+class ReasonsRow(Struct, frozen=True):
+    """A judge's zeros and tens, a few of its reasons, and the words that mark this judge."""
+
+    judge: str
+    zeros: int
+    tens: int
+    for_zero: tuple[str, ...]
+    for_ten: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+class TournamentReport(Struct, frozen=True):
+    """One tournament. `status` is `done`, or why it rates nobody."""
+
+    number: int
+    status: str
+    ranking: tuple[Place, ...]
+    matrix: tuple[Cell, ...]
+    sorts: tuple[SortRow, ...]
+    scaling: tuple[BudgetRow, ...]
+    reasons: tuple[ReasonsRow, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return found
+
+
+class ProgressRow(Struct, frozen=True):
+    """One player over all tournaments that rated it.
+
+    `score` is the mean, `sd` its standard deviation (how consistent it is), `first` and `last` the scores of
+    the first and the last. `trend` is the least-squares slope per tournament, `trend_se` its standard error.
+    None where there are too few: two for `sd` and `trend`, three for `trend_se`.
+    """
+
+    player: str
+    tournaments: int
+    score: float
+    sd: float | None
+    first: float
+    last: float
+    trend: float | None
+    trend_se: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+
+class Played(Struct, frozen=True):
+    """A finished tournament as it stands on record: its number, who sat where, what came of it, and the
+    SHA-256 of its record, in hex."""
+
+    number: int
+    players: Mapping[str, str]
+    void: str
+    detail: Mapping[str, Any]
+    record: str
+
+
+class _Seated(Struct):
+    """The little of a fixture that these tables need."""
+
+    game: str
+    seats: tuple[Seat, ...]
+
+
+_read_seated = msgspec.json.Decoder(_Seated).decode
+
+
+def played(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[Played]:
+    """The finished tournaments of an arena, in order."""
+    seated = {row.number: _read_seated(row.body) for row in ledger.fixtures(first, last)}
+    for row in ledger.records(first, last):
+        fixture = seated[row.number]
+        if fixture.game == LAST_ARENA.name:
+            outcome = read_record(row.body).outcome
+            players = {seat.label: seat.player for seat in fixture.seats}
+            digest = sha256(row.body).hexdigest()
+            yield Played(row.number, players, outcome.void, outcome.detail, digest)
+
+
+def find(ledger: Ledger, number: int | None = None) -> Played:
+    """The tournament of that number, or the last one. Raises LedgerError when it is none, or not finished."""
+    if number is None:
+        for one in range(ledger.heads()[1], 0, -1):
+            for newest in played(ledger, one, one):
+                return newest
+        raise LedgerError("no tournament of Humanity's Last Arena is on record here; see `peerage run`")
+    found = next(played(ledger, number, number), None)
+    if found is None:
+        raise LedgerError(f"match {number} is no finished tournament of Humanity's Last Arena")
+    return found
+
+
+def answers(ledger: Ledger, match: Played) -> dict[str, str]:
+    """The usable answers of a tournament by their ids on record, cut as their judges saw them."""
+    issued = next(iter(ledger.fixtures(match.number, match.number)))
+    limit = read_fixture(issued.body, by_hex(ledger.texts())).settings["answer_limit"]["max_chars"]
+    scored = match.detail.get("answers", {})
+    texts: dict[str, str] = {}
+    for one in ledger.exchanges(match.number, match.number):
+        phase, *parts = one.key.removesuffix(REPAIR).split("/")
+        if phase == "answer" and one.reply is not None:
+            raw = read_reply(one.key, one.reply)
+            answer = "/".join([parts[1], parts[0], *parts[2:]])
+            if raw.status == "ok" and raw.text.strip() and answer in scored:
+                texts[answer] = raw.text[:limit]
+    return texts
+
+
+def token(match: Played, answer: str) -> str:
+    """What stands for an answer where people judge it: the same for everybody, and it tells nothing."""
+    return sha256(f"audience\0{match.record}\0{answer}".encode()).hexdigest()[:16]
+
+
+def tokens(match: Played) -> dict[str, str]:
+    """The id of every answer that was scored by peers, by its token."""
+    return {token(match, answer): answer for answer in match.detail.get("answers", {})}
+
+
+def tournament(ledger: Ledger, number: int | None = None) -> TournamentReport:
+    """One tournament, by default the last. Raises LedgerError."""
+    match = find(ledger, number)
+    detail, players = match.detail, match.players
+    places = [_place(label, match, _public(ledger, match)) for label in players]
+    places.sort(key=lambda place: (place.rank or 0, -(place.score or 0.0), place.player))
+    return TournamentReport(
+        match.number,
+        match.void or "done",
+        tuple(places),
+        tuple(
+            [
+                Cell(players[judge], players[author], cell["mean"], cell["grades"], cell["favour"])
+                for judge, row in detail.get("matrix", {}).items()
+                for author, cell in row.items()
+            ]
+        ),
+        tuple(
+            [
+                SortRow(players[label], sort, cell["score"], cell["se"], cell["answers"])
+                for label, row in detail.get("sorts", {}).items()
+                for sort, cell in row.items()
+            ]
+        ),
+        tuple(
+            [
+                msgspec.convert({"player": players[label], **row}, BudgetRow)
+                for label, rows in detail.get("scaling", {}).items()
+                for row in rows
+            ]
+        ),
+        tuple(
+            [
+                msgspec.convert({"judge": players[label], **row}, ReasonsRow)
+                for label, row in detail.get("reasons", {}).items()
+            ]
+        ),
+    )
+
+
+def _place(label: str, match: Played, public: Mapping[str, Sequence[float]]) -> Place:
+    detail = match.detail
+    standing = detail.get("standings", {}).get(label, {})
+    author = detail["authors"][label]
+    scores = public.get(label, ())
+    return Place(
+        standing.get("rank"),
+        match.players[label],
+        standing.get("score"),
+        standing.get("se"),
+        detail.get("raw", {}).get("received", {}).get(label),
+        of(scores).mean if scores else None,
+        len(scores),
+        detail.get("statuses", {}).get(label, {}),
+        author["questions"],
+        author["duplicates"],
+        detail.get("diversity", {}).get(label),
+    )
+
+
+def _public(ledger: Ledger, match: Played) -> dict[str, list[float]]:
+    """What people outside gave each label's answers, each person's scores brought to an average of 5."""
+    known = match.detail.get("answers", {})
+    grades = [
+        Grade(opinion.voter, item.split("/")[1], item, points)
+        for opinion in opinions(ledger)
+        if opinion.record == match.record
+        for item, points in opinion.scores.items()
+        if item in known
+    ]
+    found: dict[str, list[float]] = {}
+    for gain in normalised_grades(grades, "additive"):
+        found.setdefault(gain.grade.author, []).append(gain.value)
+    return found
+
+
+def progress(ledger: Ledger) -> list[ProgressRow]:
+    """How every player did over all tournaments, the best first."""
+    courses: dict[str, list[tuple[int, float]]] = {}
+    for at, match in enumerate(one for one in played(ledger) if not one.void):
+        for label, standing in match.detail["standings"].items():
+            courses.setdefault(match.players[label], []).append((at, standing["score"]))
+    rows = [_progress(player, course) for player, course in courses.items()]
+    return sorted(rows, key=lambda row: (-row.score, row.player))
+
+
+def _progress(player: str, course: Sequence[tuple[int, float]]) -> ProgressRow:
+    scores = [score for _, score in course]
+    mean = of(scores)
+    trend, error = _slope(course)
+    return ProgressRow(player, len(course), mean.mean, mean.sd, scores[0], scores[-1], trend, error)
+
+
+def _slope(course: Sequence[tuple[int, float]]) -> tuple[float | None, float | None]:
+    """The least-squares slope of a score on the tournament's place, and its standard error."""
+    n = len(course)
+    if n < 2:
+        return None, None
+    middle = math.fsum([at for at, _ in course]) / n
+    mean = math.fsum([score for _, score in course]) / n
+    width = math.fsum([(at - middle) ** 2 for at, _ in course])
+    slope = math.fsum([(at - middle) * score for at, score in course]) / width
+    if n < 3:
+        return slope, None
+    rest = math.fsum([(score - mean - slope * (at - middle)) ** 2 for at, score in course])
+    return slope, math.sqrt(rest / (n - 2) / width)
