@@ -25,8 +25,10 @@ from peerage.settings import ArenaSettings
 from peerage.tables.catalogue import GameRow, PlayerRow
 from peerage.tables.judges import FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
+from peerage.tables.outside import SourceStats
 from peerage.tables.plan import Plan, PlayerPlan
 from peerage.tables.readings import ReadingStats
+from peerage.tables.rejudged import Moved, Rejudged
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, Stats
 from peerage.tables.transcript import (
     BallotView,
@@ -202,8 +204,10 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         JudgeStats,
         AuthorStats,
         ReadingStats,
+        SourceStats,
     ),
     "`judges`: one object (`--of` one of its lists)": (JudgesReport, Measure, JudgeRow, FavourRow),
+    "`rejudge`: one object": (Rejudged, Moved),
     "`match`: one object": (
         Transcript,
         SeatView,

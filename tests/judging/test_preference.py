@@ -94,6 +94,8 @@ def test_length_by_hand() -> None:
     assert leans["y"].value == pytest.approx(-2)
     assert length_bias([mark._replace(chars=None) for mark in marks]) is None
     assert length_bias([mark._replace(chars=50) for mark in marks]) is None
+    near = [mark._replace(chars={100: 100, 400: 109}[mark.chars or 0]) for mark in marks]
+    assert length_bias(near) is None, "less than a tenth longer"
 
 
 def test_positions_by_hand() -> None:

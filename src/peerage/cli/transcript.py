@@ -23,7 +23,7 @@ def lines(match: Transcript, *, full: bool) -> Iterator[Line]:
     names = " against ".join(
         f"{seat.player} ({seat.label})" for seat in match.seats if seat.role == "contestant"
     )
-    if "authors" in match.drawn:
+    if match.game == "rejudgement":
         names = " against ".join(f"{player} ({label})" for label, player in match.drawn["authors"].items())
         names = f"match {match.drawn['source']} judged again, {names}"
     topic = f", on {match.topic}" if match.topic else ""

@@ -16,6 +16,8 @@ from peerage.judging.estimates import Estimate, jackknife, ratio
 from peerage.judging.panel import ABSTAIN, TIE
 from peerage.judging.statistics import PanelRecord
 
+LONGER = math.log2(1.1)
+"""Doublings by which answers must differ in length to say anything about it: a tenth."""
 UNUSABLE = ("invalid", "refused", "void")
 
 
@@ -110,8 +112,9 @@ def _lean(mixed: Sequence[Sequence[float]]) -> Estimate | None:
 def length_slope(values: Iterable[tuple[Mark, float]]) -> Estimate | None:
     """By how much `value` rises with each doubling of an answer's length, within contests; see `length_bias`.
 
-    The least-squares slope on log2 of the length with an intercept for every contest and judge; None where
-    no two answers of a contest differ in length.
+    The least-squares slope on log2 of the length with an intercept for every contest and judge. Where the
+    longest answer that a judge marked in a contest is not a tenth longer than the shortest, these marks say
+    nothing of length; None when none do.
     """
     cells: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for mark, value in values:
@@ -119,10 +122,12 @@ def length_slope(values: Iterable[tuple[Mark, float]]) -> Estimate | None:
             cells[mark.contest, mark.judge].append((math.log2(max(mark.chars, 1)), value))
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for (contest, _), points in cells.items():
+        if max(points)[0] - min(points)[0] < LONGER:
+            continue
         length = math.fsum(at for at, _ in points) / len(points)
         sums[contest][0] += math.fsum((at - length) * value for at, value in points)
         sums[contest][1] += math.fsum((at - length) ** 2 for at, _ in points)
-    return ratio([row for row in sums.values() if row[1] > 0])
+    return ratio(list(sums.values()))
 
 
 def length_bias(marks: Iterable[Mark]) -> Estimate | None:

@@ -22,8 +22,9 @@ from msgspec import Struct
 from peerage.engine.codec import by_hex, read_fixture, read_record, read_reply
 from peerage.engine.driver import REPAIR
 from peerage.engine.registration import registered
+from peerage.games.rejudgement import REJUDGEMENT
 from peerage.judging.agreement import alpha, effective_votes, fleiss_kappa
-from peerage.judging.collusion import LEVEL, favours
+from peerage.judging.collusion import FEWEST, LEVEL, favours
 from peerage.judging.estimates import Estimate
 from peerage.judging.normalisation import normalised
 from peerage.judging.panel import ABSTAIN, TIE
@@ -50,8 +51,8 @@ ANSWER = "answer/"
 
 
 class Measure(Struct, frozen=True):
-    """One number about all judges together, with 95 % bounds where there are honest ones; `units` are the
-    matches (or answers) that it rests on, `about` says what it is."""
+    """One number about all judges together, with 95 % bounds where there are honest ones, None from fewer than
+    five units; `units` are the matches (or answers) that it rests on, `about` says what it is."""
 
     measure: str
     value: float | None
@@ -63,7 +64,7 @@ class Measure(Struct, frozen=True):
 
 class JudgeRow(Struct, frozen=True):
     """One judge. `marks` are the answers it marked: two by a valid vote on a duel. Each number with its 95 %
-    bounds; None where nothing was there to count.
+    bounds; None where fewer than five matches (or questions) were there to count.
 
     - `mean`: of its marks, 0 to 1 for votes (always ½), 0 to 10 for scores: how generous it is.
     - `abstentions`, `agreement`, `flip_share`, `first_share`: see `judging.statistics.JudgeStatistics`.
@@ -162,7 +163,8 @@ def _read(ledger: Ledger) -> _Read:
             number, chars = next(lengths, (0, {}))
         fixture, outcome = read_fixture(issued.body, texts), read_record(row.body).outcome
         mine = chars if number == row.number else {}
-        mine = mine or {label: len(text) for label, text in fixture.drawn.get("answers", {}).items()}
+        if fixture.game == REJUDGEMENT.name:
+            mine = {label: len(text) for label, text in fixture.drawn["answers"].items()}
         panel = panel_record(fixture, outcome)
         if panel is not None:
             read.panels.append(panel)
@@ -235,8 +237,7 @@ def _measures(read: _Read) -> Iterator[Measure]:
 
 
 def _measure(name: str, found: Estimate | None, about: str) -> Measure:
-    value, lower, upper, units = found if found is not None else (None, None, None, 0)
-    return Measure(name, value, lower, upper, units, about)
+    return Measure(name, *_bounded(found), found.units if found is not None else 0, about)
 
 
 def _by_answer(marks: Sequence[Mark]) -> list[list[float]]:
@@ -287,7 +288,9 @@ def _rows(read: _Read, families: Mapping[str, str]) -> Iterator[JudgeRow]:
 
 
 def _bounded(found: Estimate | None) -> tuple[float | None, float | None, float | None]:
-    return (None, None, None) if found is None else (found.value, found.lower, found.upper)
+    if found is None or found.units < FEWEST:
+        return None, None, None
+    return found.value, found.lower, found.upper
 
 
 def _reliabilities(
