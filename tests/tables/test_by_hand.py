@@ -25,9 +25,11 @@ from peerage.arena import Arena, open_arena
 from peerage.engine.admit import Recording
 from peerage.match import Fixture, Seat
 from peerage.protocol import Reply
+from peerage.ratings.judges import fit
 from peerage.tables.leaderboard import board
 from peerage.tables.played import Scope, ScopeError
 from peerage.tables.tracks import TRACKS
+from peerage.tables.votes import votes
 
 MATCHES = (
     ("maths", "ann", "bob", {"jo": "ann", "kim": "ann", "lee": "first"}),
@@ -39,7 +41,8 @@ MATCHES = (
 )
 ANSWERS = {"ann": 2_000_000, "bob": 6_000_000, "cid": 3_000_000}
 JUDGES = ("jo", "kim", "lee")
-RATED = [track for track in TRACKS if track != "points"]  # duels make no points
+# Duels make no points, and not every one of these was judged.
+RATED = [track for track in TRACKS if track not in ("points", "judge-aware")]
 
 
 def said(number: int, key: str) -> Reply:
@@ -159,6 +162,33 @@ def test_bradley_terry_expects_the_points_that_were_made(arena: Arena) -> None:
     assert 2 * beats("ann", "bob") + beats("ann", "cid") == pytest.approx(2.5)
     assert 2 * beats("bob", "ann") + 2 * beats("bob", "cid") == pytest.approx(0.5)
     assert 2 * beats("cid", "bob") + beats("cid", "ann") == pytest.approx(2)
+
+
+def test_judges_weigh_by_what_their_votes_are_worth(arena: Arena) -> None:
+    """Four matches were judged: twelve ballots, one of them an abstention; 4 was decided without judges."""
+    cast = votes(arena.ledger, [one for one in arena.ledger.summaries() if one.scores], {})
+    names = [
+        (cast.players[a], cast.players[b])
+        for a, b in zip(cast.history.first, cast.history.second, strict=True)
+    ]
+    assert names == [("ann", "bob")] * 3 + [("bob", "cid")] * 3 + [("cid", "ann")] * 3 + [("bob", "cid")] * 2
+    assert cast.judges == ["jo", "kim", "lee"] * 3 + ["jo", "lee"]
+    assert cast.history.score.tolist() == [1, 1, 0.5, 0, 0, 1, 0.5, 0.5, 0.5, 0, 1]
+    assert cast.history.weight.tolist() == pytest.approx([1 / 3] * 9 + [1 / 2] * 2)
+    fitted = fit(cast.history, cast.judges)
+    rows = table(arena, "judge-aware")
+    for place, name in enumerate(cast.players):
+        assert rows[name]["rating"] == pytest.approx(fitted.rating[place])
+    assert any(note.startswith("reliability: from 1.") for note in rows["ann"]["notes"])
+
+
+def test_elo_averaged_over_orders_is_in_the_middle_of_them(arena: Arena) -> None:
+    """bob lost three and tied one whatever the order; the first win of an order is worth 8 points."""
+    rows = table(arena, "averaged")
+    assert rows["ann"]["rating"] == pytest.approx(1515.4, abs=0.5)
+    assert rows["bob"]["rating"] == pytest.approx(1477.4, abs=0.5)
+    assert any(note.startswith("the order alone moves a rating by 0.") for note in rows["ann"]["notes"])
+    assert rows == table(arena, "averaged"), "the orders are seeded"
 
 
 def test_judges_by_hand(arena: Arena) -> None:

@@ -152,7 +152,7 @@ def test_resuming_without_snapshots_goes_on_with_the_same_sums(
         assert played.replay().ok
 
 
-START = {"bt": 1500, "raw": 1500, "cost": 1500, "trueskill": 0, "glicko2": 1500, "points": 0}
+START = dict.fromkeys(TRACKS, 1500) | {"trueskill": 0, "points": 0}
 
 
 def changed(folder: Path, to: Path, **players: Any) -> Path:
