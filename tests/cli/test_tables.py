@@ -30,14 +30,14 @@ def shown(folder: Path, *words: str, code: int = 0) -> str:
     return done.output
 
 
-@pytest.mark.parametrize("track", ["bt", "trueskill", "raw", "cost", "glicko2"])
+@pytest.mark.parametrize("track", ["bt", "trueskill", "raw", "cost", "glicko2", "averaged", "judge-aware"])
 def test_intervals_and_ranks_are_in_every_output_on_every_track(folder: Path, track: str) -> None:
     rows = json.loads(shown(folder, "--track", track, "--format", "json"))
     assert len(rows) == 7
     for row in rows:
         assert row["lower"] < row["upper"]
         assert row["rank_range"][0] <= row["rank"] <= row["rank_range"][1]
-        assert (row["mu"] is None) == (row["sigma"] is None) == (track in ("bt", "raw", "cost"))
+        assert (row["mu"] is None) == (row["sigma"] is None) == (track not in ("trueskill", "glicko2"))
     kept = list(csv.DictReader(io.StringIO(shown(folder, "--track", track, "--format", "csv"))))
     for row, cells in zip(rows, kept, strict=True):
         assert float(cells["lower"]) == row["lower"]
@@ -59,6 +59,8 @@ def test_intervals_and_ranks_are_in_every_output_on_every_track(folder: Path, tr
         ("trueskill", "TrueSkill, μ - 3σ", "neither cost nor propagation enters"),
         ("glicko2", "Glicko-2 in periods", "neither cost nor propagation enters"),
         ("raw", "sequential Elo, K = 16", "cost does not enter"),
+        ("averaged", "the mean of 100 random orders", "neither cost nor propagation enters"),
+        ("judge-aware", "Bradley-Terry on the judges' votes", "reliability: from"),
         ("cost", "sequential Elo, K = 16", "a contestant scores S - τ_c · C / (C_A + C_B)"),
     ],
 )
