@@ -22,6 +22,9 @@ NAMES: Mapping[Track, str] = {
     "cost": "Cost Elo",
     "glicko2": "Glicko-2",
     "points": "Points",
+    "averaged": "Elo over orders",
+    "judge-aware": "Judge-aware",
+    "points": "Points",
 }
 
 WIDTH = 220

@@ -99,10 +99,11 @@ class Site:
 
     @cached_property
     def tracks(self) -> tuple[Track, ...]:
-        """The tracks that have something to show, the game's own first."""
+        """The tracks that have pages: those that the game feeds, its own first, then what any match feeds."""
         duels = any(len(row.players) == 2 for row in self.summaries)
-        fed = [track for track in TRACKS if duels or track not in ("raw", "cost")]
-        return tuple(dict.fromkeys((self.track, *fed)))
+        fed = [track for track in TRACKS if track in GAMES[self.settings.game].tracks]
+        sequential: tuple[Track, ...] = ("raw", "cost") if duels else ()
+        return tuple(dict.fromkeys((self.track, *fed, "bt", *sequential, "trueskill", "glicko2")))
 
     def board(self, track: str = "", game: str = "", topic: str = "") -> Board:
         """The leaderboard of one track, by default the game's own, over one game or topic or all."""
@@ -120,11 +121,10 @@ class Site:
         if (track, number) not in self.courses:
             played = Played(self.moment.earlier(number), Scope())
             rating = pinned_rating(self.moment.meta(), self.settings.rating)
-            standings = NOBODY
-            if track in ("raw", "cost"):
-                standings = after_all(NOBODY, played.finished, elo_settings(rating))
-            found = METHODS[track](played, rating, standings)
-            self.courses[track, number] = Course(found.players, found.rating, found.lower, found.upper)
+            standings = after_all(NOBODY, played.finished, elo_settings(rating))
+            for one in self.tracks:  # what they have in common takes longest
+                found = METHODS[one](played, rating, standings)
+                self.courses[one, number] = Course(found.players, found.rating, found.lower, found.upper)
         return self.courses[track, number]
 
     def drawing(self, digest: str, draw: Callable[[], Drawn]) -> Drawn:

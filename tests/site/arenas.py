@@ -1,0 +1,79 @@
+"""An arena whose players write what nobody wants on a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from tests.engine.arenas import play, write_arena
+
+from peerage.players.client import Answer, Call, Client
+from peerage.players.house import HouseClient
+from peerage.settings import PlayerSettings
+
+MATCHES = 45
+
+EVIL = (
+    "</div></script><script>window.stolen=1</script><img src=x onerror=window.stolen=1>"
+    "<a href='javascript:window.stolen=1'>click</a> <style>body{display:none}</style> {{ 7*7 }} "
+    "]]> <!-- \u202egnp.evil\u2066 \u200b \x1b[31m \x00 \ufeff \U000e0041"
+)
+NAMES = (
+    "<script>window.stolen=1</script>",
+    '" onmouseover=window.stolen=1 x="',
+    "../../etc/passwd",
+    "javascript:window.stolen=1",
+    "名前 é " + "long" * 15,
+    "plain",
+    "'><svg onload=window.stolen=1>",
+)
+
+
+class Hostile:
+    """A house player whose every text begins with `EVIL`, and one of whose answers is very long."""
+
+    def __init__(self, settings: PlayerSettings) -> None:
+        self._house = HouseClient(settings)
+        self._long = settings.name == "plain"
+
+    async def start(self) -> None:
+        await self._house.start()
+
+    async def answer(self, call: Call) -> Answer:
+        said = self._house.answer_now(call)
+        text = said.text
+        if call.role in ("committee", "judge"):
+            try:
+                reply = json.loads(text)
+            except ValueError:
+                return said
+            text = json.dumps({**reply, "reason": EVIL[:300]}, ensure_ascii=False)
+        else:
+            text = EVIL + text + ("x" * 150_000 if self._long and call.role == "contestant" else "")
+        return msgspec.structs.replace(said, text=text, snapshot=EVIL[:100])
+
+    async def close(self) -> None:
+        await self._house.close()
+
+
+def hostile(settings: PlayerSettings) -> Client:
+    return Hostile(settings)
+
+
+def hostile_arena(folder: Path, matches: int = MATCHES) -> Path:
+    """Seven such players and their duels, at a price."""
+    players: list[Any] = [
+        {"name": name, "model": f"house:{0.2 + 0.1 * place:.1f}", "price": {"input": 1 + place, "output": 4}}
+        for place, name in enumerate(NAMES)
+    ]
+    rules = {
+        "committee": 2,
+        "judges": 3,
+        "topics": ["bridges", "<b onclick=window.stolen=1>tides</b>", "bees"],
+        "contestant_limit": {"max_chars": 200_000},
+    }
+    write_arena(folder, players, rules=rules, name="An <i>arena</i> & more")
+    play(folder, matches, clients=hostile)
+    return folder

@@ -1,0 +1,98 @@
+"""The static export: what a fresh build writes, an incremental one ends with too."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.engine.arenas import play
+from tests.site.arenas import hostile, hostile_arena
+from typer.testing import CliRunner
+
+from peerage.cli.main import app
+from peerage.site.build import STATE, SiteError, build, build_folder
+from peerage.site.pages import page, paths
+from peerage.site.reading import Site
+
+cli = CliRunner()
+
+
+def files(out: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(out)): path.read_bytes()
+        for path in sorted(out.rglob("*"))
+        if path.is_file() and path.name != STATE
+    }
+
+
+def test_a_build_is_every_page_and_nothing_else(pages: Site, built: Path) -> None:
+    wanted = {}
+    for path in paths(pages):
+        made = page(pages, path)
+        assert made is not None
+        wanted[path] = made.body
+    assert files(built) == wanted
+
+
+def test_what_was_built_before_is_not_written_again(tmp_path: Path) -> None:
+    arena, out = hostile_arena(tmp_path / "arena", 30), tmp_path / "out"
+    first = build_folder(arena, out)
+    assert (first.kept, first.removed) == (0, 0)
+    assert build_folder(arena, out) == (0, first.written, 0)
+
+    stamps = {path: path.stat().st_mtime_ns for path in out.rglob("matches/*.html")}
+    play(arena, 62, clients=hostile)
+    second = build_folder(arena, out)
+    assert 0 < second.written < first.written
+    # The first page was full, and linked to the second; the second was not full.
+    assert {path.name for path, stamp in stamps.items() if path.stat().st_mtime_ns == stamp} == {"1.html"}
+
+    fresh = tmp_path / "fresh"
+    with_two = Site.open(arena)
+    build(with_two, arena, fresh, workers=2)
+    with_two.close()
+    assert files(out) == files(fresh)
+
+
+def test_pages_that_are_none_any_more_go_and_strange_files_stay(
+    arena: Path, built: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(built, out)
+    (out / "CNAME").write_text("example.org")
+    site = Site.open(arena)
+    earlier = site.at(18)
+    found = build(earlier, arena, out)
+    site.close()
+    assert found.removed >= 2
+    assert not (out / "matches" / "21.html").exists()
+    assert (out / "CNAME").read_text() == "example.org"
+    assert set(files(out)) - {"CNAME"} == set(paths(earlier))
+
+
+def test_somebody_elses_folder_is_left_alone(arena: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(SiteError, match="holds no site"):
+        build_folder(arena, tmp_path)
+    assert os.listdir(tmp_path) == ["thesis.txt"]
+    said = cli.invoke(app, ["site", "build", str(tmp_path), "--dir", str(arena)])
+    assert said.exit_code == 1
+    assert "holds no site; name a new or an empty folder" in said.output
+
+
+def test_the_command_says_what_it_wrote(arena: Path, built: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(built, out)
+    (out / "costs.html").unlink()
+    said = cli.invoke(app, ["site", "build", str(out), "--dir", str(arena)])
+    assert said.exit_code == 0, said.output
+    assert f"1 pages written, {len(files(built)) - 1} unchanged" in said.output
+    assert files(out) == files(built)
+
+
+def test_an_arena_without_a_match_has_pages_too(tmp_path: Path) -> None:
+    arena = hostile_arena(tmp_path / "arena", 0)
+    built = build_folder(arena, tmp_path / "out")
+    assert built.written > 10

@@ -1,0 +1,206 @@
+"""Every page: whole, linked, and with nothing in it that a player could have slipped past us."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import posixpath
+from html.parser import HTMLParser
+from urllib.parse import unquote, urldefrag
+
+import pytest
+from tests.site.arenas import EVIL, MATCHES, NAMES
+
+from peerage.kinds import visible
+from peerage.site.addresses import match_page, number_in, player_page, slug
+from peerage.site.pages import POLICY, page, paths
+from peerage.site.reading import Site
+from peerage.tables.leaderboard import board
+from peerage.tables.transcript import transcript
+
+# What a page may refer to, and what no page may hold.
+ADDRESSES = ("href", "src", "data-library")
+
+
+class Read(HTMLParser):
+    """What a browser would make of a page: its elements with their attributes, and its text."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self._inside: list[str] = []
+        self.feed(body.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        self._inside.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    @property
+    def ids(self) -> list[str]:
+        return [attributes["id"] for _, attributes in self.elements if "id" in attributes]
+
+    @property
+    def addresses(self) -> list[str]:
+        return [
+            attributes[name] for _, attributes in self.elements for name in ADDRESSES if name in attributes
+        ]
+
+
+@pytest.fixture(scope="module")
+def documents(pages: Site) -> dict[str, Read]:
+    found = {}
+    for path in paths(pages):
+        if path.endswith(".html"):
+            made = page(pages, path)
+            assert made is not None, path
+            found[path] = Read(made.body)
+    return found
+
+
+def body(pages: Site, path: str) -> bytes:
+    made = page(pages, path)
+    assert made is not None, path
+    return made.body
+
+
+def test_every_link_of_every_page_leads_somewhere(pages: Site, documents: dict[str, Read]) -> None:
+    there = set(paths(pages))
+    ids = {path: set(found.ids) for path, found in documents.items()}
+    for path, found in documents.items():
+        assert len(found.ids) == len(set(found.ids)), path
+        for address in found.addresses:
+            target, fragment = urldefrag(address)
+            assert not target.startswith(("/", "http", "//")), (path, address)
+            full = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)) if target else path
+            assert full in there, (path, address)
+            if fragment and target.endswith(".html"):
+                assert unquote(fragment) in ids[full], (path, address)
+            elif fragment and not target:
+                assert unquote(fragment) in ids[path], (path, address)
+
+
+def test_nothing_that_players_wrote_is_markup(documents: dict[str, Read]) -> None:
+    for path, found in documents.items():
+        for tag, attributes in found.elements:
+            assert tag not in ("img", "style", "iframe", "object", "base"), path
+            assert not any(name.startswith("on") or name == "style" for name in attributes), (
+                path,
+                attributes,
+            )
+            addresses = [attributes.get(name, "").lower().lstrip() for name in (*ADDRESSES, "action")]
+            assert not any(address.startswith(("javascript:", "data:")) for address in addresses), path
+            if tag == "script":
+                assert attributes.get("type") == "application/json" or "assets/" in attributes["src"], path
+        metas = [a for tag, a in found.elements if a.get("http-equiv") == "Content-Security-Policy"]
+        assert [meta["content"] for meta in metas] == [POLICY], path
+
+
+def test_what_cannot_be_seen_is_made_visible(pages: Site) -> None:
+    for path in paths(pages):
+        text = body(pages, path).decode()
+        if path.endswith(".html"):
+            assert visible(text) == text, path
+            assert "{{" not in text or "{{ 7*7 }}" in text, path
+
+
+def test_hostile_text_is_shown_as_text(documents: dict[str, Read]) -> None:
+    shown = documents["matches/1.html"].text
+    assert visible(EVIL) in shown
+    for name in NAMES:
+        assert documents[player_page(name)].text.count(name) > 3
+        assert name in documents["index.html"].text
+
+
+def test_a_match_page_tells_what_the_transcript_tells(pages: Site, documents: dict[str, Read]) -> None:
+    text = documents["matches/1.html"].text
+    for number in (1, 2, 19):
+        found = transcript(pages.ledger, number)
+        assert f"Match {number}" in text
+        for one in found.exchanges:
+            assert visible(one.choice_reason or one.reply) in text, (number, one.key)
+        assert found.digests.root in text
+        assert found.digests.record in text
+        assert found.digests.chain in text
+        for moved in found.ratings.values():
+            for before, after in moved.values():
+                assert f"{after:,.0f}" in text
+                assert f"{after - before:+.1f}" in text
+
+
+def test_the_leaderboard_is_the_tables(pages: Site, documents: dict[str, Read]) -> None:
+    for track in pages.tracks:
+        path = "index.html" if track == pages.track else f"leaderboard/{track}.html"
+        text = documents[path].text
+        for row in board(pages.ledger, pages.settings, track).rows:
+            assert (f"{row.rating:,.1f}" if track == "trueskill" else f"{row.rating:,.0f}") in text
+        rows = json.loads(body(pages, f"data/leaderboard-{track}.json"))
+        assert rows == [row.as_dict() for row in pages.table(track)]
+        listed = list(csv.DictReader(io.StringIO(body(pages, f"data/leaderboard-{track}.csv").decode())))
+        assert [line["player"] for line in listed] == [row["player"] for row in rows]
+
+
+def test_a_topic_has_its_own_leaderboard(pages: Site, documents: dict[str, Read]) -> None:
+    topic = "<b onclick=window.stolen=1>tides</b>"
+    found = documents[f"leaderboard/bt/topic-{slug(topic)}.html"]
+    decided = sum(row.topic == topic and row.status == "done" for row in pages.summaries)
+    assert topic in found.text
+    assert f"{decided} decided matches" in found.text
+
+
+def test_the_index_of_matches_holds_them_all(pages: Site) -> None:
+    said = body(pages, "data/matches-1.js").decode()
+    assert said.startswith("peerageShard(1,")
+    columns = json.loads(said[len("peerageShard(1,") :].rstrip().removesuffix(")"))
+    assert [len(columns[name]) for name in "pstvcd"] == [MATCHES] * 6
+    assert list(columns["s"]) == [list(row.scores) for row in pages.summaries]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "nothing.html",
+        "matches/2.html",
+        "matches/0.html",
+        "matches/-1.html",
+        "matches/01.html",
+        "matches/61.html",
+        "matches/1.html/..",
+        "matches/１.html",
+        "matches/99999999999999999999.html",
+        "data/matches-2.js",
+        "data/nothing.csv",
+        "data/leaderboard-x.csv",
+        "players/../index.html",
+        "players/x.html",
+        "assets/../pages.py",
+        "assets/nothing.css",
+        "../arena.yaml",
+        "leaderboard/x.html",
+        "\x00.html",
+        "templates/base.html",
+    ],
+)
+def test_what_does_not_exist_is_no_page(pages: Site, path: str) -> None:
+    assert page(pages, path) is None
+
+
+def test_addresses() -> None:
+    assert match_page(1) == "matches/1.html#m1"
+    assert match_page(20) == "matches/1.html#m20"
+    assert match_page(21) == "matches/21.html#m21"
+    assert number_in("matches/21.html", "matches", ".html") == 21
+    assert slug("GPT-5 mini").startswith("gpt-5-mini-")
+    assert slug("a") != slug("A")
+    assert set(slug("../é/<x>")) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+
+
+def test_the_same_site_gives_the_same_bytes(pages: Site, arena: object) -> None:
+    first = page(pages, "index.html")
+    second = page(pages.at(pages.number), "index.html")
+    assert first is not None
+    assert first == second
