@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,14 +50,13 @@ def serve(
         door = listening(host, port)
     except OSError as error:
         raise ServeError(
-            f"port {port} cannot be had ({error.strerror or error}); name another with --port, or 0 for any"
+            f"port {port} cannot be had ({os.strerror(error.errno or 0)}); name another with --port, or 0 for any"
         ) from None
     for line in _welcome(server, door.getsockname()[1], token, vote):
         typer.echo(line)
-    try:
+    with suppress(KeyboardInterrupt):
         server.run(door)
-    except KeyboardInterrupt:
-        typer.echo("stopped")
+    typer.echo("stopped")
 
 
 def _token() -> str:

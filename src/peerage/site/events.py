@@ -166,7 +166,9 @@ class Feed:
             missed: tuple[Match, ...] = ()
             if after is not None and after < newest:
                 missed = await asyncio.to_thread(settled, self._ledger, after)
-            self._playing = await asyncio.to_thread(playing, self._ledger)
+            if self.spectators == 1:
+                # While nobody watches nobody looks; of the others each may see what the last look saw.
+                self._playing = await asyncio.to_thread(playing, self._ledger)
             at = self._told
             yield _settled(missed, newest) + event("playing", self._playing)
             while not self._closed:

@@ -126,6 +126,9 @@ class Shelf:
                 await self._fresh(job)
         finally:
             self._renewing = None
+            if job in self._kept:
+                # Also where it failed: what is kept is still better than trying at every request.
+                self._kept[job].at = time.monotonic()
 
     async def _fresh(self, job: Job) -> Made:
         """Make a page, once for all who wait for it."""
