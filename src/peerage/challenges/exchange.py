@@ -84,11 +84,11 @@ class Creation(Struct, frozen=True):
 def identity(description: str) -> str:
     """The id of a challenge: 16 hex digits that follow from its wording alone.
 
-    Case, white space, punctuation and forms of characters (NFKC) do not count, so the same challenge written
-    twice has one id; signs and digits count, since they change the answer.
+    Case, white space, stops and quotation marks do not count, nor whether characters are composed (NFC), so
+    the same challenge written twice has one id; other signs and digits count, since they change the answer.
     """
-    text = unicodedata.normalize("NFKC", description).casefold()
-    words = re.findall(r"\w+|[-+*/^%=<>!|&]", text)
+    text = unicodedata.normalize("NFC", description).casefold()
+    words = re.findall(r"\w+(?:[.,]\w+)*|[^\w\s.,;:?…'\"“”‘’]", text)
     return sha256(" ".join(words).encode()).hexdigest()[:16]
 
 

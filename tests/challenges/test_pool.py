@@ -1,0 +1,167 @@
+"""The pool as a fold, its flags and estimates."""
+
+from typing import Any
+
+import pytest
+
+from peerage.challenges.difficulty import estimates
+from peerage.challenges.flags import found_flags
+from peerage.challenges.pool import Attempt, Pool
+from peerage.sealing import seal
+
+LEAST = 4
+
+
+def challenge(name: str, author: str = "author", answer: int = 7, text: str = "") -> dict[str, Any]:
+    return {
+        "fact": "challenge",
+        "challenge_id": name,
+        "author_llm": author,
+        "description": text or f"the text of {name}",
+        "reference_answer": seal("0" * 32, answer),
+        "proof": "blind",
+    }
+
+
+def attempt(name: str, player: str, answer: int | None, right: int = 7) -> dict[str, Any]:
+    result = "pass" if answer is None else "correct" if answer == right else "incorrect"
+    return {
+        "fact": "attempt",
+        "llm_id": player,
+        "challenge_id": name,
+        "submitted_answer": seal("1" * 32, answer),
+        "result": result,
+        "own_challenge": player == "author",
+        "points": {"correct": 1.0, "incorrect": -1.0, "pass": 0.0}[result],
+    }
+
+
+def pool(*facts: dict[str, Any], count: int = 4) -> Pool:
+    made = Pool(LEAST, count)
+    made.learn(1, facts)
+    return made
+
+
+def by_others(*answers: int | None) -> list[dict[str, Any]]:
+    return [attempt("c", f"p{at}", answer) for at, answer in enumerate(answers)]
+
+
+def test_the_first_author_stays_and_attempts_gather() -> None:
+    made = pool(challenge("c"), attempt("c", "p1", 7))
+    made.learn(2, [challenge("c", "somebody else", 8), attempt("c", "p2", 8), attempt("unknown", "p2", 8)])
+    entry = made.entries["c"]
+    assert (entry.author_llm, entry.answer, entry.match, len(made.entries)) == ("author", 7, 1, 1)
+    assert [(one.match, one.llm_id, one.answer) for one in entry.attempts] == [(1, "p1", 7), (2, "p2", 8)]
+
+
+def test_a_match_draws_challenges_in_use_by_its_seed() -> None:
+    made = pool(*[challenge(f"c{at}") for at in range(10)], attempt("c3", "p1", 8), attempt("c3", "p2", 7))
+    drawn = made.draw("seed", 7, "secret")
+    assert drawn == made.draw("seed", 7, "secret")
+    assert len({one["challenge_id"] for one in drawn["challenges"]}) == 4
+    assert drawn["secret"] != made.draw("seed", 8, "secret")["secret"]
+    assert drawn["secret"] != made.draw("seed", 7, "another")["secret"], "nobody can guess it from the seed"
+    everything = {one["challenge_id"]: one for one in pool_of(made, 10).draw("seed", 1, "s")["challenges"]}
+    assert everything["c3"]["difficulty"] == 0.5
+    assert everything["c4"]["difficulty"] is None
+
+
+def pool_of(made: Pool, count: int) -> Pool:
+    made.count = count
+    return made
+
+
+@pytest.mark.parametrize("action", ["flag", "withdraw", "retire"])
+@pytest.mark.parametrize("before", [True, False])
+def test_what_is_amended_is_drawn_no_more(action: str, before: bool) -> None:
+    """Also when the amendment is read before the match that the challenge comes from."""
+    made = Pool(LEAST, 10)
+    said = {"action": action, "challenge_id": "c1", "flag": "leaked", "reason": "seen"}
+    if before:
+        made.amend(said)
+    made.learn(1, [challenge("c1"), challenge("c2")])
+    if not before:
+        made.amend(said)
+    assert [one["challenge_id"] for one in made.draw("seed", 2, "s")["challenges"]] == ["c2"]
+
+
+def test_imported_challenges_are_there_from_the_start() -> None:
+    made = Pool(LEAST, 10)
+    made.amend({**challenge("c"), "action": "import"})
+    made.learn(1, [challenge("c", "later")])
+    assert (made.entries["c"].author_llm, made.entries["c"].match) == ("author", 0)
+
+
+def test_a_redacted_pool_can_be_read_and_not_drawn_from() -> None:
+    made = pool({**challenge("c"), "reference_answer": {"sealed": "ab" * 32}}, attempt("c", "p1", 7))
+    assert made.entries["c"].answer is None
+    assert made.draw("seed", 2, "s")["challenges"] == []
+
+
+@pytest.mark.parametrize(
+    ("answers", "flags"),
+    [
+        ((7, 7, 7, 7), ("trivial",)),
+        ((7, 7, 7), ()),
+        ((None, None, None, None), ("unsolvable",)),
+        ((None, 1, 2, 3), ("unsolvable",)),
+        ((9, 9, 9, None), ("unsolvable", "wrong reference")),
+        ((9, 9, 9, 7), ("ambiguous",)),
+        ((9, 9, 7, 7), ()),
+        ((9, 9, 9, 7, 7, 7, 7), ()),
+        ((7, 8, None, 7), ()),
+    ],
+)
+def test_attempts_show_what_is_wrong(answers: tuple[int | None, ...], flags: tuple[str, ...]) -> None:
+    assert pool(challenge("c"), *by_others(*answers)).entries["c"].shown == flags
+
+
+def test_the_author_proves_nothing() -> None:
+    made = pool(challenge("c"), *by_others(None, None, None, 1), attempt("c", "author", 7))
+    assert made.entries["c"].shown == ("unsolvable",)
+    assert made.entries["c"].failing == 5 / 6
+    unflagged = pool(challenge("c"), *by_others(7, 7, 7), attempt("c", "author", 7))
+    assert unflagged.entries["c"].shown == ()
+
+
+def test_only_strong_players_overrule_an_author() -> None:
+    """Three who solve nothing else agree on another answer: that says nothing."""
+    attempts = [Attempt(1, f"weak{at}", 9, "incorrect", False, -1.0) for at in range(3)]
+    attempts += [Attempt(1, f"strong{at}", 7, "correct", False, 1.0) for at in range(3)]
+    shares = {f"weak{at}": 0.1 for at in range(3)} | {f"strong{at}": 0.9 for at in range(3)}
+    assert found_flags("text", 7, attempts, shares, LEAST) == ()
+    turned = {player: 1 - share for player, share in shares.items()}
+    assert found_flags("text", 7, attempts, turned, LEAST) == ("wrong reference",)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "leaked"),
+    [
+        ("The answer is 250500.", 250500, True),
+        ("The answer is 250,500, surely", 250500, True),
+        ("It is -250500", -250500, True),
+        ("Add up the numbers to 1000", 500500, False),
+        ("Is 2505001 the answer?", 250500, False),
+        ("Take 42 and think of it", 42, False),
+    ],
+)
+def test_a_text_that_gives_its_answer_away_is_leaked(text: str, answer: int, leaked: bool) -> None:
+    assert (found_flags(text, answer, [], {}, LEAST) == ("leaked",)) is leaked
+
+
+def test_a_sudden_rise_is_a_leak() -> None:
+    early = [Attempt(1, f"p{at}", None, "pass", False, 0.0) for at in range(4)]
+    late = [Attempt(2, f"p{at}", 7, "correct", False, 1.0) for at in range(4)]
+    assert found_flags("text", 7, early + late, {}, LEAST) == ("leaked",)
+    assert found_flags("text", 7, late + early, {}, LEAST) == ()
+
+
+def test_hard_challenges_are_found_to_be_hard() -> None:
+    """Six players of rising strength; each challenge is solved from one of them on."""
+    answers = {f"c{least}": {f"p{at}": [at >= least] for at in range(6)} for least in range(1, 6)}
+    found = estimates(answers)
+    difficulty = [found[f"c{least}"].difficulty for least in range(1, 6)]
+    assert difficulty == sorted(difficulty)
+    noise = {"c": {f"p{at}": [at % 2 == 0] for at in range(6)}}
+    assert estimates(answers | noise)["c"].discrimination < found["c3"].discrimination
+    assert estimates({}) == {}

@@ -1,0 +1,235 @@
+"""The challenge exchange: what is accepted, what an attempt is worth, and who learns what."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from tests.offline import Played, check, fixture, play, scripted
+
+from peerage.challenges.exchange import identity
+from peerage.games.challenge_exchange import CHALLENGE_EXCHANGE, points
+from peerage.games.challenge_exchange_rules import ChallengeExchangeRules
+from peerage.kinds import Proposal
+from peerage.match import Fixture
+from peerage.protocol import Ask, Choice, Quote, Reply
+from peerage.sealing import seal, unseal
+
+PLAYERS = [f"p{at}" for at in range(10)]
+Said = str | int | Reply
+
+
+def written(text: str, answer: object = 7, **more: Any) -> str:
+    return json.dumps({"description": text, "reference_answer": answer, **more})
+
+
+def exchange(
+    drafts: Mapping[str, Said],
+    answer: Callable[[Ask], Said] = lambda ask: 7,
+    vote: str = "approve",
+    pool: list[dict[str, Any]] | None = None,
+    **rules: Any,
+) -> Played:
+    """Drafts by seat, answers by request, one vote for all."""
+    made = fixture(CHALLENGE_EXCHANGE, PLAYERS, {"seats": len(drafts), "attempts": 2, **rules})
+    if pool is not None:
+        drawn = {**made.drawn, "challenges": pool}
+        made = Fixture(**{name: getattr(made, name) for name in made.__struct_fields__} | {"drawn": drawn})
+
+    def script(ask: Ask, player: str) -> str | Reply:
+        said = drafts[ask.to] if isinstance(ask.expects, Proposal) else answer(ask)
+        if isinstance(ask.expects, Choice):
+            return json.dumps({"reason": "because", "vote": vote})
+        return json.dumps({"answer": said}) if isinstance(said, int) else said
+
+    played = play(CHALLENGE_EXCHANGE, made, scripted(script))
+    check(CHALLENGE_EXCHANGE, played)
+    return played
+
+
+def shown(ask: Ask) -> str:
+    """The challenge that a request shows."""
+    found = [v.text for m in ask.messages for v in m.fill.values() if isinstance(v, Quote)]
+    return found[0]
+
+
+def statuses(played: Played) -> dict[str, str]:
+    return {one["author"]: one["status"] for one in played.outcome.detail["challenges"]}
+
+
+def from_pool(text: str, author: str, answer: int, difficulty: float | None = None) -> dict[str, Any]:
+    return {
+        "challenge_id": identity(text),
+        "author_llm": author,
+        "description": text,
+        "reference_answer": seal("0" * 32, answer),
+        "difficulty": difficulty,
+    }
+
+
+def test_points_rank_the_players() -> None:
+    """A solves all, B passes on what is not its own, C is wrong everywhere, its own challenge included."""
+
+    def answer(ask: Ask) -> Said:
+        if ask.role == "author" or ask.to == "A":
+            return 7
+        if ask.to == "B":
+            return 7 if shown(ask) == "two" else '{"answer": "pass"}'
+        return 8
+
+    played = exchange({"A": written("one"), "B": written("two"), "C": written("three")}, answer)
+    assert played.outcome.detail["points"] == {"A": 3.0, "B": 1.0, "C": -4.0}
+    assert played.outcome.scores == {"A": 1.0, "B": 0.5, "C": 0.0}
+    facts = [fact for fact in played.outcome.facts if fact["fact"] == "attempt"]
+    mine = next(fact for fact in facts if fact["llm_id"] == "p2" and fact["own_challenge"])
+    assert {key: mine[key] for key in ("result", "points")} == {"result": "incorrect", "points": -2.0}
+    assert unseal(mine["submitted_answer"]) == 8
+    assert set(mine) == {
+        *("fact", "llm_id", "challenge_id", "submitted_answer", "result", "own_challenge", "points")
+    }
+
+
+def test_passing_on_ones_own_challenge_costs_the_extra_point() -> None:
+    played = exchange(
+        {"A": written("one"), "B": "No."},
+        lambda ask: 7 if ask.role == "author" or ask.to == "B" else '{"answer": "pass"}',
+    )
+    assert played.outcome.detail["points"] == {"A": -1.0, "B": 1.0}
+    assert statuses(played) == {"A": "accepted", "B": "invalid"}
+
+
+def test_the_numbers_are_settings_and_difficulty_pays() -> None:
+    fixed = ChallengeExchangeRules(correct=3, incorrect=-2, passed=-0.5, own_failed=-4)
+    assert points("correct", True, None, fixed) == 3
+    assert points("incorrect", False, 0.9, fixed) == -2
+    assert points("incorrect", True, None, fixed) == -6
+    assert points("pass", True, None, fixed) == -4.5
+    assert points("invalid", False, None, fixed) == points("refused", False, None, fixed) == -0.5
+    paid = ChallengeExchangeRules(scoring="difficulty")
+    assert points("correct", False, 0.9, paid) == pytest.approx(1.8)
+    assert points("correct", False, 0.1, paid) == pytest.approx(0.2)
+    assert points("incorrect", False, 0.9, paid) == pytest.approx(-0.2)
+    assert points("correct", False, None, paid) == 1
+    assert points("pass", False, 0.9, paid) == 0
+
+
+@pytest.mark.parametrize(
+    ("draft", "rules", "status"),
+    [
+        (written("one", solution="print(7)"), {}, "accepted"),
+        (written("one", solution="print(8)"), {}, "solution failed"),
+        (written("one", solution="print('7.0')"), {}, "solution failed"),
+        (written("one", solution="print('The answer is 7')"), {}, "solution failed"),
+        (written("one", solution="1/0"), {}, "solution failed"),
+        (written("one"), {}, "accepted"),
+        (written("one"), {"proof": "solution"}, "no solution"),
+        (written("one", solution="print(8)"), {"proof": "blind"}, "accepted"),
+        (written("one", 8), {}, "not solved"),
+        (written("one", "٧"), {}, "invalid"),
+        ("I would rather not.", {}, "invalid"),
+        (Reply("refused", "No."), {}, "refused"),
+    ],
+)
+def test_how_a_challenge_qualifies(draft: Said, rules: dict[str, Any], status: str) -> None:
+    played = exchange({"A": draft, "B": written("another one")}, **rules)
+    assert statuses(played)["A"] == status
+
+
+SUM = "a, b = map(int, (input() if 0 else __import__('sys').stdin.read() or '3 4').split())\nprint(a + b)"
+
+
+@pytest.mark.parametrize(("output", "status"), [(30, "accepted"), (31, "solution failed")])
+def test_a_solution_passes_its_authors_tests_too(output: int, status: str) -> None:
+    tests = [{"input": "10 20", "output": output}]
+    played = exchange({"A": written("one", 7, solution=SUM, tests=tests), "B": written("two")})
+    assert statuses(played)["A"] == status
+    assert [run.key for run, _ in played.runs] == ["write/A/1/run/1", "write/A/1/run/2"]
+    assert played.outcome.detail["challenges"][0]["steps"] == [
+        "passed",
+        "passed" if output == 30 else "wrong",
+    ]
+
+
+@pytest.mark.parametrize(("threshold", "status"), [(0.5, "accepted"), (0.6, "not solved")])
+def test_an_author_must_find_its_answer_often_enough(threshold: float, status: str) -> None:
+    played = exchange(
+        {"A": written("one"), "B": written("two")},
+        lambda ask: 8 if ask.key == "write/A/1/blind/1" else 7,
+        threshold=threshold,
+    )
+    assert statuses(played)["A"] == status
+    blind = next(step.ask for step in played.steps if step.ask.key == "write/A/1/blind/1")
+    assert "7" not in "".join(
+        value for m in blind.messages for value in m.fill.values() if isinstance(value, str)
+    )
+
+
+def test_a_committee_of_others_votes_on_clarity() -> None:
+    drafts = {"A": written("one"), "B": written("two")}
+    assert statuses(exchange(drafts, committee=2)) == {"A": "accepted", "B": "accepted"}
+    objected = exchange(drafts, vote="object", committee=2)
+    assert statuses(objected) == {"A": "objected", "B": "objected"}
+    assert objected.outcome.void == "no_challenge"
+    votes = objected.outcome.detail["challenges"][0]["votes"]
+    assert votes == {"committee/1": "object", "committee/2": "object"}
+
+
+def test_the_same_challenge_twice_is_one() -> None:
+    played = exchange({"A": written("Add 1 and 2?"), "B": written("  add 1   AND 2.")})
+    assert statuses(played) == {"A": "accepted", "B": "duplicate"}
+    known = exchange({"A": written("one"), "B": written("ONE.")}, pool=[from_pool("One", "p9", 7)])
+    assert statuses(known) == {"A": "duplicate", "B": "duplicate"}
+    assert (
+        len(
+            {
+                identity(text)
+                for text in ("1 - 2", "1 − 2", "1 + 2", "1 2", "12", "1²", "1.2", "(1) 2", "1! 2")
+            }
+        )
+        == 8
+    )
+
+
+def test_the_pool_is_solved_and_pays_by_its_difficulty() -> None:
+    pool = [from_pool("an old one", "p0", 11, 0.75)]
+    played = exchange(
+        {"A": "No.", "B": "No."}, lambda ask: 11 if ask.to == "B" else 12, pool=pool, scoring="difficulty"
+    )
+    assert played.outcome.detail["points"] == {"A": -1.5, "B": 1.5}
+    own = [fact["own_challenge"] for fact in played.outcome.facts]
+    assert own == [True, False], "p0 wrote it, in a match long ago"
+    others = exchange({"A": "No.", "B": "No."}, lambda ask: 11, pool=pool, own=False)
+    assert [fact["llm_id"] for fact in others.outcome.facts] == ["p1"]
+
+
+def test_solvers_learn_neither_author_nor_answer() -> None:
+    pool = [from_pool("an old one", "p7", 987654)]
+    played = exchange({"A": written("one", 123456), "B": written("two", 123456)}, pool=pool, threshold=0)
+    for step in played.steps:
+        if step.ask.key.startswith("solve/"):
+            text = repr(step.ask.messages)
+            assert not any(secret in text for secret in ("123456", "987654", "p7", "p0", "p1"))
+
+
+def test_a_provider_that_fails_voids_the_match_and_nobody_loses() -> None:
+    drafts = {"A": written("one"), "B": written("two")}
+    gone = Reply("void")
+    assert exchange({**drafts, "A": gone}).outcome.void == "no_answer"
+    assert exchange(drafts, lambda ask: gone if ask.to == "A" else 7).outcome.void == "no_answer"
+
+
+@pytest.mark.parametrize("text", ["42.", "1e3", "٤٢", "9" * 10_000, "seven", "[7]", "7 or 8", "answer: 7 8"])
+def test_what_is_no_number_is_neither_right_nor_wrong(text: str) -> None:
+    played = exchange(
+        {"A": written("one"), "B": "No."}, lambda ask: text if ask.to == "B" and ask.role != "author" else 7
+    )
+    last = next(fact for fact in played.outcome.facts if fact.get("llm_id") == "p1")
+    assert (last["result"], last["points"], unseal(last["submitted_answer"])) == ("invalid", 0.0, None)
+    assert played.outcome.detail["points"] == {"A": 1.0, "B": 0.0}
+
+
+def test_something_must_be_there_to_solve() -> None:
+    with pytest.raises(ValidationError, match="nothing to solve"):
+        ChallengeExchangeRules(write=0, pool=0)
+    assert exchange({"A": written("one"), "B": written("two")}, write=0).outcome.void == "no_challenge"
