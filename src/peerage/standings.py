@@ -53,6 +53,11 @@ class Skill(NamedTuple):
     mu: float = 25.0
     sigma: float = 25.0 / 3
 
+    @property
+    def rating(self) -> float:
+        """What tables show: the skill that the player has all but surely."""
+        return self.mu - 3 * self.sigma
+
 
 class Standings(msgspec.Struct, frozen=True, dict=True):
     """Ratings after match `number`; `players` in the order of their first finished match with Elo ratings.

@@ -143,14 +143,15 @@ def _result(match: Transcript) -> Iterator[Line]:
         yield Line("", 2, f"cost of {label}'s play: {known}")
     contestants = {seat.player for seat in match.seats if seat.role == "contestant"}
     for track, moved in match.ratings.items():
+        name, digits = ("TrueSkill, μ - 3σ", 1) if track == "trueskill" else (f"{track} Elo", 0)
         changes = [
-            f"{player} {before:.0f} → {after:.0f}"
+            f"{player} {before:.{digits}f} → {after:.{digits}f}"
             for player, (before, after) in moved.items()
             if player in contestants
         ]
         others = len(moved) - len(changes)
         spread = f", and {others} others moved by propagation" if others else ""
-        yield Line("", 2, f"{track} Elo: {', '.join(changes)}{spread}")
+        yield Line("", 2, f"{name}: {', '.join(changes)}{spread}")
     calls = sum(total.calls for total in match.totals.values())
     spent = sum(total.cost_nano for total in match.totals.values()) / 1e9
     unknown = sum(total.unknown_costs for total in match.totals.values())

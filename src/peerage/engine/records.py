@@ -83,12 +83,15 @@ def settle(
     after = after_match(before, fixture.number, fixture.game, names, scores, costs, elo)
     was = [before.of(name, elo.initial) for name in names]
     now = [after.of(name, elo.initial) for name in names]
-    moved = {
-        "raw": {name: (a.raw, b.raw) for name, a, b in zip(names, was, now, strict=True)},
-        "cost": {name: (a.cost, b.cost) for name, a, b in zip(names, was, now, strict=True)},
-    }
+    moved: dict[str, dict[str, tuple[float, float]]] = {}
+    if moves_elo(fixture.game, scores):
+        moved = {
+            "raw": {name: (a.raw, b.raw) for name, a, b in zip(names, was, now, strict=True)},
+            "cost": {name: (a.cost, b.cost) for name, a, b in zip(names, was, now, strict=True)},
+        }
+    elif scores:
+        moved = {"trueskill": {name: (before.skill(name).rating, after.skill(name).rating) for name in names}}
     totals = {player: Totals(*sums) for player, sums in sorted(tally.sums.items())}
-    moved = moved if moves_elo(fixture.game, scores) else {}
     record = MatchRecord(fixture.number, digest, tally.root(), outcome, moved, totals)
     summary = Summary(
         fixture.number,
