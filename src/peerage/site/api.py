@@ -17,7 +17,6 @@ from urllib.parse import unquote
 
 import msgspec
 
-from peerage.ledger.store import LedgerError
 from peerage.site.api_document import openapi
 from peerage.site.api_endpoints import ENDPOINTS, Endpoint, Missing
 from peerage.site.api_rows import Failure
@@ -60,10 +59,6 @@ def answer(site: Site, path: str, query: Sequence[tuple[str, str]]) -> Answer:
         return failure(404, str(error))
     except msgspec.ValidationError as error:
         return failure(400, _plain(error))
-    except LedgerError:
-        raise
-    except ValueError as error:
-        return failure(400, str(error))
 
 
 def failure(status: int, why: str) -> Answer:

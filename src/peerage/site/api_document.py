@@ -28,7 +28,7 @@ def openapi(voting: bool) -> dict[str, Any]:
                 "responses": {
                     "200": _told("Found.", shape),
                     "400": wrong,
-                    **({"404": wrong} if "{" in endpoint.path else {}),
+                    **({"404": wrong} if endpoint.parameters.__struct_fields__ else {}),
                 },
             }
         }

@@ -98,7 +98,7 @@ def _arena(site: Site, _: NoParameters) -> Arena:
 
 def _leaderboard(site: Site, wanted: LeaderboardParameters) -> Board:
     if wanted.track and wanted.track not in site.tracks:
-        raise ValueError(f"track: there is none called {wanted.track!r}; there are {', '.join(site.tracks)}")
+        raise Missing(f"track: there is none called {wanted.track!r}; there are {', '.join(site.tracks)}")
     if wanted.game or wanted.topic:
         everything = site.board()
         for what, name, there in (
@@ -106,7 +106,7 @@ def _leaderboard(site: Site, wanted: LeaderboardParameters) -> Board:
             ("topic", wanted.topic, everything.topics),
         ):
             if name and name not in there:
-                raise ValueError(f"{what}: no finished match has {name!r}; there are {', '.join(there)}")
+                raise Missing(f"{what}: no finished match has {name!r}; there are {', '.join(there)}")
     return site.board(wanted.track, wanted.game, wanted.topic)
 
 
