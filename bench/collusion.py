@@ -102,7 +102,7 @@ class Case(NamedTuple):
 def _scored(players: int, questions: int, bribe: float) -> Case:
     return Case(
         f"{players} players, {questions} questions, scores",
-        f"+{bribe:g} points" if bribe else "honest",
+        f"+{bribe:g} point{'s' * (bribe > 1)}" if bribe else "honest",
         lambda rng: scores(rng, players, questions, bribe),
         of_ratings,
         bribe > 0,

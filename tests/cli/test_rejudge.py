@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,7 +49,21 @@ def test_a_panel_is_asked_and_the_ledger_holds(demo: Path) -> None:
     assert "house:0.99" in peerage("judges", *there)
 
 
-def test_what_cannot_be_is_told(demo: Path, tmp_path: Path) -> None:
+def test_what_may_cost_is_agreed_to_and_the_same_words_go_on(demo: Path, tmp_path: Path) -> None:
+    """A judge that is a program: its arguments are shown nowhere, and the plan is for judges alone."""
+    script = tmp_path / "judge.py"
+    script.write_text("""print('{"reason": "because", "verdict": "A"}')""", "utf-8")
+    judge = f"command:{shlex.quote(sys.executable)} {shlex.quote(str(script))}"
+    at = ["--dir", str(demo), "--to", str(tmp_path / "new"), "--judges", judge, "--max-matches", "2"]
+    said = peerage("rejudge", *at, code=2)
+    assert "4 calls, at unknown prices" in said
+    assert "`--yes` agrees beforehand" in said
+    said = peerage("rejudge", *at, "--yes")
+    assert "done: 2 matches, 2 of them now, in 4 calls" in said
+    assert "done: 2 matches, 0 of them now, in 0 calls" in peerage("rejudge", *at, "--yes")
+
+
+def test_what_cannot_be_is_told(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at = ["--dir", str(demo), "--to", str(tmp_path / "new")]
     assert "nothing was judged again here" in peerage("rejudge", *at, "--report", code=2)
     assert "--judges" in peerage("rejudge", *at, "--judges", "nobody:knows", code=2)
@@ -55,6 +71,10 @@ def test_what_cannot_be_is_told(demo: Path, tmp_path: Path) -> None:
     peerage("rejudge", *at, "--judges", "house:0.9", "--max-matches", "1")
     said = peerage("rejudge", *at, "--judges", "house:0.8", code=2)
     assert "its judges are house:0.9, and --judges says house:0.8" in said
+    alone = ["--dir", str(demo), "--to", str(tmp_path / "keyless")]
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert "OPENAI_API_KEY" in peerage("rejudge", *alone, "--judges", "openai:gpt-5-mini", code=2)
+    assert not (tmp_path / "keyless").exists()
     taken = ["--dir", str(demo), "--to", str(demo)]
     assert "is an arena of 'duel'" in peerage("rejudge", *taken, "--judges", "house:0.9", code=2)
     colors = tmp_path / "colors"

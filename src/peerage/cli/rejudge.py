@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,13 +51,16 @@ def rejudge(
     from peerage.cli.play import equipped
     from peerage.engine.rejudge import issue
     from peerage.ledger import open_ledger
-    from peerage.settings import rules_of
+    from peerage.settings import FILE_NAME, rules_of
 
     target, code = to or folder / INTO, 0
     with open_arena(folder, create=False) as source:
-        settings = _settings(source.settings, target, judges or (), report)
+        settings, text = _settings(source.settings, target, judges or (), report)
         if not report:
             equipped(settings, folder)
+        if text:
+            target.mkdir(parents=True, exist_ok=True)
+            (target / FILE_NAME).write_text(text, "utf-8")
         if budget is not None:
             limited = settings.budget.model_copy(update={"arena": budget})
             settings = settings.model_copy(update={"budget": limited})
@@ -77,8 +81,10 @@ def rejudge(
     raise typer.Exit(code)
 
 
-def _settings(source: ArenaSettings, target: Path, judges: Sequence[str], report: bool) -> ArenaSettings:
-    """The settings of the arena of rejudgements, which are written down when there are none yet."""
+def _settings(
+    source: ArenaSettings, target: Path, judges: Sequence[str], report: bool
+) -> tuple[ArenaSettings, str]:
+    """The settings of the arena of rejudgements, and the text to write them down with when there is none."""
     import yaml
 
     from peerage.engine.rejudge import rules_like
@@ -93,12 +99,15 @@ def _settings(source: ArenaSettings, target: Path, judges: Sequence[str], report
                 f"{path} is an arena of {settings.game!r}; `--to FOLDER` names another folder"
             )
         named = [player.name for player in settings.players]
-        if judges and list(judges) != named:
+        models = [player.model for player in settings.players]
+        if judges and any(
+            judge not in both for judge, *both in zip_longest(judges, named, models, fillvalue="")
+        ):
             raise SettingsError(
                 f"{path}: its judges are {', '.join(named)}, and --judges says {', '.join(judges)}. Leave "
                 "--judges out to go on with them, or name another folder with --to"
             )
-        return settings
+        return settings, ""
     if report or not judges:
         missing = "nothing was judged again here" if report else "name the new panel with --judges"
         raise SettingsError(f"{path} does not exist yet: {missing}; `peerage rejudge --help` says how")
@@ -118,10 +127,7 @@ def _settings(source: ArenaSettings, target: Path, judges: Sequence[str], report
         sort_keys=False,
         allow_unicode=True,
     )
-    settings = loads(text, "--judges")
-    target.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
-    return settings
+    return loads(text, "--judges"), text
 
 
 def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:

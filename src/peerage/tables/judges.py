@@ -1,8 +1,7 @@
 """The judges of an arena: how they agree, what they favour, how much their votes are worth.
 
 Everything follows from recorded outcomes and the lengths of recorded answers. A game whose panels leave
-ballots (`Outcome.detail["ballots"]`) has votes; one whose judges score leaves facts `{"scores": "judge",
-"judge": LABEL, "author": LABEL, "raw": {ITEM: SCORE}}`.
+ballots (`Outcome.detail["ballots"]`) has votes; one whose judges score leaves facts (`judging.scores.facts`).
 """
 
 from __future__ import annotations
@@ -38,6 +37,7 @@ from peerage.judging.preference import (
     positions,
 )
 from peerage.judging.residuals import of_ratings, of_votes
+from peerage.judging.scores import recorded
 from peerage.judging.statistics import JudgeStatistics, PanelRecord, judge_statistics, panel_record
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.match import Fixture, Outcome
@@ -51,8 +51,8 @@ ANSWER = "answer/"
 
 
 class Measure(Struct, frozen=True):
-    """One number about all judges together, with 95 % bounds where there are honest ones, None from fewer than
-    five units; `units` are the matches (or answers) that it rests on, `about` says what it is."""
+    """One number about all judges together, with 95 % bounds where there are honest ones; None from fewer
+    than five units. `units` are the matches (or answers) that it rests on, `about` says what it is."""
 
     measure: str
     value: float | None
@@ -188,14 +188,13 @@ def _scores(fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]) -> Ite
     """The scores that judges gave; an item is named QUESTION/LABEL, with more after it where one author
     answered a question more than once."""
     players = {seat.label: seat.player for seat in fixture.all_seats()}
-    for fact in outcome.facts:
-        if fact.get("scores") != "judge":
-            continue
-        judge, author = players[fact["judge"]], players[fact["author"]]
-        for item, raw in fact["raw"].items():
-            question, _, more = item.partition(f"/{fact['author']}")
-            contest = f"{fixture.number}/{question}{more}"
-            yield Mark(judge, author, contest, raw, chars.get(f"{fact['author']}/{question}{more}"))
+    for grade in recorded(outcome, "judge"):
+        question, _, more = grade.item.partition(f"/{grade.author}")
+        contest = f"{question}{more}"
+        length = chars.get(f"{grade.author}/{contest}")
+        yield Mark(
+            players[grade.judge], players[grade.author], f"{fixture.number}/{contest}", grade.raw, length
+        )
 
 
 # ----------------------------------------------------------------------------------- all judges together
