@@ -26,6 +26,7 @@ class Document(StrEnum):
     csv = "csv"
     cob = "cob"
     valyrian = "valyrian"
+    outside = "outside"
 
 
 class Report(StrEnum):
@@ -96,8 +97,8 @@ def export(
 
     jsonl and json hold one self-contained document a match, every reply included; csv is one line per match
     and contestant; cob is the data.json of the Color Obfuscation Benchmark. valyrian writes the files of the
-    Valyrian Games (games/, game_history.json, leaderboard.json) into the folder --to. What is sealed is
-    redacted.
+    Valyrian Games (games/, game_history.json, leaderboard.json) into the folder --to; outside the imported
+    results, one a line with its source, as `peerage rate` reads them. What is sealed is redacted.
     """
     import sys
 
@@ -118,6 +119,10 @@ def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
         from peerage.ledger.cob import battles, write_battles
 
         return write_battles(battles(ledger))
+    if shape is Document.outside:
+        from peerage.ledger.outside import lines
+
+        return lines(ledger)
     from peerage.ledger.export import export as pieces
 
     return pieces(ledger, shape.value)  # type: ignore[arg-type]

@@ -152,6 +152,7 @@ class Part(StrEnum):
     judges = "judges"
     authors = "authors"
     readings = "readings"
+    outside = "outside"
 
 
 def stats(
@@ -194,6 +195,7 @@ _HEADINGS = {
     "judges": "Judges",
     "authors": "Authors",
     "readings": "Readings: where a game's rules leave room, the table under each of them",
+    "outside": "Outside results: imported, not played here",
 }
 _STATS = {
     "players": [
@@ -231,6 +233,13 @@ _STATS = {
         Column("approved", ">Approved", whole),
         Column("approval", ">Mean approval", percent),
         Column("turns_lost", ">Turns lost", whole),
+    ],
+    "outside": [
+        Column("source", "Source"),
+        Column("layout", "Format"),
+        Column("results", ">Results", whole),
+        Column("players", ">Players", whole),
+        Column("sha256", "SHA-256", str, 1),
     ],
     "readings": [
         Column("reading", "Reading"),

@@ -243,6 +243,12 @@ def rows(ledger: Ledger) -> Iterator[dict[str, Any]]:
             yield mark | result | when
 
 
+def lines(ledger: Ledger) -> Iterator[str]:
+    """`rows` as JSON lines."""
+    for row in rows(ledger):
+        yield f"{msgspec.json.encode(row).decode()}\n"
+
+
 def _results(data: Battles | Played) -> Iterator[dict[str, Any]]:
     names = data.names
     if isinstance(data, Played):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account
 from peerage.ledger.outside import Source, read, sources
@@ -144,16 +145,24 @@ def noted(found: list[Source], *, counted: bool) -> tuple[str, ...]:
     return (f"{total:,} outside results, not played here: {', '.join(named[:5])}{more}",)
 
 
-def rows(ledger: Ledger) -> Iterator[dict[str, Any]]:
-    """The sources, as rows of a table."""
-    for source in sources(ledger):
-        yield {
-            "source": source.name,
-            "layout": source.layout,
-            "results": source.results,
-            "players": len(source.players),
-            "sha256": source.sha256,
-        }
+class SourceStats(Struct, frozen=True):
+    """A file of outside results; `players` and `results` are counted, `sha256` is that of its bytes."""
+
+    source: str
+    layout: str
+    results: int
+    players: int
+    sha256: str
+
+
+def listed(ledger: Ledger) -> tuple[SourceStats, ...]:
+    """Every source, in the order in which they were imported."""
+    return tuple(
+        [
+            SourceStats(one.name, one.layout, one.results, len(one.players), one.sha256)
+            for one in sources(ledger)
+        ]
+    )
 
 
 _NOBODY: Ints = np.empty(0, np.int64)

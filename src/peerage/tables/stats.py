@@ -22,6 +22,7 @@ from peerage.match import Fixture, Outcome
 from peerage.protocol import SANDBOX, AnyKind, Role, Unusable
 from peerage.settings import ArenaSettings
 from peerage.standings import DONE, elo_settings, pinned_rating
+from peerage.tables.outside import SourceStats, listed
 from peerage.tables.readings import Readings, ReadingStats
 
 
@@ -89,7 +90,8 @@ class AuthorStats(Struct, frozen=True):
 
 class Stats(Struct, frozen=True):
     """All statistics of an arena; `voids` counts void matches by reason, `readings` are tables under each
-    reading of its game, one after another (none where the game has but one)."""
+    reading of its game, one after another (none where the game has but one), `outside` the imported results
+    by source."""
 
     matches: int
     voids: dict[str, int]
@@ -97,6 +99,7 @@ class Stats(Struct, frozen=True):
     judges: tuple[JudgeStats, ...]
     authors: tuple[AuthorStats, ...]
     readings: tuple[ReadingStats, ...]
+    outside: tuple[SourceStats, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -159,6 +162,7 @@ class _Count:
             tuple([self._judge(name, found) for name, found in judged.items()]),
             tuple([_author(name, self._authors[name]) for name in sorted(self._authors)]),
             self._readings.rows(elo_settings(pinned_rating(self._ledger.meta(), self._settings.rating))),
+            listed(self._ledger),
         )
 
     def _panels(self) -> Iterator[PanelRecord]:
