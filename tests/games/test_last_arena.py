@@ -54,9 +54,9 @@ def test_one_item_a_call_asks_as_often_as_the_rules_say() -> None:
     assert len(keys(played, "rate")) == 4 * 9
     assert len(keys(played, "answer")) == 4 * 12
     assert len(keys(played, "judge")) == 4 * 36
-    batched = tournament(ratings_per_call=5, judgements_per_call=9)
+    batched = tournament(ratings_per_call=5, judgements_per_call=8)
     assert len(keys(batched, "rate")) == 4 * 2
-    assert len(keys(batched, "judge")) == 4 * 4
+    assert len(keys(batched, "judge")) == 4 * 5
 
 
 def test_nobody_rates_its_own_question_or_judges_its_own_answer() -> None:
@@ -311,6 +311,7 @@ def test_presets_give_way_to_what_is_stated() -> None:
         ({"answer_budgets": [100, 50]}, "the smallest first"),
         ({"categories": ["math", "Math"]}, "stands twice"),
         ({"preset": "originall"}, "preset"),
+        ({"judgements_per_call": 20, "judge_limit": {"max_tokens": 100}}, "set it to 8, or raise"),
         ({"drop": 1}, "drop"),
         ({"seats": 1}, "seats"),
     ],

@@ -31,6 +31,10 @@ class VotesRefused(Exception):
     """A file of votes cannot be entered; the message says why and what to do."""
 
 
+class NothingToDraw(Exception):
+    """A tournament lacks what was to be drawn; the message says what would be needed."""
+
+
 class Part(StrEnum):
     """Which table."""
 
@@ -208,17 +212,16 @@ def plot(
     """Draw what more tokens are worth, as an SVG file."""
     from peerage.tables.tournament import tournament
 
-    with drawing():
-        from peerage.site.charts import picture, scaling
-
     with _opened(folder) as arena:
         found = tournament(arena.ledger, number)
     if not found.scaling:
-        raise VotesRefused(
+        raise NothingToDraw(
             f"tournament {found.number} was played under one token limit; set `answer_budgets` for several"
         )
-    with drawing():  # what draws is imported when it is needed
-        drawn = picture(scaling(found.as_dict()["scaling"]))
+    with drawing():  # the library is imported when it draws
+        from peerage.site.scaling import svg
+
+        drawn = svg(found.as_dict()["scaling"])
     file.write_text(drawn, "utf-8")
     typer.echo(f"{file}: scores under {len({row.max_tokens for row in found.scaling})} token limits")
 
@@ -247,7 +250,7 @@ def page(
         exhibits = drawn(match, answers(arena.ledger, match), sample, seed)
         title = f"{arena.settings.name}: tournament {match.number}"
     if not exhibits:
-        raise VotesRefused(f"tournament {match.number} has no answers that could be shown")
+        raise NothingToDraw(f"tournament {match.number} has no answers that could be shown")
     file.write_bytes(made(match, exhibits, title))
     typer.echo(f"{file}: {sum(len(one.answers) for one in exhibits)} answers to {len(exhibits)} questions")
 

@@ -157,7 +157,8 @@ class LastArenaRules(_Section):
         0.0,
         ge=0,
         le=100,
-        description="Points between a player whose questions have nothing in common and one whose are all alike.",
+        description="Points between a player whose questions have nothing in common and one whose questions "
+        "are all alike.",
     )
     max_void: Share = Field(
         0.05, description="Share of a player's answers that may be lost to its provider before all is void."
@@ -197,6 +198,21 @@ class LastArenaRules(_Section):
         if twice:
             raise ValueError(f"the category {twice[0]!r} stands twice; list it once")
         return value
+
+    @model_validator(mode="after")
+    def _fitting(self) -> LastArenaRules:
+        for what, per_call, limit in (
+            ("ratings_per_call", self.ratings_per_call, self.rating_limit),
+            ("judgements_per_call", self.judgements_per_call, self.judge_limit),
+        ):
+            least = per_call * _SCORE_TOKENS
+            if per_call > 1 and least > limit.max_tokens:
+                raise ValueError(
+                    f"{what} is {per_call}, which takes some {least} tokens, and a reply may have "
+                    f"{limit.max_tokens}; set it to {max(1, limit.max_tokens // _SCORE_TOKENS)}, or raise "
+                    "max_tokens"
+                )
+        return self
 
     def wanted(self) -> tuple[Wanted, ...]:
         """What each player writes."""
@@ -264,6 +280,7 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     return laid
 
 
+_SCORE_TOKENS = 12  # of one item's score in a list, without a reason
 _FENCE = 160  # bytes of a quote's two markers and what stands around it, generously
 _SMALL = 4_000  # bytes of all the short fills of a prompt and of its format, generously
 _CHAR = 4  # bytes of a character in UTF-8, at most

@@ -94,7 +94,8 @@ def scored(
         return f"{given[0]:g}/10"
     reason = f"It {CLEAR_REASONS[draws[6] % len(CLEAR_REASONS)]}."
     entries: list[dict[str, Any]] = [
-        ({"reason": reason} if explain else {}) | dict.fromkeys(criteria, one) for one in given
+        ({"reason": reason if one in (0, MOST) else ""} if explain else {}) | dict.fromkeys(criteria, one)
+        for one in given
     ]
     if many:
         return dumps({"scores": [{"item": at, **entry} for at, entry in enumerate(entries, 1)]})

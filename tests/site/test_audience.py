@@ -1,0 +1,83 @@
+"""The page for an audience: blind, self-contained, and nothing on it but text."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+from peerage.site.audience import page, sample
+from peerage.tables.tournament import Played, token, tokens
+
+QUESTIONS = ("Why do cats purr?", "Is lying ever kind?", "<script>alert(1)</script> & why?")
+MATCH = Played(
+    7,
+    {"A": "openai:secret", "B": "other:secret", "C": "third:secret"},
+    "",
+    {
+        "questions": [
+            {"id": f"{label}-1", "text": text} for label, text in zip("ABC", QUESTIONS, strict=True)
+        ],
+        "answers": {f"{question}-1/{label}": [5, 1, 2] for question in "ABC" for label in "ABC"},
+    },
+    "ab" * 32,
+)
+EVIL = "\u202e<img src=x onerror=alert(1)>"
+TEXTS = {answer: f"{answer[-1].lower()} says {EVIL}" for answer in MATCH.detail["answers"]}
+
+
+class Elements(HTMLParser):
+    def __init__(self, body: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(body)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_whole_questions_are_drawn_so_that_everybody_is_shown_as_often() -> None:
+    for count, questions in ((1, 1), (3, 1), (5, 1), (6, 2), (100, 3)):
+        shown = sample(MATCH, TEXTS, count, 1)
+        assert len(shown) == questions
+        assert all(len(one.answers) == 3 for one in shown)
+    assert sample(MATCH, TEXTS, 3, 1) == sample(MATCH, TEXTS, 3, 1)
+    drawn = {sample(MATCH, TEXTS, 3, seed)[0].question for seed in range(20)}
+    assert drawn == set(QUESTIONS)
+
+
+def test_answers_that_nobody_could_judge_are_not_shown() -> None:
+    some = {answer: text for answer, text in TEXTS.items() if answer[0] != "A" and not answer.endswith("/C")}
+    shown = sample(MATCH, some, 100, 1)
+    assert sorted(len(one.answers) for one in shown) == [2, 2]
+    assert sample(MATCH, {}, 100, 1) == []
+
+
+def test_the_page_tells_nobody_who_wrote_what() -> None:
+    body = page(MATCH, sample(MATCH, TEXTS, 100, 3), "An arena").decode()
+    assert "secret" not in body
+    assert not re.search(r"[ABC]-1", body)
+    fields = {attrs["name"] for tag, attrs in Elements(body).found if tag == "input"}
+    assert fields == set(tokens(MATCH))
+    assert token(MATCH, "A-1/B") in fields
+
+
+def test_what_models_wrote_is_text_and_the_policy_allows_nothing_else() -> None:
+    body = page(MATCH, sample(MATCH, TEXTS, 100, 3), "<b>An arena</b>").decode()
+    assert "\u202e" not in body
+    tags = [tag for tag, _ in Elements(body).found]
+    assert tags.count("script") == tags.count("style") == 1
+    assert "img" not in tags
+    assert "b" not in tags
+    assert not any(name.startswith("on") for _, attrs in Elements(body).found for name in attrs)
+    policy = next(attrs["content"] for tag, attrs in Elements(body).found if "http-equiv" in attrs)
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    assert not re.search(r"(?:src|href)=", body.replace("img src=x", ""))
+
+
+def test_the_page_saves_what_is_read() -> None:
+    body = page(MATCH, sample(MATCH, TEXTS, 3, 1), "An arena").decode()
+    assert "JSON.stringify({ match: Number(match), record, voter, scores })" in body
+    attributes = next(attrs for tag, attrs in Elements(body).found if tag == "body")
+    assert attributes == {"data-match": "7", "data-record": MATCH.record}
