@@ -12,7 +12,7 @@ from peerage.arena import open_arena
 from peerage.ledger import LedgerError
 from peerage.ledger.store import Summary
 from peerage.match import Totals
-from peerage.standings import Standings, elo_settings
+from peerage.standings import Skill, Standings, elo_settings
 from tests.engine.arenas import play, write_arena
 
 
@@ -47,7 +47,7 @@ def test_a_void_match_counts_as_void_and_costs_all_the_same() -> None:
 
 
 def test_a_snapshot_reads_back() -> None:
-    standings = Standings(3, ("a", "b"), (1500.1, 1499.9), (1.0, 2.0))
+    standings = Standings(3, ("a", "b"), (1500.1, 1499.9), (1.0, 2.0), {"c": Skill(26.5, 2.25)})
     accounts = {"a": Account(1, wins=1, cost_nano=7), "b": NOTHING}
     found = read_snapshot(snapshot_body(standings, accounts))
     assert found is not None

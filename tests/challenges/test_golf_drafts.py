@@ -115,6 +115,12 @@ def test_a_draft_that_does_not_stand_gives_the_turn_to_the_next_author(bad: str 
     assert not any(step.ask.role == "contestant" for step in played.steps)
 
 
+def test_a_program_that_never_ends_is_run_once() -> None:
+    played = golf(draft(generator="1/0"), draft(solution="1/0"))
+    assert [run.key for run, _ in played.runs if run.key.startswith("task/1")] == ["task/1/input/1"]
+    assert [run.key for run, _ in played.runs if "task/2/output" in run.key] == ["task/2/output/1"]
+
+
 def test_a_task_that_nobody_solves_counts_for_nothing() -> None:
     played = golf(draft(), program="print('?')")
     assert played.outcome.void == "unsolved"

@@ -142,37 +142,41 @@ def _proof(key: str, draft: Drafted, seeds: Sequence[int], rules: DraftRules) ->
             seconds=rules.seconds,
         )
 
-    made: list[Reply] = yield [
-        run(f"input/{at}", draft.generator, str(seed)) for at, seed in enumerate(seeds, 1)
-    ]
-    for reply in made:
-        problem = _problem("generator", reply.value, INPUT_CHARS)
-        if problem or not reply.value.stdout.strip():
-            return problem or "the generator printed nothing"
-    inputs = list(dict.fromkeys(reply.value.stdout.rstrip() for reply in made))[
-        : rules.examples + rules.tests
-    ]
+    generated = [run(f"input/{at}", draft.generator, str(seed)) for at, seed in enumerate(seeds, 1)]
+    made = yield from _printed("generator", generated, INPUT_CHARS)
+    if isinstance(made, str):
+        return made
+    if not all(made):
+        return "the generator printed nothing"
+    inputs = list(dict.fromkeys(made))[: rules.examples + rules.tests]
     if len(inputs) < rules.examples + rules.tests:
         return f"the generator made only {len(inputs)} different inputs"
-    answered: list[Reply] = yield [
-        run(f"output/{at}", draft.solution, one) for at, one in enumerate(inputs, 1)
-    ]
-    for reply in answered:
-        problem = _problem("solution", reply.value, OUTPUT_CHARS)
-        if problem:
-            return problem
-    tests = [(one, reply.value.stdout.rstrip()) for one, reply in zip(inputs, answered, strict=True)]
-    if len({wanted for _, wanted in tests[rules.examples :]}) < 2:
+    solved = [run(f"output/{at}", draft.solution, one) for at, one in enumerate(inputs, 1)]
+    answers = yield from _printed("solution", solved, OUTPUT_CHARS)
+    if isinstance(answers, str):
+        return answers
+    if len(set(answers[rules.examples :])) < 2:
         return "the solution answers every hidden test alike"
-    return tests
+    return list(zip(inputs, answers, strict=True))
 
 
-def _problem(what: str, ran: Ran, most: int) -> str:
-    """What is wrong with a run of the author's; empty when nothing is."""
-    if ran.status != "ok":
-        return f"the {what} ended with {ran.status}"
-    size = len(ran.stdout.rstrip())
-    return f"the {what} printed {size} characters; at most {most} are allowed" if size > most else ""
+def _printed(what: str, runs: Sequence[Run], most: int) -> Steps[list[str] | str]:
+    """What each of the author's runs printed, or what is wrong with one.
+
+    The first one runs alone: a program that never ends uses up its limit once.
+    """
+    printed: list[str] = []
+    for some in (runs[:1], runs[1:]):
+        replies: list[Reply] = yield some
+        for reply in replies:
+            ran: Ran = reply.value
+            text = ran.stdout.rstrip()
+            if ran.status != "ok":
+                return f"the {what} ended with {ran.status}"
+            if len(text) > most:
+                return f"the {what} printed {len(text)} characters; at most {most} are allowed"
+            printed.append(text)
+    return printed
 
 
 # --------------------------------------------------------------------------- what house players write
