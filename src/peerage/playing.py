@@ -30,7 +30,7 @@ from peerage.engine.runner import Runner
 from peerage.games import GAMES
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.store import Batch, Summary
-from peerage.match import MatchRecord, Outcome
+from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.players import open_client
 from peerage.players.client import Client, PlayerError
 from peerage.players.keys import environment
@@ -67,7 +67,7 @@ async def play(
             lines = await _open_lines(folder, settings, stack, clients)
             _check_budget(settings, lines)
             _register(ledger, lines)
-            programs = await _programs(settings, stack)
+            programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
             runner = Runner(
                 settings,
                 GAMES[settings.game],
@@ -123,9 +123,14 @@ async def _open_lines(
     return lines
 
 
-async def _programs(settings: ArenaSettings, stack: AsyncExitStack) -> Programs | None:
-    """The sandbox, where the game needs one."""
-    if not GAMES[settings.game].sandbox:
+async def _programs(
+    settings: ArenaSettings, pending: Sequence[Fixture], stack: AsyncExitStack
+) -> Programs | None:
+    """The sandbox, where the game needs one, by today's rules or by those of a match that waits."""
+    spec = GAMES[settings.game]
+    playable = [one for one in pending if (one.game, one.version) == (spec.name, spec.version)]
+    rules = [rules_of(settings), *[spec.rules.model_validate(one.settings) for one in playable]]
+    if not (spec.sandbox and any(map(spec.runs, rules))):
         return None
     from peerage.engine.programs import opened
     from peerage.sandbox.program import SandboxUnavailable

@@ -187,7 +187,7 @@ def test_the_same_challenge_twice_is_one() -> None:
                 for text in ("1 - 2", "1 − 2", "1 + 2", "1 2", "12", "1²", "1.2", "(1) 2", "1! 2")
             }
         )
-        == 8
+        == 9
     )
 
 

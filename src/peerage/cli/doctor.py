@@ -26,7 +26,15 @@ from peerage.players import checks
 from peerage.players.keys import PROVIDERS, environment, found_keys
 from peerage.players.prices import price_of
 from peerage.sandbox import image
-from peerage.settings import FILE_NAME, ArenaSettings, PlayerSettings, SettingsError, enough_players, load
+from peerage.settings import (
+    FILE_NAME,
+    ArenaSettings,
+    PlayerSettings,
+    SettingsError,
+    enough_players,
+    load,
+    rules_of,
+)
 
 MARKS = {"ok": "✓", "unused": "·", "warning": "!", "broken": "✗"}
 ROOM_BYTES = 1_000_000_000
@@ -229,8 +237,9 @@ def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
 def _sandbox(settings: ArenaSettings) -> Iterator[Finding]:
     """Whether a game that runs programs finds what it needs; `peerage sandbox check` tries it for real."""
     try:
-        needed = GAMES[settings.game].sandbox
-    except ImportError:  # told with the arena
+        spec = GAMES[settings.game]
+        needed = spec.sandbox and spec.runs(rules_of(settings))
+    except (ImportError, SettingsError):  # told with the arena
         return
     if not needed:
         return

@@ -91,13 +91,13 @@ class GameSpec(Generic[Rules]):
     for match `number` (plain JSON: a topic, a prompt) from the arena's seed; `bounds(rules, fixture)` every
     call it may make. `version` changes whenever the same replies could give another outcome or other
     requests. `rating` holds the keys of the arena's `rating:` section whose default is another in this game.
-    `sandbox` says that it yields `Run`; an arena then does not start without a sandbox. `seats(rules)` is how
-    many contestants a match has when enough players are there; `kin(rules)` whether two of one family may
-    meet in a match of two. `memory(rules)` is a fresh memory of a game that keeps one, and draws in place of
-    `draw`; `stream` the amendments that it reads. A match whose `drawn` holds a `secret` is sealed: its
-    replies and programs stand on record as `sealing` describes. `tracks` are the ratings it feeds, the one
-    that its leaderboard shows first. `demo` is how many matches tell the players of its demo apart, in well
-    under a minute.
+    `sandbox` says that it yields `Run`, `runs(rules)` whether under these rules; an arena then does not start
+    without a sandbox. `seats(rules)` is how many contestants a match has when enough players are there;
+    `kin(rules)` whether two of one family may meet in a match of two. `memory(rules)` is a fresh memory of a
+    game that keeps one, and draws in place of `draw`; `stream` the amendments that it reads. A match whose
+    `drawn` holds a `secret` is sealed: its replies and programs stand on record as `sealing` describes.
+    `tracks` are the ratings it feeds, the one that its leaderboard shows first. `demo` is how many matches
+    tell the players of its demo apart, in well under a minute.
     """
 
     name: str
@@ -111,6 +111,7 @@ class GameSpec(Generic[Rules]):
     bounds: Callable[[Rules, Fixture], tuple[CallBound, ...]]
     rating: Mapping[str, Any] = field(default_factory=dict)
     sandbox: bool = False
+    runs: Callable[[Rules], bool] = lambda rules: True
     seats: Callable[[Rules], int] = lambda rules: 2
     kin: Callable[[Rules], bool] = lambda rules: True
     tracks: tuple[str, ...] = ("bt", "raw", "cost")

@@ -1,0 +1,274 @@
+"""`peerage challenges` on a played arena: the pool, what is said about it later, and who may see what."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.engine.arenas import house, play
+from typer.testing import CliRunner, Result
+
+from peerage.cli.main import app
+from peerage.ledger import open_ledger
+from peerage.ledger.verify import verify
+from peerage.tables.challenges import amended, match_points
+
+cli = CliRunner()
+MATCHES = 24
+RULES = {"seats": 3, "proof": "blind", "attempts": 1, "least_attempts": 4}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An arena of blind proofs: it needs no sandbox to have run anything."""
+    folder = tmp_path_factory.mktemp("exchange")
+    settings = {
+        "game": "challenge-exchange",
+        "seed": 3,
+        "players": house(6),
+        "rules": RULES,
+        "pairing": {"window": 2},
+    }
+    (folder / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")
+    play(folder, MATCHES)
+    return folder
+
+
+@pytest.fixture
+def folder(played: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(played, tmp_path / "arena"))
+
+
+@pytest.fixture
+def say(folder: Path) -> Callable[..., Result]:
+    def invoke(*words: str) -> Result:
+        found = cli.invoke(app, [*words, "--dir", str(folder)])
+        assert found.exit_code == 0, found.output
+        return found
+
+    return invoke
+
+
+def listed(say: Callable[..., Result], *more: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(say("challenges", "list", "--format", "json", *more).stdout)
+    return found
+
+
+def most_tried(say: Callable[..., Result]) -> dict[str, Any]:
+    return max(listed(say), key=lambda row: row["attempts"])
+
+
+def test_the_pool_is_listed_and_answers_stay_sealed(say: Callable[..., Result]) -> None:
+    rows = listed(say)
+    assert len(rows) > MATCHES
+    assert {row["reference_answer"] for row in rows} == {None}
+    assert all(isinstance(row["reference_answer"], int) for row in listed(say, "--answers"))
+    tried = [row for row in rows if row["attempts"]]
+    assert all(row["difficulty"] is not None and row["discrimination"] > 0 for row in tried)
+    assert max(row["attempts"] for row in rows) > RULES["seats"], "none came back in a later match"
+    assert "Description" in say("challenges", "list").stdout
+
+
+def test_one_is_shown_by_the_beginning_of_its_id(say: Callable[..., Result]) -> None:
+    row = most_tried(say)
+    name = row["challenge_id"]
+    found = json.loads(say("challenges", "show", name[:10], "--json").stdout)
+    assert len([one for one in found["history"] if not one["own_challenge"]]) == row["attempts"]
+    assert {one["submitted_answer"] for one in found["history"]} == {None}
+    answer = next(one for one in listed(say, "--answers") if one["challenge_id"] == name)["reference_answer"]
+    assert f"answer: {answer};" in say("challenges", "show", name, "--answers").stdout
+    assert "answer: sealed" in say("challenges", "show", name).stdout
+
+
+def test_a_flag_takes_a_challenge_out_of_play(say: Callable[..., Result], folder: Path) -> None:
+    in_use = [row["challenge_id"] for row in listed(say) if row["state"] == "in use"]
+    for name in in_use:
+        say("challenges", "flag", name, "ambiguous", "--reason", "two readings")
+    flagged = {row["challenge_id"]: row for row in listed(say)}[in_use[0]]
+    assert (flagged["state"], flagged["flags"], flagged["reason"]) == (
+        "flagged",
+        ["ambiguous"],
+        "two readings",
+    )
+    issued = open_ledger("sqlite:///arena.db", folder, create=False)
+    last = issued.heads()[0]
+    issued.close()
+    play(folder, last + 2)
+    ledger = open_ledger("sqlite:///arena.db", folder, create=False)
+    drawn = [json.loads(row.body)["drawn"]["challenges"] for row in ledger.fixtures(last + 1, last + 1)]
+    ledger.close()
+    assert drawn == [[]]
+
+
+def test_a_withdrawn_challenge_counts_for_nobody(say: Callable[..., Result], folder: Path) -> None:
+    before = json.loads(say("leaderboard", "--track", "points", "--format", "json").stdout)
+    name = most_tried(say)["challenge_id"]
+    history = json.loads(say("challenges", "show", name, "--json").stdout)["history"]
+    said = say("challenges", "withdraw", name, "--reason", "wrong").stdout
+    assert f"{len(history)} attempts in {len({one['match'] for one in history})} matches" in said
+    after = json.loads(say("leaderboard", "--track", "points", "--format", "json").stdout)
+    lost = {row["player"]: 0.0 for row in before}
+    for one in history:
+        lost[one["llm_id"]] += one["points"]
+    was = {row["player"]: row["rating"] for row in before}
+    assert {row["player"]: row["rating"] for row in after} == pytest.approx(
+        {player: was[player] - lost[player] for player in was}
+    )
+    ledger = open_ledger("sqlite:///arena.db", folder, create=False)
+    points = match_points(ledger)
+    for row in amended(ledger):
+        if row.scores:
+            best = max(points[row.number])
+            assert [score == max(row.scores) for score in row.scores] == [
+                one == best for one in points[row.number]
+            ]
+    ledger.close()
+    assert "whole:" in say("verify").stdout
+    assert "all follows" in say("replay").stdout
+
+
+def test_a_match_of_withdrawn_challenges_alone_is_void(say: Callable[..., Result], folder: Path) -> None:
+    ledger = open_ledger("sqlite:///arena.db", folder, create=False)
+    record = json.loads(next(ledger.records(1, 1)).body)
+    ledger.close()
+    for name in {one["challenge_id"] for one in record["outcome"]["detail"]["attempts"]}:
+        say("challenges", "withdraw", name)
+    again = open_ledger("sqlite:///arena.db", folder, create=False)
+    first = next(iter(amended(again)))
+    again.close()
+    assert (first.status, first.scores) == ("withdrawn", ())
+    rows = json.loads(say("leaderboard", "--format", "json").stdout)
+    assert sum(row["void"] for row in rows) >= RULES["seats"]
+
+
+def test_a_redacted_copy_gives_the_same_head_and_no_answer(
+    say: Callable[..., Result], folder: Path, tmp_path: Path
+) -> None:
+    name = most_tried(say)["challenge_id"]
+    say("challenges", "retire", name, "--reason", "published")
+    shown = tmp_path / "shown"
+    shown.mkdir()
+    say("challenges", "redact", str(shown / "arena.db"))
+    whole = open_ledger("sqlite:///arena.db", folder, create=False)
+    redacted = open_ledger("sqlite:///arena.db", shown, create=False)
+    report = verify(redacted)
+    assert report.ok, report.problems
+    assert (report.head, report.streams) == (verify(whole).head, verify(whole).streams)
+    assert "secret" not in redacted.meta()
+    whole.close()
+    redacted.close()
+    shutil.copy(folder / "arena.yaml", shown)
+    rows = json.loads(
+        cli.invoke(app, ["challenges", "list", "--answers", "--format", "json", "--dir", str(shown)]).stdout
+    )
+    opened = [row["challenge_id"] for row in rows if row["reference_answer"] is not None]
+    assert opened == [name], "only the retired one is disclosed"
+    replayed = cli.invoke(app, ["replay", "--dir", str(shown)])
+    assert (replayed.exit_code, "not recomputable here" in replayed.stdout) == (0, True)
+    match = cli.invoke(app, ["match", "1", "--full", "--dir", str(shown)])
+    assert match.exit_code == 0
+    assert "(sealed)" in match.stdout
+
+
+def test_exports_are_redacted_until_a_challenge_retires(say: Callable[..., Result]) -> None:
+    def keys() -> list[str]:
+        found = [json.loads(line) for line in say("export").stdout.splitlines()]
+        return [
+            exchange["key"]
+            for document in found
+            for exchange in document["exchanges"]
+            if "sealed" not in json.dumps(exchange["reply"]["text"])
+        ]
+
+    assert keys() == []
+    assert '"salt"' not in say("export").stdout
+    name = most_tried(say)["challenge_id"]
+    tried = len(json.loads(say("challenges", "show", name, "--json").stdout)["history"])
+    say("challenges", "retire", name)
+    assert len([key for key in keys() if key.startswith("solve/")]) >= tried
+
+
+def test_a_pool_moves_to_another_arena(say: Callable[..., Result], folder: Path, tmp_path: Path) -> None:
+    sealed = tmp_path / "sealed.jsonl"
+    sealed.write_text(say("challenges", "export").stdout, "utf-8")
+    opened = tmp_path / "opened.jsonl"
+    opened.write_text(say("challenges", "export", "--answers").stdout, "utf-8")
+    other = ["--dir", str(tmp_path / "other")]
+    (tmp_path / "other").mkdir()
+    shutil.copy(folder / "arena.yaml", tmp_path / "other")
+    refused = cli.invoke(app, ["challenges", "import", str(sealed), *other])
+    assert refused.exit_code == 1
+    assert "row 1: reference_answer" in refused.stderr
+    count = len(listed(say))
+    entered = cli.invoke(app, ["challenges", "import", str(opened), *other])
+    assert entered.stdout == f"{count} challenges entered, 0 were there already\n"
+    again = cli.invoke(app, ["challenges", "import", str(opened), *other])
+    assert again.stdout == f"0 challenges entered, {count} were there already\n"
+    play(tmp_path / "other", 1)
+    ledger = open_ledger("sqlite:///arena.db", tmp_path / "other", create=False)
+    drawn = json.loads(next(ledger.fixtures(1, 1)).body)["drawn"]["challenges"]
+    assert len(drawn) == 4
+    assert verify(ledger).ok
+    ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("record", "complaint"),
+    [
+        ({"author_llm": "a", "description": "d", "reference_answer": "42."}, "reference_answer"),
+        ({"author_llm": "a", "description": "d", "reference_answer": 1.5}, "reference_answer"),
+        ({"author_llm": "a", "description": " ", "reference_answer": 1}, "description"),
+        ({"author_llm": "a", "description": "d\u202ee", "reference_answer": 1}, "description"),
+        ({"description": "d", "reference_answer": 1}, "author_llm"),
+    ],
+)
+def test_a_record_that_is_none_is_named_and_nothing_is_entered(
+    record: dict[str, Any], complaint: str, folder: Path, tmp_path: Path, say: Callable[..., Result]
+) -> None:
+    file = tmp_path / "pool.jsonl"
+    good = {"author_llm": "a", "description": "a good one", "reference_answer": 1}
+    file.write_text(json.dumps(good) + "\n" + json.dumps(record) + "\n", "utf-8")
+    count = len(listed(say))
+    found = cli.invoke(app, ["challenges", "import", str(file), "--dir", str(folder)])
+    assert found.exit_code == 1
+    assert "pool.jsonl, row 2" in found.stderr
+    assert complaint in found.stderr
+    assert len(listed(say)) == count
+
+
+def test_unknown_ids_are_told(folder: Path) -> None:
+    for words in (["show", "zz"], ["flag", "zz", "leaked"], ["withdraw", "zz"], ["retire", "zz"]):
+        found = cli.invoke(app, ["challenges", *words, "--dir", str(folder)])
+        assert found.exit_code == 1
+        assert "no challenge of the" in found.stderr
+    assert (
+        "have an id that begins with"
+        in cli.invoke(app, ["challenges", "show", "", "--dir", str(folder)]).stderr
+    )
+
+
+def test_the_valyrian_layout_reads_back_to_the_same_table(say: Callable[..., Result], tmp_path: Path) -> None:
+    say("challenges", "withdraw", most_tried(say)["challenge_id"])
+    to = tmp_path / "valyrian"
+    say("export", "--format", "valyrian", "--to", str(to))
+    table = json.loads((to / "leaderboard.json").read_text("utf-8"))["models"]
+    history = json.loads((to / "game_history.json").read_text("utf-8"))
+    assert len(list((to / "games").iterdir())) == len(history)
+    for source in (to, to / "games", to / "game_history.json"):
+        rated = cli.invoke(app, ["rate", str(source), "--format", "valyrian", "--output", "json"])
+        assert rated.exit_code == 0, rated.output
+        rows = {row["player"]: row for row in json.loads(rated.stdout)}
+        assert {name: (row["mu"], row["sigma"]) for name, row in rows.items()} == {
+            one["name"]: (one["mu"], one["sigma"]) for one in table
+        }
+    first = json.loads(next(iter(sorted((to / "games").iterdir()))).read_text("utf-8"))
+    assert set(first["additional_info"]["attempts"][0]) == {
+        *("llm_id", "challenge_id", "submitted_answer", "result", "own_challenge", "points")
+    }
+    challenges = first["additional_info"]["challenges"]
+    assert set(challenges[0]) == {"challenge_id", "author_llm", "description", "reference_answer"}
+    assert {one["reference_answer"] for one in challenges} == {None}
+    assert cli.invoke(app, ["export", "--format", "valyrian"]).exit_code == 2
