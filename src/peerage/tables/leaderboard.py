@@ -223,7 +223,7 @@ def _row(
 ) -> Row:
     notes = list(general)
     if line.rank_range is None:
-        notes.append("no decided match yet")
+        notes.append("no match of it counts on this track" if account.matches else "no decided match yet")
     unpriced = account.matches - account.answers_priced
     if track == "cost" and unpriced:
         notes.append(f"{unpriced} of its matches have no known cost")

@@ -13,7 +13,7 @@ from peerage.ratings import glicko2, judges
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.connection import strong_components
 from peerage.ratings.elo_error import EloError, elo_error
-from peerage.ratings.history import duels
+from peerage.ratings.history import Duels, duels
 from peerage.ratings.kernels import Floats
 from peerage.ratings.orders import elo
 from peerage.ratings.rows import fit_clustered
@@ -94,7 +94,7 @@ def trueskill(played: History, rating: Rating, standings: Standings) -> Ratings:
             f"TrueSkill, μ - {_SKILL.k:g}σ: what one can be sure of; the interval is that of μ",
             f"a newcomer has μ = {_SKILL.mu:g}, σ = {_SKILL.sigma:.3f}; β = {_SKILL.beta:.3f}, "
             f"τ = {_SKILL.tau:.4f}, draw probability {_SKILL.draw_probability:g}; in the order played",
-            *_unconnected(played),
+            *_unconnected(played.history),
             "neither cost nor propagation enters",
         ),
         _SKILL.mu - _SKILL.k * _SKILL.sigma,
@@ -117,7 +117,7 @@ def glicko(played: History, rating: Rating, standings: Standings) -> Ratings:
         (
             f"Glicko-2 in periods of about {_PERIOD} matches a player, τ = {settings.tau:g}; the interval is "
             "the rating ± 1.96 deviations (σ)",
-            *_unconnected(played),
+            *_unconnected(played.history),
             "neither cost nor propagation enters",
         ),
         settings.rating,
@@ -175,16 +175,11 @@ def averaged(played: Played, rating: Rating, standings: Standings) -> Ratings:
 
     What the order does to the ratings, their covariance over the orders, is taken out of Elo's error.
     """
-    matches = played.rated_by_elo(priced=False)
-    who, seated = np.unique(np.array(played.seats(matches)), return_inverse=True)
-    names = [tuple(played.players)[player] for player in who]
-    margin = np.array([one.scores[0] - one.scores[1] for one in matches])
-    first, second = seated.reshape(2, -1)
-    history = duels(len(who), first, second, (np.sign(margin) + 1) / 2)
-    orders = int(np.clip(_PLAYS // max(len(matches), 1), 10, 100))
+    names, history = _duelled(played)
+    orders = int(np.clip(_PLAYS // max(len(history), 1), 10, 100))
     table = elo(history, k_factor=rating.k_factor, initial=rating.initial, orders=orders)
     plain = replace(elo_settings(rating), propagation_width=None)
-    found = elo_error(table.rating, _met(played, priced=False)[np.ix_(who, who)], plain)
+    found = elo_error(table.rating, _met(history), plain)
     by_order = np.atleast_2d(np.cov(table.draws, rowvar=False)) * (1 - 1 / orders) if names else 0.0
     values, vectors = np.linalg.eigh(found.covariance - by_order)
     found = replace(found, covariance=(vectors * np.maximum(values, 0)) @ vectors.T)
@@ -197,12 +192,12 @@ def averaged(played: Played, rating: Rating, standings: Standings) -> Ratings:
         told = ", ".join(f"{names[player]} in {share:.0%}" for player, share in leaders)
         notes.append(f"the order alone moves a rating by {table.spread.mean():.1f} points; who leads: {told}")
     return Ratings(
-        tuple(names),
+        names,
         table.rating.tolist(),
         (table.rating - Z95 * found.error).tolist(),
         (table.rating + Z95 * found.error).tolist(),
         found.above(),
-        (*notes, *_settled(found), *_unconnected(played), "neither cost nor propagation enters"),
+        (*notes, *_settled(found), *_unconnected(history), "neither cost nor propagation enters"),
         rating.initial,
     )
 
@@ -257,24 +252,23 @@ def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["r
     settings = elo_settings(rating)
     if not played.whole:
         standings = after_all(NOBODY, played.decided, settings)
-    strangers = [player for player in standings.players if player not in played.players]
-    if strangers:
+    names, history = _duelled(played)
+    if set(names) != set(standings.players):
         raise LedgerError(
-            f"{strangers[0]} has a rating, but the narrow table no decided match of it; `peerage verify` "
-            "says more"
+            "the ratings on record are not of the players in the narrow table; `peerage verify` says more"
         )
-    order = [played.players[player] for player in standings.players]
-    met = _met(played, priced=track == "cost")[np.ix_(order, order)]
+    order = [names.index(player) for player in standings.players]
+    met = _met(_duelled(played, priced=True, among=names)[1] if track == "cost" else history)
     raw, cost = np.array(standings.raw), np.array(standings.cost)
     value = raw if track == "raw" else cost
-    found = elo_error(value, met, settings, cost)
+    found = elo_error(value, met[np.ix_(order, order)], settings, cost)
     return Ratings(
         standings.players,
         value.tolist(),
         (value - Z95 * found.error).tolist(),
         (value + Z95 * found.error).tolist(),
         found.above(),
-        (*elo_notes(rating, track), *_settled(found), *_unconnected(played)),
+        (*elo_notes(rating, track), *_settled(found), *_unconnected(history)),
         rating.initial,
     )
 
@@ -288,11 +282,22 @@ def _settled(found: EloError) -> tuple[str, ...]:
     return (f"ratings have come {reached} % of the way from where they started to where they settle",)
 
 
-def _met(played: Played, *, priced: bool) -> Floats:
-    """How often each two met in matches that move Elo ratings, by number."""
-    size = len(played.players)
-    first, second = played.seats(played.rated_by_elo(priced=priced))
-    counts = np.bincount(first * size + second, minlength=size * size).reshape(size, size)
+def _duelled(
+    played: Played, *, priced: bool = False, among: Sequence[str] = ()
+) -> tuple[tuple[str, ...], Duels]:
+    """The matches that move Elo ratings, between their players (or `among` those) in the order of names."""
+    matches = played.rated_by_elo(priced=priced)
+    names = tuple(among) or tuple(sorted({player for one in matches for player in one.players}))
+    places = {name: place for place, name in enumerate(names)}
+    seated = np.array([places[player] for one in matches for player in one.players], np.int64).reshape(-1, 2)
+    margin = np.array([one.scores[0] - one.scores[1] for one in matches])
+    return names, duels(len(names), seated[:, 0], seated[:, 1], (np.sign(margin) + 1) / 2)
+
+
+def _met(history: Duels) -> Floats:
+    """How often each two met."""
+    size = history.players
+    counts = np.bincount(history.first * size + history.second, minlength=size * size).reshape(size, size)
     return np.asarray(counts + counts.T, np.float64)
 
 
@@ -326,10 +331,9 @@ _FORMULA = {
 }
 
 
-def _unconnected(played: History) -> tuple[str, ...]:
+def _unconnected(history: Duels) -> tuple[str, ...]:
     """A warning where some group never lost to, nor tied, the rest: ratings across it rest on the start."""
-    size = len(played.players)
-    history = played.history
+    size = history.players
     beats = np.zeros((size, size), bool)
     won, lost = history.score >= 0.5, history.score <= 0.5
     beats[history.first[won], history.second[won]] = True
