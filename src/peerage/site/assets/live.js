@@ -2,7 +2,6 @@
 "use strict";
 (() => {
   const at = new URL("..", document.currentScript.src);
-  const RENEW_MS = 5000, FOLLOW_MS = 2000;
 
   const made = (name, text, kind) => {
     const node = document.createElement(name);
@@ -68,25 +67,27 @@
   };
 
   // ------------------------------------------------------------------ pages that are fetched anew
-  const follows = document.querySelector("[data-follow]"), booth = document.querySelector(".ballot");
-  let due = 0, timer = null, shown = null;
-  const busy = () => document.hidden || String(getSelection()) ||
-    document.activeElement.matches("input, select, textarea, main button") || document.querySelector("dialog[open], main :popover-open");
+  // A match in play is replaced as a whole; of a table its rows are, so that its order and search stay.
+  const follows = document.querySelector("[data-follow]");
+  const renewed = follows ? ["main"] : document.querySelector("main table.board tbody") ? ["main > .lead", "main table.board tbody"] : [];
+  const pause = follows ? 2000 : 5000;
+  let due = 0, timer = null;
+  const busy = () => document.hidden || !getSelection().isCollapsed ||
+    renewed.some((part) => document.activeElement.closest(part) && document.activeElement.closest(part) !== document.activeElement);
   const renew = async () => {
     timer = null;
-    due = Date.now() + (follows ? FOLLOW_MS : RENEW_MS);
+    due = Date.now() + pause;
     if (busy()) return later();
-    const answer = await fetch(location.pathname + location.search).catch(() => null);
+    const answer = await fetch(location.pathname).catch(() => null);
     if (!answer || !answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const main = fresh.querySelector("main"), here = document.querySelector("main");
-    if (!main || main.innerHTML === shown) return;
-    shown = main.innerHTML;
-    here.replaceChildren(...main.childNodes);
+    for (const part of renewed) {
+      const from = fresh.querySelector(part), to = document.querySelector(part);
+      if (from && to && from.innerHTML !== to.innerHTML) to.replaceChildren(...from.childNodes);
+    }
     document.dispatchEvent(new Event("peerage:renewed"));
   };
   const later = () => { timer ??= setTimeout(renew, Math.max(250, due - Date.now())); };
-  const renews = follows || document.querySelector("main table.board");
 
   // ------------------------------------------------------------------ the stream
   let stream = null;
@@ -100,14 +101,14 @@
       newest = told.newest;
       beat(true);
       if (ended) showSettled(told.matches);
-      if (renews && before !== null && before !== newest) later();
+      if (renewed.length && before !== null && before !== newest) later();
     });
     stream.addEventListener("playing", (event) => {
       const matches = JSON.parse(event.data);
       if (board) showPlaying(matches);
       if (follows) later();
     });
-    stream.addEventListener("votes", () => { if (renews && !follows) later(); });
+    stream.addEventListener("votes", () => { if (renewed.length && !follows) later(); });
   };
   // Browsers allow few connections to one server: a page that nobody sees gives its own back.
   document.addEventListener("visibilitychange", () => {
@@ -122,6 +123,6 @@
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     if (event.target.matches("input:not([type=hidden]), textarea, select")) return;
     const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
-    if (target && (booth || target.matches(".next"))) target.click();
+    target?.click();
   });
 })();

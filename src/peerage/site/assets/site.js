@@ -11,6 +11,12 @@ function keep(name, value) {
   history.replaceState(null, "", "#" + found.toString().replace(/=(?=&|$)/g, ""));
 }
 
+// Now, and whenever a server has put newer rows into the page.
+function always(act) {
+  act();
+  document.addEventListener("peerage:renewed", act);
+}
+
 function valueOf(cell) {
   if (cell.dataset.v !== undefined) return Number(cell.dataset.v);
   const text = cell.textContent.trim();
@@ -51,11 +57,14 @@ function sortable(table, first) {
       }
     });
   });
-  const wanted = params();
-  const column = Number(wanted.get("sort"));
-  if (first && wanted.has("sort") && column < table.tHead.rows[0].cells.length) {
-    sort(table, column, wanted.get("order") === "down");
-  }
+  const asWanted = () => {
+    const wanted = params();
+    const column = Number(wanted.get("sort"));
+    if (wanted.has("sort") && column < table.tHead.rows[0].cells.length) {
+      sort(table, column, wanted.get("order") === "down");
+    }
+  };
+  if (first) always(asWanted);
 }
 
 function searchable(table) {
@@ -79,7 +88,7 @@ function searchable(table) {
     show();
     keep("q", input.value.trim());
   });
-  show();
+  always(show);
 }
 
 // Whom a player is statistically tied with, while it is pointed at or has the focus.
@@ -89,12 +98,14 @@ function ties(table) {
       document.getElementById(id)?.classList.toggle("tied", on);
     }
   };
-  for (const row of table.tBodies[0].rows) {
-    row.addEventListener("mouseenter", () => mark(row, true));
-    row.addEventListener("mouseleave", () => mark(row, false));
-    row.addEventListener("focusin", () => mark(row, true));
-    row.addEventListener("focusout", () => mark(row, false));
-  }
+  always(() => {
+    for (const row of table.tBodies[0].rows) {
+      row.addEventListener("mouseenter", () => mark(row, true));
+      row.addEventListener("mouseleave", () => mark(row, false));
+      row.addEventListener("focusin", () => mark(row, true));
+      row.addEventListener("focusout", () => mark(row, false));
+    }
+  });
 }
 
 document.querySelectorAll("table[data-sortable]").forEach((table, place) => sortable(table, place === 0));
