@@ -15,7 +15,7 @@ from peerage.engine.codec import by_hex, read_fixture
 from peerage.engine.rejudge import Issued, issue, items, rules_like
 from peerage.games.duel_rules import DuelRules
 from peerage.games.rejudgement import Item
-from peerage.ledger import open_ledger
+from peerage.ledger import LedgerError, open_ledger
 from peerage.settings import PlayerSettings, rules_of
 
 MATCHES = 20
@@ -144,6 +144,15 @@ def test_rules_are_those_of_the_first_panel_but_for_weights() -> None:
     rules = rules_like(DuelRules(order="one", binary=True, epsilon=0.1, quorum=0.7, weights="proportional"))
     assert (rules.order, rules.binary, rules.epsilon, rules.quorum) == ("one", True, 0.1, 0.7)
     assert rules.panel(10).weights == "equal"
+
+
+def test_a_prompt_that_somebody_altered_is_told(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_arena(source, create=False) as arena:
+        texts = arena.ledger.texts()
+        broken = {digest: text.replace("{answer_a}", "{answer_a} {mine}") for digest, text in texts.items()}
+        monkeypatch.setattr(arena.ledger, "texts", lambda: broken)
+        with pytest.raises(LedgerError, match="the judges' prompt cannot be used"):
+            list(items(arena.ledger))
 
 
 def test_rejudgements_are_not_judged_again(source: Path, tmp_path: Path) -> None:

@@ -147,9 +147,9 @@ def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:
         typer.echo(
             f"{issued.unjudgeable} matches are left out: every judge wrote one of their answers", err=True
         )
-    _agree(arena, yes)
     quiet = shape in (Format.json, Format.csv)  # a table for programs stands alone on standard output
     with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
+        _agree(arena, yes)
         report, spectator = play(arena, issued.fixtures, None)
         for line in ending(arena, report, spectator.void):
             typer.echo(line)

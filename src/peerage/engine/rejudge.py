@@ -24,9 +24,9 @@ from peerage.engine.records import answered_first
 from peerage.engine.registration import registered
 from peerage.games.duel_rules import DuelRules
 from peerage.games.rejudgement import FIRST, REJUDGEMENT, SECOND, Given, Item, RejudgementRules
-from peerage.ledger.store import Batch, Exchange, FixtureRow, Ledger
+from peerage.ledger.store import Batch, Exchange, FixtureRow, Ledger, LedgerError
 from peerage.match import Fixture, Outcome, Seat
-from peerage.protocol import Ask, Quote, Reply
+from peerage.protocol import Ask, Prompt, Quote, Reply
 from peerage.scheduling.fixtures import match_seed
 from peerage.settings import PlayerSettings
 
@@ -80,7 +80,10 @@ def items(source: Ledger) -> Iterator[Item]:
 def _item(
     fixture: Fixture, outcome: Outcome, record: str, rows: Mapping[str, Exchange], texts: Any
 ) -> Item | None:
-    """What the first panel of a match saw, read from a request to one of its judges."""
+    """What the first panel of a match saw, read from a request to one of its judges; None when it compared
+    something else than the answers of two contestants."""
+    if [seat.label for seat in fixture.seats] != [FIRST, SECOND]:
+        return None
     replies = {key: read_reply(key, row.reply) for key, row in rows.items() if row.reply is not None}
 
     def said(key: str) -> str:
@@ -100,6 +103,13 @@ def _item(
         fill = {**system.fill, **user.fill}
         if not {"answer_a", "answer_b"} <= fill.keys():
             continue
+        try:
+            Prompt(system.template, user.template).messages(fill)
+        except (KeyError, ValueError) as error:
+            raise LedgerError(
+                f"match {fixture.number}, request {key!r}: the judges' prompt cannot be used ({error}); "
+                "`peerage verify` tells whether the ledger was altered"
+            ) from error
         answers = dict(zip(order, (fill["answer_a"], fill["answer_b"]), strict=True))
         return Item(
             fixture.number,
