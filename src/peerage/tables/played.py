@@ -100,7 +100,8 @@ class Played:
         player."""
         if self._sizes - {2}:
             return self._pairs[0]
-        first, second = self.seats(self.decided)
+        seats = [self.players[player] for one in self.decided for player in one.players]
+        first, second = np.array(seats, np.int64).reshape(-1, 2).T
         score = [one.scores[0] - one.scores[1] for one in self.decided]
         weight = (
             [self.scope.weights.get(one.game, 1.0) for one in self.decided] if self.scope.weights else None
@@ -144,12 +145,6 @@ class Played:
             for one in self.decided
             if one.game in moving and len(one.players) == 2 and not (priced and None in one.costs)
         ]
-
-    def seats(self, duelled: Sequence[Summary]) -> tuple[Ints, Ints]:
-        """The numbers of the first and the second contestants of matches of two."""
-        numbers = [self.players[player] for one in duelled for player in one.players]
-        first, second = np.array(numbers, np.int64).reshape(-1, 2).T
-        return first, second
 
 
 def _counts(kinds: Mapping[tuple[str, str, str], int], place: int) -> dict[str, int]:
