@@ -29,7 +29,7 @@ def judges(
     ] = 0.05,
     shape: Shape = Format.table,
 ) -> None:
-    """Show how judges agree, what they favour, what votes are worth.
+    """Show how judges agree and what they favour.
 
     JSON holds all tables as one object, or with --of as the list of one; `favours` then lists every judge and
     author tested, found or not.
