@@ -28,6 +28,7 @@ from peerage.protocol import Reply
 from peerage.ratings.judges import fit
 from peerage.tables.leaderboard import board
 from peerage.tables.played import Scope, ScopeError
+from peerage.tables.stats import stats
 from peerage.tables.tracks import TRACKS
 from peerage.tables.votes import votes
 
@@ -255,6 +256,21 @@ def test_every_ranked_row_has_its_interval_and_ranks(arena: Arena, track: str) -
         assert row["rank_range"][1] == 3 - len(row["above"])
     for row in rows[3:]:
         assert (row["lower"], row["upper"], row["rank_range"], row["above"]) == (None, None, None, [])
+
+
+def test_statistics_of_a_topic(arena: Arena) -> None:
+    """On law judges voted on match 2 alone: jo and kim agree, lee with nobody."""
+    law = stats(arena.ledger, arena.settings, Scope(topic="law"))
+    assert (law.matches, law.voids) == (3, {"no_answer": 1})
+    assert {one.player: (one.votes, one.flips) for one in law.judges} == dict.fromkeys(JUDGES, (1, 0))
+    assert [one.agreement for one in law.judges] == [0.5, 0.5, 0]
+    players = {one.player: one for one in law.players}
+    assert [players[name].calls for name in ("ann", "bob", "cid", "kim")] == [2, 2, 2, 2]
+    assert (players["bob"].refused, players["ann"].void, players["kim"].invalid) == (1, 1, 0)
+    for row in arena.leaderboard(topic="law"):
+        assert players[row["player"]].cost_usd == pytest.approx(row["cost_usd"])
+    with pytest.raises(ScopeError, match="no match is of the topic 'art'; known: law, maths"):
+        stats(arena.ledger, arena.settings, Scope(topic="art"))
 
 
 def test_four_matches_separate_nobody(arena: Arena) -> None:

@@ -37,6 +37,9 @@ class Whose(StrEnum):
     all = "all"
 
 
+Game = Annotated[str, typer.Option(help="Count the matches of this game alone.", show_default="all")]
+Topic = Annotated[str, typer.Option(help="Count the matches on this topic alone.", show_default="all")]
+
 TITLES = {
     "bt": "Bradley-Terry rating with 95 % intervals",
     "trueskill": "TrueSkill, μ - 3σ with 95 % intervals of μ",
@@ -58,10 +61,8 @@ def leaderboard(
             show_default="the game's",
         ),
     ] = None,
-    game: Annotated[str, typer.Option(help="Count the matches of this game alone.", show_default="all")] = "",
-    topic: Annotated[
-        str, typer.Option(help="Count the matches on this topic alone.", show_default="all")
-    ] = "",
+    game: Game = "",
+    topic: Topic = "",
     weight: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,7 +91,8 @@ def show_leaderboard(
     arena: Arena, track: str = "", shape: Format = Format.table, scope: Scope | None = None
 ) -> None:
     """Write the leaderboard of one track, or of the game's own, to standard output."""
-    from peerage.tables.leaderboard import EVERYTHING, board
+    from peerage.tables.leaderboard import board
+    from peerage.tables.played import EVERYTHING
 
     scope = scope or EVERYTHING
     whose = scope.source
@@ -160,6 +162,8 @@ def stats(
     of: Annotated[
         Part | None, typer.Option("--of", help="One table alone (CSV: players, if not said).")
     ] = None,
+    game: Game = "",
+    topic: Topic = "",
     shape: Shape = Format.table,
 ) -> None:
     """Show what players, judges and authors did.
@@ -167,16 +171,24 @@ def stats(
     JSON holds them all as one object, or with --of as the list of one table.
     """
     from peerage.arena import open_arena
+    from peerage.protocol import visible
+    from peerage.tables.played import Scope, ScopeError
 
     with open_arena(folder, create=False) as arena:
-        show_stats(arena, shape, of)
+        try:
+            show_stats(arena, shape, of, Scope(game, topic))
+        except ScopeError as error:
+            raise typer.BadParameter(visible(str(error))) from None
 
 
-def show_stats(arena: Arena, shape: Format = Format.table, of: Part | None = None) -> None:
+def show_stats(
+    arena: Arena, shape: Format = Format.table, of: Part | None = None, scope: Scope | None = None
+) -> None:
     """Write the statistics to standard output."""
+    from peerage.tables.played import EVERYTHING
     from peerage.tables.stats import stats as counted
 
-    found = counted(arena.ledger, arena.settings).as_dict()
+    found = counted(arena.ledger, arena.settings, scope or EVERYTHING).as_dict()
     if shape is Format.json and of is None:
         show_json(found)
         return

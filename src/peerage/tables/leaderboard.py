@@ -16,10 +16,8 @@ from peerage.ratings.table import rank_ranges
 from peerage.settings import ArenaSettings, PlayerSettings, suggest
 from peerage.standings import elo_settings, pinned_rating
 from peerage.tables.outside import Outside, uncounted
-from peerage.tables.played import Played, Scope, ScopeError, sums
+from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
 from peerage.tables.tracks import METHODS, OUTSIDE, TRACKS, Ratings, Track
-
-EVERYTHING = Scope()
 
 
 class Row(Struct, frozen=True):

@@ -42,6 +42,9 @@ class Scope(Struct, frozen=True):
         return self.game in ("", summary.game) and self.topic in ("", summary.topic)
 
 
+EVERYTHING = Scope()
+
+
 class Played:
     """Finished matches of a scope, in number order.
 
@@ -83,9 +86,9 @@ class Played:
                     self.players[player] = len(self.players)
         self.games, self.topics = _counts(kinds, 0), _counts(kinds, 1)
         for what, asked, place in (("game", scope.game, 0), ("topic", scope.topic, 1)):
-            _known(what, asked, {kind[place] for kind in kinds})
+            known(what, asked, {kind[place] for kind in kinds})
         for game, weight in scope.weights.items():
-            _known("game", game, {kind[0] for kind in kinds})
+            known("game", game, {kind[0] for kind in kinds})
             if not 0 < weight < float("inf"):
                 raise ScopeError(f"the weight of {game} is {weight}: expected a number above 0")
 
@@ -182,8 +185,9 @@ def sums(ledger: Ledger, finished: Sequence[Summary]) -> dict[str, Account]:
     return accounts
 
 
-def _known(what: str, asked: str, there: Iterable[str]) -> None:
+def known(what: str, asked: str, there: Iterable[str]) -> None:
+    """Refuse what was asked for where it is not there. Raises ScopeError."""
     there = sorted(there)
     if asked and asked not in there:
-        known = suggest(asked, there) if there else "; nothing was played yet"
-        raise ScopeError(f"no match is of the {what} {asked!r}{known}")
+        close = suggest(asked, there) if there else "; nothing was played yet"
+        raise ScopeError(f"no match is of the {what} {asked!r}{close}")

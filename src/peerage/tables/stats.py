@@ -23,6 +23,7 @@ from peerage.protocol import SANDBOX, AnyKind, Role, Unusable
 from peerage.settings import ArenaSettings
 from peerage.standings import DONE, elo_settings, pinned_rating
 from peerage.tables.outside import SourceStats, listed
+from peerage.tables.played import EVERYTHING, Scope, known
 from peerage.tables.readings import Readings, ReadingStats
 
 
@@ -107,9 +108,12 @@ class Stats(Struct, frozen=True):
         return found
 
 
-def stats(ledger: Ledger, settings: ArenaSettings) -> Stats:
-    """Statistics over the finished matches; reads every record and exchange once. Raises LedgerError."""
-    return _Count(ledger, settings).result()
+def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) -> Stats:
+    """Statistics over the finished matches of a scope; reads every record and exchange once.
+
+    Raises ScopeError for a game or topic without a match, LedgerError when the ledger cannot be read.
+    """
+    return _Count(ledger, settings, scope).result()
 
 
 @dataclass
@@ -132,9 +136,11 @@ class _Drafts:
 class _Count:
     """One pass over records, one over exchanges."""
 
-    def __init__(self, ledger: Ledger, settings: ArenaSettings) -> None:
+    def __init__(self, ledger: Ledger, settings: ArenaSettings, scope: Scope) -> None:
         self._ledger = ledger
         self._settings = settings
+        self._scope = scope
+        self._counted: set[int] = set()
         self._texts = by_hex(ledger.texts())
         self._last = ledger.heads()[1]
         self._forms: dict[str, tuple[Role, AnyKind]] = {}
@@ -150,11 +156,11 @@ class _Count:
         families = {player.name: player.family for player in self._settings.players}
         judged = judge_statistics(self._panels(), families)
         for exchange in self._ledger.exchanges(1, self._last):
-            if exchange.player != SANDBOX:
+            if exchange.player != SANDBOX and exchange.match in self._counted:
                 self._exchange(exchange)
         names = [*known, *sorted((self._accounts.keys() | self._replies.keys()) - known.keys())]
         return Stats(
-            self._last,
+            len(self._counted),
             self._voids,
             tuple(
                 [self._player(name, getattr(known.get(name), "public_model", ""), families) for name in names]
@@ -166,7 +172,8 @@ class _Count:
         )
 
     def _panels(self) -> Iterator[PanelRecord]:
-        """The panels of all matches; counts, on the way, what else the records tell."""
+        """The panels of the matches that count; counts, on the way, what else the records tell."""
+        games, topics = set(), set()
         rows = zip_longest(
             self._ledger.fixtures(1, self._last),
             self._ledger.records(1, self._last),
@@ -175,6 +182,11 @@ class _Count:
         for issued, row, summary in rows:
             if not (issued and row and summary and issued.number == row.number == summary.number):
                 raise LedgerError(f"{self._ledger.address} lacks rows; `peerage verify` says which")
+            games.add(summary.game)
+            topics.add(summary.topic)
+            if not self._scope.holds(summary):
+                continue
+            self._counted.add(summary.number)
             fixture, record = read_fixture(issued.body, self._texts), read_record(row.body)
             count(self._accounts, summary, record.totals)
             if summary.status != DONE:
@@ -187,6 +199,8 @@ class _Count:
                     judge = panel.players[ballot.judge]
                     self._flips[judge] = self._flips.get(judge, 0) + ballot.flipped
                 yield panel
+        known("game", self._scope.game, games)
+        known("topic", self._scope.topic, topics)
 
     def _drafts(self, fixture: Fixture, outcome: Outcome) -> None:
         seats = {seat.label: seat.player for seat in fixture.all_seats()}
