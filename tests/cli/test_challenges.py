@@ -12,12 +12,13 @@ from tests.engine.arenas import house, play
 from typer.testing import CliRunner, Result
 
 from peerage.cli.main import app
+from peerage.engine.memory import amend
 from peerage.ledger import open_ledger
 from peerage.ledger.verify import verify
 from peerage.tables.challenges import amended, match_points
 
 cli = CliRunner()
-MATCHES = 24
+MATCHES = 16
 RULES = {"seats": 3, "proof": "blind", "attempts": 1, "least_attempts": 4}
 
 
@@ -85,17 +86,19 @@ def test_one_is_shown_by_the_beginning_of_its_id(say: Callable[..., Result]) -> 
 
 def test_a_flag_takes_a_challenge_out_of_play(say: Callable[..., Result], folder: Path) -> None:
     in_use = [row["challenge_id"] for row in listed(say) if row["state"] == "in use"]
-    for name in in_use:
-        say("challenges", "flag", name, "ambiguous", "--reason", "two readings")
+    say("challenges", "flag", in_use[0], "ambiguous", "--reason", "two readings")
+    others = [{"action": "flag", "flag": "leaked", "challenge_id": name, "reason": ""} for name in in_use[1:]]
+    ledger = open_ledger("sqlite:///arena.db", folder, create=False)
+    with ledger.runner():
+        amend(ledger, "challenges", others, 0)
+    last = ledger.heads()[0]
+    ledger.close()
     flagged = {row["challenge_id"]: row for row in listed(say)}[in_use[0]]
     assert (flagged["state"], flagged["flags"], flagged["reason"]) == (
         "flagged",
         ["ambiguous"],
         "two readings",
     )
-    issued = open_ledger("sqlite:///arena.db", folder, create=False)
-    last = issued.heads()[0]
-    issued.close()
     play(folder, last + 2)
     ledger = open_ledger("sqlite:///arena.db", folder, create=False)
     drawn = [json.loads(row.body)["drawn"]["challenges"] for row in ledger.fixtures(last + 1, last + 1)]
