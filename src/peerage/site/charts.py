@@ -48,10 +48,26 @@ class Drawn(NamedTuple):
 def frontier(offers: Values, unit: str) -> dict[str, Any]:
     """Cost against rating; the offers that nobody beats at their price are joined. Rows hold player, cost,
     rating, low, high (None without an interval) and best."""
+    return _with(_frontier(unit, _scale(offers)), offers)
+
+
+def trajectories(points: Values, what: str) -> dict[str, Any]:
+    """Ratings, called `what`, over the matches. Rows hold player, match, rating, low and high (its band), and
+    series: from 0 for those drawn in colour and named at the end of their lines, -1 for the others."""
+    return _with(_trajectories(what), points)
+
+
+def spending(days: Values) -> dict[str, Any]:
+    """Dollars by day. Rows hold day (ISO 8601), game and dollars."""
+    return _with(_spending(max(2, min(40, 500 // max(1, len({row["day"] for row in days}))))), days)
+
+
+@cache
+def _frontier(unit: str, scale: Literal["log", "linear"]) -> dict[str, Any]:
     import altair as alt
 
-    base = alt.Chart(_data(offers)).encode(
-        x=alt.X("cost:Q", title=f"cost per match, {unit}", scale=alt.Scale(type=_scale(offers), nice=True)),
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        x=alt.X("cost:Q", title=f"cost per match, {unit}", scale=alt.Scale(type=scale, nice=True)),
         tooltip=[
             alt.Tooltip("player:N"),
             alt.Tooltip("rating:Q", format=".0f"),
@@ -81,87 +97,62 @@ def _scale(offers: Values) -> Literal["log", "linear"]:
     return "log" if costs and min(costs) > 0 and max(costs) > 8 * min(costs) else "linear"
 
 
-def trajectories(points: Values, names: Sequence[str], what: str) -> dict[str, Any]:
-    """Ratings over the matches. Rows hold player, match, rating, and low and high where there is a band;
-    `names` are the players drawn in colour, best first, whose names stand at the end of their lines."""
+@cache
+def _trajectories(what: str) -> dict[str, Any]:
     import altair as alt
 
-    colour = alt.Color(
-        "player:N", legend=None, scale=alt.Scale(domain=list(names), range=list(COLOURS[: len(names)]))
+    places = list(range(len(COLOURS)))
+    colour = alt.Color("series:N", legend=None, scale=alt.Scale(domain=places, range=list(COLOURS)))
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        x=alt.X("match:Q", title="matches", scale=alt.Scale(nice=False)), detail="player:N"
     )
-    shown = alt.FieldOneOfPredicate(field="player", oneOf=list(names))
-    base = alt.Chart(_data(points)).encode(x=alt.X("match:Q", title="matches", scale=alt.Scale(nice=False)))
+    shown = base.transform_filter("datum.series >= 0")
     rating = alt.Y("rating:Q", title=what, scale=alt.Scale(zero=False))
     tooltip = [alt.Tooltip("player:N"), alt.Tooltip("match:Q"), alt.Tooltip("rating:Q", format=".0f")]
-    layers = []
-    if any(point["player"] not in names for point in points):
-        layers.append(
-            base.transform_filter(~shown)
-            .mark_line(color=LINE, strokeWidth=1)
-            .encode(rating, detail="player:N", tooltip=tooltip)
+    layers = [
+        base.mark_line(color=LINE, strokeWidth=1).encode(rating, tooltip=tooltip),
+        shown.mark_area(opacity=0.13).encode(
+            alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q", color=colour
+        ),
+        shown.mark_line(strokeWidth=2).encode(rating, color=colour, tooltip=tooltip),
+        shown.transform_window(
+            sort=[alt.SortField("match", order="descending")], place="row_number()", groupby=["player"]
         )
-    if any("low" in point for point in points):
-        layers.append(
-            base.transform_filter(shown)
-            .mark_area(opacity=0.13)
-            .encode(alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q", color=colour)
-        )
-    last = base.transform_filter(shown).transform_window(
-        sort=[alt.SortField("match", order="descending")], place="row_number()", groupby=["player"]
-    )
-    layers += [
-        base.transform_filter(shown).mark_line(strokeWidth=2).encode(rating, color=colour, tooltip=tooltip),
-        last.transform_filter("datum.place == 1")
+        .transform_filter("datum.place == 1")
         .mark_text(align="left", dx=6, fontSize=11)
         .encode(rating, color=colour, text="player:N"),
     ]
     return _spec(alt.layer(*layers), 560, 340, right=130)
 
 
-def spending(days: Values) -> dict[str, Any]:
-    """Dollars by day. Rows hold day (ISO 8601), game and dollars."""
+@cache
+def _spending(size: int) -> dict[str, Any]:
     import altair as alt
 
     chart = (
-        alt.Chart(_data(days))
-        .mark_bar(size=max(2, min(40, 500 // max(1, len({row["day"] for row in days})))))
+        alt.Chart(alt.NamedData("rows"))
+        .mark_bar(size=size)
         .encode(
             x=alt.X("day:O", title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True)),
             y=alt.Y("dollars:Q", title="dollars"),
             color=alt.Color("game:N", legend=None, scale=alt.Scale(range=list(COLOURS))),
-            tooltip=[alt.Tooltip("day:O"), alt.Tooltip("game:N"), alt.Tooltip("dollars:Q", format=".4~f")],
+            tooltip=[
+                alt.Tooltip("day:O"),
+                alt.Tooltip("game:N"),
+                alt.Tooltip("dollars:Q", format=".4~f"),
+            ],
         )
     )
     return _spec(chart, 640, 220)
 
 
-def scaling(rows: Values) -> dict[str, Any]:
-    """Scores under several token limits. Rows hold player, max_tokens, score, and se or None."""
-    import altair as alt
-
-    known = [
-        {**row, "low": row["score"] - (row["se"] or 0.0), "high": row["score"] + (row["se"] or 0.0)}
+def _with(spec: dict[str, Any], rows: Values) -> dict[str, Any]:
+    """A spec with its data, whose texts are made visible."""
+    shown = [
+        {key: visible(value) if isinstance(value, str) else value for key, value in row.items()}
         for row in rows
-        if row["score"] is not None
     ]
-    names = list(dict.fromkeys(row["player"] for row in known))
-    colour = alt.Color(
-        "player:N",
-        title=None,
-        scale=alt.Scale(domain=names, range=[*COLOURS, *[QUIET] * len(names)][: len(names)]),
-    )
-    tokens = alt.X("max_tokens:Q", title="tokens at most", scale=alt.Scale(type="log", nice=False))
-    base = alt.Chart(_data(known)).encode(x=tokens, color=colour)
-    score = alt.Y("score:Q", title="score", scale=alt.Scale(zero=False))
-    tooltip = ["player:N", "max_tokens:Q", alt.Tooltip("score:Q", format=".2f")]
-    return _spec(
-        alt.layer(
-            base.mark_line(strokeWidth=2, point=True).encode(score, tooltip=tooltip),
-            base.mark_rule().encode(alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q"),
-        ),
-        560,
-        320,
-    )
+    return {**spec, "datasets": {"rows": shown}}
 
 
 def draw(spec: Mapping[str, Any], label: str) -> Drawn:
@@ -204,17 +195,6 @@ def _version() -> str:
     return "v" + ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 
 
-def _data(rows: Values) -> Any:
-    import altair as alt
-
-    return alt.InlineData(
-        values=[
-            {key: visible(value) if isinstance(value, str) else value for key, value in row.items()}
-            for row in rows
-        ]
-    )
-
-
 def embedded(data: Mapping[str, Any]) -> Markup:
     """JSON to stand in a page, which no text inside it can end or turn into markup."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
@@ -240,7 +220,6 @@ def _spec(chart: Any, width: int, height: int, right: int = 10) -> dict[str, Any
             labelFontWeight="normal",
             tickCount=6,
         )
-        # Our tests validate every spec; here it would take longer than all else.
-        .to_dict(validate=False)
+        .to_dict()
     )
     return made

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from peerage.site.addresses import slug
 from peerage.site.charts import Chart, frontier, trajectories
-from peerage.site.course import COLOURED, before, course, moves
+from peerage.site.course import COLOURED, before, coloured, course, moves
 from peerage.site.drawing import chart
 from peerage.site.reading import Site
 from peerage.site.rendering import View
@@ -24,7 +24,6 @@ NAMES: Mapping[Track, str] = {
     "points": "Points",
     "averaged": "Elo over orders",
     "judge-aware": "Judge-aware",
-    "points": "Points",
 }
 
 WIDTH = 220
@@ -167,7 +166,7 @@ def _charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
             f"{NAMES[track]} computed anew after so many matches; 95 % bands for the first {len(names)}.",
             f"course-{track}",
             points,
-            lambda: trajectories(points, names, f"{NAMES[track]} rating"),
+            lambda: trajectories(coloured(points, names), f"{NAMES[track]} rating"),
         )
 
 

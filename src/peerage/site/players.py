@@ -9,7 +9,7 @@ from peerage.engine.registration import registered
 from peerage.ledger.store import Summary
 from peerage.site.addresses import player_page
 from peerage.site.charts import trajectories
-from peerage.site.course import course
+from peerage.site.course import coloured, course
 from peerage.site.drawing import chart
 from peerage.site.leaderboards import NAMES
 from peerage.site.reading import Site
@@ -111,7 +111,7 @@ def _player(site: Site, name: str) -> View:
                 f"{NAMES[site.track]} computed anew after so many matches of the arena, with its 95 % band.",
                 f"course-{site.track}",
                 points,
-                lambda: trajectories(points, [name], f"{NAMES[site.track]} rating"),
+                lambda: trajectories(coloured(points, [name]), f"{NAMES[site.track]} rating"),
             )
         )
     return View(

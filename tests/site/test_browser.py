@@ -1,0 +1,147 @@
+"""The static export in a real browser, opened as files: no error, filters, replay keys, charts, accessibility."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+from tests.site.arenas import MATCHES, NAMES
+
+from peerage.site.addresses import player_page
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium"
+)
+
+PAGES = (
+    "index.html",
+    "matches.html",
+    "matches/1.html#m3",
+    "head-to-head.html",
+    "games.html",
+    "challenges.html",
+    "judges.html",
+    "costs.html",
+    "method.html",
+    "ledger.html",
+    player_page(NAMES[0]),
+)
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport=DESK)
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None
+    )
+    yield page
+    assert page.evaluate("window.stolen") is None
+    assert not complaints
+    page.close()
+
+
+def open_page(tab: Page, built: Path, path: str) -> None:
+    tab.goto("about:blank")
+    tab.goto(f"file://{built}/{path}")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_show_without_error_and_fit_in_light_and_dark(tab: Page, built: Path, path: str) -> None:
+    for scheme, size in (("light", DESK), ("dark", PHONE)):
+        tab.emulate_media(color_scheme=scheme)
+        tab.set_viewport_size(size)
+        open_page(tab, built, path)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        assert tab.locator("main :is(h1, h2):visible").count() > 0
+        found = Axe().run(tab, options={"resultTypes": ["violations"], "preload": False})
+        assert found.violations_count == 0, found.generate_report()
+
+
+def test_a_chart_comes_alive_and_keeps_its_place(tab: Page, built: Path) -> None:
+    open_page(tab, built, player_page(NAMES[5]))
+    drawing = tab.locator(".drawing").first
+    assert "long" not in drawing.inner_text()
+    drawing.scroll_into_view_if_needed()
+    tab.wait_for_selector(".drawing[data-live] svg.marks")
+    assert tab.locator(".drawing svg.still").count() == 0
+
+
+def test_without_scripts_a_page_is_complete(browser: Browser, built: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(f"file://{built}/index.html")
+    assert tab.locator("table.board tbody tr").count() == len(NAMES)
+    assert tab.locator(".drawing svg.still path").count() > 5
+    tab.goto(f"file://{built}/matches/1.html#m3")
+    assert tab.locator(".match:visible").count() == 1
+    assert tab.locator("#m3").is_visible()
+    context.close()
+
+
+def test_the_leaderboard_sorts_and_searches_and_its_address_says_how(tab: Page, built: Path) -> None:
+    open_page(tab, built, "index.html")
+    first = tab.locator("table.board tbody th").first
+    best = first.inner_text()
+    tab.get_by_role("button", name="Rating").click()
+    tab.get_by_role("button", name="Rating").click()
+    assert first.inner_text() != best
+    tab.get_by_label("Search players").fill("PLAIN")
+    assert tab.locator("table.board tbody tr:visible").count() == 1
+    address = tab.url
+    assert re.search(r"#sort=2&order=up&q=PLAIN$", address)
+    tab.goto("about:blank")
+    tab.goto(address)
+    assert tab.locator("table.board tbody tr:visible").count() == 1
+    assert tab.locator("th[aria-sort=ascending]").inner_text().startswith("Rating")
+
+
+def test_matches_are_found_by_player_and_topic(tab: Page, built: Path) -> None:
+    open_page(tab, built, "matches.html")
+    tab.get_by_role("combobox", name="Player").fill(NAMES[0])
+    found = tab.locator("#found")
+    tab.wait_for_function("document.getElementById('found').textContent.endsWith('matches')")
+    mine = int(found.inner_text().split()[0])
+    assert 0 < mine < MATCHES
+    rows = tab.locator("#matches tbody tr")
+    assert rows.count() == mine
+    assert all(NAMES[0] in text for text in rows.all_inner_texts())
+    tab.get_by_label("Topic").select_option(label="bees")
+    tab.wait_for_function(f"parseInt(document.getElementById('found').textContent) < {mine}")
+    address = tab.url
+    tab.goto("about:blank")
+    tab.goto(address)
+    tab.wait_for_function("document.getElementById('found').textContent.endsWith('matches')")
+    assert int(found.inner_text().split()[0]) < mine
+    rows.first.locator("a").click()
+    assert tab.locator(".match:visible").count() == 1
+
+
+def test_replay_keys_step_through_a_match(tab: Page, built: Path) -> None:
+    open_page(tab, built, "matches/1.html#m2")
+    steps = tab.locator("#m2 .step").count()
+    tab.keyboard.press("ArrowRight")
+    assert tab.locator("#m2 .step.later").count() == steps - 1
+    tab.keyboard.press("j")
+    assert tab.locator(".replay span").inner_text() == f"2 of {steps}"
+    tab.keyboard.press("k")
+    tab.keyboard.press("ArrowLeft")
+    assert tab.locator("#m2 .step.now").count() == 1
+    tab.keyboard.press("Escape")
+    assert tab.locator("#m2 .step.later").count() == 0
