@@ -147,7 +147,7 @@ def after_all(standings: Standings, summaries: Iterable[Summary], settings: EloS
     skills = standings.skills
     for summary in summaries:
         number = summary.number
-        if summary.status != DONE:
+        if summary.status != DONE or not summary.scores:
             continue
         if not moves_elo(summary.game, summary.scores):
             skills = skilled(skills, summary.players, summary.scores)

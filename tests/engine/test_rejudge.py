@@ -16,7 +16,9 @@ from peerage.engine.rejudge import Issued, issue, items, rules_like
 from peerage.games.duel_rules import DuelRules
 from peerage.games.rejudgement import Item
 from peerage.ledger import LedgerError, open_ledger
+from peerage.ratings.elo import EloSettings
 from peerage.settings import PlayerSettings, rules_of
+from peerage.standings import NOBODY, after_all
 
 MATCHES = 20
 PANEL = ("house:0.9", "house:0.95")
@@ -97,6 +99,8 @@ def test_an_interrupted_run_asks_nothing_twice_and_ends_the_same(source: Path, t
         assert arena.replay().recomputed == count
         assert {call.role for n in range(1, count + 1) for call in arena.transcript(n).exchanges} == {"judge"}
         assert all(row["matches"] == 0 for row in arena.leaderboard()), "no track moves"
+        folded = after_all(NOBODY, arena.ledger.summaries(), EloSettings())
+        assert folded == msgspec.structs.replace(NOBODY, number=count), "nobody's standing either"
 
 
 def test_a_run_without_a_limit_ends_where_the_answers_do(source: Path, tmp_path: Path) -> None:
