@@ -1,0 +1,116 @@
+"""`peerage serve` as a person meets it: votes by keys, a table that moves, hostile text as text."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from tests.engine.arenas import play
+from tests.site.arenas import MATCHES, hostile
+
+from peerage.ledger.votes import Votes
+
+CHROMIUM = next(
+    (path for path in map(Path, ("/usr/bin/chromium", "/usr/bin/chromium-browser")) if path.exists()), None
+)
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium"
+)
+PATIENCE_MS = 60_000
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def folder(arena: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(arena, tmp_path_factory.mktemp("served") / "arena"))
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    """Where the command says that it serves; it ends at Ctrl+C, with 0 and in words."""
+    command = [sys.executable, "-m", "peerage", "serve", "--dir", str(folder), "--port", "0", "--vote"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
+    assert server.stdout is not None
+    found = re.search(r"at (http://127\.0\.0\.1:\d+/)$", server.stdout.readline().rstrip())
+    assert found is not None
+    yield found[1]
+    server.send_signal(signal.SIGINT)
+    said, _ = server.communicate(timeout=30)
+    assert server.returncode == 0
+    assert said.endswith("stopped\n")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport=DESK)
+    page.set_default_timeout(PATIENCE_MS)
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None
+    )
+    yield page
+    assert page.evaluate("window.stolen") is None
+    assert not complaints
+    page.close()
+
+
+@pytest.mark.parametrize("path", ["live.html", "live/3.html", "vote.html", "audience.html", "api"])
+def test_pages_show_without_error_and_fit_in_light_and_dark(tab: Page, address: str, path: str) -> None:
+    for scheme, size in (("light", DESK), ("dark", PHONE)):
+        tab.emulate_media(color_scheme=scheme)
+        tab.set_viewport_size(size)
+        tab.goto(address + path)
+        expect(tab.locator(".pulse.on")).to_be_visible(timeout=PATIENCE_MS)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        found = Axe().run(tab, options={"resultTypes": ["violations"]})
+        assert found.violations_count == 0, found.generate_report()
+
+
+def test_voting_by_keys(tab: Page, address: str, folder: Path) -> None:
+    tab.goto(f"{address}vote.html")
+    tab.keyboard.press("1")
+    expect(tab.get_by_role("heading", level=1)).to_have_text("Recorded", timeout=PATIENCE_MS)
+    [vote] = Votes("sqlite:///arena.db", folder).votes()
+    assert vote.verdict == vote.shown[0]
+    tab.keyboard.press("n")
+    expect(tab.get_by_role("heading", level=1)).to_have_text("Which answer is better?", timeout=PATIENCE_MS)
+    tab.get_by_role("button", name="Skip this pair").click()
+    tab.get_by_role("button", name="They are equal").click()
+    expect(tab.locator("main .lead")).to_have_text("You found them equal.", timeout=PATIENCE_MS)
+    assert Votes("sqlite:///arena.db", folder).count() == 2
+
+
+def test_pages_move_while_somebody_plays(tab: Page, address: str, folder: Path, browser: Browser) -> None:
+    tab.goto(f"{address}live.html")
+    expect(tab.locator(".pulse")).to_have_text(f"match {MATCHES}", timeout=PATIENCE_MS)
+    board = browser.new_page()
+    board.goto(f"{address}index.html#sort=1&order=up", timeout=PATIENCE_MS)
+    expect(board.locator(".pulse")).to_have_text(f"match {MATCHES}", timeout=PATIENCE_MS)
+    names = board.locator("table.board tbody th").all_inner_texts()
+    played = board.locator("table.board tbody").inner_text()
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(play, folder, MATCHES + 3, clients=hostile).result()
+    expect(tab.locator(".pulse")).to_have_text(f"match {MATCHES + 3}", timeout=PATIENCE_MS)
+    expect(tab.locator("#settled li").first).to_contain_text(str(MATCHES + 3), timeout=PATIENCE_MS)
+    expect(board.locator("table.board tbody")).not_to_have_text(played, timeout=PATIENCE_MS)
+    assert board.locator("table.board tbody th").all_inner_texts() == names
+    board.close()
