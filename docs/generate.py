@@ -23,6 +23,7 @@ from peerage.ledger.verify import Problem, Report
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.settings import ArenaSettings
 from peerage.tables.catalogue import GameRow, PlayerRow
+from peerage.tables.challenges import ChallengeRow
 from peerage.tables.judges import FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
 from peerage.tables.outside import SourceStats
@@ -230,6 +231,11 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         Fixture,
         MatchRecord,
         Outcome,
+    ),
+    "`challenges list`: a list in the order of acceptance": (
+        "`challenges show --json` is one of them with its `history`, a list of attempts with `llm_id`, "
+        "`challenge_id`, `submitted_answer` (null while sealed), `result`, `own_challenge`, `points`, `match`.",
+        ChallengeRow,
     ),
     "`players`: a list": (PlayerRow,),
     "`games`: a list": (GameRow,),
