@@ -130,11 +130,12 @@ class Arena:
         rows = leaderboard(self.ledger, self.settings, track, Scope(game, topic))
         return [row.as_dict() for row in rows]
 
-    def stats(self) -> Stats:
-        """Statistics of players, judges and authors over the finished matches."""
+    def stats(self, *, game: str = "", topic: str = "") -> Stats:
+        """Statistics of players, judges and authors, over everything or one game or topic."""
+        from peerage.tables.played import Scope
         from peerage.tables.stats import stats
 
-        return stats(self.ledger, self.settings)
+        return stats(self.ledger, self.settings, Scope(game, topic))
 
     def transcript(self, number: int) -> Transcript:
         """The whole of one match, finished or under way. Raises LedgerError when there is no such match."""
