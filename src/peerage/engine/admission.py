@@ -40,7 +40,7 @@ def worst_cost(
         if line is None:
             continue
         each = line.price.worst_nano(bound.input_bytes + OVERHEAD_BYTES, bound.max_tokens) or 0
-        most[bound.seat] = each
+        most[bound.seat] = min(each, most.get(bound.seat, each))
         worst[seats[bound.seat]] = worst.get(seats[bound.seat], 0) + bound.worst * each
     for exchange in recorded:
         if exchange.reply is not None and exchange.player in worst:

@@ -33,7 +33,8 @@ class Bench(NamedTuple):
 
 
 class CallBound(NamedTuple):
-    """Calls that one seat may get in one match: the basis of the plan and of the budget's promise.
+    """Calls that one seat may get in one match: the basis of the plan and of the budget's promise. A seat may
+    have several, for phases of a different kind; they add up.
 
     `expected` is the usual number, `worst` the most (redrafts and one repair each included).
     `input_bytes` bounds a request's UTF-8 bytes, `usual_input_tokens` and `usual_output_tokens` are

@@ -17,8 +17,9 @@ from typing import Any
 
 from peerage.games.cost import cost
 from peerage.games.game import GameSpec
+from peerage.games.last_arena_bounds import bounds
 from peerage.games.last_arena_report import Answer, Tournament, report, shelves
-from peerage.games.last_arena_rules import LastArenaRules, bounds
+from peerage.games.last_arena_rules import LastArenaRules
 from peerage.judging.normalisation import MEAN
 from peerage.judging.questions import Collected, Question, collect
 from peerage.judging.scores import Item, Scoring, scoring
@@ -87,12 +88,11 @@ def _weights(
     if rules.quality == "weight":
         return {question: max(0.0, mean) for question, mean in quality.items()}
     dropped: set[str] = set()
-    if rules.quality == "filter":
-        for sort in dict.fromkeys(one.sort for one in questions):
-            own = [one.id for one in questions if one.sort == sort]
-            lots = {question: rng.random() for question in own}
-            own.sort(key=lambda question: (round(quality[question], 9), lots[question]))
-            dropped.update(own[: int(len(own) * rules.drop + 1e-9)])
+    for sort in dict.fromkeys(one.sort for one in questions):
+        own = [one.id for one in questions if one.sort == sort]
+        lots = {question: rng.random() for question in own}
+        own.sort(key=lambda question: (round(quality[question], 9), lots[question]))
+        dropped.update(own[: rules.dropped(len(own))])
     return dict.fromkeys([one.id for one in questions if one.id not in dropped], 1.0)
 
 

@@ -1,4 +1,4 @@
-"""The settings of Humanity's Last Arena, its presets, and the most a tournament can ask of its players."""
+"""The settings of Humanity's Last Arena, and its presets."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from peerage.games.cost import CostUnit
 from peerage.games.duel_rules import Limit, Line, Share
-from peerage.games.game import REPAIR_BYTES, CallBound
 from peerage.judging.normalisation import Mode
-from peerage.judging.questions import Wanted, WritingRules, calls
+from peerage.judging.questions import Wanted, WritingRules
 from peerage.judging.scores import ScoringRules
-from peerage.match import Fixture
 from peerage.protocol import Prompt, places
 
 CATEGORIES = (
@@ -214,6 +212,11 @@ class LastArenaRules(_Section):
                 )
         return self
 
+    def dropped(self, questions: int) -> int:
+        """How many of so many questions of one sort are dropped."""
+        # a share such as 0.3 of 10 must not become 2 by a rounding error
+        return int(questions * self.drop + 1e-9) if self.quality == "filter" else 0
+
     def wanted(self) -> tuple[Wanted, ...]:
         """What each player writes."""
         sorts = (("plain", self.questions), ("meta", self.meta), ("trick", self.tricks))
@@ -281,70 +284,3 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _SCORE_TOKENS = 12  # of one item's score in a list, without a reason
-_FENCE = 160  # bytes of a quote's two markers and what stands around it, generously
-_SMALL = 4_000  # bytes of all the short fills of a prompt and of its format, generously
-_CHAR = 4  # bytes of a character in UTF-8, at most
-_USUAL_QUESTION, _USUAL_ANSWER = 60, 250  # tokens
-
-
-def bounds(rules: LastArenaRules, fixture: Fixture) -> tuple[CallBound, ...]:
-    """One bound for each seat: what it writes, rates, answers and judges, all of it repaired, every batch
-    unusable and asked again item by item."""
-    players, wanted = len(fixture.seats), rules.wanted()
-    written = sum([one.number for one in wanted])
-    kept = (
-        written
-        if rules.quality != "filter"
-        else sum([one.number - int(one.number * rules.drop) for one in wanted])
-    )
-    budgets = max(1, len(rules.answer_budgets))
-    asked = players * kept if rules.own_questions else (players - 1) * kept
-    judged = (players - 1) * (players * kept if rules.own_questions else (players - 1) * kept) * budgets
-    rated = (players - 1) * written
-    write = calls(wanted, rules.writing())
-    rate, judge = -(-rated // rules.ratings_per_call), -(-judged // rules.judgements_per_call)
-    most = players * written * (players - 1)  # no filter may be left when questions are missing
-    phases = (write, rate, players * written * budgets, -(-most * budgets // rules.judgements_per_call))
-    singles = (rated if rules.ratings_per_call > 1 else 0) + (
-        most * budgets if rules.judgements_per_call > 1 else 0
-    )
-    question = _CHAR * rules.question_limit.max_chars + _FENCE
-    answer = _CHAR * rules.answer_limit.max_chars + _FENCE
-    prompts = max(
-        [
-            len((text["system"] + text["user"]).encode())
-            for text in rules.prompts.model_dump(exclude={"again"}).values()
-        ]
-    )
-    already = (written + rules.spare_calls * rules.questions_per_call) * question
-    quoted = max(already, rules.ratings_per_call * question, rules.judgements_per_call * (question + answer))
-    limits = (rules.question_limit, rules.rating_limit, rules.answer_limit, rules.judge_limit)
-    usual_in = (
-        300,
-        400 + rules.ratings_per_call * _USUAL_QUESTION,
-        200,
-        400 + rules.judgements_per_call * 300,
-    )
-    usual_out = (
-        rules.questions_per_call * _USUAL_QUESTION,
-        15 * rules.ratings_per_call,
-        min(_USUAL_ANSWER, rules.answer_limit.max_tokens),
-        15 * rules.judgements_per_call,
-    )
-    usual = (write - rules.spare_calls, rate, asked * budgets, judge)
-    total = sum(usual)
-    return tuple(
-        [
-            CallBound(
-                seat=seat.label,
-                expected=1.02 * total,
-                worst=2 * (sum(phases) + singles),
-                input_bytes=prompts + len(rules.prompts.again.encode()) + quoted + _SMALL + REPAIR_BYTES,
-                usual_input_tokens=sum([n * each for n, each in zip(usual, usual_in, strict=True)]) // total,
-                usual_output_tokens=sum([n * each for n, each in zip(usual, usual_out, strict=True)])
-                // total,
-                max_tokens=max([limit.max_tokens for limit in limits] + list(rules.answer_budgets)),
-            )
-            for seat in fixture.seats
-        ]
-    )
