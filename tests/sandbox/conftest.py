@@ -12,7 +12,7 @@ from peerage.sandbox import image
 from peerage.sandbox.pool import Mode, Pool
 from peerage.sandbox.program import Limits, Program, RunResult
 
-QUICK = Limits(fuel=2_000_000_000, seconds=20.0)
+QUICK = Limits(fuel=2_000_000_000, seconds=60.0)
 Result = TypeVar("Result")
 
 

@@ -18,7 +18,7 @@ from tests.sandbox.conftest import Sandboxes
 
 from peerage.sandbox.program import Limits
 
-LIMITS = Limits(fuel=1_500_000_000, seconds=10.0)
+LIMITS = Limits(fuel=1_500_000_000, seconds=60.0)
 NATIVE = Limits(seconds=1.0)
 PATIENCE_S = 0.6
 FLOOD = 4 * 1024 * 1024
