@@ -31,6 +31,15 @@ from peerage.tables.plan import Plan, PlayerPlan
 from peerage.tables.readings import ReadingStats
 from peerage.tables.rejudged import Moved, Rejudged
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, Stats
+from peerage.tables.tournament import (
+    BudgetRow,
+    Cell,
+    Place,
+    ProgressRow,
+    ReasonsRow,
+    SortRow,
+    TournamentReport,
+)
 from peerage.tables.transcript import (
     BallotView,
     Digests,
@@ -209,6 +218,15 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     ),
     "`judges`: one object (`--of` one of its lists)": (JudgesReport, Measure, JudgeRow, FavourRow),
     "`rejudge`: one object": (Rejudged, Moved),
+    "`tournament show`: one object (`--of` one of its lists)": (
+        TournamentReport,
+        Place,
+        Cell,
+        SortRow,
+        BudgetRow,
+        ReasonsRow,
+    ),
+    "`tournament progress`: a list, best first": (ProgressRow,),
     "`match`: one object": (
         Transcript,
         SeatView,

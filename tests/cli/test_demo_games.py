@@ -11,10 +11,10 @@ from peerage.cli.main import app
 cli = CliRunner()
 
 
-@pytest.mark.parametrize("game", ["color-obfuscation"])
-def test_the_true_order_comes_out(game: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("game", "matches"), [("color-obfuscation", "240"), ("last-arena", "50")])
+def test_the_true_order_comes_out(game: str, matches: str, tmp_path: Path) -> None:
     where = ["--dir", str(tmp_path)]
-    shown = cli.invoke(app, ["demo", "--game", game, "--matches", "240", *where])
+    shown = cli.invoke(app, ["demo", "--game", game, "--matches", matches, *where])
     assert shown.exit_code == 0, shown.output
     table = json.loads(cli.invoke(app, ["leaderboard", "--format", "json", *where]).stdout)
     skills = [float(row["player"].removeprefix("house:")) for row in table]
@@ -23,7 +23,7 @@ def test_the_true_order_comes_out(game: str, tmp_path: Path) -> None:
     wrong = sum(a < b for at, a in enumerate(skills) for b in skills[at + 1 :])
     assert wrong <= 2, skills
     assert cli.invoke(app, ["replay", *where]).exit_code == 0
-    assert cli.invoke(app, ["demo", "--matches", "240", *where]).exit_code == 0  # goes on without --game too
+    assert cli.invoke(app, ["demo", "--matches", matches, *where]).exit_code == 0  # goes on without --game too
 
 
 def test_a_battle_reads_round_by_round(tmp_path: Path) -> None:
