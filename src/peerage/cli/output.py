@@ -74,6 +74,8 @@ def drawn(
     from rich.padding import Padding
     from rich.text import Text
 
+    from peerage.protocol import visible
+
     console = Console(file=to, width=None if to.isatty() else 400, highlight=False)
     fitting = fit(rows, columns, console.width)
     if len(fitting) < len(columns):
@@ -81,7 +83,7 @@ def drawn(
     with console.capture() as captured:
         console.print(table(rows, fitting, title))
         for note in notes:
-            console.print(Padding(Text(note, style="dim"), (0, 1)), soft_wrap=not to.isatty())
+            console.print(Padding(Text(visible(note), style="dim"), (0, 1)), soft_wrap=not to.isatty())
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
 
 
@@ -110,7 +112,7 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column], title: s
     from peerage.protocol import visible
 
     grid = Table(
-        title=Text(title) if title else None,
+        title=Text(visible(title)) if title else None,
         box=box.SIMPLE_HEAD,
         title_justify="left",
         pad_edge=False,
