@@ -125,6 +125,10 @@ class Story(NamedTuple):
         outcome = self.record.outcome
         if outcome.void:
             return f"void: {outcome.void}"
+        if not self.contestants:  # nobody plays where recorded answers are judged
+            authors = [f"{player} ({label})" for label, player in self.fixture.drawn["authors"].items()]
+            share = float(outcome.detail["share"])
+            return f"answers of {' and '.join(authors)} judged again: {100 * share:.0f} % for the first"
         winners = [seat.player for seat in self.contestants if outcome.scores.get(seat.label) == self.best]
         what = f"{winners[0]} wins" if len(winners) == 1 else f"a tie of {' and '.join(winners)}"
         decided, share = outcome.detail.get("decided"), outcome.detail.get("share")
