@@ -27,6 +27,7 @@ from peerage.engine.codec import (
     read_record,
     read_shown,
     read_templates,
+    withheld,
 )
 from peerage.engine.records import answered_first
 from peerage.judging.panel import Ballot
@@ -127,8 +128,8 @@ class Story(NamedTuple):
             return f"void: {outcome.void}"
         if not self.contestants:  # nobody plays where recorded answers are judged
             authors = [f"{player} ({label})" for label, player in self.fixture.drawn["authors"].items()]
-            share = float(outcome.detail["share"])
-            return f"answers of {' and '.join(authors)} judged again: {100 * share:.0f} % for the first"
+            found = f"{100 * float(outcome.detail['share']):.0f} % for the first"
+            return f"answers of {' and '.join(authors)} judged again: {found}"
         winners = [seat.player for seat in self.contestants if outcome.scores.get(seat.label) == self.best]
         what = f"{winners[0]} wins" if len(winners) == 1 else f"a tie of {' and '.join(winners)}"
         decided, share = outcome.detail.get("decided"), outcome.detail.get("share")
@@ -218,7 +219,9 @@ class Reader:
             )  # fmt: skip
         raw, made = read_answer(key, exchange.reply)
         status, reply, reason, choice = str(raw.status), raw.text, raw.reason, ""
-        if kind is None and status == "ok":
+        if withheld(exchange.reply):
+            pass
+        elif kind is None and status == "ok":
             done = ran(raw.text)
             status, reply, reason = done.status, done.stdout, done.stderr
         elif kind is not None and status == "ok":
