@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from peerage.arena import open_arena
 from peerage.cli.main import app
 
 cli = CliRunner()
@@ -23,7 +24,9 @@ def test_the_true_order_comes_out(game: str, matches: str, tmp_path: Path) -> No
     wrong = sum(a < b for at, a in enumerate(skills) for b in skills[at + 1 :])
     assert wrong <= 2, skills
     assert cli.invoke(app, ["replay", *where]).exit_code == 0
-    assert cli.invoke(app, ["demo", "--matches", matches, *where]).exit_code == 0  # goes on without --game too
+    assert (
+        cli.invoke(app, ["demo", "--matches", matches, *where]).exit_code == 0
+    )  # goes on without --game too
 
 
 def test_a_battle_reads_round_by_round(tmp_path: Path) -> None:
@@ -53,7 +56,7 @@ def test_another_game_or_none_is_told(tmp_path: Path) -> None:
 def test_programs_are_run_and_shown_with_their_verdicts(game: str, tmp_path: Path) -> None:
     pytest.importorskip("wasmtime")
     where = ["--dir", str(tmp_path)]
-    shown = cli.invoke(app, ["demo", "--game", game, "--matches", "16", *where])
+    shown = cli.invoke(app, ["demo", "--game", game, "--matches", "10", *where])
     assert shown.exit_code == 0, shown.output
     table = json.loads(cli.invoke(app, ["leaderboard", "--format", "json", *where]).stdout)
     skills = [float(row["player"].removeprefix("house:")) for row in table]
@@ -63,4 +66,6 @@ def test_programs_are_run_and_shown_with_their_verdicts(game: str, tmp_path: Pat
     assert match.count("tests: ") == 4, "one line of verdicts for each program"
     assert "passed" in match
     assert "```" in match, "each program as it was written"
+    with open_arena(tmp_path) as arena:
+        assert arena.ledger.meta()["lag"] == "16", "a window of 32 matches is 16 rounds of two tables"
     assert cli.invoke(app, ["replay", *where]).exit_code == 0
