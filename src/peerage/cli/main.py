@@ -89,6 +89,7 @@ for command in (
     ledger.replay,
     ledger.export,
     serve.serve,
+    site.report,
     rate.rate,
     lists.players,
     lists.games,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -34,6 +34,24 @@ def build(
         built = build_folder(folder, out)
     gone = f", {built.removed} removed" if built.removed else ""
     typer.echo(f"{built.written:,} pages written, {built.kept:,} unchanged{gone}\nopen {out / 'index.html'}")
+
+
+def report(
+    out: Annotated[Path, typer.Argument(help="The file to write.")] = Path("report.html"),
+    folder: Folder = HERE,
+) -> None:
+    """Write one HTML file to send to somebody.
+
+    The verdict stands first, then the evidence. The file needs nothing beside it.
+    """
+    with drawing():
+        from peerage.site.reading import Site
+        from peerage.site.report import report as written
+
+        with closing(Site.open(folder)) as site:
+            body = written(site)
+    out.write_bytes(body)
+    typer.echo(f"wrote {out}, {len(body) / 1000:.0f} kB")
 
 
 @contextmanager

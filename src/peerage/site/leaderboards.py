@@ -112,7 +112,7 @@ def _view(site: Site, wanted: Filter) -> View:
             "own": [
                 (row.player, note) for row in found.rows for note in row.notes if note not in found.notes
             ],
-            "charts": list(_charts(site, wanted.track, found)) if everything else [],
+            "charts": list(charts(site, wanted.track, found)) if everything else [],
             "data": f"data/leaderboard-{wanted.track}" if everything else "",
         },
     )
@@ -145,7 +145,7 @@ def lines(found: Board, rose: Mapping[str, int]) -> list[Line]:
     ]
 
 
-def _charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
+def charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
     ranked = [row for row in found.rows if row.rank is not None]
     plane = priced(ranked)
     if any(offer["cost"] for offer in plane):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import cached_property
 from itertools import islice
 
+from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.store import (
     Amendment,
     Batch,
@@ -23,7 +25,7 @@ STOPS = 20
 
 
 class Moment:
-    """A `Ledger` that ends with record `number`, to be read alone.
+    """A `Ledger` that ends with record `number`, to be read alone; what is sealed is redacted.
 
     The narrow table is read once and kept: from it come most of the numbers on every page. `known` is its
     beginning, where that was read before.
@@ -35,6 +37,10 @@ class Moment:
         self._ledger = ledger
         self._known = known
         self._summaries: Sequence[Summary] | None = None
+
+    @cached_property
+    def _revealed(self) -> frozenset[str]:
+        return disclosed(self._ledger)
 
     @property
     def narrow(self) -> Sequence[Summary]:
@@ -62,13 +68,13 @@ class Moment:
         return self.number, self.number
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
-        return self._ledger.fixtures(first, self._end(last))
+        return (redacted(row, self._revealed) for row in self._ledger.fixtures(first, self._end(last)))
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
-        return self._ledger.records(first, self._end(last))
+        return (redacted(row, self._revealed) for row in self._ledger.records(first, self._end(last)))
 
     def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
-        return self._ledger.exchanges(first, self._end(last))
+        return (redacted(row, self._revealed) for row in self._ledger.exchanges(first, self._end(last)))
 
     def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str]]:
         return self._ledger.damaged(first, self._end(last))
