@@ -34,7 +34,8 @@ def report(site: Site) -> bytes:
         "report.html",
         {
             "site": site,
-            "policy": f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'",
+            "policy": f"default-src 'none'; base-uri 'none'; "
+            f"style-src {_hash(style)}; script-src {_hash(script)}",
             "style": Markup(style),
             "script": Markup(script),
             "verdict": list(verdict(site)),
@@ -68,7 +69,7 @@ def verdict(site: Site) -> Iterator[str]:
     elif len(first) == len(rows):
         yield f"After {decided:,} decided matches nobody of {len(rows)} players can be said to be the best."
     else:
-        yield f"Who is the best of {len(rows)} players is not settled: {_names(first)} share the first place at 95 %."
+        yield f"Who is the best of {len(rows)} players is not settled: {_names(first)} share the first place."
     value = cheapest(first)
     if value is not None and len(first) > 1:
         yield f"Of these, {value.player} is the cheapest."
