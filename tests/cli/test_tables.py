@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.arenas import play, write_arena
+from tests.tables.test_leaderboard import copied
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
@@ -85,6 +86,24 @@ def test_a_topic_alone_has_its_own_title_and_sums(folder: Path) -> None:
             assert sum(one[key] for one in mine) == row[key]
     assert {row["topic"] for row in parts[2]} == {"bees"}
     assert ", duel" in shown(folder, "--game", "duel")
+
+
+def test_people_read_each_game_first(folder: Path, tmp_path: Path) -> None:
+    copied(folder, tmp_path, "UPDATE summaries SET game = 'color-obfuscation' WHERE number % 3 = 0")
+    for shape in ("table", "markdown"):
+        titles = [line for line in shown(tmp_path, "--format", shape).splitlines() if "ours: " in line]
+        ends = [
+            title.strip("* ").removeprefix("ours: Bradley-Terry rating with 95 % intervals")
+            for title in titles
+        ]
+        assert ends == [", color-obfuscation", ", duel", ""]
+    alone = shown(tmp_path, "--game", "duel")
+    assert alone.count("ours: ") == 1
+    whole = shown(tmp_path, "--weight", "duel=2")
+    assert whole.count("over 2 games, each match weighing: color-obfuscation 1 (") == 1
+    assert ", duel 2 (" in whole
+    rows = json.loads(shown(tmp_path, "--format", "json"))
+    assert len(rows) == 7, "programs get one list"
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from peerage.cli.output import Column, dollars, percent, seconds, show, show_jso
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
+    from peerage.tables.leaderboard import Board
     from peerage.tables.played import Scope
 
 
@@ -90,13 +91,26 @@ def leaderboard(
 def show_leaderboard(
     arena: Arena, track: str = "", shape: Format = Format.table, scope: Scope | None = None
 ) -> None:
-    """Write the leaderboard of one track, or of the game's own, to standard output."""
+    """Write the leaderboard of one track, or of the game's own, to standard output.
+
+    People read each game's own table first, where several were played, and then the one over all of them.
+    """
     from peerage.tables.leaderboard import board
-    from peerage.tables.played import EVERYTHING
+    from peerage.tables.played import EVERYTHING, Scope
 
     scope = scope or EVERYTHING
-    whose = scope.source
     found = board(arena.ledger, arena.settings, track, scope)
+    people = shape in (Format.table, Format.markdown)
+    if people and len(found.games) > 1 and scope.source == "played" and not (scope.game or scope.topic):
+        for game in found.games:
+            alone = board(arena.ledger, arena.settings, track, Scope(game))
+            if any(row.rank is not None for row in alone.rows):
+                _show_board(arena, alone, shape)
+                typer.echo()
+    _show_board(arena, found, shape, scope.source)
+
+
+def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played") -> None:
     rows = [row.as_dict() for row in found.rows]
     skill = found.track == "trueskill"
     shown = _tenths if skill or found.track == "points" else whole
@@ -129,7 +143,7 @@ def show_leaderboard(
             for row in rows
         ]
     about = "".join(f", {part}" for part in (found.game, found.topic and f"topic {found.topic}") if part)
-    about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[whose]
+    about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
     notes = [
         "Ranks: those left open at 95 % for all players together; Above: who is below beyond that doubt",
         *shared,
