@@ -52,7 +52,8 @@ class Server:
     def __init__(self, folder: Path, *, voting: bool, token: str | None) -> None:
         """Raises SettingsError and LedgerError."""
         self.settings = load(folder)
-        self._ledger = open_ledger(self.settings.ledger, folder, create=False)
+        # Made where there is none: the server may be started before the first run.
+        self._ledger = open_ledger(self.settings.ledger, folder, create=True)
         votes = Votes(self._ledger.address, folder)
         self._feed = Feed(self._ledger, votes)
         self._shelf = Shelf(folder, voting, lambda: self._feed.version)

@@ -24,7 +24,7 @@ WORKERS = 2
 KEPT_BYTES = 64_000_000
 OVERHEAD_BYTES = 2_000
 """What keeping any page costs beside its bytes."""
-PACE = 4.0
+PACE = 2.0
 """A page is not made anew before so many times as long has passed as making it took."""
 SHORTEST_S = 0.5
 STALE_S = 10.0

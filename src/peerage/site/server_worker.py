@@ -35,7 +35,7 @@ API = "api"
 LENGTH = 4
 PACKED_FROM = 1_000
 """Bytes from which on a body is worth compressing."""
-POLITE = 5
+POLITE = 10
 """How far below the server's own priority."""
 
 
