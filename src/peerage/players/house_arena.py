@@ -10,8 +10,11 @@ from typing import Any
 from peerage.kinds.scores import MOST
 from peerage.players.house_texts import CLEAR_REASONS, SUBJECTS
 
-SEVERITY = 1.5
+SEVERITY = 1.0
 """Points by which the strictest and the most generous judge differ from an even-handed one."""
+WORST, BEST = 1.0, 9.0
+"""Points for work of quality 0 and 1: room for strict and generous judges, who would else seem to favour
+whoever is not at the end of the scale."""
 
 _SUBJECTS = tuple(subject for subjects in SUBJECTS.values() for subject in subjects)
 _ASK = (
@@ -79,8 +82,9 @@ def questions(
 
 
 def points(quality: float, noise: float, severity: float) -> float:
-    """What a judge gives, in halves of a point: ten times the quality it sees, moved by its severity."""
-    return min(MOST, max(0.0, round(2 * (MOST * (quality + noise) + severity)) / 2))
+    """What a judge gives, in halves of a point: in proportion to what it sees, moved by its severity."""
+    seen = WORST + (BEST - WORST) * (quality + noise) + severity
+    return min(MOST, max(0.0, round(2 * seen) / 2))
 
 
 def scored(
