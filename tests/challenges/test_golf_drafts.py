@@ -127,6 +127,13 @@ def test_a_task_that_nobody_solves_counts_for_nothing() -> None:
     assert [one["result"] for one in played.outcome.detail["programs"].values()] == ["incorrect"] * 2
 
 
+def test_authors_of_a_contestants_family_can_be_barred() -> None:
+    assert [bench.kin for bench in CODE_GOLF.officials(CODE_GOLF.rules(tasks="players"))] == [True]
+    strict = CODE_GOLF.rules(tasks="players", exclude_family=True)
+    assert [bench.kin for bench in CODE_GOLF.officials(strict)] == [False]
+    assert CODE_GOLF.officials(CODE_GOLF.rules()) == ()
+
+
 def test_a_contestant_that_never_answers_voids_as_ever() -> None:
     made = fixture(CODE_GOLF, PLAYERS, {"tasks": "players", "seats": 2})
 

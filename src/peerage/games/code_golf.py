@@ -83,6 +83,9 @@ class CodeGolfRules(BaseModel):
         le=5,
         description="With tasks by players: who may try, one after another, until a task stands.",
     )
+    exclude_family: bool = Field(
+        False, description="With tasks by players: no author is of a contestant's family."
+    )
     families: tuple[str, ...] = Field(
         tuple(FAMILIES),
         min_length=1,
@@ -198,7 +201,9 @@ def _result(reply: Reply, verdicts: tuple[str, ...]) -> dict[str, Any]:
 
 def officials(rules: CodeGolfRules) -> tuple[Bench, ...]:
     """Authors, who never sit at the table they write for."""
-    return (Bench("author", rules.authors, 1),) if rules.tasks == "players" else ()
+    if rules.tasks == "families":
+        return ()
+    return (Bench("author", rules.authors, 1, kin=not rules.exclude_family),)
 
 
 def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
