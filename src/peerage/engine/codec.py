@@ -356,6 +356,11 @@ def _raw(key: str, said: _Body) -> Reply:
     )
 
 
+def withheld(body: bytes) -> bool:
+    """Whether a stored reply's text is sealed and redacted, so that nobody can read it."""
+    return b'"text":{"sealed":"' in body
+
+
 class Provenance(NamedTuple):
     """Where a reply came from: model version as the provider named it, price version; and was it cut."""
 

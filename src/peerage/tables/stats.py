@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account, count
 from peerage.challenges.drafting import Draft
-from peerage.engine.codec import by_hex, form_of, read_fixture, read_form, read_record, read_reply
+from peerage.engine.codec import by_hex, form_of, read_fixture, read_form, read_record, read_reply, withheld
 from peerage.engine.driver import REPAIR
 from peerage.judging.statistics import JudgeStatistics, PanelRecord, judge_statistics, panel_record
 from peerage.ledger.store import Exchange, Ledger, LedgerError
@@ -233,7 +233,7 @@ class _Count:
             tally.latency_ms.append(raw.latency_ms)
         if exchange.key.endswith(REPAIR):
             tally.repaired += 1
-        if status == "ok":
+        if status == "ok" and not withheld(exchange.reply):
             try:
                 kind.parse(raw.text)
             except Unusable:

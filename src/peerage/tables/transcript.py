@@ -14,7 +14,14 @@ from functools import cache
 import msgspec
 
 from peerage.challenges.drafting import Draft
-from peerage.engine.codec import read_fixture, read_provenance, read_record, read_reply, read_request
+from peerage.engine.codec import (
+    read_fixture,
+    read_provenance,
+    read_record,
+    read_reply,
+    read_request,
+    withheld,
+)
 from peerage.engine.driver import REPAIR, Driver, GameError
 from peerage.engine.records import answered_first
 from peerage.engine.replay import known_game
@@ -189,7 +196,7 @@ def _exchange(
         return asked
     raw = read_reply(key, exchange.reply)
     status, reason, value = str(raw.status), raw.reason, None
-    if status == "ok":
+    if status == "ok" and not withheld(exchange.reply):
         try:
             value = ask.expects.parse(raw.text)
         except Unusable as unusable:
@@ -220,7 +227,9 @@ def _program(run: Run, exchange: Exchange, attempts: int) -> ExchangeView:
     if exchange.reply is not None:
         status = raw.status
         digest = leaf(run.key, exchange.player, exchange.request, exchange.reply).hex()
-    if raw.status == "ok":
+    if exchange.reply is not None and withheld(exchange.reply):
+        reply = raw.text
+    elif raw.status == "ok":
         done = ran(raw.text)
         status, reply, reason = done.status, done.stdout, done.stderr
     shown = (("program", run.source), ("stdin", run.stdin))
