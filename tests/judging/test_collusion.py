@@ -93,7 +93,7 @@ def test_judges_of_constant_marks_accuse_nobody() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.about}, {case.bribe}")
 def test_both_rates(case: Case) -> None:
-    rates = measured(case.pool, case.model, 40, case.planted, seed=9)
-    assert rates.false_share < 0.2, "5 % in the long run; the error of forty pools is some 4 %"
+    rates = measured(case.pool, case.model, 20, case.planted, seed=9)
+    assert rates.false_share < 0.25, "some 5 % in the long run, give or take as much in twenty pools"
     if case.bribe in ("+2 points", "100% of votes"):
         assert rates.found > 0.6
