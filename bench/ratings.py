@@ -1,6 +1,7 @@
 """Every rating method beside the field's packages: CPU seconds and error in one table, one process.
 
-Data: 200 players, 10 % ties, 1,000,000 duels; 100,000 games of five. Seconds of CPU, children included, the
+Data: 200 players, 10 % ties, 1,000,000 duels; 100,000 games of five; and the real votes in leaderbot's wheel.
+Below: the memory that each method takes beyond its data. Seconds of CPU, children included, the
 best of three of ours; compilation is shown apart. A peer too slow to wait for plays a part of the data, and
 its time is scaled up (marked ~); `--full` plays it whole. A peer that is not installed is left out. Usage:
 python -m bench.ratings [--full]
@@ -12,12 +13,30 @@ import math
 import os
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from peerage.ratings import bradley_terry, glicko2, irt, trueskill, weng_lin
+from bench.ratings_peers import (
+    arena_rank,
+    centred,
+    fastchat_bootstraps,
+    fastchat_elo,
+    fastchat_style,
+    gap,
+    glicko2_periods,
+    installed,
+    leaderbot_votes,
+    listed,
+    openskill_games,
+    trueskill_duels,
+    trueskill_games,
+    words,
+)
+from peerage.ratings import bradley_terry, compiled, glicko2, irt, trueskill, weng_lin
 from peerage.ratings.history import Duels, Games, duels, free_for_all
 from peerage.ratings.orders import elo
 from peerage.ratings.resampling import bootstrap
@@ -84,67 +103,47 @@ def lines(full: bool) -> Iterator[Line]:
     yield from _bradley_terry(history, full)
     yield from _skills(history, played, full)
     yield from _glicko(history, full)
-    yield from _responses(full)
-
-
-def _rows(history: Duels, part: int) -> list[tuple[int, int, float]]:
-    return list(
-        zip(
-            history.first[:part].tolist(),
-            history.second[:part].tolist(),
-            history.score[:part].tolist(),
-            strict=True,
-        )
-    )
+    yield from _responses()
+    yield from _votes(full)
+    yield from _plain(history, played)
 
 
 def _elo(history: Duels) -> Iterator[Line]:
     ours, compiling, table = best(lambda: elo(history, k_factor=4.0, initial=1000.0, orders=0).in_order)
 
-    def fastchat() -> np.ndarray:
-        """compute_elo of FastChat's elo_analysis.py, whose loop this is."""
-        rating = dict.fromkeys(range(PLAYERS), 1000.0)
-        for a, b, score in rows:
-            ra, rb = rating[a], rating[b]
-            ea = 1 / (1 + 10 ** ((rb - ra) / 400))
-            eb = 1 / (1 + 10 ** ((ra - rb) / 400))
-            rating[a] += 4 * (score - ea)
-            rating[b] += 4 * (1 - score - eb)
-        return np.array([rating[i] for i in range(PLAYERS)])
-
-    rows = _rows(history, ROWS)
-    theirs, found = timed(fastchat)
-    yield Line("Elo, 1 M", 0.03, ours, compiling, "FastChat's way", theirs, False, _gap(table, found))
-    evalica = _installed("evalica")
+    rows = listed(history)
+    theirs, found = timed(lambda: fastchat_elo(PLAYERS, rows))
+    yield Line("Elo, 1 M", 0.03, ours, compiling, "FastChat's way", theirs, False, gap(table, found))
+    evalica = installed("evalica")
     if evalica:
-        words = _words(evalica, history)
-        theirs, found = timed(lambda: evalica.elo(*words, initial=1000.0, k=4.0).scores)
+        columns = words(evalica, history)
+        theirs, found = timed(lambda: evalica.elo(*columns, initial=1000.0, k=4.0).scores)
         found = found.sort_index().to_numpy()
-        yield Line("Elo, 1 M", 0.03, ours, compiling, "evalica", theirs, False, _gap(table, found))
+        yield Line("Elo, 1 M", 0.03, ours, compiling, "evalica", theirs, False, gap(table, found))
 
 
 def _bradley_terry(history: Duels, full: bool) -> Iterator[Line]:
     work = "Bradley-Terry + sandwich, 1 M"
     ours, compiling, table = best(lambda: bradley_terry.fit_duels(history))
-    evalica, arena = _installed("evalica"), _installed("arena_rank")
+    evalica, arena = installed("evalica"), installed("arena_rank")
     if evalica:
-        words = _words(evalica, history)
-        theirs, found = timed(lambda: evalica.bradley_terry(*words, tolerance=1e-10, limit=10_000).scores)
-        found = _centred(400 * np.log10(found.sort_index().to_numpy()))
+        columns = words(evalica, history)
+        theirs, found = timed(lambda: evalica.bradley_terry(*columns, tolerance=1e-10, limit=10_000).scores)
+        found = centred(400 * np.log10(found.sort_index().to_numpy()))
         yield Line(
-            work, 0.03, ours, compiling, "evalica, no intervals", theirs, False, _gap(table.rating, found)
+            work, 0.03, ours, compiling, "evalica, no intervals", theirs, False, gap(table.rating, found)
         )
     if arena:
-        theirs, found = timed(lambda: _arena_rank(history))
-        yield Line(work, 0.03, ours, compiling, "arena-rank", theirs, False, _gap(table.rating, found))
-    sklearn = _installed("sklearn")
+        theirs, found = timed(lambda: arena_rank(history))
+        yield Line(work, 0.03, ours, compiling, "arena-rank", theirs, False, gap(table.rating, found))
+    sklearn = installed("sklearn")
     if not sklearn:
         return
     draws = 100
     ours, compiling, _ = best(lambda: bootstrap(history, draws=draws))
     few = draws if full else 5
-    theirs, found = timed(lambda: _fastchat_bootstraps(history, few))
-    error = _gap(table.rating, found)
+    theirs, found = timed(lambda: fastchat_bootstraps(history, few))
+    error = gap(table.rating, found)
     yield Line(
         "Bradley-Terry, 100 bootstraps, 1 M",
         0.6,
@@ -158,7 +157,7 @@ def _bradley_terry(history: Duels, full: bool) -> Iterator[Line]:
     controls = np.random.default_rng(3).normal(size=(ROWS, 4))
     ours, compiling, table = best(lambda: fit_covariates(history, controls, list("abcd")))
     part = ROWS if full else ROWS // 10
-    theirs, _ = timed(lambda: _fastchat_style(history, controls, part))
+    theirs, _ = timed(lambda: fastchat_style(history, controls, part))
     yield Line(
         "Bradley-Terry, 4 covariates, 1 M",
         0.3,
@@ -173,215 +172,170 @@ def _bradley_terry(history: Duels, full: bool) -> Iterator[Line]:
 
 def _skills(history: Duels, played: Games, full: bool) -> Iterator[Line]:
     settings = trueskill.TrueSkillSettings()
-    package, openskill = _installed("trueskill"), _installed("openskill.models")
+    package, openskill = installed("trueskill"), installed("openskill.models")
+    work = "TrueSkill, two players, 1 M"
     ours, compiling, _ = best(lambda: trueskill.rate_duels(history, settings))
     part = ROWS if full else 2_000
-    short = duels(PLAYERS, history.first[:part], history.second[:part], history.score[:part])
-    small = trueskill.rate_duels(short, settings).mu
+    short = _first(history, part)
+    scale, cut = ROWS / part, part < ROWS
     if package:
-        env = package.TrueSkill()
-
-        def their_duels() -> np.ndarray:
-            rating = [env.create_rating() for _ in range(PLAYERS)]
-            for a, b, score in _rows(history, part):
-                if score == 0:
-                    a, b = b, a
-                rating[a], rating[b] = env.rate_1vs1(rating[a], rating[b], drawn=score == 0.5)
-            return np.array([r.mu for r in rating])
-
-        theirs, found = timed(their_duels)
-        scale, cut = ROWS / part, part < ROWS
-        yield Line(
-            "TrueSkill, two players, 1 M",
-            0.06,
-            ours,
-            compiling,
-            "trueskill",
-            theirs * scale,
-            cut,
-            _gap(small, found),
-        )
+        theirs, found = timed(lambda: trueskill_duels(package, short))
+        error = gap(trueskill.rate_duels(short, settings).mu, found)
+        yield Line(work, 0.06, ours, compiling, "trueskill", theirs * scale, cut, error)
+    pairs = np.stack([short.first, short.second], 1), np.stack([1 - short.score, short.score], 1)
+    if openskill:
+        theirs, found = timed(lambda: openskill_games(openskill.PlackettLuce(), PLAYERS, *pairs))
+        yield Line(work, 0.06, ours, compiling, "openskill", theirs * scale, cut, math.nan)
+    work = "TrueSkill, 5 players with ties, 100 k"
     ours, compiling, _ = best(lambda: trueskill.rate(played, settings))
     part = GAMES if full else 300
-    seated, ranks = played.seat.reshape(-1, 5)[:part], played.rank.reshape(-1, 5)[:part]
-    few = free_for_all(PLAYERS, seated, ranks)
+    tables = played.seat.reshape(-1, 5)[:part], played.rank.reshape(-1, 5)[:part]
+    few = free_for_all(PLAYERS, *tables)
+    scale, cut = GAMES / part, part < GAMES
     if package:
-
-        def their_games() -> np.ndarray:
-            rating = [env.create_rating() for _ in range(PLAYERS)]
-            for seats, places in zip(seated.tolist(), ranks.tolist(), strict=True):
-                after = env.rate([(rating[i],) for i in seats], ranks=places)
-                for i, (new,) in zip(seats, after, strict=True):
-                    rating[i] = new
-            return np.array([r.mu for r in rating])
-
-        theirs, found = timed(their_games)
-        error = _gap(trueskill.rate(few, settings).mu, found)
-        scale, cut = GAMES / part, part < GAMES
-        yield Line(
-            "TrueSkill, 5 players with ties, 100 k",
-            0.35,
-            ours,
-            compiling,
-            "trueskill",
-            theirs * scale,
-            cut,
-            error,
-        )
+        theirs, found = timed(lambda: trueskill_games(package, PLAYERS, *tables))
+        error = gap(trueskill.rate(few, settings).mu, found)
+        yield Line(work, 0.35, ours, compiling, "trueskill", theirs * scale, cut, error)
     if openskill:
+        theirs, found = timed(lambda: openskill_games(openskill.PlackettLuce(), PLAYERS, *tables))
+        yield Line(work, 0.35, ours, compiling, "openskill PL", theirs * scale, cut, math.nan)
         ours, compiling, _ = best(lambda: weng_lin.rate(played))
-        model = openskill.PlackettLuce()
+        error = gap(weng_lin.rate(few).mu, found)
+        work = "Plackett-Luce, 5 players, 100 k"
+        yield Line(work, math.nan, ours, compiling, "openskill", theirs * scale, cut, error)
 
-        def their_plackett_luce() -> np.ndarray:
-            rating = [model.rating() for _ in range(PLAYERS)]
-            for seats, places in zip(seated.tolist(), ranks.tolist(), strict=True):
-                after = model.rate([[rating[i]] for i in seats], ranks=places)
-                for i, (new,) in zip(seats, after, strict=True):
-                    rating[i] = new
-            return np.array([r.mu for r in rating])
 
-        theirs, found = timed(their_plackett_luce)
-        error = _gap(weng_lin.rate(few).mu, found)
-        scale, cut = GAMES / part, part < GAMES
-        yield Line(
-            "Plackett-Luce, 5 players, 100 k",
-            math.nan,
-            ours,
-            compiling,
-            "openskill",
-            theirs * scale,
-            cut,
-            error,
-        )
+def _first(history: Duels, rows: int) -> Duels:
+    return duels(history.players, history.first[:rows], history.second[:rows], history.score[:rows])
 
 
 def _glicko(history: Duels, full: bool) -> Iterator[Line]:
-    package = _installed("glicko2")
+    package = installed("glicko2")
     bounds = glicko2.even_periods(history)
     ours, compiling, _ = best(lambda: glicko2.rate(history, bounds=bounds))
     if not package:
         return
     part = ROWS if full else 30_000
-    short = duels(PLAYERS, history.first[:part], history.second[:part], history.score[:part])
+    short = _first(history, part)
     edges = glicko2.even_periods(short)
 
-    def theirs() -> np.ndarray:
-        players = [package.Player() for _ in range(PLAYERS)]
-        rows = _rows(short, part)
-        for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-            met: list[tuple[list[float], list[float], list[float]]] = [([], [], []) for _ in players]
-            for a, b, score in rows[low:high]:
-                for own, other, got in ((a, b, score), (b, a, 1 - score)):
-                    met[own][0].append(players[other].rating)
-                    met[own][1].append(players[other].rd)
-                    met[own][2].append(got)
-            for player, lists in zip(players, met, strict=True):
-                player.update_player(*lists) if lists[0] else player.did_not_compete()
-        return np.array([player.rating for player in players])
-
-    seconds, found = timed(theirs)
-    error = _gap(np.array(glicko2.rate(short, bounds=edges).rating), found)
+    seconds, found = timed(lambda: glicko2_periods(package, short, edges))
+    error = gap(np.array(glicko2.rate(short, bounds=edges).rating), found)
     yield Line("Glicko-2, 1 M", 0.4, ours, compiling, "glicko2", seconds * ROWS / part, part < ROWS, error)
 
 
-def _responses(full: bool) -> Iterator[Line]:
-    girth = _installed("girth")
+def _responses() -> Iterator[Line]:
+    girth = installed("girth")
     rng = np.random.default_rng(5)
     theta, b, a = rng.normal(size=1000), rng.normal(size=200), np.exp(rng.normal(0, 0.3, 200))
     answers = (rng.random((1000, 200)) < 1 / (1 + np.exp(-a * (theta[:, None] - b)))).astype(float)
     ours, compiling, fitted = best(lambda: irt.fit(answers))
     if girth:
         theirs, found = timed(lambda: girth.twopl_mml(answers.T.astype(int)))
-        error = _gap(fitted.difficulty, found["Difficulty"])
+        error = gap(fitted.difficulty, found["Difficulty"])
         yield Line("2PL IRT, 1000 x 200", 1.5, ours, compiling, "girth", theirs, False, error)
 
 
-def _arena_rank(history: Duels) -> np.ndarray:
-    import pandas
-    from arena_rank.models.bradley_terry import BradleyTerry
-    from arena_rank.utils.data_utils import PairDataset
-
-    words = {1.0: "model_a", 0.0: "model_b", 0.5: "tie"}
-    frame = pandas.DataFrame(
-        {
-            "model_a": history.first,
-            "model_b": history.second,
-            "winner": [words[score] for score in history.score.tolist()],
-        }
-    )
-    data = PairDataset.from_pandas(frame)
-    found = BradleyTerry(n_competitors=PLAYERS).compute_ratings_and_cis(data)
-    return _centred(
-        np.array([dict(zip(found["competitors"], found["ratings"], strict=True))[i] for i in range(PLAYERS)])
-    )
-
-
-def _fastchat_bootstraps(history: Duels, draws: int) -> np.ndarray:
-    """compute_bootstrap_bt of FastChat: unique rows counted, resampled, and a logistic regression each."""
-    from scipy.optimize import minimize
-    from scipy.special import expit
-
-    rows, counts = np.unique(
-        np.column_stack([history.first, history.second, (history.score * 2).astype(np.int64)]),
-        axis=0,
-        return_counts=True,
-    )
-    a, b, score = rows[:, 0], rows[:, 1], rows[:, 2] / 2
-    rng = np.random.default_rng(0)
-
-    def fit(weight: np.ndarray) -> np.ndarray:
-        def loss(rating: np.ndarray) -> tuple[float, np.ndarray]:
-            chance = expit(rating[a] - rating[b])
-            value = -float(weight @ (score * np.log(chance) + (1 - score) * np.log1p(-chance)))
-            slope = weight * (chance - score)
-            return value, np.bincount(a, slope, PLAYERS) - np.bincount(b, slope, PLAYERS)
-
-        return np.asarray(
-            minimize(loss, np.zeros(PLAYERS), jac=True, method="L-BFGS-B", options={"gtol": 1e-6}).x
-        )
-
-    for _ in range(draws - 1):
-        fit(rng.multinomial(ROWS, counts / ROWS).astype(float))
-    return _centred(fit(counts.astype(float)) * 400 / math.log(10))
+def _votes(full: bool) -> Iterator[Line]:
+    """The votes of LMArena up to August 2024, as leaderbot's wheel counts them, in a seeded order."""
+    history = leaderbot_votes()
+    if history is None:
+        return
+    size = f"{len(history) / 1e6:.2f} M real votes"
+    evalica, arena = installed("evalica"), installed("arena_rank")
+    ours, compiling, table = best(lambda: elo(history, k_factor=4.0, initial=1000.0, orders=0).in_order)
+    rows = listed(history)
+    theirs, found = timed(lambda: fastchat_elo(history.players, rows))
+    yield Line(f"Elo, {size}", math.nan, ours, compiling, "FastChat's way", theirs, False, gap(table, found))
+    if not evalica:
+        return
+    columns = words(evalica, history)
+    theirs, found = timed(lambda: evalica.elo(*columns, initial=1000.0, k=4.0).scores)
+    error = gap(table, found.sort_index().to_numpy())
+    yield Line(f"Elo, {size}", math.nan, ours, compiling, "evalica", theirs, False, error)
+    work = f"Bradley-Terry + sandwich, {size}"
+    ours, compiling, fitted = best(lambda: bradley_terry.fit_duels(history))
+    theirs, found = timed(lambda: evalica.bradley_terry(*columns, tolerance=1e-10, limit=10_000).scores)
+    error = gap(fitted.rating, centred(400 * np.log10(found.sort_index().to_numpy())))
+    yield Line(work, math.nan, ours, compiling, "evalica, no intervals", theirs, False, error)
+    if arena and full:
+        theirs, found = timed(lambda: arena_rank(history))
+        yield Line(work, math.nan, ours, compiling, "arena-rank", theirs, False, gap(fitted.rating, found))
 
 
-def _fastchat_style(history: Duels, controls: np.ndarray, part: int) -> np.ndarray:
-    """compute_style_control of FastChat: L-BFGS over all rows."""
-    from scipy.optimize import minimize
-    from scipy.special import expit
+def _plain(history: Duels, played: Games) -> Iterator[Line]:
+    """Ours without Numba: the same source, run as Python, on a part of the data, scaled like the peers."""
+    settings = trueskill.TrueSkillSettings()
+    package, openskill = installed("trueskill"), installed("openskill.models")
+    short = _first(history, 20_000)
+    tables = played.seat.reshape(-1, 5)[:1_000], played.rank.reshape(-1, 5)[:1_000]
+    few = free_for_all(PLAYERS, *tables)
+    scale, cut = ROWS / len(short), len(short) / 10
+    pairs = np.stack([short.first, short.second], 1), np.stack([1 - short.score, short.score], 1)
+    with without_numba():
+        two, _ = timed(lambda: trueskill.rate_duels(short, settings))
+        five, _ = timed(lambda: trueskill.rate(few, settings))
+        luce, _ = timed(lambda: weng_lin.rate(few))
+    tenth = _first(short, int(cut))
+    tens = pairs[0][: int(cut)], pairs[1][: int(cut)]
+    for peer, run in (
+        ("trueskill", lambda: trueskill_duels(package, tenth)),
+        ("openskill", lambda: openskill_games(openskill.PlackettLuce(), PLAYERS, *tens)),
+    ):
+        if installed(peer):
+            theirs = timed(run)[0] * 10 * scale
+            yield Line(
+                "no Numba: TrueSkill, two players, 1 M",
+                math.nan,
+                two * scale,
+                0,
+                peer,
+                theirs,
+                True,
+                math.nan,
+            )
+    some = tables[0][:200], tables[1][:200]
+    scale = GAMES / len(few)
+    if package:
+        theirs = timed(lambda: trueskill_games(package, PLAYERS, *some))[0] * 5 * scale
+        work = "no Numba: TrueSkill, 5 players, 100 k"
+        yield Line(work, math.nan, five * scale, 0, "trueskill", theirs, True, math.nan)
+    if openskill:
+        theirs = timed(lambda: openskill_games(openskill.PlackettLuce(), PLAYERS, *some))[0] * 5 * scale
+        work = "no Numba: Plackett-Luce, 5 players, 100 k"
+        yield Line(work, math.nan, luce * scale, 0, "openskill PL", theirs, True, math.nan)
 
-    a, b, score, z = history.first[:part], history.second[:part], history.score[:part], controls[:part]
 
-    def loss(point: np.ndarray) -> tuple[float, np.ndarray]:
-        chance = expit(point[a] - point[b] + z @ point[PLAYERS:])
-        value = -float((score * np.log(chance) + (1 - score) * np.log1p(-chance)).sum())
-        slope = chance - score
-        players = np.bincount(a, slope, PLAYERS) - np.bincount(b, slope, PLAYERS)
-        return value, np.concatenate([players, z.T @ slope])
-
-    return np.asarray(minimize(loss, np.zeros(PLAYERS + 4), jac=True, method="L-BFGS-B").x)
-
-
-def _words(evalica: Any, history: Duels) -> tuple[list[int], list[int], list[Any]]:
-    words = {1.0: evalica.Winner.X, 0.0: evalica.Winner.Y, 0.5: evalica.Winner.Draw}
-    return history.first.tolist(), history.second.tolist(), [words[score] for score in history.score.tolist()]
-
-
-def _centred(rating: np.ndarray) -> np.ndarray:
-    return np.asarray(rating - rating.mean() + 1500)
-
-
-def _gap(ours: np.ndarray, theirs: np.ndarray) -> float:
-    return float(np.abs(ours - theirs).max())
-
-
-def _installed(name: str) -> Any:
-    import importlib
-
+@contextmanager
+def without_numba() -> Iterator[None]:
+    """As on a machine that has no Numba."""
+    there = compiled.installed
+    compiled.installed = lambda: False  # type: ignore[assignment]
     try:
-        return importlib.import_module(name)
-    except ImportError:
-        return None
+        yield
+    finally:
+        compiled.installed = there
+
+
+def memory() -> Iterator[tuple[str, float]]:
+    """The peak of each method beyond its data, in MB: what Python and NumPy hold (tracemalloc)."""
+    history, played = made_duels(), made_games()
+    controls = np.random.default_rng(3).normal(size=(ROWS, 4))
+    settings = trueskill.TrueSkillSettings()
+    for work, run in (
+        ("Elo, 1 M", lambda: elo(history, orders=0)),
+        ("Bradley-Terry + sandwich, 1 M", lambda: bradley_terry.fit_duels(history)),
+        ("Bradley-Terry, 100 bootstraps, 1 M", lambda: bootstrap(history, draws=100)),
+        ("Bradley-Terry, 4 covariates, 1 M", lambda: fit_covariates(history, controls, list("abcd"))),
+        ("TrueSkill, two players, 1 M", lambda: trueskill.rate_duels(history, settings)),
+        ("TrueSkill, 5 players, 100 k", lambda: trueskill.rate(played, settings)),
+        ("Plackett-Luce, 5 players, 100 k", lambda: weng_lin.rate(played)),
+        ("Glicko-2, 1 M", lambda: glicko2.rate(history, bounds=glicko2.even_periods(history))),
+    ):
+        tracemalloc.start()
+        run()
+        yield work, tracemalloc.get_traced_memory()[1] / 1e6
+        tracemalloc.stop()
 
 
 def main(full: bool = False) -> None:
@@ -396,6 +350,10 @@ def main(full: bool = False) -> None:
             f"| {line.theirs / line.ours:.0f} | {error} |",
             flush=True,
         )
+
+    print("\n| work | peak beyond the data, MB |\n|---|--:|")
+    for work, peak in memory():
+        print(f"| {work} | {peak:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

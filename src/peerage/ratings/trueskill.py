@@ -13,6 +13,7 @@ performed equally well.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -20,7 +21,7 @@ from statistics import NormalDist
 import numpy as np
 
 from peerage.ratings import trueskill_kernels
-from peerage.ratings.compiled import kernel
+from peerage.ratings.compiled import columns, kernel
 from peerage.ratings.history import Duels, Game, Games, games
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import Z95, Row, rank_ranges, ranks, separated
@@ -148,13 +149,10 @@ def _play_duels(
     history: Duels, settings: TrueSkillSettings, start: TrueSkillTable | None, trail: Floats
 ) -> TrueSkillTable:
     mu, variance, played = _begin(history.players, settings, start)
-    kernel(trueskill_kernels.duels, long=len(history) >= _LONG_DUELS)(
-        mu,
-        variance,
-        history.first,
-        history.second,
-        history.score,
-        history.weight,
+    long = len(history) >= _LONG_DUELS
+    play: Callable[..., None] = kernel(trueskill_kernels.duels, long=long)
+    play(
+        *columns(mu, variance, history.first, history.second, history.score, history.weight, long=long),
         settings.beta,
         settings.tau,
         settings.draw_margin(2),
@@ -169,15 +167,20 @@ def _play_games(
 ) -> TrueSkillTable:
     mu, variance, played = _begin(history.players, settings, start)
     teams, seats = history.widest
-    kernel(trueskill_kernels.games, long=len(history) >= _LONG_GAMES)(
-        mu,
-        variance,
-        history.game,
-        history.team,
-        history.rank,
-        history.seat,
-        history.share,
-        history.weight,
+    long = len(history) >= _LONG_GAMES
+    play: Callable[..., None] = kernel(trueskill_kernels.games, long=long)
+    play(
+        *columns(
+            mu,
+            variance,
+            history.game,
+            history.team,
+            history.rank,
+            history.seat,
+            history.share,
+            history.weight,
+            long=long,
+        ),
         settings.beta,
         settings.tau,
         settings.draw_margin(1),

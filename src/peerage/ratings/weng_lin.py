@@ -13,13 +13,14 @@ a share the step of a player (up by it, down by its inverse).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from peerage.ratings import weng_lin_kernels
-from peerage.ratings.compiled import kernel
+from peerage.ratings.compiled import columns, kernel
 from peerage.ratings.history import Game, Games, games
 from peerage.ratings.trueskill import TrueSkillSettings, TrueSkillTable
 
@@ -67,20 +68,25 @@ def rate(
         if known > n:
             raise ValueError(f"the start holds {known} players, the history {n}")
         mu[:known], variance[:known], met[:known] = start.mu, start.sigma**2, start.games
-    kernel(weng_lin_kernels.games, long=len(played) >= _LONG)(
-        mu,
-        variance,
-        played.game,
-        played.team,
-        played.rank,
-        played.seat,
-        played.share,
-        played.weight,
+    long, teams = len(played) >= _LONG, played.widest[0]
+    play: Callable[..., None] = kernel(weng_lin_kernels.games, long=long)
+    play(
+        *columns(
+            mu,
+            variance,
+            played.game,
+            played.team,
+            played.rank,
+            played.seat,
+            played.share,
+            played.weight,
+            *np.empty((5, teams)),
+            long=long,
+        ),
         settings.beta,
         settings.tau,
         settings.kappa,
         _MODELS[settings.model],
-        played.widest[0],
     )
     scale = TrueSkillSettings(
         mu=settings.mu, sigma=settings.sigma, beta=settings.beta, tau=settings.tau, k=settings.k

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from peerage.ratings.kernels import Floats, Ints
 
 PLACKETT_LUCE, BRADLEY_TERRY = 0, 1
@@ -20,16 +18,20 @@ def games(
     seat: Ints,
     share: Floats,
     weight: Floats,
+    mean: Floats,
+    spread: Floats,
+    strength: Floats,
+    omega: Floats,
+    delta: Floats,
     beta: float,
     tau: float,
     kappa: float,
     model: int,
-    teams: int,
 ) -> None:
-    """Play games into `mu` and `variance`, in place; columns of `history.Games`, `teams`: most in a game."""
-    mean, spread = np.empty(teams), np.empty(teams)
-    strength = np.empty(teams)
-    omega, delta = np.empty(teams), np.empty(teams)
+    """Play games into `mu` and `variance`, in place; columns of `history.Games`.
+
+    `mean` to `delta` are room to work in, each for the most teams in a game.
+    """
     for g in range(len(game) - 1):
         start = int(game[g])
         n = int(game[g + 1]) - start
