@@ -163,3 +163,14 @@ def test_what_is_missing_or_wrong_in_a_proposal_is_named(change: dict[str, objec
 def test_no_object_is_no_proposal(text: str) -> None:
     with pytest.raises(Unusable):
         Proposal().parse(text)
+
+
+@pytest.mark.parametrize("place", ["solution", "input"])
+def test_what_no_store_holds_is_unusable(place: str) -> None:
+    parts = {"solution": "print(1)", "input": "1", place: "a\0b"}
+    tests = [{"input": parts["input"], "output": 1}]
+    told = {"description": "One?", "reference_answer": 1, "solution": parts["solution"], "tests": tests}
+    with pytest.raises(Unusable):
+        Proposal().parse(json.dumps(told))
+    with_spaces = json.dumps(told).replace("\\u0000", " ")
+    assert Proposal().parse(with_spaces).reference_answer == 1

@@ -155,6 +155,8 @@ class Proposal(Struct, frozen=True, tag="proposal"):
             raise Unusable(f'"reference_answer" cannot be read; {_EXPECTED} was expected')
         if not isinstance(solution, str) or len(solution.encode()) > self.max_bytes:
             raise Unusable(f'"solution" was expected to be a program of at most {self.max_bytes} bytes')
+        if "\0" in solution:  # no store holds it
+            raise Unusable('"solution" holds a NUL character')
         return Proposed(description, answer, unix(solution).strip(), self._tests(found.get("tests") or []))
 
     def _tests(self, found: object) -> tuple[tuple[str, int], ...]:
@@ -164,7 +166,7 @@ class Proposal(Struct, frozen=True, tag="proposal"):
         for place, test in enumerate(found, 1):
             given = test.get("input") if isinstance(test, dict) else None
             wanted = whole_number(test.get("output")) if isinstance(test, dict) else None
-            if not isinstance(given, str) or len(given) > self.max_chars or wanted is None:
+            if not isinstance(given, str) or len(given) > self.max_chars or "\0" in given or wanted is None:
                 raise Unusable(f'test {place} was expected to be {{"input": "<text>", "output": <number>}}')
             tests.append((unix(given), wanted))
         return tuple(tests)
