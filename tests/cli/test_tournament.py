@@ -42,6 +42,14 @@ def test_show(folder: Path) -> None:
     assert "| Judge | to p3 |" in run(folder, "show", "--of", "matrix", "--format", "markdown")
 
 
+def test_a_match_of_many_answers_shows_the_first_of_them(folder: Path) -> None:
+    where = ["match", "1", "--dir", str(folder)]
+    short, whole = (cli.invoke(app, [*where, *more]).output for more in ([], ["--full"]))
+    assert "… and 24 more" in short
+    assert short.count("answer/") == 40
+    assert "… and" not in whole
+
+
 def test_progress(folder: Path) -> None:
     rows = json.loads(run(folder, "progress", "--format", "json"))
     assert [row["tournaments"] for row in rows] == [2, 2, 2, 2]

@@ -9,6 +9,9 @@ from peerage.cli.output import dollars, seconds
 from peerage.protocol import visible
 from peerage.tables.transcript import BallotView, DraftView, ExchangeView, Transcript
 
+MOST = 40
+"""Answers that are shown unless everything is asked for: a tournament has thousands."""
+
 
 class Line(NamedTuple):
     """A paragraph: its style (a rich style name, or ""), how far it is indented, its text."""
@@ -37,11 +40,14 @@ def lines(match: Transcript, *, full: bool) -> Iterator[Line]:
     for stage, text in match.challenge.items():
         yield from _head(f"Challenge: {stage}" if len(match.challenge) > 1 else "Challenge")
         yield Line("", 2, visible(text))
-    for one in _side_by_side([one for one in match.exchanges if one.role == "contestant"]):
+    said = _side_by_side([one for one in match.exchanges if one.role == "contestant"])
+    for one in said if full else said[:MOST]:
         what, _, repaired = one.key.partition("~")
         title = f"Answer {one.label}" if what == f"answer/{one.label}" else f"{what} by {one.label}"
         yield from _head(f"{title}: {one.player}" + (" (repaired)" if repaired else ""))
         yield from _said(one)
+    if len(said) > MOST and not full:
+        yield from _head(f"… and {len(said) - MOST:,} more; --full shows everything")
     if match.programs:
         yield from _head("Programs")
         for made in match.programs:

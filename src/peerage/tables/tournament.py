@@ -205,7 +205,7 @@ def tournament(ledger: Ledger, number: int | None = None) -> TournamentReport:
     match = find(ledger, number)
     detail, players = match.detail, match.players
     places = [_place(label, match, _public(ledger, match)) for label in players]
-    places.sort(key=lambda place: (place.rank or 0, -(place.score or 0.0), place.player))
+    places.sort(key=lambda place: (place.rank or 0, -(place.score or place.raw or 0.0), place.player))
     return TournamentReport(
         match.number,
         match.void or "done",
