@@ -133,7 +133,7 @@ class Server:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Makes the first page before somebody asks, and ends the event streams, which never end by themselves."""
+    """Makes the first page before somebody asks; ends the event streams, which never end by themselves."""
 
     def __init__(self, config: uvicorn.Config, feed: Feed, shelf: Shelf) -> None:
         super().__init__(config)

@@ -31,6 +31,10 @@ STALE_S = 10.0
 """A page that nobody asked for in so long is made anew before it is shown."""
 
 
+MOST_S = 300.0
+"""No page takes so long to make: the process hangs, and is replaced."""
+
+
 class WorkerLost(Exception):
     """The process that was making a page has died."""
 
@@ -45,8 +49,8 @@ class Worker:
     async def make(self, job: Job) -> Made:
         """What stands at a path. Raises WorkerLost when the process dies of it twice."""
         for _ in range(2):
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-                return await self._ask(await self._started(), job)
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, TimeoutError):
+                return await asyncio.wait_for(self._ask(await self._started(), job), MOST_S)
             await self.close()
         raise WorkerLost(f"the process that makes pages died at {job.path}")
 

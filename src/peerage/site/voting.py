@@ -2,6 +2,7 @@
 
     desk = Desk(ledger, votes)
     pending = desk.draw(voter)                    # a blind pair, in an order drawn for this voter
+    desk.read(pending)                            # its texts
     desk.cast(voter, pending.ticket, "first")     # once; the ticket is void afterwards
 
 A voter is an anonymous session: a random cookie, of which votes carry a digest alone. A ticket stands for one
@@ -15,11 +16,12 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
+from functools import lru_cache, partial
 from hashlib import sha256
 from random import Random
 from typing import Literal, NamedTuple, TypeAlias
 
-from peerage.ledger.store import Ledger, Summary
+from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ledger.votes import TIE, Vote, VotedAlready, Votes
 from peerage.site.votes import Ballot, ballot
 from peerage.standings import DONE
@@ -30,6 +32,8 @@ RECENT = 1_000
 """Pairs are drawn from so many of the newest matches."""
 TICKETS = 20_000
 """Pairs shown and not yet judged; the oldest are forgotten."""
+READ = 64
+"""Pairs whose texts are kept at hand."""
 TRIES = 25
 """Matches looked at for one that can be judged."""
 
@@ -39,11 +43,15 @@ class TicketUnknown(Exception):
 
 
 class Pending(NamedTuple):
-    """A pair as it is shown to one voter: `shown` are the labels, the first one's answer on the left."""
+    """A pair as it is shown to one voter: `shown` are the labels, the first one's answer on the left.
+
+    The texts are not here, since they may be long and thousands of pairs pending.
+    """
 
     ticket: str
     voter: str
-    ballot: Ballot
+    match: int
+    record: str
     shown: tuple[str, str]
 
 
@@ -79,6 +87,9 @@ class Desk:
         self._ledger = ledger
         self._votes = votes
         self._random = random or secrets.SystemRandom()
+        self._read = lru_cache(maxsize=READ)(partial(ballot, ledger))
+        # Of finished matches this never changes.
+        self._incomparable: set[int] = set()
         self._lock = threading.Lock()
         self._tickets: OrderedDict[str, Pending] = OrderedDict()
         self._now_judging: dict[str, str] = {}
@@ -95,7 +106,7 @@ class Desk:
         if found is None:
             return None
         first, second = self._random.sample(sorted(found.answers), 2)
-        pending = Pending(secrets.token_urlsafe(18), voter, found, (first, second))
+        pending = Pending(secrets.token_urlsafe(18), voter, found.match, found.record, (first, second))
         with self._lock:
             self._tickets[pending.ticket] = pending
             self._now_judging[voter] = pending.ticket
@@ -110,18 +121,26 @@ class Desk:
             for row in self._ledger.summaries(max(1, newest - RECENT + 1), newest)
             if _comparable(row)
         }
-        left = sorted(there.difference(known))
+        left = sorted(there.difference(known, self._incomparable))
         for number in self._random.sample(left, min(TRIES, len(left))):
-            found = ballot(self._ledger, number)
+            found = self._read(number)
             if found is not None:
                 return found
+            self._incomparable.add(number)
         return None
+
+    def read(self, pending: Pending) -> Ballot:
+        """The texts of a pair. Raises LedgerError when the ledger no longer holds them."""
+        found = self._read(pending.match)
+        if found is None:
+            raise LedgerError(f"match {pending.match} is no longer what it was; `peerage verify` says more")
+        return found
 
     def skip(self, voter: str, ticket: str) -> None:
         """Show this voter another pair instead, in this session. Raises TicketUnknown."""
         with self._lock:
             pending = self._of(voter, ticket)
-            self._skipped.setdefault(voter, set()).add(pending.ballot.match)
+            self._skipped.setdefault(voter, set()).add(pending.match)
             if len(self._skipped) > TICKETS:
                 self._skipped.popitem(last=False)
             self._forget(ticket)
@@ -131,7 +150,7 @@ class Desk:
         with self._lock:
             pending = self._of(voter, ticket)
             chosen = TIE if verdict == "tie" else pending.shown[verdict == "second"]
-            vote = Vote(pending.ballot.match, pending.ballot.record, pending.shown, chosen, voter)
+            vote = Vote(pending.match, pending.record, pending.shown, chosen, voter)
             try:
                 self._votes.cast(vote, at_ms)
             except VotedAlready:

@@ -77,7 +77,7 @@ class Booth:
             pending = await self._take(request, session)
             if pending is None:
                 return _to("vote.html")
-            return _to(f"voted.html?match={pending.ballot.match}")
+            return _to(f"voted.html?match={pending.match}")
         except (TicketUnknown, VotedAlready):
             return _to("vote.html")
         except Refused as refused:
@@ -85,8 +85,11 @@ class Booth:
 
     async def _pair_page(self, session: _Session) -> Response:
         pending = await asyncio.to_thread(self._desk.draw, session.voter)
+        pair = None if pending is None else await asyncio.to_thread(self._desk.read, pending)
         given = len(await asyncio.to_thread(self._votes.judged_by, session.voter))
-        return await self._frame.page("vote.html", "vote.html", "Vote", {"pending": pending, "given": given})
+        return await self._frame.page(
+            "vote.html", "vote.html", "Vote", {"pending": pending, "pair": pair, "given": given}
+        )
 
     async def voted(self, request: Request) -> Response:
         """`voted.html?match=N`: who wrote what, for those who have judged it."""
@@ -110,7 +113,7 @@ class Booth:
             return _refusal(refused, as_json(failure(refused.status, str(refused))))
         if pending is None:
             return _with(session, as_json(failure(404, "there is no pair left that you have not judged")))
-        found = pending.ballot
+        found = await asyncio.to_thread(self._desk.read, pending)
         first, second = (found.answers[label] for label in pending.shown)
         shown = Ballot(pending.ticket, found.topic, found.challenge, first, second)
         return _with(session, as_json((200, msgspec.json.encode(shown))))
@@ -124,7 +127,7 @@ class Booth:
             pending = await self._take(request, session)
             if pending is None:
                 return as_json((200, b"null"))
-            revealed = await asyncio.to_thread(self._reveal, session.voter, pending.ballot.match)
+            revealed = await asyncio.to_thread(self._reveal, session.voter, pending.match)
         except Refused as refused:
             return _refusal(refused, as_json(failure(refused.status, str(refused))))
         except (TicketUnknown, VotedAlready) as error:
