@@ -19,17 +19,10 @@ from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.charts import embedded
 from peerage.site.reading import Site
 from peerage.site.rendering import View
+from peerage.site.steps import stages
 
 NEWEST = 100
 """Matches listed where no script runs."""
-
-STAGES = {
-    "author": "The challenge is written",
-    "committee": "A committee votes on it",
-    "contestant": "The contestants",
-    "judge": "The judges",
-    "sandbox": "Programs run",
-}
 
 
 def paths(site: Site) -> Iterator[str]:
@@ -63,7 +56,7 @@ def _bundle(site: Site, first: int) -> View:
             "first": first,
             "last": last,
             "size": BUNDLE,
-            "stages": STAGES,
+            "stages": stages,
         },
     )
 

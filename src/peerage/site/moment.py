@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
+from typing import Any
 
 from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.store import (
@@ -39,8 +40,8 @@ class Moment:
         self._summaries: Sequence[Summary] | None = None
 
     @cached_property
-    def _revealed(self) -> frozenset[str]:
-        return disclosed(self._ledger)
+    def _shown(self) -> Callable[[Any], Any]:
+        return partial(redacted, revealed=disclosed(self._ledger))
 
     @property
     def narrow(self) -> Sequence[Summary]:
@@ -68,13 +69,13 @@ class Moment:
         return self.number, self.number
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
-        return (redacted(row, self._revealed) for row in self._ledger.fixtures(first, self._end(last)))
+        return map(self._shown, self._ledger.fixtures(first, self._end(last)))
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
-        return (redacted(row, self._revealed) for row in self._ledger.records(first, self._end(last)))
+        return map(self._shown, self._ledger.records(first, self._end(last)))
 
     def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
-        return (redacted(row, self._revealed) for row in self._ledger.exchanges(first, self._end(last)))
+        return map(self._shown, self._ledger.exchanges(first, self._end(last)))
 
     def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str]]:
         return self._ledger.damaged(first, self._end(last))

@@ -1,0 +1,98 @@
+"""A step of a match as markup. Transcripts are nearly all steps, and a template would take five times as long.
+
+Whatever is written here passes through `shown`, as what a template writes passes through its environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from markupsafe import Markup, escape
+
+from peerage.protocol import visible
+from peerage.site.rendering import money, seconds
+from peerage.site.story import Step, Story
+
+STAGES = {
+    "author": "The challenge is written",
+    "committee": "A committee votes on it",
+    "contestant": "The contestants",
+    "judge": "The judges",
+    "sandbox": "Programs run",
+}
+
+LONG = 6_000
+"""Characters from which on a text scrolls in a frame of its own."""
+
+_STANCES = {"approve": "chip yes", "object": "chip no"}
+
+
+def shown(text: str) -> str:
+    """Text that no browser takes for anything else."""
+    return str(escape(visible(text)))
+
+
+_name = lru_cache(maxsize=4096)(shown)
+
+
+@lru_cache(maxsize=4096)
+def _who(player: str, label: str, about: str) -> str:
+    more = f" · {shown(about)}" if about else ""
+    return f'<p class="who">{shown(player)} <span class="label">{shown(label)}{more}</span></p>\n'
+
+
+def stages(story: Story) -> Markup:
+    """What was asked and said in a match, stage by stage."""
+    places, verdicts = story.places, story.verdicts
+    scores, best, number = story.record.outcome.scores, story.best, story.record.number
+    parts: list[str] = []
+    for role, asked in story.groups:
+        stage = f'<section class="stage {_name(role)}">\n<h3>{STAGES[role]}</h3>\n<div class="steps">\n'
+        parts.append(stage)
+        parts += [
+            _step(one, number, places, verdicts.get(one.key), scores.get(one.label) == best) for one in asked
+        ]
+        parts.append("</div>\n</section>\n")
+    return Markup("".join(parts))
+
+
+def _step(one: Step, number: int, places: Mapping[str, int], verdict: str | None, won: bool) -> str:
+    parts = [
+        f'<div class="step{" best" if won else ""}" id="m{number}-{places[one.key]}">\n',
+        _who(one.player, one.label, one.about),
+    ]
+    if verdict or one.choice:
+        stance = "chip" if verdict else _STANCES.get(one.choice, "chip")
+        parts.append(f'<span class="{stance}">{_name(verdict or one.choice)}</span>\n')
+    if one.status != "ok":
+        reason = f'<span class="quiet">{shown(one.reason)}</span>'
+        parts.append(f'<span class="chip no">{_name(one.status)}</span> {reason}\n')
+    if one.reply:
+        frame = ""
+        if len(one.reply) > LONG:
+            frame = f' tabindex="0" role="region" aria-label="What {_name(one.label)} said"'
+        parts.append(f'<div class="said"{frame}>{shown(one.reply)}</div>\n')
+    if one.form:
+        parts.append('<p class="saw">saw ')
+        for part in one.quotes:
+            label = _name(part.label or "")
+            place = places.get(part.reply)
+            parts.append(f'<a href="#m{number}-{place}">{label}</a>, ' if place else f"{label}, ")
+        parts.append(f'<a href="../method.html#f{_name(one.form[:12])}">asked like this</a></p>\n')
+    if one.role != "sandbox":
+        parts.append(f'<p class="took">{_took(one)}</p>\n')
+    parts.append("</div>\n")
+    return "".join(parts)
+
+
+def _took(one: Step) -> str:
+    took = [] if one.output_tokens is None else [f"{one.output_tokens:,} tokens"]
+    took += [seconds(one.latency_s), money(one.cost_usd)]
+    if one.attempts > 1:
+        took.append(f"{one.attempts} attempts")
+    if one.truncated:
+        took.append("cut at its limit")
+    if one.model:
+        took.append(_name(one.model))
+    return " · ".join(took)
