@@ -3,7 +3,8 @@
 Data: 200 players, 10 % ties, 1,000,000 duels; 100,000 games of five; and the real votes in leaderbot's wheel.
 Below: the memory that each method takes beyond its data. Seconds of CPU, children included, the
 best of three of ours; compilation is shown apart. A peer too slow to wait for plays a part of the data, and
-its time is scaled up (marked ~); `--full` plays it whole. A peer that is not installed is left out. Usage:
+its time is scaled up (marked ~); `--full` plays it whole. A peer that is not installed is left out: arena-rank
+pins another NumPy, `pip install --no-deps arena-rank` beside jax, jaxtyping and optax has it here. Usage:
 python -m bench.ratings [--full]
 """
 
@@ -136,9 +137,6 @@ def _bradley_terry(history: Duels, full: bool) -> Iterator[Line]:
     if arena:
         theirs, found = timed(lambda: arena_rank(history))
         yield Line(work, 0.03, ours, compiling, "arena-rank", theirs, False, gap(table.rating, found))
-    sklearn = installed("sklearn")
-    if not sklearn:
-        return
     draws = 100
     ours, compiling, _ = best(lambda: bootstrap(history, draws=draws))
     few = draws if full else 5

@@ -18,6 +18,7 @@ _SAME = {
     "challenge": ("challenge", "item", "question", "question_id"),
     "solved": ("solved", "score", "correct"),
 }
+_MOST = 1e12  # of an amount: sums of squares of a million of them keep their digits
 
 
 def needed(row: Mapping[str, Any], column: str, where: str) -> Any:
@@ -59,8 +60,8 @@ def amount(row: Mapping[str, Any], column: str, where: str, missing: float) -> f
     if value is None or value == "":
         return missing
     number = number_of(value, column, where)
-    if number < 0:
-        raise DataError(f"{where}, {column}: found {short(value)}, expected 0 or more")
+    if not 0 <= number <= _MOST:
+        raise DataError(f"{where}, {column}: found {short(value)}, expected 0 or more, up to {_MOST:g}")
     return number
 
 
@@ -70,16 +71,17 @@ def time_of(value: Any, where: str) -> float:
     if isinstance(value, datetime):
         return value.timestamp()
     try:
-        return float(value)
+        seconds = float(value)
     except (TypeError, ValueError):
-        pass
-    try:
-        moment = datetime.fromisoformat(str(value))
-    except ValueError:
+        try:
+            seconds = datetime.fromisoformat(str(value)).timestamp()
+        except (ValueError, OverflowError, OSError):
+            seconds = math.nan
+    if not math.isfinite(seconds):
         raise DataError(
             f"{where}, timestamp: found {short(value)}, expected seconds or a date like 2025-09-02T18:02:54Z"
-        ) from None
-    return moment.timestamp()
+        )
+    return seconds
 
 
 def columns(row: Mapping[str, Any]) -> str:

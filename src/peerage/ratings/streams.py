@@ -135,6 +135,8 @@ def _jsonl(text: io.TextIOWrapper, name: str) -> Iterator[Line]:
             raise DataError(
                 f"{name}, line {line_number}: not JSON, {error.msg} at character {error.colno}"
             ) from None
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{name}, line {line_number}: {_beyond(error)}") from None
         yield number, _object(row, name, number)
 
 
@@ -153,7 +155,7 @@ def _elements(buffer: str, text: io.TextIOWrapper, name: str) -> Iterator[Line]:
         buffer = stripped
         try:
             if not buffer:
-                raise json.JSONDecodeError("nothing", buffer, 0)
+                raise json.JSONDecodeError("it is cut short", buffer, 0)
             row, end = decoder.raw_decode(buffer)
             if end == len(buffer) and not ended and not isinstance(row, dict | list):
                 raise json.JSONDecodeError("cut", buffer, end)
@@ -161,16 +163,21 @@ def _elements(buffer: str, text: io.TextIOWrapper, name: str) -> Iterator[Line]:
             if ended:
                 if not buffer and not inside:
                     return
-                raise DataError(
-                    f"{name}, element {number + 1}: not JSON, {error.msg or 'cut short'}"
-                ) from None
+                raise DataError(f"{name}, element {number + 1}: not JSON, {error.msg}") from None
             more = text.read(max(_CHUNK, len(buffer)))
             ended = not more
             buffer += more
             continue
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{name}, element {number + 1}: {_beyond(error)}") from None
         number += 1
         yield number, _object(row, name, number)
         buffer = buffer[end:]
+
+
+def _beyond(error: Exception) -> str:
+    """What is JSON, but more than Python reads."""
+    return "lists or objects too deep" if isinstance(error, RecursionError) else f"{error}".partition(";")[0]
 
 
 def _object(row: Any, name: str, number: int) -> dict[str, Any]:
