@@ -1,10 +1,10 @@
 """Every rating method beside the field's packages: CPU seconds and error in one table, one process.
 
 Data: 200 players, 10 % ties, 1,000,000 duels; 100,000 games of five; and the real votes in leaderbot's wheel.
-Below: the memory that each method takes beyond its data. Seconds of CPU, children included, the
-best of three of ours; compilation is shown apart. A peer too slow to wait for plays a part of the data, and
-its time is scaled up (marked ~); `--full` plays it whole. Peers that are not installed are left out; arena-rank
-pins another NumPy, so it takes `pip install --no-deps arena-rank` beside jax, jaxtyping and optax. Usage:
+Seconds of CPU, children included, the best of three of ours; compilation is shown apart. Below: the memory that
+each method takes beyond its data. A peer too slow to wait for plays a part of the data, and its time is scaled
+up (marked ~); `--full` plays it whole. Peers that are not installed are left out; arena-rank pins another NumPy,
+so it takes `pip install --no-deps arena-rank` beside jax, jaxtyping and optax. Usage:
 python -m bench.ratings [--full]
 """
 
