@@ -27,27 +27,41 @@ def grams(text: str) -> Counter[str]:
 def overlap(first: Counter[str], second: Counter[str]) -> float:
     """Share of sequences that two texts have in common, from 0 (none) to 1 (the same): Σ min / Σ max of
     their counts (Jaccard's index of multisets; Ružička)."""
-    shared = (first & second).total()
-    return shared / (first.total() + second.total() - shared)
+    return _jaccard(_members(first), _members(second))
 
 
 def fresh(texts: Sequence[str], threshold: float, known: Sequence[str] = ()) -> list[bool]:
     """Whether each text, in this order, overlaps by less than `threshold` with all of `known` and with all
-    fresh ones before it."""
-    kept = [grams(text) for text in known]
+    fresh ones before it.
+
+    Two texts that overlap so much share one of their rarest sequences, so only those are compared (prefix
+    filter: Chaudhuri, Ganti and Kaushik, "A primitive operator for similarity joins", ICDE 2006).
+    """
+    sets = [_members(grams(text)) for text in (*known, *texts)]
+    common = Counter(member for one in sets for member in one)
+    by_rare: dict[str, list[frozenset[str]]] = {}
     found: list[bool] = []
-    for text in texts:
-        mine = grams(text)
-        size = mine.total()
-        # an overlap is at most the ratio of the sizes, which is a hundred times faster to compare
-        is_fresh = not any(
-            min(size, one.total()) >= threshold * max(size, one.total()) and overlap(mine, one) >= threshold
-            for one in kept
-        )
-        if is_fresh:
-            kept.append(mine)
-        found.append(is_fresh)
+    for place, mine in enumerate(sets):
+        ordered = sorted(mine, key=lambda member: (common[member], member))
+        rare = ordered[: len(mine) - math.ceil(threshold * len(mine) - 1e-9) + 1]
+        near = {id(other): other for member in rare for other in by_rare.get(member, ())}
+        is_fresh = not any(_jaccard(mine, other) >= threshold for other in near.values())
+        if is_fresh or place < len(known):
+            for member in rare:
+                by_rare.setdefault(member, []).append(mine)
+        if place >= len(known):
+            found.append(is_fresh)
     return found
+
+
+def _members(counts: Counter[str]) -> frozenset[str]:
+    """A multiset as a set: the second of two equal members is another one than the first."""
+    return frozenset([f"{gram}{at}" for gram, count in counts.items() for at in range(count)])
+
+
+def _jaccard(first: frozenset[str], second: frozenset[str]) -> float:
+    shared = len(first & second)
+    return shared / (len(first) + len(second) - shared)
 
 
 def spread(texts: Mapping[str, Sequence[str]]) -> dict[str, float | None]:
