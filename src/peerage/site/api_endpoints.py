@@ -227,7 +227,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "matches",
-        "Finished matches, the newest first; for the next page, `before` the last number you have.",
+        "Finished matches, the newest first; the next page is that before the last number you have.",
         MatchesParameters,
         tuple[Match, ...],
         _matches,
