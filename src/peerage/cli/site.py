@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -22,18 +23,62 @@ class SiteExtraMissing(Exception):
 def build(
     out: Annotated[Path, typer.Argument(help="The folder to write the pages to.")],
     folder: Folder = HERE,
+    results: Annotated[
+        Path | None,
+        typer.Option(help="A repository of published results to build from.", show_default="the arena"),
+    ] = None,
 ) -> None:
     """Write the arena as a folder of pages.
 
     They work on any web host and opened as files, and are complete without scripts. Building again writes
     only what has changed.
     """
-    with drawing():
+    with drawing(), TemporaryDirectory() as restored:
         from peerage.site.build import build_folder
+        from peerage.site.publishing import restore
 
+        if results is not None:
+            folder = Path(restored)
+            restore(results, folder)
         built = build_folder(folder, out)
     gone = f", {built.removed} removed" if built.removed else ""
     typer.echo(f"{built.written:,} pages written, {built.kept:,} unchanged{gone}\nopen {out / 'index.html'}")
+
+
+@app.command()
+def publish(
+    results: Annotated[Path, typer.Argument(help="The repository: a clone, or a folder to make one in.")],
+    folder: Folder = HERE,
+    push: Annotated[bool, typer.Option("--push", help="Push it to its upstream; never by force.")] = False,
+) -> None:
+    """Commit the results to a Git repository.
+
+    One JSON file a match, leaderboard.json, and what it takes to restore and verify the ledger: the history
+    is the audit trail. What is sealed is redacted.
+    """
+    with drawing():
+        from peerage.site.publishing import publish as committed
+        from peerage.site.reading import Site
+
+        with closing(Site.open(folder)) as site:
+            done = committed(site, results, push)
+    if done.commit:
+        typer.echo(f"{done.matches:,} matches new or changed, commit {done.commit} in {results}")
+    else:
+        typer.echo(f"nothing has changed in {results}")
+
+
+@app.command()
+def init(
+    results: Annotated[Path, typer.Argument(help="The results repository.")] = HERE,
+) -> None:
+    """Write the GitHub Actions workflow that builds and deploys the pages.
+
+    It runs whenever `peerage site publish` has pushed new results.
+    """
+    from peerage.site.publishing import write_workflow
+
+    typer.echo(f"wrote {write_workflow(results)}; commit and push it, and choose GitHub Actions under Pages")
 
 
 def report(

@@ -1,4 +1,4 @@
-"""A step of a match as markup. Transcripts are nearly all steps, and a template would take five times as long.
+"""The steps of a match as markup: nearly all of a transcript, and a template would take five times as long.
 
 Whatever is written here passes through `shown`, as what a template writes passes through its environment.
 """

@@ -1,0 +1,274 @@
+"""An arena published as a Git repository: one JSON file a match, and what it takes to make the ledger again.
+
+    arena.yaml            the settings that may be seen
+    ledger.json           facts of the arena, amendments, the head
+    leaderboard.json      the rows of every track
+    matches/000/12.json   a match as `peerage export` writes it, with its row of the narrow table
+    texts/DIGEST          texts that matches refer to, by SHA-256
+
+Files are only ever added or brought up to date, each time in one commit, and nothing is ever pushed by force:
+the history is the audit trail. Whoever clones it can restore the ledger, verify it and build the pages. What
+is sealed is redacted, and retirement reveals it in the same files.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import yaml
+from msgspec import Struct
+
+from peerage import __version__
+from peerage.engine.memory import SECRET
+from peerage.engine.registration import registered
+from peerage.ledger import Ledger, LedgerError, open_ledger
+from peerage.ledger.export import documents
+from peerage.ledger.store import (
+    Amendment,
+    Batch,
+    FixtureRow,
+    IntentRow,
+    RecordRow,
+    ReplyRow,
+    Summary,
+)
+from peerage.settings import FILE_NAME
+from peerage.site.reading import Site
+
+FACTS = "ledger.json"
+OURS = (FILE_NAME, FACTS, "leaderboard.json", "matches", "texts")
+"""What is committed; anything else in the repository is left alone."""
+
+WORKFLOW = Path(".github/workflows/pages.yml")
+BLOCK = 200
+"""Matches restored in one transaction."""
+
+_SETTINGS = ("name", "seed", "game", "rules", "rating", "pairing")
+_CARD = ("name", "model", "family", "architecture")
+
+
+class PublishError(Exception):
+    """The results cannot be published as asked; the message says why and how to mend it."""
+
+
+class Facts(Struct):
+    """What `ledger.json` holds: the head is the chain value after record `number`, in hex."""
+
+    number: int
+    head: str
+    meta: dict[str, str]
+    amendments: list[Amendment]
+
+
+class _Proof(Struct):
+    fixture_body: str
+    record_body: str
+    chain: str
+
+
+class _Bodies(Struct):
+    request_body: str
+    reply_body: str
+
+
+class _Exchange(Struct):
+    key: str
+    attempt: int
+    player: str
+    worst_nano: int | None
+    proof: _Bodies | None
+
+
+class _Match(Struct):
+    match: int
+    at_ms: int
+    exchanges: list[_Exchange]
+    proof: _Proof
+    summary: Summary
+
+
+class _Cost(Struct):
+    cost_nano: int | None = None
+
+
+class Published(NamedTuple):
+    """What was committed: match files that are new or changed, and the commit's short name, empty when
+    nothing had changed."""
+
+    matches: int
+    commit: str
+
+
+def publish(site: Site, results: Path, push: bool) -> Published:
+    """Bring the repository `results` up to date, in one commit; made when it is not there.
+
+    `push` sends it to its upstream. Raises PublishError, LedgerError and OSError.
+    """
+    if not (results / ".git").exists():
+        if results.exists() and any(results.iterdir()):
+            raise PublishError(f"{results} is there and is no Git repository; name a clone or a new folder")
+        results.mkdir(parents=True, exist_ok=True)
+        _git(results, "init", "--quiet", "--initial-branch=main")
+    _refuse_another(site, results)
+    changed = sum([_write(results / path, body) for path, body in _matches(site)])
+    for path, body in _rest(site):
+        _write(results / path, body)
+    ours = [name for name in OURS if (results / name).exists()]
+    _git(results, "add", "--", *ours)
+    commit = ""
+    if _git(results, "diff", "--cached", "--name-only", "--", *ours):
+        message = f"{site.number} matches, head {site.chain[:12]}"
+        _git(results, "commit", "--quiet", "--message", message, "--", *ours)
+        commit = _git(results, "rev-parse", "--short", "HEAD")
+    if push:
+        _git(results, "push", "--quiet")
+    return Published(changed, commit)
+
+
+def _refuse_another(site: Site, results: Path) -> None:
+    """Raise PublishError when what was published is not the beginning of this ledger."""
+    with suppress(FileNotFoundError):
+        known = msgspec.json.decode((results / FACTS).read_bytes(), type=Facts)
+        there = next((row.chain.hex() for row in site.moment.records(known.number, known.number)), "")
+        if known.number and there != known.head:
+            raise PublishError(
+                f"{results} holds {known.number} matches of another ledger (head {known.head[:12]}); publish "
+                "this one elsewhere"
+            )
+
+
+def match_file(number: int) -> str:
+    """Where a match stands: a thousand to a folder."""
+    return f"matches/{number // 1000:03}/{number}.json"
+
+
+def _matches(site: Site) -> Iterator[tuple[str, bytes]]:
+    summaries = site.summaries
+    for document in documents(site.moment):
+        number = document["match"]
+        whole = {**document, "summary": summaries[number - 1]}
+        yield match_file(number), msgspec.json.format(msgspec.json.encode(whole), indent=1) + b"\n"
+
+
+def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
+    moment = site.moment
+    for digest, text in moment.texts().items():
+        yield f"texts/{digest.hex()}", text.encode()
+    meta = {key: value for key, value in moment.meta().items() if key not in (SECRET, "schema")}
+    amendments = [row for stream in sorted(moment.streams()) for row in moment.amendments(stream)]
+    facts = Facts(site.number, site.chain, meta, amendments)
+    yield FACTS, msgspec.json.format(msgspec.json.encode(facts), indent=1) + b"\n"
+    rows = {track: [row.as_dict() for row in site.table(track)] for track in site.tracks}
+    yield "leaderboard.json", msgspec.json.format(msgspec.json.encode(rows), indent=1) + b"\n"
+    yield FILE_NAME, yaml.safe_dump(_settings(site), allow_unicode=True, sort_keys=False).encode()
+
+
+def _settings(site: Site) -> dict[str, Any]:
+    """The settings that others may see: no address, command or key's name."""
+    stated = site.settings.model_dump(mode="json", include=set(_SETTINGS), exclude_defaults=True)
+    cards: Mapping[str, Mapping[str, Any]] = registered(site.moment)
+    players = [{key: card[key] for key in _CARD if card.get(key)} for card in cards.values()]
+    return {"name": site.settings.name, **stated, "players": players}
+
+
+def _write(file: Path, body: bytes) -> bool:
+    """Write a file where it differs; whether it did."""
+    with suppress(FileNotFoundError):
+        if file.read_bytes() == body:
+            return False
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(body)
+    return True
+
+
+def _git(folder: Path, *words: str) -> str:
+    """What a Git command says; raises PublishError with its complaint."""
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise PublishError("git is not installed, or not found on this machine's PATH") from None
+    if done.returncode:
+        complaint = (done.stderr or done.stdout).strip()
+        raise PublishError(f"git {words[0]} in {folder} failed: {complaint}")
+    return done.stdout.strip()
+
+
+def restore(results: Path, folder: Path) -> None:
+    """Make an arena in the empty `folder` from a published one.
+
+    Raises LedgerError when a file is missing or is not what was published; `verify` tells whether the whole
+    is.
+    """
+    facts = _read(results / FACTS, Facts)
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = yaml.safe_load((results / FILE_NAME).read_text("utf-8"))
+    (folder / FILE_NAME).write_text(yaml.safe_dump(settings, allow_unicode=True, sort_keys=False), "utf-8")
+    with closing(open_ledger("sqlite:///arena.db", folder, create=True)) as ledger, ledger.runner():
+        ledger.write(Batch(texts=list(_texts(results)), amendments=facts.amendments, meta=facts.meta))
+        batch = Batch()
+        for number in range(1, facts.number + 1):
+            _enter(_read(results / match_file(number), _Match), batch)
+            if number % BLOCK == 0 or number == facts.number:
+                ledger.write(batch)
+                batch = Batch()
+        _check_head(ledger, facts, results)
+
+
+def _check_head(ledger: Ledger, facts: Facts, results: Path) -> None:
+    found = next((row.chain.hex() for row in ledger.records(facts.number, facts.number)), facts.head)
+    if found != facts.head:
+        raise LedgerError(
+            f"{results}: match {facts.number} ends with {found[:12]}, {FACTS} says {facts.head[:12]}"
+        )
+
+
+def _texts(results: Path) -> Iterator[tuple[bytes, str]]:
+    for file in sorted((results / "texts").iterdir()):
+        body = file.read_bytes()
+        digest = sha256(body).digest()
+        if digest.hex() != file.name:
+            raise LedgerError(f"{file} was changed: its SHA-256 is {digest.hex()}")
+        yield digest, body.decode()
+
+
+def _enter(match: _Match, batch: Batch) -> None:
+    """Put a match's rows into a batch."""
+    number = match.match
+    batch.fixtures.append(FixtureRow(number, match.summary.round, match.proof.fixture_body.encode()))
+    batch.records.append(
+        RecordRow(number, match.proof.record_body.encode(), bytes.fromhex(match.proof.chain), match.at_ms)
+    )
+    batch.summaries.append(match.summary)
+    for one in match.exchanges:
+        if one.proof is None:
+            continue
+        reply = one.proof.reply_body.encode()
+        cost = msgspec.json.decode(reply, type=_Cost).cost_nano
+        request = one.proof.request_body.encode()
+        batch.intents.append(IntentRow(number, one.key, one.attempt, one.player, request, one.worst_nano))
+        batch.replies.append(ReplyRow(number, one.key, one.attempt, reply, cost, match.at_ms))
+
+
+def _read(file: Path, kind: type[Any]) -> Any:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except FileNotFoundError:
+        raise LedgerError(f"{file} is missing; was it published by `peerage site publish`?") from None
+    except msgspec.MsgspecError as error:
+        raise LedgerError(f"{file} is not as it was published: {error}") from error
+
+
+def write_workflow(results: Path) -> Path:
+    """Write the GitHub Actions workflow that builds the pages of a results repository and deploys them."""
+    text = resources.files("peerage.site").joinpath("templates", "pages.yml").read_text("utf-8")
+    file = results / WORKFLOW
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text.replace("{{ version }}", __version__), "utf-8")
+    return file
