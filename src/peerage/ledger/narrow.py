@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -52,19 +53,32 @@ def flat(row: Summary) -> tuple[Any, ...]:
     )
 
 
-def deep(row: tuple[Any, ...]) -> Summary:
-    number, round_, game, topic, players, status, scores, costs, spent_nano, raw, cost_elo, at_ms = row
-    return Summary(
-        number,
-        round_,
-        game,
-        topic,
-        decoded(STRINGS, players),
-        status,
-        decoded(FLOATS, scores),
-        decoded(COSTS, costs),
-        spent_nano,
-        decoded(FLOATS, raw),
-        decoded(FLOATS, cost_elo),
-        at_ms,
-    )
+def deep(rows: Sequence[tuple[Any, ...]]) -> Iterator[Summary]:
+    """Rows of the narrow table as summaries. LedgerError when somebody else wrote one."""
+    columns = list(zip(*rows, strict=True))
+    for place, many, one in _LISTS:
+        columns[place] = _column(many, one, columns[place])
+    return map(Summary, *columns)
+
+
+_LISTS = (
+    (4, msgspec.json.Decoder(list[tuple[str, ...]]), STRINGS),
+    (6, msgspec.json.Decoder(list[tuple[float, ...]]), FLOATS),
+    (7, msgspec.json.Decoder(list[tuple[float | None, ...]]), COSTS),
+    (9, msgspec.json.Decoder(list[tuple[float, ...]]), FLOATS),
+    (10, msgspec.json.Decoder(list[tuple[float, ...]]), FLOATS),
+)
+"""Which columns hold lists, and how all of one are read at once, or one alone."""
+
+
+def _column(
+    many: msgspec.json.Decoder[list[Any]], one: msgspec.json.Decoder[Any], texts: Sequence[str]
+) -> tuple[Any, ...]:
+    """The lists of a column. One decoding for all of them is five times as fast as one each."""
+    try:
+        found = many.decode(f"[{','.join(texts)}]")
+    except msgspec.MsgspecError:
+        found = []
+    if len(found) == len(texts):
+        return tuple(found)
+    return tuple([decoded(one, text) for text in texts])

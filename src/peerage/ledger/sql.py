@@ -266,9 +266,8 @@ class SqlLedger:
 
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
         number = SUMMARIES.c.number
-        return map(
-            narrow.deep, self._read(select(SUMMARIES).where(_span(number, first, last)).order_by(number))
-        )
+        for rows in self._parts(select(SUMMARIES).where(_span(number, first, last)).order_by(number)):
+            yield from narrow.deep(rows)
 
     def pair_counts(self, game: str | None = None) -> Sequence[tuple[str, str, float, int]]:
         t = SUMMARIES.c
@@ -335,6 +334,10 @@ class SqlLedger:
         self._readers.dispose()
 
     def _read(self, wanted: Select[Any]) -> Iterator[tuple[Any, ...]]:
+        for rows in self._parts(wanted):
+            yield from rows
+
+    def _parts(self, wanted: Select[Any]) -> Iterator[Sequence[tuple[Any, ...]]]:
         with (
             self._explained(),
             self._readers.connect() as connection,
@@ -351,7 +354,7 @@ class SqlLedger:
                             f"{self._file.path} is damaged: a {column.name} holds what does not belong "
                             "there. Restore it from a copy; `peerage verify` says what still stands"
                         )
-                yield from cast("Iterable[tuple[Any, ...]]", part)
+                yield cast("Sequence[tuple[Any, ...]]", part)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
