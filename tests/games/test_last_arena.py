@@ -311,6 +311,8 @@ def test_presets_give_way_to_what_is_stated() -> None:
         ({"answer_budgets": [100, 50]}, "the smallest first"),
         ({"categories": ["math", "Math"]}, "stands twice"),
         ({"preset": "originall"}, "preset"),
+        ({"preset": ["original"]}, "preset"),
+        ({"prompts": "short"}, "prompts"),
         ({"judgements_per_call": 20, "judge_limit": {"max_tokens": 100}}, "set it to 8, or raise"),
         ({"drop": 1}, "drop"),
         ({"seats": 1}, "seats"),

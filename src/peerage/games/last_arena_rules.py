@@ -178,7 +178,8 @@ class LastArenaRules(_Section):
         """What the preset says about keys that are not given; sections are filled in part."""
         if not isinstance(value, dict):
             return value
-        preset = presets().get(value.get("preset", "default"), {})  # an unknown one is told by its field
+        named = str(value.get("preset", "default"))
+        preset = presets().get(named, {})  # an unknown one is told by its field
         return _over(_over(presets()["default"], preset), value)
 
     @field_validator("answer_budgets")
