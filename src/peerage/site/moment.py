@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from itertools import islice
@@ -29,19 +29,28 @@ class Moment:
     """A `Ledger` that ends with record `number`, to be read alone; what is sealed is redacted.
 
     The narrow table is read once and kept: from it come most of the numbers on every page. `known` is its
-    beginning, where that was read before.
+    beginning, where that was read before. `revealed` are the salts of what is shown all the same, by default
+    those that the retirement of challenges disclosed.
     """
 
-    def __init__(self, ledger: Ledger, number: int, known: Sequence[Summary] = ()) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        number: int,
+        known: Sequence[Summary] = (),
+        revealed: Collection[str] | None = None,
+    ) -> None:
         self.address = ledger.address
         self.number = number
         self._ledger = ledger
         self._known = known
+        self._revealed = revealed
         self._summaries: Sequence[Summary] | None = None
 
     @cached_property
     def _shown(self) -> Callable[[Any], Any]:
-        return partial(redacted, revealed=disclosed(self._ledger))
+        revealed = disclosed(self._ledger) if self._revealed is None else self._revealed
+        return partial(redacted, revealed=revealed)
 
     @property
     def narrow(self) -> Sequence[Summary]:

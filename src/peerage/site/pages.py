@@ -14,6 +14,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from peerage.site import (
+    battles,
     challenges,
     costs,
     files,
@@ -69,7 +70,7 @@ MENU = (
 
 ASSETS = ("site.css", "site.js", "charts.js", "matches.js", "replay.js")
 
-_ROOMS = (leaderboards, players, matches, challenges, officials, costs, method, files, votes_page)
+_ROOMS = (battles, leaderboards, players, matches, challenges, officials, costs, method, files, votes_page)
 
 
 def page(site: Site, path: str) -> Page | None:
