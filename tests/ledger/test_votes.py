@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -15,7 +14,7 @@ import pytest
 from bench.sample import sample
 
 from peerage.ledger import LedgerError, open_ledger
-from peerage.ledger.merkle import link, stream_genesis
+from peerage.ledger.merkle import digest, link, stream_genesis
 from peerage.ledger.store import Batch
 from peerage.ledger.verify import Problem, Report, verify
 from peerage.ledger.votes import STREAM, Vote, VotedAlready, Votes
@@ -31,7 +30,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     votes = Votes(ledger.address, folder)
     for number in (1, 2, 5):
         [row] = ledger.records(number, number)
-        votes.cast(Vote(number, sha256(row.body).hexdigest(), ("B", "A"), "A", "v"), at_ms=number)
+        votes.cast(Vote(number, digest(row.body), ("B", "A"), "A", "v"), at_ms=number)
     ledger.close()
     return folder
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,10 @@ from urllib.parse import quote
 import msgspec
 import pytest
 from tests.engine.arenas import play, write_arena
+from typer.testing import CliRunner
 
+from peerage.cli.main import app
+from peerage.engine.memory import SECRET
 from peerage.ledger.votes import Vote
 from peerage.site.api import answer
 from peerage.site.api_document import openapi
@@ -179,3 +183,21 @@ def test_the_document_names_every_endpoint_and_parameter() -> None:
     text = json.dumps(document)
     for reference in {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}:
         assert reference in document["components"]["schemas"]
+
+
+def test_what_is_sealed_stays_sealed(tmp_path: Path) -> None:
+    command = ["demo", "--game", "challenge-exchange", "--matches", "3", "--dir", str(tmp_path)]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    opened = Site.open(tmp_path)
+    bodies = [row.body for rows in (opened.ledger.fixtures(), opened.ledger.records()) for row in rows]
+    bodies += [body for row in opened.ledger.exchanges(1) for body in (row.request, row.reply or b"")]
+    salts = {salt for body in bodies for salt in re.findall(rb'"salt":"([0-9a-f]{32})"', body)}
+    assert len(salts) > 20
+    secret = opened.ledger.meta()[SECRET].encode()
+    for path in ("arena", "players", "matches", "challenges", "matches/1", "matches/2", "matches/3"):
+        found = answer(opened, f"api/{path}", ())
+        assert found.status == 200
+        assert not [salt for salt in salts if salt in found.body]
+        assert secret not in found.body
+    assert b"(sealed)" in answer(opened, "api/matches/1", ()).body
+    opened.close()

@@ -19,6 +19,7 @@ from peerage.site.api_rows import (
     Standing,
     match_row,
 )
+from peerage.site.moment import Moment
 from peerage.site.reading import Site
 from peerage.site.votes import Audience, audience
 from peerage.tables.leaderboard import Board, Row
@@ -176,16 +177,20 @@ def _matches(site: Site, wanted: MatchesParameters) -> list[Match]:
 
 
 def _match(site: Site, wanted: MatchParameters) -> Transcript:
-    if wanted.number > site.ledger.heads()[0]:
+    if wanted.number <= site.number:
+        return transcript(site.moment, wanted.number)
+    issued = site.ledger.heads()[0]
+    if wanted.number > issued:
         raise Missing(f"there is no match {wanted.number}; the newest is {site.number}")
-    return transcript(site.ledger, wanted.number)
+    # What is in play is not retired: whatever is sealed of it stays so.
+    return transcript(Moment(site.ledger, issued, revealed=()), wanted.number)
 
 
 def _challenges(site: Site, wanted: ChallengesParameters) -> list[Challenge]:
     last = min(wanted.before - 1, site.number) if wanted.before else site.number
     found: list[Challenge] = []
     while last > 0 and len(found) < wanted.limit:
-        match = transcript(site.ledger, last)
+        match = transcript(site.moment, last)
         last -= 1
         if match.challenge:
             draft = next((draft for draft in match.drafts if draft.accepted), None)

@@ -11,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.site.events import Feed, playing, settled
+from peerage.site.moment import Moment
 from peerage.site.server_frame import Frame, line
 from peerage.tables.transcript import UNDER_WAY, Transcript, transcript
 
@@ -46,10 +47,11 @@ class Stand:
         return await self._frame.page(f"live/{number}.html", "live-match.html", f"Match {number}", values)
 
     def _read(self, number: int) -> Transcript:
+        issued = self._ledger.heads()[0]
         # Beyond what is issued there is nothing to look for, however large the number.
-        if number > self._ledger.heads()[0]:
+        if number > issued:
             raise LedgerError(f"there is no match {number} yet")
-        return transcript(self._ledger, number)
+        return transcript(Moment(self._ledger, issued, revealed=()), number)
 
     async def events(self, request: Request) -> Response:
         """`events`: the stream; `Last-Event-ID` says what a spectator who comes back has seen."""

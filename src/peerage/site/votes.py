@@ -7,18 +7,19 @@ the peers. A vote counts when it cites the record that stands.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from hashlib import sha256
 from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from peerage.engine.driver import REPAIR
+from peerage.ledger.merkle import digest
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import TIE, Vote
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.history import duels
 from peerage.ratings.rows import fit_clustered
+from peerage.site.moment import Moment
 from peerage.standings import DONE
 from peerage.tables.transcript import transcript
 
@@ -111,7 +112,7 @@ def finished(ledger: Ledger, number: int) -> Finished | None:
     if issued is None or row is None:
         return None
     return Finished(
-        sha256(row.body).hexdigest(),
+        digest(row.body),
         {seat.label: seat.player for seat in _read_issued(issued.body).seats},
         _read_record(row.body).outcome.scores,
     )
@@ -201,7 +202,8 @@ def ballot(ledger: Ledger, number: int) -> Ballot | None:
 
     There is when the match counts, has two contestants, and each gave one answer to the same challenge.
     """
-    found = transcript(ledger, number)
+    # Nothing that is sealed is part of the answers to a duel.
+    found = transcript(Moment(ledger, number, revealed=()), number)
     labels = [seat.label for seat in found.seats if seat.role == "contestant"]
     answers = {
         one.label: one.reply
