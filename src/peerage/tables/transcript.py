@@ -14,7 +14,11 @@ from functools import cache
 import msgspec
 
 from peerage.challenges.drafting import Draft
-from peerage.engine.codec import (
+from peerage.engine.driver import REPAIR, Driver, GameError
+from peerage.engine.records import answered_first
+from peerage.engine.replay import known_game
+from peerage.judging.panel import Ballot
+from peerage.ledger.codec import (
     read_fixture,
     read_provenance,
     read_record,
@@ -22,10 +26,6 @@ from peerage.engine.codec import (
     read_request,
     withheld,
 )
-from peerage.engine.driver import REPAIR, Driver, GameError
-from peerage.engine.records import answered_first
-from peerage.engine.replay import known_game
-from peerage.judging.panel import Ballot
 from peerage.ledger.merkle import GENESIS, leaf
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, Ledger, LedgerError
@@ -322,6 +322,12 @@ def _reason(finals: Mapping[str, ExchangeView], key: str) -> str:
 
 
 def _challenge(fixture: Fixture, outcome: Outcome, drafts: Iterable[DraftView]) -> dict[str, str]:
+    exchanged = [
+        *fixture.drawn.get("challenges", ()),
+        *[fact for fact in outcome.facts if fact.get("fact") == "challenge"],
+    ]
+    if exchanged:
+        return {f"{one['challenge_id']} by {one['author_llm']}": one["description"] for one in exchanged}
     if "statement" in fixture.drawn:
         return {"task": str(fixture.drawn["statement"])}
     if "task" in outcome.detail:
