@@ -44,7 +44,8 @@ def told(chunk: bytes) -> list[tuple[str, Any]]:
     """The events of a piece of the stream, as a browser would read it."""
     found = []
     for block in chunk.decode().split("\n\n"):
-        fields = dict(line.split(": ", 1) for line in block.split("\n") if not line.startswith(":"))
+        lines = [line for line in block.split("\n") if line and not line.startswith(":")]
+        fields = dict(line.split(": ", 1) for line in lines)
         if fields:
             found.append((fields["event"], json.loads(fields["data"])))
     return found
