@@ -89,14 +89,13 @@ def games(site: Site) -> Iterator[Played]:
 def posed(story: Story) -> Posed | None:
     """The challenge of a match; None when none stood."""
     said = {step.key: step.reply for _, steps in story.groups for step in steps}
-    players, drawn, outcome = story.players, story.fixture.drawn, story.record.outcome
+    players, outcome = story.players, story.record.outcome
     accepted = next((draft for draft in story.drafts if draft.accepted), None)
     if accepted is not None:
         texts = {stage: said.get(key, "") for stage, key in accepted.keys.items()}
         authors = tuple(dict.fromkeys(players[label] for label in accepted.authors.values()))
     else:
-        given = next((str(drawn[what]) for what in ("statement", "prompt") if what in drawn), "")
-        texts, authors = ({"task": given} if given else {}), ()
+        texts, authors = ({"task": story.task} if story.task else {}), ()
     if not texts:
         return None
     programs = outcome.detail.get("programs", {})

@@ -17,6 +17,7 @@ from peerage.ledger.store import Summary
 from peerage.protocol import visible
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.charts import embedded
+from peerage.site.leaderboards import NAMES
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.steps import stages
@@ -57,6 +58,7 @@ def _bundle(site: Site, first: int) -> View:
             "last": last,
             "size": BUNDLE,
             "stages": stages,
+            "tracks": NAMES,
         },
     )
 

@@ -109,7 +109,7 @@ def score(value: float) -> str:
     """A score, a half as ½."""
     if value % 1 == 0.5 and value >= 0:
         return f"{value:.0f}½" if value > 1 else "½"
-    return f"{value:g}"
+    return f"{value:.3g}"
 
 
 def sign(value: float | None) -> str:

@@ -48,12 +48,13 @@ def stages(story: Story) -> Markup:
     scores, best, number = story.record.outcome.scores, story.best, story.record.number
     parts: list[str] = []
     for role, asked in story.groups:
-        stage = f'<section class="stage {_name(role)}">\n<h3>{STAGES[role]}</h3>\n<div class="steps">\n'
-        parts.append(stage)
+        outer = "details" if role == "sandbox" else "section"  # many, and told by their verdicts
+        head = f"<summary>{STAGES[role]}</summary>" if role == "sandbox" else f"<h3>{STAGES[role]}</h3>"
+        parts.append(f'<{outer} class="stage {_name(role)}">\n{head}\n<div class="steps">\n')
         parts += [
             _step(one, number, places, verdicts.get(one.key), scores.get(one.label) == best) for one in asked
         ]
-        parts.append("</div>\n</section>\n")
+        parts.append(f"</div>\n</{outer}>\n")
     return Markup("".join(parts))
 
 

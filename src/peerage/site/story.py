@@ -13,12 +13,14 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from peerage.challenges.drafting import Draft
-from peerage.engine.codec import (
+from peerage.engine.records import answered_first
+from peerage.judging.panel import Ballot
+from peerage.ledger.codec import (
     Part,
     by_hex,
     read_answer,
@@ -29,8 +31,6 @@ from peerage.engine.codec import (
     read_templates,
     withheld,
 )
-from peerage.engine.records import answered_first
-from peerage.judging.panel import Ballot
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Seat
@@ -102,6 +102,19 @@ class Story(NamedTuple):
     def players(self) -> dict[str, str]:
         """Who sits at each label."""
         return {seat.label: seat.player for seat in self.fixture.all_seats()}
+
+    @property
+    def task(self) -> str:
+        """What was drawn for the match or given by the user, where nobody wrote it."""
+        drawn = self.fixture.drawn
+        return next((str(drawn[what]) for what in ("statement", "prompt") if what in drawn), "")
+
+    @property
+    def programs(self) -> list[tuple[str, int | None, str, list[str]]]:
+        """Each contestant's program: player, bytes (None without one), what came of it, each test's verdict."""
+        found: dict[str, Any] = self.record.outcome.detail.get("programs", {})
+        players = self.players
+        return [(players[label], one["bytes"], one["result"], one["tests"]) for label, one in found.items()]
 
     @property
     def places(self) -> dict[str, int]:

@@ -41,7 +41,7 @@ function begin() {
   const target = location.hash && document.getElementById(location.hash.slice(1));
   const match = target && target.closest(".match");
   if (!match) return;
-  steps = [...match.querySelectorAll(".step")];
+  steps = [...match.querySelectorAll("section .step")];
   if (!steps.length) return;
   at = -1;
   bar = document.createElement("div");

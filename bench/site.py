@@ -1,0 +1,72 @@
+"""The static export of a long arena: `python -m bench.site [MATCHES]`, 100,000 among 60 players by default.
+
+Made-up duels of 18 exchanges (`bench.sample`). Measured: a whole build, then one after a further match, each
+in a process of its own as the command line starts it; the most memory any of its processes held; the size of
+the index and of the first page, compressed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+from bench.sample import sample
+from peerage.ledger import Ledger, open_ledger
+from peerage.ledger.store import Batch
+
+PLAYERS = 60
+
+
+def main(matches: int) -> None:
+    with tempfile.TemporaryDirectory() as room:
+        arena, out = Path(room) / "arena", Path(room) / "site"
+        arena.mkdir()
+        names = "".join(f"  - {{model: 'house:0.5', name: player-{n:02}}}\n" for n in range(1, PLAYERS + 1))
+        (arena / "arena.yaml").write_text(f"name: bench\nplayers:\n{names}", "utf-8")
+        last = filled(arena, matches)
+        print(f"whole build of {matches:,} matches: {built(arena, out)}")
+        with closing(open_ledger("sqlite:///arena.db", arena, create=False)) as ledger, ledger.runner():
+            ledger.write(last)
+        print(f"one more match: {built(arena, out)}")
+        index = sum(len(gzip.compress(file.read_bytes())) for file in out.glob("data/matches-*.js"))
+        home = len(gzip.compress((out / "index.html").read_bytes()))
+        files = [file for file in out.rglob("*") if file.is_file()]
+        size = sum(file.stat().st_size for file in files)
+        print(f"index {index / 1e6:.2f} MB compressed, first page {home / 1e3:.0f} kB compressed")
+        print(f"{len(files):,} files, {size / 1e9:.2f} GB")
+
+
+def filled(arena: Path, matches: int) -> Batch:
+    """Write so many matches; the batch of one more."""
+    together = next(size for size in (1_000, 100, 1) if matches % size == 0)
+    last = Batch()
+    ledger: Ledger
+    with closing(open_ledger("sqlite:///arena.db", arena, create=True)) as ledger, ledger.runner():
+        for batch in sample(matches + 1, players=PLAYERS, reply_chars=300, together=together):
+            if batch.records[-1].number > matches:
+                last = batch
+            else:
+                ledger.write(batch)
+    return last
+
+
+def built(arena: Path, out: Path) -> str:
+    """Build the site; what it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    started = time.perf_counter()
+    command = [sys.executable, "-m", "peerage", "site", "build", str(out), "--dir", str(arena)]
+    subprocess.run(command, check=True, capture_output=True)
+    wall = time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return f"{wall:.1f} s, {cpu:.1f} s of CPU, {after.ru_maxrss / 1024:.0f} MB in its largest process"
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100_000)
