@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from random import Random
 
-from peerage.engine.codec import Text, fixture_body, record_body, request_body
+from peerage.ledger.codec import Text, fixture_body, record_body, request_body
 from peerage.ledger.merkle import GENESIS, leaf, link, root
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, RecordRow, ReplyRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome, Seat, Totals

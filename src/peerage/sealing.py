@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 REDACTED = "(sealed)"
 """What stands for a sealed text where only its commitment is known."""
@@ -61,3 +62,10 @@ def committed(body: bytes, revealed: Collection[str] = ()) -> bytes:
         ),
         body,
     )
+
+
+class Kept(Struct, frozen=True, gc=False):
+    """A sealed text, see `sealing`: opened it has a salt and its value, redacted neither."""
+
+    salt: str = ""
+    value: str = REDACTED

@@ -27,10 +27,10 @@ from tests.engine.clients import Cast
 
 from peerage.arena import ArenaError
 from peerage.engine.admission import worst_cost
-from peerage.engine.codec import request_body
 from peerage.engine.driver import Driver
 from peerage.games.duel import DUEL
 from peerage.games.duel_rules import DuelRules
+from peerage.ledger.codec import request_body
 from peerage.ledger.store import Exchange
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.house import HouseClient

@@ -11,8 +11,8 @@ from tests.engine.arenas import head, ledger_of, play, statuses, write_arena
 from tests.engine.clients import Cast, says
 from tests.engine.games import ask
 
-from peerage.engine.codec import read_reply
 from peerage.engine.pending import Pending, backoff
+from peerage.ledger.codec import read_reply
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.protocol import Reply
 from peerage.settings import Engine

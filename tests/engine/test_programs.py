@@ -14,8 +14,8 @@ from tests.engine.games import FIXTURE, NoRules, ask, drive, game, yes
 
 import peerage.engine.programs as programs
 from peerage.arena import Arena, ArenaError, open_arena
-from peerage.engine.codec import by_hex, read_request, request_body
 from peerage.engine.driver import Driver, GameError
+from peerage.ledger.codec import by_hex, read_request, request_body
 from peerage.match import Outcome
 from peerage.protocol import SANDBOX, Ran, Reply, Run, Together
 from peerage.sandbox.program import SandboxUnavailable

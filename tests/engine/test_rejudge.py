@@ -11,11 +11,11 @@ import yaml
 from tests.engine.arenas import head, ledger_of, paced, play, play_stopping_at, write_arena
 
 from peerage.arena import open_arena
-from peerage.engine.codec import by_hex, read_fixture
 from peerage.engine.rejudge import Issued, issue, items, rules_like
 from peerage.games.duel_rules import DuelRules
 from peerage.games.rejudgement import Item
 from peerage.ledger import LedgerError, open_ledger
+from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ratings.elo import EloSettings
 from peerage.settings import PlayerSettings, rules_of
 from peerage.standings import NOBODY, after_all

@@ -16,8 +16,8 @@ from tests.engine.arenas import SMALL, house, play, write_arena
 
 from peerage.arena import Arena, ArenaError, open_arena
 from peerage.cli.transcript import lines
-from peerage.engine.codec import MissingText
 from peerage.ledger import LedgerError
+from peerage.ledger.codec import MissingText
 from peerage.ledger.export import export
 
 TOLD = (LedgerError, ArenaError, MissingText, msgspec.MsgspecError)

@@ -16,8 +16,8 @@ from tests.servers import openai_server as server_does
 from tests.servers.openai_server import Behaviour, OpenAIServer, sensible
 
 from peerage.arena import open_arena
-from peerage.engine.codec import read_reply
 from peerage.engine.report import RunReport
+from peerage.ledger.codec import read_reply
 
 MATCHES = 4
 NANO = 10**9

@@ -7,13 +7,13 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 from tests.offline import call, check, fixture, house, play, scripted
 
-from peerage.engine.codec import request_body
 from peerage.engine.driver import Driver
 from peerage.games.challenge_exchange import CHALLENGE_EXCHANGE
 from peerage.games.cost import CostUnit, cost
 from peerage.games.game import GameSpec, asked_once
 from peerage.games.tools import ToolRules, Worked, bound, with_python
 from peerage.kinds import AnyKind, Choice, Code
+from peerage.ledger.codec import request_body
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Prompt, Reply, Steps, Together
 

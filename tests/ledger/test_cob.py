@@ -9,10 +9,10 @@ from tests.offline import fixture
 
 from peerage.arena import open_arena
 from peerage.engine.admit import admit, outcome
-from peerage.engine.codec import fixture_body
 from peerage.games.color_obfuscation import COLOR_OBFUSCATION
 from peerage.games.color_obfuscation_rules import ColorObfuscationRules
 from peerage.ledger.cob import SOURCE, Battle, battles, entered, read_battles, recording, write_battles
+from peerage.ledger.codec import fixture_body
 from peerage.ledger.store import Batch, FixtureRow, LedgerError
 from peerage.standings import elo_settings
 

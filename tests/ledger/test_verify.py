@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from bench.sample import sample
 
-from peerage.engine.codec import fixture_body, record_body
 from peerage.ledger import Ledger, LedgerError, open_ledger
+from peerage.ledger.codec import fixture_body, record_body
 from peerage.ledger.merkle import GENESIS, leaf, link, stream_genesis
 from peerage.ledger.store import (
     Amendment,

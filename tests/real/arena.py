@@ -21,7 +21,7 @@ import yaml
 from tests.servers.smollm import smollm
 
 from peerage.arena import open_arena
-from peerage.engine.codec import by_hex, read_provenance, read_record, read_reply
+from peerage.ledger.codec import by_hex, read_provenance, read_record, read_reply
 from peerage.match import MatchRecord
 from peerage.protocol import Choice, Reply, Unusable
 

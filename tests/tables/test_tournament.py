@@ -10,8 +10,8 @@ import pytest
 from tests.engine.arenas import play, write_arena
 
 from peerage.arena import Arena, open_arena
-from peerage.engine.codec import read_record
 from peerage.judging.scores import recorded
+from peerage.ledger.codec import read_record
 from peerage.ledger.public import Opinion, enter, opinions
 from peerage.ledger.store import LedgerError
 from peerage.tables.tournament import answers, find, progress, token, tokens, tournament

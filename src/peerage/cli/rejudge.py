@@ -161,7 +161,7 @@ def _agree(arena: Arena, yes: bool) -> None:
     from datetime import UTC, datetime
 
     from peerage.cli.play import write_plan
-    from peerage.engine.codec import by_hex, read_fixture
+    from peerage.ledger.codec import by_hex, read_fixture
     from peerage.players.prices import price_of
     from peerage.settings import SettingsError
     from peerage.tables.plan import of_fixtures

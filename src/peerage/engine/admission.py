@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from peerage.engine.calls import OVERHEAD_BYTES
-from peerage.engine.codec import seat_of
 from peerage.games.game import GameSpec
+from peerage.ledger.codec import seat_of
 from peerage.ledger.store import Exchange
 from peerage.match import Fixture
 from peerage.players.prices import Price

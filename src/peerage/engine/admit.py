@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.accounts import position
-from peerage.engine.codec import fixture_body, reply_body, reply_salt, request_body
 from peerage.engine.driver import REPAIR, Driver
 from peerage.engine.records import Tally, settle
 from peerage.games.game import GameSpec
+from peerage.ledger.codec import fixture_body, reply_body, reply_salt, request_body
 from peerage.ledger.merkle import GENESIS, leaf, link
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, Ledger, LedgerError, RecordRow, ReplyRow

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from peerage.engine.answers import MAX_STORED_CHARS, Line, priced, raised
 from peerage.engine.budget import Verdict
-from peerage.engine.codec import Text, reply_body
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.journal import Journal
 from peerage.engine.pending import Pending, Rendering, backoff, most_nano, stated_wait
+from peerage.ledger.codec import Text, reply_body
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
 from peerage.players.client import Answer, Call, InstantClient, PlayerError

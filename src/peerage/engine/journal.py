@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 
-from peerage.engine.codec import Text
+from peerage.ledger.codec import Text
 from peerage.ledger.store import Batch, Ledger
 
 Callback = Callable[[], None]

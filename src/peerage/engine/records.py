@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from peerage.engine.codec import read_reply, record_body
+from peerage.ledger.codec import read_reply, record_body
 from peerage.ledger.merkle import leaf, root
 from peerage.ledger.store import Exchange, Summary
 from peerage.match import Fixture, MatchRecord, Outcome, Totals

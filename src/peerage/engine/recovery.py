@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from peerage.accounts import Account, position
-from peerage.engine.codec import by_hex, read_fixture
+from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, Unanswered

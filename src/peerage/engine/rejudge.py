@@ -11,7 +11,11 @@ from typing import Any, NamedTuple
 import msgspec
 from pydantic import BaseModel
 
-from peerage.engine.codec import (
+from peerage.engine.records import answered_first
+from peerage.engine.registration import registered
+from peerage.games.duel_rules import DuelRules
+from peerage.games.rejudgement import FIRST, REJUDGEMENT, SECOND, Given, Item, RejudgementRules
+from peerage.ledger.codec import (
     MissingText,
     by_hex,
     fixture_body,
@@ -20,10 +24,6 @@ from peerage.engine.codec import (
     read_reply,
     read_request,
 )
-from peerage.engine.records import answered_first
-from peerage.engine.registration import registered
-from peerage.games.duel_rules import DuelRules
-from peerage.games.rejudgement import FIRST, REJUDGEMENT, SECOND, Given, Item, RejudgementRules
 from peerage.ledger.store import Batch, Exchange, FixtureRow, Ledger, LedgerError
 from peerage.match import Fixture, Outcome, Seat
 from peerage.protocol import Ask, Prompt, Quote, Reply

@@ -22,11 +22,11 @@ from typing import Any
 import msgspec
 
 from peerage.accounts import Account, count, read_snapshot
-from peerage.engine.codec import by_hex, read_fixture, read_record, request_body
 from peerage.engine.driver import Driver, GameError
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
 from peerage.games import GAMES
 from peerage.games.game import GameSpec
+from peerage.ledger.codec import by_hex, read_fixture, read_record, request_body
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome

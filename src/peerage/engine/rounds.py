@@ -50,8 +50,8 @@ class Rounds:
         return (self._lag + 2) * tables(self._scheduler.spec, self._scheduler.rules, len(self._players))
 
     def issue(self) -> tuple[Fixture, ...]:
-        """The next round; empty while its ratings are not settled, and when there can be none (`over`), as in a
-        game without contestants, whose fixtures are made and not paired.
+        """The next round; empty while its ratings are not settled, and when there can be none (`over`), as in
+        a game without contestants, whose fixtures are made and not paired.
 
         Raises Unstaffed when a match lacks officials for another reason than spent budgets.
         """

@@ -17,7 +17,6 @@ from peerage.accounts import count, snapshot_body
 from peerage.engine.answers import Line
 from peerage.engine.budget import Budget, Verdict, whole_nano
 from peerage.engine.calls import Calls
-from peerage.engine.codec import fixture_body, reply_salt, request_body
 from peerage.engine.driver import Driver
 from peerage.engine.gate import Gate
 from peerage.engine.journal import Journal
@@ -28,6 +27,7 @@ from peerage.engine.recovery import Mismatch, Recovered
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
 from peerage.games.game import GameSpec
+from peerage.ledger.codec import fixture_body, reply_salt, request_body
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.merkle import link
 from peerage.ledger.store import FailureRow, FixtureRow, Ledger, RecordRow, Summary

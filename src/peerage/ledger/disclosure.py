@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from peerage.challenges.pool import STREAM
-from peerage.engine.codec import by_hex, read_fixture, reply_salt, request_salt
 from peerage.engine.memory import SECRET
+from peerage.ledger.codec import by_hex, read_fixture, reply_salt, request_salt
 from peerage.ledger.store import Batch, Exchange, FixtureRow, IntentRow, Ledger, RecordRow, ReplyRow
 from peerage.sealing import Sealed, committed
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from peerage.engine.codec import by_hex, read_fixture, read_reply, read_request
+from peerage.ledger.codec import by_hex, read_fixture, read_reply, read_request
 from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.merkle import GENESIS, leaf
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.engine.codec import read_record, read_reply
+from peerage.ledger.codec import read_record, read_reply
 from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.store import Exchange, Ledger, Summary
 from peerage.match import MatchRecord, Totals

@@ -18,7 +18,6 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.engine.codec import by_hex, read_fixture, read_record, read_reply
 from peerage.engine.driver import REPAIR
 from peerage.engine.registration import registered
 from peerage.games.rejudgement import REJUDGEMENT
@@ -39,6 +38,7 @@ from peerage.judging.preference import (
 from peerage.judging.residuals import of_ratings, of_votes
 from peerage.judging.scores import recorded
 from peerage.judging.statistics import JudgeStatistics, PanelRecord, judge_statistics, panel_record
+from peerage.ledger.codec import by_hex, read_fixture, read_record, read_reply
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.match import Fixture, Outcome
 from peerage.ratings.history import duels

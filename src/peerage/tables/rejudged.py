@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.engine.codec import by_hex, read_fixture, read_record
 from peerage.games.rejudgement import FIRST, Item
 from peerage.judging.agreement import alpha
+from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger
 from peerage.ratings.bradley_terry import BradleyTerry, Pair, fit
 

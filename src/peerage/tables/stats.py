@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account, count
 from peerage.challenges.drafting import Draft
-from peerage.engine.codec import by_hex, form_of, read_fixture, read_form, read_record, read_reply, withheld
 from peerage.engine.driver import REPAIR
 from peerage.judging.statistics import JudgeStatistics, PanelRecord, judge_statistics, panel_record
+from peerage.ledger.codec import by_hex, form_of, read_fixture, read_form, read_record, read_reply, withheld
 from peerage.ledger.store import Exchange, Ledger, LedgerError
 from peerage.match import Fixture, Outcome
 from peerage.protocol import SANDBOX, AnyKind, Role, Unusable

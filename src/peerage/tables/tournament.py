@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from peerage.engine.codec import by_hex, read_fixture, read_record, read_reply
 from peerage.engine.driver import REPAIR
 from peerage.games.last_arena import LAST_ARENA
 from peerage.judging.scores import Grade
 from peerage.judging.scores_standing import normalised_grades, of
+from peerage.ledger.codec import by_hex, read_fixture, read_record, read_reply
 from peerage.ledger.public import opinions
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.match import Seat

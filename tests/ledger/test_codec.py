@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 from tests import offline
 
-from peerage.engine.codec import INLINE_CHARS, by_hex, fixture_body, read_fixture, request_body
 from peerage.games.duel import DUEL
+from peerage.ledger.codec import INLINE_CHARS, by_hex, fixture_body, read_fixture, request_body
 from peerage.protocol import Ask, Message, Quote, Text
 
 

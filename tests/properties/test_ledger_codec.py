@@ -7,7 +7,7 @@ from hashlib import sha256
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from peerage.engine.codec import (
+from peerage.ledger.codec import (
     INLINE_CHARS,
     by_hex,
     fixture_body,

@@ -1,30 +1,25 @@
-"""The stored forms of fixtures, requests and replies: JSON bytes, long texts by digest. Pure.
+"""The stored forms of requests. Pure.
 
-A request is stored as the digest of its form (role, limits, kind of reply, templates: the same for
-thousands of requests) and what fills the templates; what a player wrote is a reference to the earlier
-reply. A run is stored as its program, its input and its limits. Fixtures refer to their settings by
-digest. `docs/ledger.md` describes the formats.
+A request is stored as the digest of its form (role, limits, kind of reply, templates: the same for thousands
+of requests) and what fills the templates; what a player wrote is a reference to the earlier reply. A run is
+stored as its program, its input and its limits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
-from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
 
-from peerage.match import Fixture, MatchRecord
-from peerage.protocol import Answered, AnyKind, Ask, Message, Quote, Reply, Role, Run, Speaker, places
-from peerage.sealing import REDACTED, salt
+from peerage.ledger.codec.texts import Text, text_digest
+from peerage.protocol import Answered, AnyKind, Ask, Message, Quote, Role, Run, Speaker, places
+from peerage.sealing import REDACTED, Kept, salt
 
 INLINE_CHARS = 160
 """Texts up to this length stand in the row itself; longer ones are stored once, by digest."""
-
-Text = tuple[bytes, str]
-"""A long text with its SHA-256 digest, to be stored once."""
 
 
 class _Form(Struct, frozen=True):
@@ -33,13 +28,6 @@ class _Form(Struct, frozen=True):
     temperature: float | None
     expects: AnyKind
     messages: tuple[tuple[Speaker, str], ...]
-
-
-class Kept(Struct, frozen=True, gc=False):
-    """A sealed text, see `sealing`: opened it has a salt and its value, redacted neither."""
-
-    salt: str = ""
-    value: str = REDACTED
 
 
 class _Filled(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -100,23 +88,6 @@ class _Asked(Struct, frozen=True, gc=False):
     to: str
 
 
-class _Body(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A reply as stored; `status` invalid never stands here, since validity follows from the kind."""
-
-    status: str
-    text: str | Kept = ""
-    reason: str = ""
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    latency_ms: int = 0
-    cost_nano: int | None = None
-    energy_mwh: int | None = None
-    model: str = ""
-    price: str = ""
-    truncated: bool = False
-    hidden: Any = None
-
-
 _encode = msgspec.json.Encoder().encode
 _decode_form = msgspec.json.Decoder(_Form).decode
 _decode_request = msgspec.json.Decoder(_Request).decode
@@ -126,12 +97,6 @@ _decode_fill = msgspec.json.Decoder(list[dict[str, str | _Filled]]).decode
 _decode_run = msgspec.json.Decoder(tuple[str, str]).decode
 _decode_shape = msgspec.json.Decoder(_Shape).decode
 _decode_asked = msgspec.json.Decoder(_Asked).decode
-_decode_body = msgspec.json.Decoder(_Body).decode
-_decode_record = msgspec.json.Decoder(MatchRecord).decode
-
-
-def text_digest(text: str) -> bytes:
-    return sha256(text.encode()).digest()
 
 
 def request_body(ask: Answered, secret: str = "") -> tuple[bytes, list[Text]]:
@@ -300,150 +265,6 @@ def read_form(text: str) -> tuple[Role, AnyKind]:
     return form.role, form.expects
 
 
-def reply_body(
-    reply: Reply, model: str = "", price: str = "", truncated: bool = False, salt: str = ""
-) -> bytes:
-    """The stored bytes of a raw reply: with the model snapshot the provider named and the price's version.
-
-    With a `salt` (`reply_salt`) its text is sealed.
-    """
-    return _encode(
-        _Body(
-            reply.status,
-            Kept(salt, reply.text) if salt else reply.text,
-            reply.reason,
-            reply.input_tokens,
-            reply.output_tokens,
-            reply.latency_ms,
-            reply.cost_nano,
-            reply.energy_mwh,
-            model,
-            price,
-            truncated,
-            reply.hidden,
-        )
-    )
-
-
 def request_salt(secret: str, key: str) -> str:
     """The salt of a request, from its match's secret; empty for a match that has none."""
     return salt(secret, f"request/{key}") if secret else ""
-
-
-def reply_salt(secret: str, key: str) -> str:
-    """The salt of the reply to a request, from its match's secret; empty for a match that has none."""
-    return salt(secret, f"reply/{key}") if secret else ""
-
-
-def read_reply(key: str, body: bytes) -> Reply:
-    """A raw reply (its value not yet parsed) from its stored bytes."""
-    return _raw(key, _decode_body(body))
-
-
-def _raw(key: str, said: _Body) -> Reply:
-    return Reply(
-        said.status,  # type: ignore[arg-type]
-        said.text if isinstance(said.text, str) else said.text.value,
-        None,
-        said.reason,
-        said.input_tokens,
-        said.output_tokens,
-        said.latency_ms,
-        said.cost_nano,
-        said.energy_mwh,
-        said.hidden,
-        key,
-    )
-
-
-def withheld(body: bytes) -> bool:
-    """Whether a stored reply's text is sealed and redacted, so that nobody can read it."""
-    return b'"text":{"sealed":"' in body
-
-
-class Provenance(NamedTuple):
-    """Where a reply came from: model version as the provider named it, price version; and was it cut."""
-
-    model: str
-    price: str
-    truncated: bool
-
-
-def read_provenance(body: bytes) -> Provenance:
-    """What is stored with a reply for people, not for games."""
-    said = _decode_body(body)
-    return Provenance(said.model, said.price, said.truncated)
-
-
-def read_answer(key: str, body: bytes) -> tuple[Reply, Provenance]:
-    """A raw reply and its provenance, read in one go."""
-    said = _decode_body(body)
-    return _raw(key, said), Provenance(said.model, said.price, said.truncated)
-
-
-def fixture_body(fixture: Fixture) -> tuple[bytes, list[Text]]:
-    """The stored bytes of a fixture, and its settings as a long text."""
-    text = _settings_text(_Same(fixture.settings))
-    data = msgspec.structs.asdict(fixture) | {"settings": text[0].hex()}
-    return _encode(data), [text]
-
-
-class _Same:
-    """A value that equals itself alone, so that a cache need not look into it; kept alive by the cache."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Mapping[str, Any]) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-
-@lru_cache(maxsize=4)  # an arena's own prompts stand in there, perhaps a million of them
-def _settings_text(settings: _Same) -> Text:
-    text = msgspec.json.encode(settings.value, order="sorted").decode()
-    return text_digest(text), text
-
-
-def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
-    data = msgspec.json.decode(body, type=dict[str, Any])
-    data["settings"] = _settings(texts(str(data.get("settings"))))
-    return msgspec.convert(data, Fixture)
-
-
-@lru_cache(maxsize=64)
-def _settings(text: str) -> Mapping[str, Any]:
-    """What thousands of fixtures share."""
-    found: Mapping[str, Any] = msgspec.json.decode(text)
-    return found
-
-
-def record_body(record: MatchRecord) -> bytes:
-    return _encode(record)
-
-
-def read_record(body: bytes) -> MatchRecord:
-    return _decode_record(body)
-
-
-class MissingText(KeyError):
-    """A text that a record refers to is not in the ledger; its argument is the digest."""
-
-    def __str__(self) -> str:
-        return f"the text {self.args[0]}, to which a record refers, is missing; `peerage verify` says more"
-
-
-def by_hex(texts: Mapping[bytes, str]) -> Callable[[str], str]:
-    """Look a stored text up by its digest in hex; raises MissingText."""
-
-    def text(digest: str) -> str:
-        try:
-            return texts[bytes.fromhex(digest)]
-        except (KeyError, ValueError):
-            raise MissingText(digest) from None
-
-    return text

@@ -1,0 +1,58 @@
+"""The stored forms of fixtures, requests, replies and records: JSON bytes, long texts by digest. Pure.
+
+`docs/ledger.md` describes the formats.
+"""
+
+from peerage.ledger.codec.matches import fixture_body, read_fixture, read_record, record_body
+from peerage.ledger.codec.replies import (
+    Provenance,
+    read_answer,
+    read_provenance,
+    read_reply,
+    reply_body,
+    reply_salt,
+    withheld,
+)
+from peerage.ledger.codec.requests import (
+    INLINE_CHARS,
+    Part,
+    Shown,
+    form_of,
+    read_form,
+    read_request,
+    read_shown,
+    read_templates,
+    request_body,
+    request_salt,
+    seat_of,
+)
+from peerage.ledger.codec.texts import MissingText, Text, by_hex, text_digest
+
+__all__ = [
+    "INLINE_CHARS",
+    "MissingText",
+    "Part",
+    "Provenance",
+    "Shown",
+    "Text",
+    "by_hex",
+    "fixture_body",
+    "form_of",
+    "read_answer",
+    "read_fixture",
+    "read_form",
+    "read_provenance",
+    "read_record",
+    "read_reply",
+    "read_request",
+    "read_shown",
+    "read_templates",
+    "record_body",
+    "reply_body",
+    "reply_salt",
+    "request_body",
+    "request_salt",
+    "seat_of",
+    "text_digest",
+    "withheld",
+]
