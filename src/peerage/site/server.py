@@ -90,11 +90,13 @@ class Server:
         """Serve until SIGINT or SIGTERM."""
         config = uvicorn.Config(
             self.app,
+            # The strict parser, which bounds headers and takes no second Host, whatever else is installed.
+            http="h11",
+            ws="none",
             log_level="warning",
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=GRACE_S,
-            limit_concurrency=None,
         )
         try:
             _Uvicorn(config, self._feed, self._shelf).run([listening])
