@@ -36,8 +36,8 @@ def _short(value: float) -> float:
 
 
 def before(number: int) -> int:
-    """The match after which "last time" was: the last tenth of all matches is what is new."""
-    return number - max(1, number // 10)
+    """The match after which "last time" was: a round one, at least a tenth of all matches ago."""
+    return max([stop for stop in stops(number) if stop <= number * 9 // 10], default=0)
 
 
 def moves(site: Site, track: Track) -> Mapping[str, int]:

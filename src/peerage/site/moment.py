@@ -138,12 +138,11 @@ class Moment:
 
 
 def stops(number: int) -> list[int]:
-    """After which matches ratings are followed: round numbers, which further matches keep, and the last."""
+    """After which of `number` matches ratings are followed: round numbers, which further matches leave as they
+    are."""
+    if not number:
+        return []
     step = next(
-        size * 10**zeros
-        for zeros in range(20)
-        for size in (1, 2, 5)
-        if size * 10**zeros * (STOPS - 1) >= number
+        size * 10**zeros for zeros in range(20) for size in (1, 2, 5) if size * 10**zeros * STOPS >= number
     )
-    found = list(range(step, number + 1, step))
-    return found if not number or found[-1:] == [number] else [*found, number]
+    return list(range(step, number + 1, step))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from peerage.engine.registration import registered
 from peerage.ledger.store import Summary
@@ -12,52 +12,12 @@ from peerage.site.charts import trajectories
 from peerage.site.course import coloured, course
 from peerage.site.drawing import chart
 from peerage.site.leaderboards import NAMES
+from peerage.site.meetings import NONE, Record
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.standings import DONE
 
 RECENT = 20
-
-
-class Record(NamedTuple):
-    """Decided matches of one player, or of one player against another: in a match of many, whose score was
-    better counts."""
-
-    matches: int = 0
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
-
-    @property
-    def rate(self) -> float | None:
-        """The share of the points, a draw being half of one."""
-        return (self.wins + self.draws / 2) / self.matches if self.matches else None
-
-    def plus(self, own: float, other: float) -> Record:
-        """With one more match."""
-        return Record(
-            self.matches + 1,
-            self.wins + (own > other),
-            self.draws + (own == other),
-            self.losses + (own < other),
-        )
-
-
-NONE = Record()
-
-
-def meetings(rows: Sequence[Summary]) -> dict[str, dict[str, Record]]:
-    """Every player's record against every other."""
-    found: dict[str, dict[str, Record]] = {}
-    for row in rows:
-        if row.status != DONE:
-            continue
-        for player, own in zip(row.players, row.scores, strict=True):
-            against = found.setdefault(player, {})
-            for other, score in zip(row.players, row.scores, strict=True):
-                if other != player:
-                    against[other] = against.get(other, NONE).plus(own, score)
-    return found
 
 
 def paths(site: Site) -> Iterator[str]:
@@ -76,7 +36,7 @@ def view(site: Site, path: str) -> View | None:
 
 def _head_to_head(site: Site) -> View:
     names = [row.player for row in site.table() if row.rank is not None]
-    found = meetings(site.summaries)
+    found = site.meetings
     return View(
         "head_to_head.html",
         "Head-to-head",
@@ -97,9 +57,7 @@ def _player(site: Site, name: str) -> View:
     row = rows[site.track]
     assert row is not None
     order = {other.player: place for place, other in enumerate(site.table())}
-    against = sorted(
-        meetings(site.summaries).get(name, {}).items(), key=lambda pair: order.get(pair[0], len(order))
-    )
+    against = sorted(site.meetings.get(name, {}).items(), key=lambda pair: order.get(pair[0], len(order)))
     mine = [one for one in site.summaries if name in one.players]
     points = [point for point in course(site, site.track) if point["player"] == name]
     charts = []

@@ -14,6 +14,7 @@ from peerage.ledger.store import Summary
 from peerage.ledger.votes import Votes
 from peerage.settings import ArenaSettings, load
 from peerage.site.charts import Drawn
+from peerage.site.meetings import Record, meetings
 from peerage.site.moment import Moment, stops
 from peerage.site.story import Reader
 from peerage.standings import NOBODY, after_all, elo_settings, pinned_rating
@@ -152,6 +153,11 @@ class Site:
     def stats(self) -> Stats:
         """What players, judges and authors did."""
         return stats(self.moment, self.settings)
+
+    @cached_property
+    def meetings(self) -> dict[str, dict[str, Record]]:
+        """Every player's record against every other."""
+        return meetings(self.summaries)
 
     @cached_property
     def judges(self) -> JudgesReport:

@@ -15,7 +15,8 @@ from markupsafe import Markup
 
 from peerage.site.course import before, moves
 from peerage.site.leaderboards import NAMES, WIDTH, charts, lines, priced
-from peerage.site.players import NONE, meetings, shade
+from peerage.site.meetings import NONE
+from peerage.site.players import shade
 from peerage.site.reading import Site
 from peerage.site.rendering import render
 from peerage.tables.leaderboard import Row
@@ -29,7 +30,7 @@ def report(site: Site) -> bytes:
     found = site.board()
     ranked = [row for row in found.rows if row.rank is not None]
     style, script = (_asset(name) for name in ("site.css", "site.js"))
-    met = meetings(site.summaries)
+    met = site.meetings
     return render(
         "report.html",
         {

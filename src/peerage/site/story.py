@@ -111,7 +111,7 @@ class Story(NamedTuple):
 
     @property
     def programs(self) -> list[tuple[str, int | None, str, list[str]]]:
-        """Each contestant's program: player, bytes (None without one), what came of it, each test's verdict."""
+        """Contestants' programs: player, bytes (None without one), what came of it, each test's verdict."""
         found: dict[str, Any] = self.record.outcome.detail.get("programs", {})
         players = self.players
         return [(players[label], one["bytes"], one["result"], one["tests"]) for label, one in found.items()]
