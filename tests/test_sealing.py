@@ -41,7 +41,7 @@ def test_redacting_changes_no_digest_and_is_done_once(value: object, before: str
 @given(st.text())
 def test_what_a_player_wrote_is_never_taken_for_a_seal(text: str) -> None:
     """However it looks: in stored bytes the quotes of a text are escaped."""
-    hostile = '{"salt":"' + "0" * 32 + f'","value":"{text}"' + "}"
+    hostile = '{"~salt":"' + "0" * 32 + f'","value":"{text}"' + "}"
     body = msgspec.json.encode({"text": hostile, "list": [hostile]})
     assert committed(body) == body
 
@@ -52,7 +52,7 @@ def test_another_value_or_salt_is_another_commitment() -> None:
 
 
 def test_a_sealed_reply_reads_back_and_redacted_it_says_so() -> None:
-    reply = Reply("ok", 'He said "42"\n\\ {"salt":"x"}', input_tokens=3, cost_nano=5)
+    reply = Reply("ok", 'He said "42"\n\\ {"~salt":"x"}', input_tokens=3, cost_nano=5)
     body = reply_body(reply, salt=reply_salt("secret", "key"))
     assert read_reply("key", body).text == reply.text
     redacted = read_reply("key", committed(body))

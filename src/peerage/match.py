@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.sealing import Sealed
+from peerage.sealing import SALT, Sealed
 
 
 class Player(Struct, frozen=True):
@@ -64,9 +64,9 @@ class Fixture(Struct, frozen=True):
         found = self.drawn.get("secret")
         if not isinstance(found, dict):
             return ""
-        if "salt" not in found:
+        if SALT not in found:
             raise Sealed(f"match {self.number} is sealed; whoever runs the arena can open it")
-        return str(found["salt"])
+        return str(found[SALT])
 
     def all_seats(self) -> tuple[Seat, ...]:
         """Contestants, then officials."""

@@ -1,6 +1,6 @@
 """Sealed values: on record, and secret as long as a challenge is in use. Pure.
 
-    {"salt":"9f…","value":"250500"}      opened: a salt nobody can guess, and a value as JSON text
+    {"~salt":"9f…","value":"250500"}     opened: a salt nobody can guess, and a value as JSON text
     {"sealed":"51ab…"}                   its commitment: the SHA-256 of the bytes above
 
 Every digest of the ledger is over `committed` bytes, in which each sealed value is replaced by its
@@ -16,14 +16,16 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 REDACTED = "(sealed)"
 """What stands for a sealed text where only its commitment is known."""
 
 # The quotes of a JSON string are escaped, so no text that a player wrote can look like this in stored bytes.
-_OPENED = re.compile(rb'\{"salt":"([0-9a-f]{32})","value":"[^"\\]*(?:\\.[^"\\]*)*"\}')
-_MARK = b'{"salt":"'
+_OPENED = re.compile(rb'\{"~salt":"([0-9a-f]{32})","value":"[^"\\]*(?:\\.[^"\\]*)*"\}')
+_MARK = b"~"
+"""Rare in any text, so that bytes without a sealed value, nearly all, are known at a glance."""
+SALT = "~salt"
 
 
 class Sealed(ValueError):
@@ -37,7 +39,7 @@ def salt(secret: str, name: str) -> str:
 
 def seal(salt: str, value: Any) -> dict[str, str]:
     """Plain JSON data as a sealed value, opened."""
-    return {"salt": salt, "value": msgspec.json.encode(value).decode()}
+    return {SALT: salt, "value": msgspec.json.encode(value).decode()}
 
 
 def unseal(found: Mapping[str, str]) -> Any:
@@ -67,5 +69,5 @@ def committed(body: bytes, revealed: Collection[str] = ()) -> bytes:
 class Kept(Struct, frozen=True, gc=False):
     """A sealed text, see `sealing`: opened it has a salt and its value, redacted neither."""
 
-    salt: str = ""
+    salt: str = field(default="", name=SALT)
     value: str = REDACTED

@@ -187,7 +187,7 @@ def test_exports_are_redacted_until_a_challenge_retires(say: Callable[..., Resul
         ]
 
     assert keys() == []
-    assert '"salt"' not in say("export").stdout
+    assert '"~salt"' not in say("export").stdout
     name = most_tried(say)["challenge_id"]
     tried = len(json.loads(say("challenges", "show", name, "--json").stdout)["history"])
     say("challenges", "retire", name)

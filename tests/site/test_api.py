@@ -191,7 +191,7 @@ def test_what_is_sealed_stays_sealed(tmp_path: Path) -> None:
     opened = Site.open(tmp_path)
     bodies = [row.body for rows in (opened.ledger.fixtures(), opened.ledger.records()) for row in rows]
     bodies += [body for row in opened.ledger.exchanges(1) for body in (row.request, row.reply or b"")]
-    salts = {salt for body in bodies for salt in re.findall(rb'"salt":"([0-9a-f]{32})"', body)}
+    salts = {salt for body in bodies for salt in re.findall(rb'"~salt":"([0-9a-f]{32})"', body)}
     assert len(salts) > 20
     secret = opened.ledger.meta()[SECRET].encode()
     for path in ("arena", "players", "matches", "challenges", "matches/1", "matches/2", "matches/3"):

@@ -21,7 +21,7 @@ from msgspec import Struct
 from peerage.challenges.difficulty import Estimate, estimates
 from peerage.challenges.exchange import Result
 from peerage.challenges.flags import found_flags
-from peerage.sealing import Sealed, salt, unseal
+from peerage.sealing import SALT, Sealed, salt, unseal
 
 Action: TypeAlias = Literal["flag", "withdraw", "retire", "import"]
 STREAM = "challenges"
@@ -154,7 +154,7 @@ class Pool:
         there = sorted(name for name, entry in self.entries.items() if entry.in_use)
         chosen = Random(f"{seed}/pool/{number}").sample(there, min(self.count, len(there)))
         return {
-            "secret": {"salt": salt(secret, f"match/{number}"), "value": ""},
+            "secret": {SALT: salt(secret, f"match/{number}"), "value": ""},
             "challenges": [
                 {
                     "challenge_id": name,

@@ -36,7 +36,7 @@ from peerage.games.tools import bound, with_python
 from peerage.kinds import Integer, Proposal
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Reply, Steps, Together
-from peerage.sealing import salt, seal, unseal
+from peerage.sealing import SALT, salt, seal, unseal
 
 
 class Attempt(Struct, frozen=True):
@@ -59,7 +59,7 @@ class Attempt(Struct, frozen=True):
 def play(table: Table) -> Steps[Outcome]:
     """One round between all seats of `table`."""
     rules: ChallengeExchangeRules = table.rules
-    secret: str = table.drawn["secret"]["salt"]
+    secret: str = table.drawn["secret"][SALT]
     drawn = [_drawn(one) for one in table.drawn["challenges"]]
     committee = table.officials.get("committee", ())
     made: Mapping[str, Creation] = yield Together(
@@ -226,7 +226,7 @@ def _attempt_fact(attempt: Attempt, secret: str) -> dict[str, Any]:
 def draw(rules: ChallengeExchangeRules, seed: str, number: int) -> dict[str, Any]:
     """A match without a pool, as the first one of an arena is."""
     return {
-        "secret": {"salt": sha256(f"{seed}/secret/{number}".encode()).hexdigest()[:32], "value": ""},
+        "secret": {SALT: sha256(f"{seed}/secret/{number}".encode()).hexdigest()[:32], "value": ""},
         "challenges": [],
     }
 

@@ -17,7 +17,7 @@ from peerage.challenges.pool import STREAM
 from peerage.engine.memory import SECRET
 from peerage.ledger.codec import by_hex, read_fixture, reply_salt, request_salt
 from peerage.ledger.store import Batch, Exchange, FixtureRow, IntentRow, Ledger, RecordRow, ReplyRow
-from peerage.sealing import Sealed, committed
+from peerage.sealing import SALT, Sealed, committed
 
 Row = TypeVar("Row", FixtureRow, RecordRow, Exchange)
 BLOCK = 100
@@ -33,7 +33,7 @@ def redacted(row: Row, revealed: Collection[str] = ()) -> Row:
 
 
 class _Sealed(msgspec.Struct):
-    salt: str = ""
+    salt: str = msgspec.field(default="", name=SALT)
 
 
 class _Fact(msgspec.Struct):
