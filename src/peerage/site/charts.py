@@ -67,7 +67,12 @@ def _frontier(unit: str, scale: Literal["log", "linear"]) -> dict[str, Any]:
     import altair as alt
 
     base = alt.Chart(alt.NamedData("rows")).encode(
-        x=alt.X("cost:Q", title=f"cost per match, {unit}", scale=alt.Scale(type=scale, nice=True)),
+        x=alt.X(
+            "cost:Q",
+            title=f"cost per match, {unit}",
+            scale=alt.Scale(type=scale, nice=False, padding=24),
+            axis=alt.Axis(labelOverlap="greedy", tickCount=5),
+        ),
         tooltip=[
             alt.Tooltip("player:N"),
             alt.Tooltip("rating:Q", format=".0f"),

@@ -138,8 +138,7 @@ class Moment:
 
 
 def stops(number: int) -> list[int]:
-    """After which of `number` matches ratings are followed: round numbers, which further matches leave as they
-    are."""
+    """After which of `number` matches ratings are followed: round ones, which further matches leave be."""
     if not number:
         return []
     step = next(
