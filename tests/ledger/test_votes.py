@@ -101,7 +101,7 @@ def test_many_writers_make_one_chain(tmp_path: Path) -> None:
         "votes = Votes('sqlite:///arena.db', Path(sys.argv[1]))\n"
         "for n in range(20): votes.cast(Vote(n, '00', ('A', 'B'), 'A', sys.argv[2]), at_ms=n)"
     )
-    others = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in "xy"]
+    other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path), "x"])
     votes = Votes("sqlite:///arena.db", tmp_path)
 
     def cast(number: int) -> None:
@@ -109,12 +109,12 @@ def test_many_writers_make_one_chain(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(cast, range(20)))
-    assert [other.wait() for other in others] == [0, 0]
+    assert other.wait() == 0
     chain = stream_genesis(STREAM)
     for due, row in enumerate(votes.amendments(), start=1):
         chain = link(chain, row.body)
         assert (row.sequence, row.chain) == (due, chain)
-    assert votes.count() == 60
+    assert votes.count() == 40
 
 
 def test_verify_tells_the_head_of_the_votes(voted: Path) -> None:

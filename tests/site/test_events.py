@@ -17,7 +17,7 @@ from peerage.ledger.votes import Vote, Votes
 from peerage.site import events
 from peerage.site.events import Feed, event, playing, settled
 
-MATCHES = 30
+MATCHES = 20
 
 
 @pytest.fixture(scope="module")
