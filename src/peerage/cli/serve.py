@@ -50,7 +50,8 @@ def serve(
         door = listening(host, port)
     except OSError as error:
         raise ServeError(
-            f"port {port} cannot be had ({os.strerror(error.errno or 0)}); name another with --port, or 0 for any"
+            f"port {port} cannot be had ({os.strerror(error.errno or 0)}); name another with --port, "
+            "or 0 for any that is free"
         ) from None
     for line in _welcome(server, door.getsockname()[1], token, vote):
         typer.echo(line)
