@@ -92,6 +92,10 @@ class Table:
         return random.Random(f"{self.seed}/{name}")
 
 
+DEVELOPMENT = "development"
+"""The void of a match that was a trial only: it is reported, nobody is rated, and nothing failed."""
+
+
 class Outcome(Struct, frozen=True):
     """What a match came to.
 

@@ -69,3 +69,25 @@ def test_programs_are_run_and_shown_with_their_verdicts(game: str, tmp_path: Pat
     with open_arena(tmp_path) as arena:
         assert arena.ledger.meta()["lag"] == "16", "a window of 32 matches is 16 rounds of two tables"
     assert cli.invoke(app, ["replay", *where]).exit_code == 0
+
+
+def test_a_tournament_of_two_is_for_development_and_no_failure(tmp_path: Path) -> None:
+    players = "players: ['house:0.9', 'house:0.4']"
+    (tmp_path / "arena.yaml").write_text(f"game: last-arena\nrules: {{preset: development}}\n{players}\n")
+    where = ["--dir", str(tmp_path)]
+    shown = cli.invoke(app, ["run", "--yes", "--max-matches", "1", *where])
+    assert shown.exit_code == 0, shown.output
+    assert "development" in shown.output
+    assert cli.invoke(app, ["tournament", "show", "1", *where]).exit_code == 0
+
+
+def test_a_challenge_exchange_plays_its_demo(tmp_path: Path) -> None:
+    where = ["--dir", str(tmp_path)]
+    shown = cli.invoke(app, ["demo", "--game", "challenge-exchange", "--matches", "40", *where])
+    assert shown.exit_code == 0, shown.output
+    table = json.loads(
+        cli.invoke(app, ["leaderboard", "--track", "points", "--format", "json", *where]).stdout
+    )
+    assert table[0]["player"] > "house:0.6" > table[-1]["player"]
+    listed = json.loads(cli.invoke(app, ["challenges", "list", "--format", "json", *where]).stdout)
+    assert len(listed) > 20

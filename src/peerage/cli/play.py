@@ -150,6 +150,7 @@ def _play(
     from peerage.cli.ending import ending
     from peerage.cli.live import play
     from peerage.cli.tables import show_leaderboard
+    from peerage.match import DEVELOPMENT
 
     report, spectator = play(arena, limit, batch, clients)
     show_leaderboard(arena)
@@ -157,7 +158,8 @@ def _play(
         typer.echo(line)
     if report.reason == "interrupted":
         return 130
-    return 1 if report.played and len(spectator.void) == report.played else 0
+    failed = [reason for _, reason in spectator.void if reason != DEVELOPMENT]
+    return 1 if report.played and len(failed) == report.played else 0
 
 
 def _watchable(player: PlayerSettings) -> Client:

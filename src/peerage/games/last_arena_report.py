@@ -25,7 +25,7 @@ from peerage.judging.scores_standing import (
     zeros,
 )
 from peerage.kinds.scores import MOST
-from peerage.match import Outcome, Seat
+from peerage.match import DEVELOPMENT, Outcome, Seat
 from peerage.protocol import Reply
 
 
@@ -79,7 +79,7 @@ def report(
     recorded = (*facts("rate", played.rated.grades), *facts("judge", played.judged.grades))
     if len(labels) == 2:
         # each judge sees one author alone: normalised scores are 5 for both, whatever they wrote
-        return Outcome(void="development", costs=costs, facts=recorded, detail=plain(detail))
+        return Outcome(void=DEVELOPMENT, costs=costs, facts=recorded, detail=plain(detail))
     scores = {label: _by_question(played.answers, label, given) for label in labels}
     judgeable = sum(one.reply.ok for one in played.answers) * (len(labels) - 1)
     if not all(scores.values()) or len(played.judged.grades) < rules.quorum * judgeable:
