@@ -75,12 +75,13 @@ def _step(one: Step, number: int, places: Mapping[str, int], verdict: str | None
             frame = f' tabindex="0" role="region" aria-label="What {_name(one.label)} said"'
         parts.append(f'<div class="said"{frame}>{shown(one.reply)}</div>\n')
     if one.form:
-        parts.append('<p class="saw">saw ')
-        for part in one.quotes:
-            label = _name(part.label or "")
-            place = places.get(part.reply)
-            parts.append(f'<a href="#m{number}-{place}">{label}</a>, ' if place else f"{label}, ")
-        parts.append(f'<a href="../method.html#f{_name(one.form[:12])}">asked like this</a></p>\n')
+        form = _name(one.form[:12])
+        parts.append(f'<p class="saw">asked <a href="../method.html#f{form}">like this</a>')
+        for place, part in enumerate(one.quotes):
+            label, step = _name(part.label or ""), places.get(part.reply)
+            parts.append(", " if place else ", seeing ")
+            parts.append(f'<a href="#m{number}-{step}">{label}</a>' if step else label)
+        parts.append("</p>\n")
     if one.role != "sandbox":
         parts.append(f'<p class="took">{_took(one)}</p>\n')
     parts.append("</div>\n")
