@@ -38,6 +38,7 @@ ABOVE = {
     "engine": ("tables", "site", "cli", "arena", "playing"),
     "tables": ("site", "cli", "arena", "playing"),
     "arena": ("site", "cli"),
+    "site": ("cli",),
     "playing": ("tables", "site", "cli"),
 }
 
