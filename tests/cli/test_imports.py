@@ -1,6 +1,8 @@
 import json
 from pathlib import Path
 
+import pytest
+import yaml
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
@@ -47,6 +49,30 @@ def test_what_is_no_file_of_battles_is_told(tmp_path: Path) -> None:
     assert "no data.json of the Color Obfuscation Benchmark" in shown.stderr
     shown = cli.invoke(app, ["import", str(tmp_path / "x.json"), "--dir", str(tmp_path)])
     assert (shown.exit_code, "row 1: found int, expected an object" in shown.stderr) == (1, True)
+    assert not (tmp_path / "arena.yaml").exists()
+
+
+def renamed(folder: Path, name: str) -> Path:
+    """A file of battles in which one model has another name."""
+    text = FILE.read_text("utf-8").replace("openai/o3-mini-high", json.dumps(name)[1:-1])
+    (folder / "x.json").write_text(text, "utf-8")
+    return folder / "x.json"
+
+
+@pytest.mark.parametrize("name", ['x", family: "y', "x: {y}'\"# ", "*x &y !!z"])
+def test_names_in_a_file_of_battles_stay_names(tmp_path: Path, name: str) -> None:
+    shown = cli.invoke(app, ["import", str(renamed(tmp_path, name)), "--dir", str(tmp_path)])
+    assert shown.exit_code == 0, shown.output
+    players = yaml.safe_load((tmp_path / "arena.yaml").read_text("utf-8"))["players"]
+    assert {"model": f"openrouter:{name}", "name": name} in players
+    assert len(players) == 4
+
+
+@pytest.mark.parametrize("name", ["x" * 81, 'x"}\n  - {model: "command:touch owned", name: "y"}\n# '])
+def test_a_name_that_no_player_may_have_leaves_no_settings_behind(tmp_path: Path, name: str) -> None:
+    shown = cli.invoke(app, ["import", str(renamed(tmp_path, name)), "--dir", str(tmp_path)])
+    assert shown.exit_code == 2
+    assert "players[3].name" in shown.stderr
     assert not (tmp_path / "arena.yaml").exists()
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -177,15 +178,25 @@ def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
 def _arena(folder: Path, otherwise: str) -> Arena:
     """The arena in `folder`, made with these settings when there is none."""
     from peerage.arena import open_arena
-    from peerage.settings import FILE_NAME
+    from peerage.settings import FILE_NAME, SettingsError
 
     path = folder / FILE_NAME
-    if not path.exists():
+    made = not path.exists()
+    if made:
         folder.mkdir(parents=True, exist_ok=True)
         path.write_text(otherwise, "utf-8")
-    return open_arena(folder)
+    try:
+        return open_arena(folder)
+    except SettingsError:
+        if made:
+            path.unlink()  # a file that cannot be entered leaves nothing behind
+        raise
 
 
 def _players(battles: Iterable[Battle]) -> str:
+    """Lines of `arena.yaml`; an encoder writes the names, so that none can add settings of its own."""
+    from yaml import safe_dump
+
     names = {name: 0 for battle in battles for name in (battle.model_A_info.name, battle.model_B_info.name)}
-    return "".join(f'  - {{model: "openrouter:{name}", name: "{name}"}}\n' for name in names)
+    listed = [{"model": f"openrouter:{name}", "name": name} for name in names]
+    return indent(safe_dump(listed, default_flow_style=None, allow_unicode=True, sort_keys=False), "  ")

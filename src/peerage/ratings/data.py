@@ -27,7 +27,17 @@ from typing import Any, BinaryIO, Literal, get_args
 import numpy as np
 
 from peerage.ratings.answers import Answers, AnswersRead
-from peerage.ratings.fields import amount, columns, first_of, name_of, needed, number_of, short, time_of
+from peerage.ratings.fields import (
+    amount,
+    as_name,
+    columns,
+    first_of,
+    name_of,
+    needed,
+    number_of,
+    short,
+    time_of,
+)
 from peerage.ratings.history import Duels, Game, duels
 from peerage.ratings.kernels import Floats
 from peerage.ratings.streams import DataError, rows
@@ -302,17 +312,17 @@ class _Games:
     def _append(
         self, teams: list[list[Any]], ranks: list[float], weight: float, time: Any, where: str
     ) -> None:
-        for member in (member for team in teams for member in team):
-            if not isinstance(member, str) or not member.strip():
-                raise DataError(f"{where}: a player is {short(member)}, expected a name")
         if not all(teams):
             raise DataError(f"{where}: a team has no players")
-        counted = Counter(member for team in teams for member in team)
+        named = [[as_name(member, f"{where}, players") for member in team] for team in teams]
+        counted = Counter(member for team in named for member in team)
         name, times = counted.most_common(1)[0]
-        if times > 1 and any(len(team) > 1 for team in teams):
+        if len(counted) == 1:
+            raise DataError(f"{where}: {name!r} plays against itself alone, expected two players or more")
+        if times > 1 and any(len(team) > 1 for team in named):
             raise DataError(f"{where}: {name!r} plays in two teams, or twice in one")
         seated = tuple(
-            tuple(self.players.setdefault(member, len(self.players)) for member in team) for team in teams
+            tuple(self.players.setdefault(member, len(self.players)) for member in team) for team in named
         )
         self.games.append((time_of(time, where), Game(seated, tuple(ranks), None, weight)))
 

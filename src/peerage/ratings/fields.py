@@ -19,6 +19,7 @@ _SAME = {
     "solved": ("solved", "score", "correct"),
 }
 _MOST = 1e12  # of an amount: sums of squares of a million of them keep their digits
+_LONGEST_NAME = 1_000  # characters; a table of longer ones takes minutes to draw
 
 
 def needed(row: Mapping[str, Any], column: str, where: str) -> Any:
@@ -31,9 +32,17 @@ def needed(row: Mapping[str, Any], column: str, where: str) -> Any:
 
 
 def name_of(row: Mapping[str, Any], column: str, where: str) -> str:
-    value = needed(row, column, where)
+    return as_name(needed(row, column, where), f"{where}, {column}")
+
+
+def as_name(value: Any, place: str) -> str:
+    """A player's name without blanks around it."""
     if not isinstance(value, str) or not value.strip():
-        raise DataError(f"{where}, {column}: found {short(value)}, expected a name")
+        raise DataError(f"{place}: found {short(value)}, expected a name")
+    if len(value) > _LONGEST_NAME:
+        raise DataError(
+            f"{place}: found {len(value):,} characters, expected a name of at most {_LONGEST_NAME:,}"
+        )
     return value.strip()
 
 

@@ -151,6 +151,11 @@ def _elements(buffer: str, text: io.TextIOWrapper, name: str) -> Iterator[Line]:
         if not inside and not number and stripped.startswith("["):
             inside, stripped = True, stripped[1:].lstrip()
         if inside and stripped.startswith("]"):
+            after = (stripped[1:] or text.read(_CHUNK)).lstrip()
+            while not after and (more := text.read(_CHUNK)):
+                after = more.lstrip()
+            if after:
+                raise DataError(f"{name}, after element {number}: more stands behind the end of the list")
             return
         buffer = stripped
         try:
