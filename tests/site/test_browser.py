@@ -1,4 +1,4 @@
-"""The static export in a real browser, opened as files: no error, filters, replay keys, charts, accessibility."""
+"""The pages in a real browser, opened as files: no error, search, replay keys, charts, accessibility."""
 
 from __future__ import annotations
 

@@ -142,6 +142,6 @@ def stops(number: int) -> list[int]:
     if not number:
         return []
     step = next(
-        size * 10**zeros for zeros in range(20) for size in (1, 2, 5) if size * 10**zeros * STOPS >= number
+        size * 10**zeros for zeros in range(20) for size in (1, 2, 5) if size * 10**zeros * STOPS > number
     )
     return list(range(step, number + 1, step))
