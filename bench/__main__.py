@@ -5,7 +5,18 @@ from __future__ import annotations
 import runpy
 import sys
 
-BENCHES = ("help", "steps", "flight", "occupancy", "client", "last_arena", "verify", "ratings", "serve", "site")
+BENCHES = (
+    "help",
+    "steps",
+    "flight",
+    "occupancy",
+    "client",
+    "last_arena",
+    "verify",
+    "ratings",
+    "serve",
+    "site",
+)
 
 
 def main(names: list[str]) -> None:
