@@ -179,6 +179,14 @@ def test_work_shared_among_processes_finds_the_same(opened: Callable[[], Ledger]
     assert found == verify(opened(), workers=1)
 
 
+def test_a_row_of_the_narrow_table_without_a_record_is_told(opened: Callable[[], Ledger], copy: Path) -> None:
+    change(copy, "UPDATE summaries SET number = 99 WHERE number = 7")
+    assert {(one.match, one.what) for one in verify(opened()).problems} == {
+        (7, "its row of the narrow table is missing"),
+        (99, "the narrow table has a row for it, and there is no record"),
+    }
+
+
 ANSWER = "(SELECT id FROM intents WHERE match = 7 AND key = 'answer/A')"
 
 CHANGES = {

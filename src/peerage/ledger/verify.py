@@ -86,6 +86,7 @@ def verify(ledger: Ledger, workers: int | None = None, votes: Votes | None = Non
     streams: dict[str, str] = {}
     with _noted(problems):
         problems += _in_play(ledger, recorded, issued)
+        problems += _without_record(ledger, recorded)
         for stream in ledger.streams():
             problems += _amendments(ledger.amendments(stream), stream, streams)
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
@@ -140,6 +141,18 @@ def _in_play(ledger: Ledger, recorded: int, issued: int) -> list[Problem]:
     there = {row.number for row in ledger.fixtures(recorded + 1, issued)}
     missing = set(range(recorded + 1, issued + 1)) - there
     return problems + [Problem(number, "its fixture is missing") for number in sorted(missing)]
+
+
+def _without_record(ledger: Ledger, recorded: int) -> list[Problem]:
+    """Rows of the narrow table that no record stands behind; tables would count them."""
+    rows = [row.number for row in ledger.summaries(recorded + 1)]
+    # Read after them: a run may have finished these matches meanwhile, and both are written at once.
+    there = {row.number for row in ledger.records(recorded + 1)} if rows else set()
+    return [
+        Problem(number, "the narrow table has a row for it, and there is no record")
+        for number in rows
+        if number not in there
+    ]
 
 
 def _texts(known: dict[bytes, str], needed: dict[bytes, int]) -> list[Problem]:
