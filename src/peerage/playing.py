@@ -153,11 +153,14 @@ def _register(ledger: Ledger, lines: Mapping[str, Line]) -> None:
 
 
 def _check_budget(settings: ArenaSettings, lines: Mapping[str, Line]) -> None:
+    refuse_unpriced(settings, [name for name, line in lines.items() if line.price.worst_nano(1, 1) is None])
+
+
+def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
+    """Raise ArenaError when the settings bound what may be spent and these players' prices are unknown."""
     budget = settings.budget
-    if budget.arena is None and budget.match is None and budget.player is None:
-        return
-    unpriced = [name for name, line in lines.items() if line.price.worst_nano(1, 1) is None]
-    if unpriced:
+    bounded = any(limit is not None for limit in (budget.arena, budget.match, budget.player))
+    if bounded and unpriced:
         raise ArenaError(
             f"a budget is set, but no price is known for {', '.join(unpriced)}, so it could not be kept. "
             "State `price: {input: …, output: …}` (dollars per million tokens) for each, or take the "

@@ -195,6 +195,16 @@ def test_nobody_agrees_to_spending_in_a_script(tmp_path: Path) -> None:
     assert "p0" in done.stdout, "the plan stands above the question"
 
 
+def test_a_budget_that_could_not_be_kept_is_refused_before_the_question(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text(
+        "players: [command:./agent, house:0.9, house:0.7, house:0.5, house:0.3]\nbudget: 1\n"
+    )
+    done = cli.invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "10"])
+    assert done.exit_code == 2
+    assert "no price is known for command:./agent" in done.stderr
+    assert "agrees beforehand" not in done.stderr
+
+
 def recorded(path: Path) -> int:
     """Finished matches on a ledger that is being written."""
     try:

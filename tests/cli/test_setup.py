@@ -96,6 +96,19 @@ class TestDoctor:
         assert found.state == ("ok" if there else "broken")
         assert there or "peerage[sandbox]" in found.mend
 
+    def test_the_sandbox_is_among_what_is_installed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("peerage.sandbox.image.installed", lambda: False)
+        monkeypatch.setattr(doctor, "_lacking", lambda package, extra: [extra])
+        ran: list[list[str]] = []
+        monkeypatch.setattr(
+            "subprocess.run", lambda words, check: ran.append(words) or type("Done", (), {"returncode": 0})
+        )
+        (tmp_path / "arena.yaml").write_text(demo_text(1, "code-golf"), "utf-8")
+        doctor.install_missing(tmp_path)
+        assert [words[-1] for words in ran] == ["peerage[sandbox]"]
+
     def test_wrong_settings_are_named_with_their_line(self, tmp_path: Path) -> None:
         (tmp_path / "arena.yaml").write_text("players: [house:0.1, house:0.2]\nseed: x\n")
         assert "line 2, seed: found 'x'" in self.examined(tmp_path, 1)

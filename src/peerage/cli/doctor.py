@@ -94,9 +94,11 @@ def _alike(one: Finding, other: Finding) -> bool:
 
 
 def install_missing(folder: Path) -> None:
-    """Install the extras that the arena's players lack (without an arena: models), with this Python's pip."""
+    """Install the extras that the arena lacks (without an arena: models), with this Python's pip."""
     settings, _ = _arena(folder)
     extras = needed_extras(settings.players) if settings is not None else {"models"}
+    if settings is not None and any(finding.state == "broken" for finding in _sandbox(settings)):
+        extras.add("sandbox")
     lacking = sorted(extra for extra in extras if _lacking("peerage", extra))
     if not lacking:
         typer.echo("nothing to install")
@@ -247,7 +249,7 @@ def _sandbox(settings: ArenaSettings) -> Iterator[Finding]:
         about = f"installed, for {settings.game}; `peerage sandbox check` tries it"
         yield Finding("machine", "sandbox", "ok", about)
     else:
-        mend = 'pip install "peerage[sandbox]"'
+        mend = 'run `pip install "peerage[sandbox]"` or `peerage doctor --install`'
         yield Finding("machine", "sandbox", "broken", f"not installed, and {settings.game} needs it", mend)
 
 

@@ -22,7 +22,7 @@ SHOWN = 3
 def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> Iterator[str]:
     """The last words of a run, line by line; `void` are its matches that came to nothing."""
     counts = (
-        f"{report.settled} matches, {report.played} of them now, in {report.calls:,} calls; "
+        f"{report.settled:,} matches, {report.played:,} of them now, in {report.calls:,} calls; "
         f"{dollars(report.spent_nano / 1e9)} spent in all"
     )
     match report.reason:

@@ -187,7 +187,8 @@ def play(
 
     console = Console(file=sys.stdout)
     settings = arena.settings
-    until = f"until match {limit}" if limit else "until the budget or Ctrl+C ends it"
+    end = "Ctrl+C" if settings.budget.arena is None else "the budget or Ctrl+C"
+    until = f"until match {limit}" if limit else f"until {end} ends it"
     about = f"{settings.name}: {settings.game}, {len(settings.players)} players, {until}"
     console.print(about, highlight=False, markup=False, soft_wrap=True)
     spectator = Spectator(arena, limit, batch, console)

@@ -187,7 +187,7 @@ def estimate(
     show_plan(settings, max_matches, shape)
 
 
-def show_plan(settings: ArenaSettings, matches: int, shape: Format) -> None:
+def show_plan(settings: ArenaSettings, matches: int, shape: Format) -> Plan:
     """Write what so many matches may cost to standard output."""
     from datetime import UTC, datetime
 
@@ -196,7 +196,9 @@ def show_plan(settings: ArenaSettings, matches: int, shape: Format) -> None:
 
     today = datetime.now(UTC).date()
     prices = {player.name: price_of(player, today) for player in settings.players}
-    write_plan(settings, planned(settings, prices, matches), shape)
+    plan = planned(settings, prices, matches)
+    write_plan(settings, plan, shape)
+    return plan
 
 
 def write_plan(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
@@ -285,6 +287,7 @@ def equipped(settings: ArenaSettings, folder: Path) -> None:
 
 def _agree(arena: Arena, matches: int | None, yes: bool) -> None:
     """Show the plan and ask once, unless nothing can be spent or `--yes` was said."""
+    from peerage.playing import refuse_unpriced
     from peerage.settings import SettingsError
 
     if all(player.provider == "house" for player in arena.settings.players):
@@ -292,9 +295,11 @@ def _agree(arena: Arena, matches: int | None, yes: bool) -> None:
     to_play = PLANNED if matches is None else matches - arena.ledger.heads()[1]
     if to_play <= 0:
         return
-    show_plan(arena.settings, to_play, Format.table)
+    plan = show_plan(arena.settings, to_play, Format.table)
+    refuse_unpriced(arena.settings, plan.unpriced)
     if matches is None:
-        typer.echo(f"No --max-matches: it plays on until the budget or Ctrl+C; the plan is for {PLANNED}.")
+        end = "Ctrl+C" if arena.settings.budget.arena is None else "the budget or Ctrl+C"
+        typer.echo(f"No --max-matches: it plays on until {end}; the plan is for {PLANNED}.")
     if yes:
         return
     if not sys.stdin.isatty():

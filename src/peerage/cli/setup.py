@@ -48,7 +48,7 @@ def init(
 def doctor(
     folder: Folder = HERE,
     install: Annotated[
-        bool, typer.Option("--install", help="Install the extras that the arena's players lack.")
+        bool, typer.Option("--install", help="Install the extras that the arena lacks.")
     ] = False,
 ) -> None:
     """Check what is installed, keys, servers and the ledger.
