@@ -205,11 +205,10 @@ class _Count:
     def _drafts(self, fixture: Fixture, outcome: Outcome) -> None:
         seats = {seat.label: seat.player for seat in fixture.all_seats()}
         for draft in msgspec.convert(outcome.detail.get("drafts", ()), tuple[Draft, ...]):
-            if draft.status != "ok":
-                silent = next(
-                    seats[label] for stage, label in draft.authors.items() if stage not in draft.keys
-                )
-                self._authors.setdefault(silent, _Drafts()).turns_lost += 1
+            # A draft can be written and fall all the same: a program of its author that does not run.
+            silent = [seats[label] for stage, label in draft.authors.items() if stage not in draft.keys]
+            if silent:
+                self._authors.setdefault(silent[0], _Drafts()).turns_lost += 1
                 continue
             for player in dict.fromkeys(seats[label] for label in draft.authors.values()):
                 tally = self._authors.setdefault(player, _Drafts())
