@@ -32,7 +32,7 @@ run: $(BIN)/peerage          ## play the demo: house players, no key, no network
 	@$(BIN)/peerage demo --dir demo || test $$? -eq 130
 
 test: $(VENV)/.dev           ## run the test suite
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term:skip-covered
 
 test-all: $(VENV)/.dev       ## the suite with its slow parts (200 kills, long simulations)
 	$(BIN)/python -m pytest -m 'not real'
