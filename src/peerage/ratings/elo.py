@@ -29,7 +29,7 @@ _MODES: dict[str, int] = {
     "balanced": kernels.BALANCED,
     "exponential": kernels.EXPONENTIAL,
 }
-_LONG = 20_000  # duels from which loading Numba's cached code (half a second) is repaid
+_LONG = 5_000  # duels with propagation from which loading Numba's cached code (half a second) is repaid
 
 
 @dataclass(frozen=True, slots=True)
