@@ -23,7 +23,7 @@ REDACTED = "(sealed)"
 
 # The quotes of a JSON string are escaped, so no text that a player wrote can look like this in stored bytes.
 _OPENED = re.compile(rb'\{"~salt":"([0-9a-f]{32})","value":"[^"\\]*(?:\\.[^"\\]*)*"\}')
-_MARK = b"~"
+MARK = b"~"
 """Rare in any text, so that bytes without a sealed value, nearly all, are known at a glance."""
 SALT = "~salt"
 
@@ -54,7 +54,7 @@ def committed(body: bytes, revealed: Collection[str] = ()) -> bytes:
 
     Values whose salts are `revealed` stay opened: digests are over bytes without any.
     """
-    if _MARK not in body:
+    if MARK not in body:
         return body
     return _OPENED.sub(
         lambda found: (

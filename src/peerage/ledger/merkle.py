@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from struct import Struct
 
-from peerage.sealing import committed
+from peerage.sealing import MARK, committed
 
 GENESIS = bytes(32)
 """What the first record of a ledger is linked to."""
@@ -30,7 +30,8 @@ def leaf(key: str, player: str, request: bytes, reply: bytes) -> bytes:
     SHA-256 of 0x00, the four lengths in bytes as unsigned big-endian 64-bit integers, then key and
     player as UTF-8, and the stored bytes of request and reply, sealed values as their commitments.
     """
-    request, reply = committed(request), committed(reply)
+    if MARK in request or MARK in reply:
+        request, reply = committed(request), committed(reply)
     name, who = key.encode(), player.encode()
     lengths = _LENGTHS(0, len(name), len(who), len(request), len(reply))
     return sha256(lengths + name + who + request + reply).digest()
