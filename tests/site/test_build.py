@@ -12,6 +12,7 @@ from tests.site.arenas import hostile, hostile_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
+from peerage.site import downloads
 from peerage.site.build import STATE, SiteError, build, build_folder
 from peerage.site.pages import page, paths
 from peerage.site.reading import Site
@@ -33,7 +34,9 @@ def test_a_build_is_every_page_and_nothing_else(pages: Site, built: Path) -> Non
         made = page(pages, path)
         assert made is not None
         wanted[path] = made.body
-    assert files(built) == wanted
+    found = files(built)
+    assert {path: found[path] for path in wanted} == wanted
+    assert found.keys() - wanted.keys() == set(downloads.paths(pages))
 
 
 def test_what_was_built_before_is_not_written_again(tmp_path: Path) -> None:
@@ -69,7 +72,7 @@ def test_pages_that_are_none_any_more_go_and_strange_files_stay(
     assert found.removed >= 2
     assert not (out / "matches" / "21.html").exists()
     assert (out / "CNAME").read_text() == "example.org"
-    assert set(files(out)) - {"CNAME"} == set(paths(earlier))
+    assert set(files(out)) - {"CNAME"} == {*paths(earlier), *downloads.paths(earlier)}
 
 
 def test_somebody_elses_folder_is_left_alone(arena: Path, tmp_path: Path) -> None:

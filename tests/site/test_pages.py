@@ -13,6 +13,7 @@ import pytest
 from tests.site.arenas import EVIL, MATCHES, NAMES
 
 from peerage.kinds import visible
+from peerage.site import downloads
 from peerage.site.addresses import match_page, number_in, player_page, slug
 from peerage.site.pages import POLICY, page, paths
 from peerage.site.reading import Site
@@ -69,7 +70,7 @@ def body(pages: Site, path: str) -> bytes:
 
 
 def test_every_link_of_every_page_leads_somewhere(pages: Site, documents: dict[str, Read]) -> None:
-    there = set(paths(pages))
+    there = {*paths(pages), *downloads.paths(pages)}
     ids = {path: set(found.ids) for path, found in documents.items()}
     for path, found in documents.items():
         assert len(found.ids) == len(set(found.ids)), path

@@ -159,25 +159,28 @@ def _exchange(
 
 def _table(ledger: Ledger) -> Iterator[str]:
     yield _line(COLUMNS)
+    yield from map(_line, contestants(ledger))
+
+
+def contestants(ledger: Ledger) -> Iterator[tuple[object, ...]]:
+    """The narrow table as rows of `COLUMNS`, one per match and contestant; None: unknown."""
     for row in ledger.summaries():
         for place, player in enumerate(row.players):
-            yield _line(
-                (
-                    row.number,
-                    row.round,
-                    row.game,
-                    row.topic,
-                    row.status,
-                    place + 1,
-                    player,
-                    # A void match has no scores.
-                    row.scores[place] if row.scores else None,
-                    row.costs[place] if row.costs else None,
-                    row.raw[place] if row.raw else None,
-                    row.cost_elo[place] if row.cost_elo else None,
-                    row.spent_nano,
-                    row.at_ms,
-                )
+            yield (
+                row.number,
+                row.round,
+                row.game,
+                row.topic,
+                row.status,
+                place + 1,
+                player,
+                # A void match has no scores.
+                row.scores[place] if row.scores else None,
+                row.costs[place] if row.costs else None,
+                row.raw[place] if row.raw else None,
+                row.cost_elo[place] if row.cost_elo else None,
+                row.spent_nano,
+                row.at_ms,
             )
 
 

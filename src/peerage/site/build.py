@@ -23,6 +23,7 @@ from msgspec import Struct
 from peerage import __version__
 from peerage.challenges.pool import STREAM
 from peerage.ledger.merkle import GENESIS
+from peerage.site import downloads
 from peerage.site.addresses import BUNDLE, number_in
 from peerage.site.charts import Drawn, library_version
 from peerage.site.pages import LIBRARY, menu, page, paths
@@ -45,8 +46,8 @@ class SiteError(Exception):
 class State(Struct, frozen=True):
     """What stands in a folder: pages up to record `number` with the chain value `chain`, in the frame
     `frame`; `files` are those that are no transcripts. What was computed for them and further matches leave
-    as it is, is kept: `drawn` charts, the `courses` of ratings (track, match), and the `library` by its
-    version."""
+    as it is, is kept: `drawn` charts, the `courses` of ratings (track, match), the `library` by its version,
+    and files to download by theirs."""
 
     number: int
     chain: str
@@ -55,6 +56,7 @@ class State(Struct, frozen=True):
     library: str
     drawn: dict[str, Drawn]
     courses: list[tuple[str, int, Course]]
+    downloads: str = ""
 
 
 NOWHERE = State(0, GENESIS.hex(), "", (), "", {}, [])
@@ -102,9 +104,15 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
             written += sum([job.result() for job in jobs])
     else:
         written = _write(site, out, [*heavy, *todo])
+    copies, version = downloads.paths(site), downloads.version(site)
+    for path in copies:
+        if before.downloads != version or not (out / path).exists():
+            downloads.write(site, path, out / path)
+            written += 1
+    wanted += copies
     removed = _remove(out, before, set(wanted))
     courses = [(track, stop, course) for (track, stop), course in site.lasting().items()]
-    state = State(site.number, site.chain, now, tuple(light), library, site.used, courses)
+    state = State(site.number, site.chain, now, (*light, *copies), library, site.used, courses, version)
     _replace(out / STATE, msgspec.msgpack.encode(state))
     return Built(written, len(wanted) - written, removed)
 

@@ -1,4 +1,4 @@
-"""Data to download: leaderboards, what charts show, and the narrow table."""
+"""Data of pages to download: leaderboards, and what charts show."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.ledger.export import cell, export
+from peerage.ledger.export import cell
 from peerage.site.costs import by_day
 from peerage.site.course import course
 from peerage.site.leaderboards import priced
@@ -20,7 +20,7 @@ def paths(site: Site) -> Iterator[str]:
     for track in site.tracks:
         yield from (f"data/leaderboard-{track}.csv", f"data/leaderboard-{track}.json")
         yield from (f"data/course-{track}.csv", f"data/frontier-{track}.csv")
-    yield from ("data/spending.csv", "data/matches.csv")
+    yield "data/spending.csv"
 
 
 def view(site: Site, path: str) -> bytes | None:
@@ -28,8 +28,6 @@ def view(site: Site, path: str) -> bytes | None:
         return None
     name, _, kind = path.removeprefix("data/").rpartition(".")
     what, _, track = name.partition("-")
-    if what == "matches":
-        return "".join(export(site.moment, "csv")).encode()
     if what == "spending":
         return table(by_day(site))
     rows = [row.as_dict() for row in site.table(track)]

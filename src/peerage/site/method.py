@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from peerage.ledger.merkle import stream_genesis
+from peerage.site import downloads
 from peerage.site.leaderboards import NAMES
 from peerage.site.reading import Site
 from peerage.site.rendering import View
@@ -43,7 +44,15 @@ def view(site: Site, path: str) -> View | None:
         )
     if path == "ledger.html":
         return View(
-            "ledger.html", "Ledger", "ledger.html", {"streams": list(_streams(site)), "downloads": []}
+            "ledger.html",
+            "Ledger",
+            "ledger.html",
+            {
+                "streams": list(_streams(site)),
+                "downloads": downloads.offered(site),
+                "whole": downloads.SQLITE in downloads.paths(site),
+                "parquet": downloads.PARQUET in downloads.paths(site),
+            },
         )
     return None
 

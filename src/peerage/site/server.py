@@ -27,8 +27,10 @@ from peerage.ledger import open_ledger
 from peerage.ledger.votes import Votes
 from peerage.settings import load
 from peerage.site.api import PREFIX, failure
+from peerage.site.downloads import possible
 from peerage.site.events import Feed
 from peerage.site.pages import TYPES
+from peerage.site.server_downloads import Copies
 from peerage.site.server_frame import Frame, as_json, line
 from peerage.site.server_guard import Guard
 from peerage.site.server_live import Stand
@@ -59,11 +61,13 @@ class Server:
         self._shelf = Shelf(folder, voting, lambda: self._feed.version)
         frame = Frame(self.settings, self._ledger, votes, menu(voting))
         stand = Stand(frame, self._ledger, self._feed)
+        self._copies = Copies(folder)
         routes = [
             Route("/events", stand.events),
             Route("/live.html", stand.live),
             Route("/live/{number:int}.html", stand.match),
             *[Route(f"/assets/{name}", _asset(name)) for name in ASSETS],
+            *[Route(f"/{path}", self._copies.get) for path in possible()],
         ]
         if voting:
             booth = Booth(frame, Desk(self._ledger, votes), self._ledger, votes)
@@ -114,6 +118,7 @@ class Server:
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
             await self._shelf.close()
+            self._copies.close()
 
     async def _page(self, request: Request) -> Response:
         path = request.scope["raw_path"].decode("latin-1").removeprefix("/") or FIRST

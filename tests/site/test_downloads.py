@@ -1,0 +1,140 @@
+"""The ledger to take along: verifiable, the same bytes for the same ledger, nothing sealed in it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import yaml
+from starlette.testclient import TestClient
+from tests.engine.arenas import house, play
+from typer.testing import CliRunner
+
+from peerage.cli.main import app
+from peerage.engine.memory import SECRET
+from peerage.ledger import open_ledger
+from peerage.ledger.export import COLUMNS, contestants, documents
+from peerage.sealing import SALT
+from peerage.site import downloads
+from peerage.site.build import build
+from peerage.site.pages import page
+from peerage.site.reading import Site
+from peerage.site.server import Server
+
+cli = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An arena of challenges whose answers are sealed."""
+    made = tmp_path_factory.mktemp("sealed")
+    settings = {
+        "game": "challenge-exchange",
+        "seed": 3,
+        "players": house(4),
+        "rules": {"seats": 3, "proof": "blind", "attempts": 1, "least_attempts": 4},
+        "pairing": {"window": 2},
+    }
+    (made / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")
+    play(made, 6)
+    return made
+
+
+@pytest.fixture(scope="module")
+def site(folder: Path) -> Iterator[Site]:
+    with closing(Site.open(folder)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def out(site: Site, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("built")
+    build(site, folder, made)
+    return made
+
+
+def test_the_copy_verifies_with_the_head_that_the_page_shows(site: Site, out: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "arena.db"
+    copy.write_bytes((out / downloads.SQLITE).read_bytes())
+    said = cli.invoke(app, ["verify", "--dir", str(tmp_path)])
+    assert said.exit_code == 0, said.output
+    assert "whole: 6 matches" in said.output
+    assert f"head: {site.chain}" in said.output
+    shown = page(site, "ledger.html")
+    assert shown is not None
+    assert site.chain in shown.body.decode()
+
+
+def test_what_is_sealed_stays_sealed(site: Site, out: Path) -> None:
+    with closing(open_ledger("sqlite:///arena.db", out / "data", create=False)) as copy:
+        secret = site.ledger.meta()[SECRET]
+        assert SECRET not in copy.meta()
+        assert any(SALT.encode() in row.body for row in site.ledger.records())
+        assert not any(SALT.encode() in row.body for row in copy.records())
+    for path in downloads.paths(site):
+        body = (out / path).read_bytes()
+        assert secret.encode() not in body, path
+        assert f'"{SALT}"'.encode() not in body, path
+
+
+def test_every_form_holds_every_match(site: Site, out: Path) -> None:
+    read = [json.loads(line) for line in (out / downloads.JSONL).read_text("utf-8").splitlines()]
+    assert [one["match"] for one in read] == [one["match"] for one in documents(site.moment)]
+    rows = list(csv.reader(io.StringIO((out / downloads.CSV).read_text("utf-8"))))
+    assert rows[0] == list(COLUMNS)
+    assert len(rows) - 1 == sum(len(row.players) for row in site.summaries)
+
+
+def test_parquet_is_the_narrow_table_with_types(site: Site, out: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    found = parquet.read_table(out / downloads.PARQUET)
+    assert found.column_names == list(COLUMNS)
+    assert list(zip(*found.to_pydict().values(), strict=True)) == list(contestants(site.ledger))
+    assert str(found.schema.field("number").type) == "int64"
+
+
+def test_without_pyarrow_the_page_says_so(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "find_spec", lambda _: None)
+    shown = page(site, "ledger.html")
+    assert shown is not None
+    assert b"pip install pyarrow" in shown.body
+    assert downloads.PARQUET.encode() not in shown.body
+
+
+def test_nothing_is_written_again_while_the_ledger_stays(site: Site, folder: Path, out: Path) -> None:
+    stamps = {path: (out / path).stat().st_mtime_ns for path in downloads.paths(site)}
+    bodies = {path: (out / path).read_bytes() for path in stamps}
+    assert build(site, folder, out).written == 0
+    assert {path: (out / path).stat().st_mtime_ns for path in stamps} == stamps
+    for path in stamps:
+        (out / path).unlink()
+    (out / "data" / ".arena.db.part").mkdir()
+    assert build(site, folder, out).written == len(stamps)
+    assert {path: (out / path).read_bytes() for path in stamps} == bodies
+
+
+def test_a_long_ledger_is_offered_by_the_server_alone(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "LONGEST", 5)
+    assert downloads.SQLITE not in downloads.paths(site)
+    shown = page(site, "ledger.html")
+    assert shown is not None
+    assert b"peerage challenges redact" in shown.body
+    assert b"arena.db</code> in a folder" not in shown.body
+
+
+def test_the_server_hands_out_the_same_files(site: Site, folder: Path, out: Path) -> None:
+    with TestClient(Server(folder, voting=False, token=None).app, "http://localhost") as client:
+        for path in (downloads.SQLITE, downloads.PARQUET):
+            answer = client.get(f"/{path}")
+            assert answer.status_code == 200
+            assert answer.headers["content-type"] == downloads.TYPES[path]
+            assert Path(path).name in answer.headers["content-disposition"]
+            assert answer.content == (out / path).read_bytes()
+        part = client.get(f"/{downloads.SQLITE}", headers={"range": "bytes=0-14"})
+        assert (part.status_code, part.content) == (206, b"SQLite format 3")
+        assert client.get("/data/other.db").status_code == 404
