@@ -83,6 +83,8 @@ class Choice(Struct, frozen=True, tag="choice"):
         whole = self._option(text)
         if whole is not None:
             return Chosen(whole)
+        if self.field.casefold() not in text.casefold() and "\\" not in text:
+            raise self._none("no")  # prose without a word of it: nothing below could find one
         found = json_object(text) or {}
         lines = [line.strip() for line in text.split("\n") if line.strip(" \t\r{}")]
         on_lines: list[str | None] = []
@@ -102,14 +104,17 @@ class Choice(Struct, frozen=True, tag="choice"):
         stated = set(filter(None, named))
         if not placed or len(stated) != 1:
             what = "more than one" if len(stated) > 1 else "no" if not stated else "no clear"
-            raise Unusable(
-                f'{what} {self.field} found; a JSON object with "{self.field}" set to one of '
-                f"{', '.join(self.options)} was expected, and nothing else"
-            )
+            raise self._none(what)
         reason = found.get("reason", "")
         if not found:
             reason = " ".join([line for line, option in zip(lines, on_lines, strict=True) if option is None])
         return Chosen(stated.pop(), reason[: self.reason_chars] if isinstance(reason, str) else "")
+
+    def _none(self, what: str) -> Unusable:
+        return Unusable(
+            f'{what} {self.field} found; a JSON object with "{self.field}" set to one of '
+            f"{', '.join(self.options)} was expected, and nothing else"
+        )
 
     def _on_line(self, line: str) -> str | None:
         named, colon, value = line.partition(":")
