@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.engine.arenas import play, write_arena
+import yaml
+from tests.engine.arenas import house, play, write_arena
 
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient
@@ -76,4 +77,18 @@ def hostile_arena(folder: Path, matches: int = MATCHES) -> Path:
     }
     write_arena(folder, players, rules=rules, name="An <i>arena</i> & more")
     play(folder, matches, clients=hostile)
+    return folder
+
+
+def sealed_arena(folder: Path, matches: int = 8) -> Path:
+    """An exchange of challenges, whose answers are sealed; its blind proofs need no sandbox."""
+    settings = {
+        "game": "challenge-exchange",
+        "seed": 3,
+        "players": house(5),
+        "rules": {"seats": 3, "proof": "blind", "attempts": 1, "least_attempts": 4},
+        "pairing": {"window": 2},
+    }
+    (folder / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")
+    play(folder, matches)
     return folder

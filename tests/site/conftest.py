@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.site.arenas import hostile_arena
+from tests.site.arenas import hostile_arena, sealed_arena
 
 from peerage.site.build import build
 from peerage.site.reading import Site
@@ -29,3 +29,8 @@ def built(pages: Site, arena: Path, tmp_path_factory: pytest.TempPathFactory) ->
     out = tmp_path_factory.mktemp("site")
     build(pages, arena, out)
     return out
+
+
+@pytest.fixture(scope="session")
+def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return sealed_arena(tmp_path_factory.mktemp("sealed"))

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from peerage.ledger.export import cell
+from peerage.site.challenges import has_pool, pool
 from peerage.site.costs import by_day
 from peerage.site.course import course
 from peerage.site.leaderboards import priced
@@ -21,6 +22,8 @@ def paths(site: Site) -> Iterator[str]:
         yield from (f"data/leaderboard-{track}.csv", f"data/leaderboard-{track}.json")
         yield from (f"data/course-{track}.csv", f"data/frontier-{track}.csv")
     yield "data/spending.csv"
+    if has_pool(site):
+        yield "data/challenges.csv"
 
 
 def view(site: Site, path: str) -> bytes | None:
@@ -30,6 +33,8 @@ def view(site: Site, path: str) -> bytes | None:
     what, _, track = name.partition("-")
     if what == "spending":
         return table(by_day(site))
+    if what == "challenges":
+        return table([one.as_dict() for one in pool(site)])
     rows = [row.as_dict() for row in site.table(track)]
     if kind == "json":
         return msgspec.json.format(msgspec.json.encode(rows), indent=2) + b"\n"

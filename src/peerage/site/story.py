@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
-from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -32,6 +31,7 @@ from peerage.ledger.codec import (
     withheld,
 )
 from peerage.ledger.merkle import GENESIS
+from peerage.ledger.merkle import digest as record_digest
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Seat
 from peerage.protocol import SANDBOX, AnyKind, Chosen, Role, Unusable, ran
@@ -215,7 +215,7 @@ class Reader:
             tuple([(role, tuple(found)) for role, found in groupby(steps, attrgetter("role"))]),
             msgspec.convert(detail.get("drafts", ()), tuple[Draft, ...]),
             msgspec.convert(detail.get("ballots", ()), tuple[Ballot, ...]),
-            sha256(row.body).hexdigest(),
+            record_digest(row.body),
             before.hex(),
             row.chain.hex(),
         )

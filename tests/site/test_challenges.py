@@ -1,0 +1,103 @@
+"""The pool on its page: who wrote and who solved what; answers and digests before and after retirement."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.site.test_pages import Read
+
+from peerage.ledger.verify import verify
+from peerage.site import challenges
+from peerage.site.pages import page
+from peerage.site.reading import Site
+from peerage.tables.challenges import pool, retire, rows
+from peerage.tables.transcript import transcript
+
+
+@pytest.fixture(scope="module")
+def site(sealed: Path) -> Iterator[Site]:
+    with closing(Site.open(sealed)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def retired(sealed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, str]]:
+    """The same arena after its most attempted challenge was retired, and that one's id."""
+    folder = Path(shutil.copytree(sealed, tmp_path_factory.mktemp("retired") / "arena"))
+    with closing(Site.open(folder)) as made:
+        name = max(rows(pool(made.ledger, 4)), key=lambda row: row.attempts).challenge_id
+        retire(made.ledger, name, "published", 1)
+    with closing(Site.open(folder)) as made:
+        yield made, name
+
+
+def text(site: Site, path: str) -> str:
+    made = page(site, path)
+    assert made is not None
+    return Read(made.body).text
+
+
+def test_the_pool_is_that_of_the_tables(site: Site) -> None:
+    shown = challenges.pool(site)
+    assert [one.row for one in shown] == rows(pool(site.ledger, 4))
+    said = text(site, "challenges.html")
+    for one in shown:
+        assert one.row.description in said
+        assert one.row.challenge_id[:8] in said
+        assert sum(tried.attempts for tried in one.tried) == one.row.attempts
+        if one.row.attempts:
+            solved = sum(tried.solved for tried in one.tried)
+            assert solved / one.row.attempts == one.row.solved
+    assert any(tried.solved for one in shown for tried in one.tried)
+    assert any(not tried.solved for one in shown for tried in one.tried)
+
+
+def test_answers_are_hidden_until_retired(site: Site, retired: tuple[Site, str]) -> None:
+    assert {one.answer for one in challenges.pool(site)} == {"sealed"}
+    after, name = retired
+    shown = {one.row.challenge_id: one for one in challenges.pool(after)}
+    assert [key for key, one in shown.items() if one.answer != "sealed"] == [name]
+    assert (shown[name].row.state, shown[name].row.reason) == ("retired", "published")
+    assert "published" in text(after, "challenges.html")
+
+
+def test_the_pool_is_a_file_too(retired: tuple[Site, str]) -> None:
+    after, name = retired
+    made = page(after, "data/challenges.csv")
+    assert made is not None
+    listed = {line["challenge_id"]: line for line in csv.DictReader(io.StringIO(made.body.decode()))}
+    for one in challenges.pool(after):
+        line = listed[one.row.challenge_id]
+        assert (line["reference_answer"] != "") == (one.row.challenge_id == name)
+        assert json.loads(line["solved_by"]) == [tried.player for tried in one.tried if tried.solved]
+
+
+def test_an_earlier_moment_has_an_earlier_pool(site: Site) -> None:
+    first = challenges.pool(site.at(1))
+    assert 0 < len(first) < len(challenges.pool(site))
+    assert {one.row.match for one in first} == {1}
+
+
+def test_an_arena_of_duels_has_no_pool(pages: Site) -> None:
+    assert challenges.pool(pages) == []
+    assert page(pages, "data/challenges.csv") is None
+    assert "The pool" not in text(pages, "challenges.html")
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_the_digest_of_a_record_is_the_chains(site: Site, retired: tuple[Site, str], opened: bool) -> None:
+    """Also where a record holds values that a retirement disclosed: digests are over commitments."""
+    shown = retired[0] if opened else site
+    said = text(shown, "matches/1.html")
+    for number in range(1, shown.number + 1):
+        digests = transcript(shown.ledger, number).digests
+        assert digests.record in said
+        assert digests.chain in said
+    assert verify(shown.ledger).ok
