@@ -27,7 +27,8 @@ from peerage.site import downloads
 from peerage.site.addresses import BUNDLE, number_in
 from peerage.site.charts import Drawn, library_version
 from peerage.site.pages import LIBRARY, menu, page, paths
-from peerage.site.reading import Course, Site
+from peerage.site.reading import STRETCH, Course, Site
+from peerage.tables.told import Told
 
 STATE = ".peerage-site"
 PARALLEL_FROM = 2_000
@@ -46,8 +47,8 @@ class SiteError(Exception):
 class State(Struct, frozen=True):
     """What stands in a folder: pages up to record `number` with the chain value `chain`, in the frame
     `frame`; `files` are those that are no transcripts. What was computed for them and further matches leave
-    as it is, is kept: `drawn` charts, the `courses` of ratings (track, match), the `library` by its version,
-    and files to download by theirs."""
+    as it is, is kept: `drawn` charts, the `courses` of ratings (track, match), what full `stretches` of
+    matches tell (by their first), the `library` by its version, and files to download by theirs."""
 
     number: int
     chain: str
@@ -56,10 +57,11 @@ class State(Struct, frozen=True):
     library: str
     drawn: dict[str, Drawn]
     courses: list[tuple[str, int, Course]]
+    stretches: dict[int, Told]
     downloads: str = ""
 
 
-NOWHERE = State(0, GENESIS.hex(), "", (), "", {}, [])
+NOWHERE = State(0, GENESIS.hex(), "", (), "", {}, [], {})
 
 
 class Built(NamedTuple):
@@ -82,7 +84,8 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
     wanted = list(paths(site))
     settled = before.number if before.frame == now and _chain(site, before.number) == before.chain else 0
     if settled:
-        site.remember(before.drawn, {(track, stop): course for track, stop, course in before.courses})
+        known = {(track, stop): course for track, stop, course in before.courses}
+        site.remember(before.drawn, known, before.stretches)
     light = [path for path in wanted if not number_in(path, "matches", ".html")]
     heavy = [
         path for path in wanted if number_in(path, "matches", ".html") and not _stands(path, settled, out)
@@ -91,6 +94,7 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
     todo = light
     if before.library == library and (out / "assets" / LIBRARY).exists():
         todo = [path for path in light if path != f"assets/{LIBRARY}"]
+    unread = [first for first in range(1, site.number + 1, STRETCH) if first not in site.stretches]
     if workers is None:
         workers = (os.cpu_count() or 1) if len(heavy) * BUNDLE >= PARALLEL_FROM else 1
     out.mkdir(parents=True, exist_ok=True)
@@ -98,8 +102,10 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
     (out / STATE).unlink(missing_ok=True)
     if workers > 1:
         with ProcessPoolExecutor(workers, get_context("spawn"), _open, (folder, site.number)) as pool:
+            read = [(first, pool.submit(_tell, first)) for first in unread]
             chunks = [heavy[at : at + CHUNK] for at in range(0, len(heavy), CHUNK)]
             jobs = [pool.submit(_in_worker, out, chunk) for chunk in chunks]
+            site.stretches |= {first: job.result() for first, job in read}
             written = _write(site, out, todo)
             written += sum([job.result() for job in jobs])
     else:
@@ -112,7 +118,9 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
     wanted += copies
     removed = _remove(out, before, set(wanted))
     courses = [(track, stop, course) for (track, stop), course in site.lasting().items()]
-    state = State(site.number, site.chain, now, (*light, *copies), library, site.used, courses, version)
+    state = State(
+        site.number, site.chain, now, (*light, *copies), library, site.used, courses, site.whole(), version
+    )
     _replace(out / STATE, msgspec.msgpack.encode(state))
     return Built(written, len(wanted) - written, removed)
 
@@ -197,6 +205,10 @@ def _open(folder: Path, number: int) -> None:
 
 def _in_worker(out: Path, wanted: Sequence[str]) -> int:
     return _write(_worker[0], out, wanted)
+
+
+def _tell(first: int) -> Told:
+    return _worker[0].stretch(first)
 
 
 def build_folder(folder: Path, out: Path) -> Built:

@@ -7,25 +7,31 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from peerage.accounts import position
+from peerage.challenges.pool import STREAM
 from peerage.games import GAMES
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Summary
 from peerage.ledger.votes import Votes
-from peerage.settings import ArenaSettings, load
+from peerage.settings import ArenaSettings, Rating, load
 from peerage.site.charts import Drawn
 from peerage.site.meetings import Record, meetings
 from peerage.site.moment import Moment, stops
 from peerage.site.story import Reader
-from peerage.standings import NOBODY, after_all, elo_settings, pinned_rating
-from peerage.tables.judges import JudgesReport, judges
+from peerage.standings import NOBODY, Standings, after_all, elo_settings, pinned_rating
+from peerage.tables.judges import JudgesReport, judges_of
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.played import Played, Scope
-from peerage.tables.stats import Stats, stats
+from peerage.tables.stats import Stats, stats_of
+from peerage.tables.told import Told, together, told
 from peerage.tables.tracks import METHODS, TRACKS, Track
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""
+
+STRETCH = 1_000
+"""Matches that are read at a time for statistics, and kept together."""
 
 
 class Course(NamedTuple):
@@ -63,10 +69,15 @@ class Site:
         self.number = number
         self.chain = next((row.chain for row in ledger.records(number, number)), GENESIS).hex()
         self._boards: dict[tuple[str, str, str], Board] = {}
-        # What no further match changes is handed on.
+        self._played: dict[int, Played] = {}
+        self._standings: dict[int, Standings] = {}
+        # What no further match changes is handed on; what becomes of challenges may change it.
         self._drawn: dict[str, Drawn] = before.used if before else {}
         self.used: dict[str, Drawn] = {}
-        self.courses: dict[tuple[str, int], Course] = before.lasting() if before else {}
+        self._amended = max([(row.sequence, row.chain) for row in ledger.amendments(STREAM)], default=None)
+        same = before is not None and before._amended == self._amended
+        self.courses: dict[tuple[str, int], Course] = before.lasting() if before and same else {}
+        self.stretches: dict[int, Told] = before.whole() if before and same else {}
 
     @classmethod
     def open(cls, folder: Path, menu: Menu = ()) -> Site:
@@ -120,13 +131,22 @@ class Site:
     def earlier(self, track: Track, number: int) -> Course:
         """The ratings of one track as they were after match `number`."""
         if (track, number) not in self.courses:
-            played = Played(self.moment.earlier(number), Scope())
-            rating = pinned_rating(self.moment.meta(), self.settings.rating)
-            standings = after_all(NOBODY, played.finished, elo_settings(rating))
-            for one in self.tracks:  # what they have in common takes longest
-                found = METHODS[one](played, rating, standings)
-                self.courses[one, number] = Course(found.players, found.rating, found.lower, found.upper)
+            if number not in self._played:
+                self._played[number] = Played(self.moment.earlier(number), Scope())
+            played, rating = self._played[number], pinned_rating(self.moment.meta(), self.settings.rating)
+            standings = self._stood(number, rating) if track in ("raw", "cost") else NOBODY
+            found = METHODS[track](played, rating, standings)
+            self.courses[track, number] = Course(found.players, found.rating, found.lower, found.upper)
         return self.courses[track, number]
+
+    def _stood(self, number: int, rating: Rating) -> Standings:
+        """Where the arena stood on Elo after match `number`, folded on from the stop before it."""
+        if number not in self._standings:
+            last = max([stop for stop in list(self._standings) if stop < number], default=0)
+            since = self._standings.get(last, NOBODY)
+            further = self._played[number].finished[last:]
+            self._standings[number] = after_all(since, further, elo_settings(rating))
+        return self._standings[number]
 
     def drawing(self, digest: str, draw: Callable[[], Drawn]) -> Drawn:
         """A chart by the digest of its data, drawn if it is not there yet."""
@@ -134,10 +154,16 @@ class Site:
             self.used[digest] = self._drawn.get(digest) or draw()
         return self.used[digest]
 
-    def remember(self, drawn: Mapping[str, Drawn], courses: Mapping[tuple[str, int], Course]) -> None:
+    def remember(
+        self,
+        drawn: Mapping[str, Drawn],
+        courses: Mapping[tuple[str, int], Course],
+        stretches: Mapping[int, Told],
+    ) -> None:
         """Take over what was computed for an earlier moment of this arena, and written down."""
         self._drawn |= drawn
         self.courses |= courses
+        self.stretches |= stretches
 
     def lasting(self) -> dict[tuple[str, int], Course]:
         """The earlier ratings that the next moments need too."""
@@ -149,10 +175,27 @@ class Site:
         """The narrow table up to this moment."""
         return self.moment.narrow
 
+    def stretch(self, first: int) -> Told:
+        """What the matches from `first` on tell, `STRETCH` of them or as many as there are."""
+        if first not in self.stretches:
+            last = min(first + STRETCH - 1, self.number)
+            self.stretches[first] = told(self.moment, self.reader.texts, first, last)
+        return self.stretches[first]
+
+    def whole(self) -> dict[int, Told]:
+        """The stretches read that no further match adds to, by their first match."""
+        return {first: one for first, one in self.stretches.items() if first + STRETCH - 1 <= self.number}
+
+    @cached_property
+    def _told(self) -> Told:
+        return together(map(self.stretch, range(1, self.number + 1, STRETCH)))
+
     @cached_property
     def stats(self) -> Stats:
         """What players, judges and authors did."""
-        return stats(self.moment, self.settings)
+        rating = pinned_rating(self.moment.meta(), self.settings.rating)
+        accounts = position(self.moment, elo_settings(rating)).accounts
+        return stats_of(self.moment, self.settings, self._told, accounts)
 
     @cached_property
     def meetings(self) -> dict[str, dict[str, Record]]:
@@ -162,7 +205,7 @@ class Site:
     @cached_property
     def judges(self) -> JudgesReport:
         """How the judges judge."""
-        return judges(self.moment, self.settings)
+        return judges_of(self.moment, self.settings, self._told)
 
     @cached_property
     def reader(self) -> Reader:

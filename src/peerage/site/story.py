@@ -168,7 +168,7 @@ class Reader:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._texts = by_hex(ledger.texts())
+        self.texts = by_hex(ledger.texts())
         self._forms: dict[str, tuple[Role, AnyKind]] = {}
 
     def stories(self, first: int, last: int) -> Iterator[Story]:
@@ -202,7 +202,7 @@ class Reader:
     def _story(
         self, issued: FixtureRow, row: RecordRow, summary: Summary, exchanges: list[Exchange], before: bytes
     ) -> Story:
-        fixture, record = read_fixture(issued.body, self._texts), read_record(row.body)
+        fixture, record = read_fixture(issued.body, self.texts), read_record(row.body)
         attempts: dict[str, int] = {}
         for exchange in exchanges:
             attempts[exchange.key] = attempts.get(exchange.key, 0) + 1
@@ -267,5 +267,5 @@ class Reader:
 
     def _form(self, digest: str) -> tuple[Role, AnyKind]:
         if digest not in self._forms:
-            self._forms[digest] = read_form(self._texts(digest))
+            self._forms[digest] = read_form(self.texts(digest))
         return self._forms[digest]

@@ -9,18 +9,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby, zip_longest
-from operator import attrgetter
 from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.engine.driver import REPAIR
 from peerage.engine.registration import registered
-from peerage.games.rejudgement import REJUDGEMENT
 from peerage.judging.agreement import alpha, effective_votes, fleiss_kappa
 from peerage.judging.collusion import FEWEST, LEVEL, favours
 from peerage.judging.estimates import Estimate
@@ -32,22 +27,17 @@ from peerage.judging.preference import (
     kin_leans,
     length_bias,
     length_leans,
-    marks_of,
     positions,
 )
 from peerage.judging.residuals import of_ratings, of_votes
-from peerage.judging.scores import recorded
-from peerage.judging.statistics import JudgeStatistics, PanelRecord, judge_statistics, panel_record
-from peerage.ledger.codec import by_hex, read_fixture, read_record, read_reply
-from peerage.ledger.store import Ledger, LedgerError
-from peerage.match import Fixture, Outcome
+from peerage.judging.statistics import JudgeStatistics, PanelRecord, judge_statistics
+from peerage.ledger.codec import by_hex
+from peerage.ledger.store import Ledger
 from peerage.ratings.history import duels
 from peerage.ratings.judges import fit
 from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
-
-ANSWER = "answer/"
-"""How the request keys of contestants' answers begin: `answer/LABEL`, or `answer/LABEL/QUESTION`."""
+from peerage.tables.told import Told, told
 
 
 class Measure(Struct, frozen=True):
@@ -129,11 +119,15 @@ class JudgesReport(Struct, frozen=True):
 def judges(ledger: Ledger, settings: ArenaSettings, level: float = LEVEL) -> JudgesReport:
     """The judges of all finished matches; `level` is the share of `favours` found that may be false.
 
-    Reads every record and every answer once. Raises LedgerError.
+    Reads every record and every exchange once. Raises LedgerError.
     """
+    return judges_of(ledger, settings, told(ledger, by_hex(ledger.texts()), 1, ledger.heads()[1]), level)
+
+
+def judges_of(ledger: Ledger, settings: ArenaSettings, read: Told, level: float = LEVEL) -> JudgesReport:
+    """`judges`, where what the matches of `ledger` tell was read before."""
     families = {name: str(card.get("family", "")) for name, card in registered(ledger).items()}
     families |= {player.name: player.family for player in settings.players}
-    read = _read(ledger)
     votes = bool(read.panels)
     found = favours(read.marks, of_votes if votes else of_ratings, level=level) if read.marks else []
     return JudgesReport(
@@ -143,64 +137,10 @@ def judges(ledger: Ledger, settings: ArenaSettings, level: float = LEVEL) -> Jud
     )
 
 
-@dataclass
-class _Read:
-    """What is on record: panels with ballots, and marks, of votes or else of scores."""
-
-    panels: list[PanelRecord] = field(default_factory=list)
-    marks: list[Mark] = field(default_factory=list)
-
-
-def _read(ledger: Ledger) -> _Read:
-    texts, (_, last) = by_hex(ledger.texts()), ledger.heads()
-    lengths = _lengths(ledger, last)
-    number, chars = next(lengths, (0, {}))
-    read = _Read()
-    for issued, row in zip_longest(ledger.fixtures(1, last), ledger.records(1, last)):
-        if not (issued and row and issued.number == row.number):
-            raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
-        while number and number < row.number:
-            number, chars = next(lengths, (0, {}))
-        fixture, outcome = read_fixture(issued.body, texts), read_record(row.body).outcome
-        mine = chars if number == row.number else {}
-        if fixture.game == REJUDGEMENT.name:
-            mine = {label: len(text) for label, text in fixture.drawn["answers"].items()}
-        panel = panel_record(fixture, outcome)
-        if panel is not None:
-            read.panels.append(panel)
-            read.marks += marks_of(panel, str(row.number), mine)
-        read.marks += _scores(fixture, outcome, mine)
-    return read
-
-
-def _lengths(ledger: Ledger, last: int) -> Iterator[tuple[int, dict[str, int]]]:
-    """The characters of each match's answers, by what follows `answer/` in the request key."""
-    for number, exchanges in groupby(ledger.exchanges(1, last), attrgetter("match")):
-        found: dict[str, int] = {}
-        for one in exchanges:  # a repair comes after what it repairs
-            if one.reply is not None and one.key.startswith(ANSWER):
-                key = one.key.removeprefix(ANSWER).removesuffix(REPAIR)
-                found[key] = len(read_reply(one.key, one.reply).text)
-        yield number, found
-
-
-def _scores(fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]) -> Iterator[Mark]:
-    """The scores that judges gave; an item is named QUESTION/LABEL, with more after it where one author
-    answered a question more than once."""
-    players = {seat.label: seat.player for seat in fixture.all_seats()}
-    for grade in recorded(outcome, "judge"):
-        question, _, more = grade.item.partition(f"/{grade.author}")
-        contest = f"{question}{more}"
-        length = chars.get(f"{grade.author}/{contest}")
-        yield Mark(
-            players[grade.judge], players[grade.author], f"{fixture.number}/{contest}", grade.raw, length
-        )
-
-
 # ----------------------------------------------------------------------------------- all judges together
 
 
-def _measures(read: _Read) -> Iterator[Measure]:
+def _measures(read: Told) -> Iterator[Measure]:
     if read.panels:
         valid = [[ballot for ballot in panel.ballots if ballot.vote != ABSTAIN] for panel in read.panels]
         units = [[ballot.vote for ballot in ballots] for ballots in valid]
@@ -255,7 +195,7 @@ def _by_answer(marks: Sequence[Mark]) -> list[list[float]]:
 # ------------------------------------------------------------------------------------ judge by judge
 
 
-def _rows(read: _Read, families: Mapping[str, str]) -> Iterator[JudgeRow]:
+def _rows(read: Told, families: Mapping[str, str]) -> Iterator[JudgeRow]:
     own = kin_leans(read.marks, lambda judge, author: judge == author)
     kin = kin_leans(
         read.marks,

@@ -8,6 +8,7 @@ the tables are comparable.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -31,6 +32,24 @@ class ReadingStats(Struct, frozen=True):
     rating: float
 
 
+class Read(NamedTuple):
+    """A match of two with its `first` player's score under each reading."""
+
+    first: str
+    second: str
+    scores: Mapping[str, float]
+
+
+def read(fixture: Fixture, outcome: Outcome) -> Read | None:
+    """The readings of a match; None when its game states none."""
+    stated: Mapping[str, Mapping[str, float]] = outcome.detail.get("readings", {})
+    if len(fixture.seats) != 2 or not stated:
+        return None
+    first, second = fixture.seats
+    scores = {reading: by_label[first.label] for reading, by_label in stated.items()}
+    return Read(first.player, second.player, scores)
+
+
 class Readings:
     """Collects the readings of matches of two, in their order."""
 
@@ -38,15 +57,11 @@ class Readings:
         self._results: dict[str, list[DuelResult]] = {}
         self._players: dict[str, int] = {}
 
-    def add(self, fixture: Fixture, outcome: Outcome) -> None:
-        """Count one match; nothing when its game states no readings."""
-        stated: Mapping[str, Mapping[str, float]] = outcome.detail.get("readings", {})
-        if len(fixture.seats) != 2 or not stated:
-            return
-        first, second = fixture.seats
-        a, b = (self._players.setdefault(seat.player, len(self._players)) for seat in (first, second))
-        for reading, scores in stated.items():
-            self._results.setdefault(reading, []).append(DuelResult(a, b, scores[first.label], None, None))
+    def count(self, first: str, second: str, scores: Mapping[str, float]) -> None:
+        """Count one match; `scores` are those of its `first` player, by reading."""
+        a, b = (self._players.setdefault(player, len(self._players)) for player in (first, second))
+        for reading, score in scores.items():
+            self._results.setdefault(reading, []).append(DuelResult(a, b, score, None, None))
 
     def rows(self, elo: EloSettings) -> tuple[ReadingStats, ...]:
         """A table for each reading, best first; equals by name."""
