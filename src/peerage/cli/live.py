@@ -189,7 +189,8 @@ def play(
     settings = arena.settings
     end = "Ctrl+C" if settings.budget.arena is None else "the budget or Ctrl+C"
     until = f"until match {limit}" if limit else f"until {end} ends it"
-    about = f"{settings.name}: {settings.game}, {len(settings.players)} players, {until}"
+    count = len(settings.players)
+    about = f"{settings.name}: {settings.game}, {count} player{'' if count == 1 else 's'}, {until}"
     console.print(about, highlight=False, markup=False, soft_wrap=True)
     spectator = Spectator(arena, limit, batch, console)
     with console.status("opening the players") as opening:

@@ -13,7 +13,7 @@ from peerage.ledger.export import cell
 from peerage.site.challenges import has_pool, pool
 from peerage.site.costs import by_day
 from peerage.site.course import course
-from peerage.site.leaderboards import priced
+from peerage.site.leaderboards import has_outside, outside, priced
 from peerage.site.reading import Site
 
 
@@ -22,6 +22,8 @@ def paths(site: Site) -> Iterator[str]:
         yield from (f"data/leaderboard-{track}.csv", f"data/leaderboard-{track}.json")
         yield from (f"data/course-{track}.csv", f"data/frontier-{track}.csv")
     yield "data/spending.csv"
+    if has_outside(site):
+        yield "data/outside.csv"
     if has_pool(site):
         yield "data/challenges.csv"
 
@@ -33,6 +35,8 @@ def view(site: Site, path: str) -> bytes | None:
     what, _, track = name.partition("-")
     if what == "spending":
         return table(by_day(site))
+    if what == "outside":
+        return table([row.as_dict() for row in outside(site).rows])
     if what == "challenges":
         return table([one.as_dict() for one in pool(site)])
     rows = [row.as_dict() for row in site.table(track)]

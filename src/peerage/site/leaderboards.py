@@ -1,10 +1,14 @@
-"""The leaderboard, whole or of one topic or game, of each track: the first page and its sisters."""
+"""The leaderboard, whole or of one topic or game, of each track: the first page and its sisters.
+
+What others recorded, where some of it was imported, has a table of its own, marked as such.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from peerage.ledger.outside import STREAM
 from peerage.site.addresses import slug
 from peerage.site.charts import Chart, frontier, trajectories
 from peerage.site.course import COLOURED, before, coloured, course, moves
@@ -12,7 +16,9 @@ from peerage.site.drawing import chart
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.history import frontier as offers
-from peerage.tables.leaderboard import Board, Row
+from peerage.tables.leaderboard import Board, Row, board
+from peerage.tables.outside import listed
+from peerage.tables.played import Scope
 from peerage.tables.tracks import Track
 
 NAMES: Mapping[Track, str] = {
@@ -25,6 +31,8 @@ NAMES: Mapping[Track, str] = {
     "averaged": "Elo over orders",
     "judge-aware": "Judge-aware",
 }
+
+OUTSIDE = "leaderboard/outside.html"
 
 WIDTH = 220
 """Of a drawn interval, in pixels."""
@@ -69,11 +77,15 @@ def filters(site: Site) -> Iterator[Filter]:
 
 def paths(site: Site) -> Iterator[str]:
     yield from (address(site, wanted) for wanted in filters(site))
+    if has_outside(site):
+        yield OUTSIDE
 
 
 def view(site: Site, path: str) -> View | None:
     if path != "index.html" and not path.startswith("leaderboard/"):
         return None
+    if path == OUTSIDE:
+        return _outside(site) if has_outside(site) else None
     wanted = next((one for one in filters(site) if address(site, one) == path), None)
     return None if wanted is None else _view(site, wanted)
 
@@ -105,6 +117,7 @@ def _view(site: Site, wanted: Filter) -> View:
                 (one, one.topic or one.game, address(site, one)) for one in others if one.game or one.topic
             ],
             "wanted": wanted,
+            "outside": OUTSIDE if has_outside(site) else "",
             "decided": sum(found.games.values()) if everything else (found.topics | found.games)[name],
             "unknown": any(row.cost_usd is None for row in found.rows),
             "spent": sum(row.cost_usd or 0.0 for row in found.rows),
@@ -114,6 +127,32 @@ def _view(site: Site, wanted: Filter) -> View:
             ],
             "charts": list(charts(site, wanted.track, found)) if everything else [],
             "data": f"data/leaderboard-{wanted.track}" if everything else "",
+        },
+    )
+
+
+def has_outside(site: Site) -> bool:
+    """Whether results that others recorded were imported."""
+    return STREAM in site.moment.streams()
+
+
+def outside(site: Site) -> Board:
+    """The table of the imported results alone."""
+    return board(site.moment, site.settings, "bt", Scope(source="outside"))
+
+
+def _outside(site: Site) -> View:
+    found = outside(site)
+    return View(
+        "outside.html",
+        "Outside results",
+        "index.html",
+        {
+            "lines": lines(found, {}),
+            "since": 0,
+            "width": WIDTH,
+            "sources": listed(site.moment),
+            "notes": found.notes,
         },
     )
 
