@@ -133,9 +133,12 @@ async def _programs(
     if not (spec.sandbox and any(map(spec.runs, rules))):
         return None
     from peerage.engine.programs import opened
+    from peerage.sandbox import image
     from peerage.sandbox.program import SandboxUnavailable
 
     try:
+        if not image.path().exists():
+            _log.warning("the sandbox is compiled, once on this machine: half a minute or so")
         return await stack.enter_async_context(opened())
     except SandboxUnavailable as reason:
         raise ArenaError(
