@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,13 @@ from tests.site.arenas import hostile, hostile_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.site import downloads
+from peerage.ledger import Ledger
+from peerage.site import downloads, reading
 from peerage.site.build import STATE, SiteError, build, build_folder
 from peerage.site.pages import page, paths
 from peerage.site.reading import Site
+from peerage.tables.told import Told
+from peerage.tables.told import told as reading_told
 
 cli = CliRunner()
 
@@ -99,3 +103,21 @@ def test_an_arena_without_a_match_has_pages_too(tmp_path: Path) -> None:
     arena = hostile_arena(tmp_path / "arena", 0)
     built = build_folder(arena, tmp_path / "out")
     assert built.written > 10
+
+
+def test_what_an_earlier_build_read_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "STRETCH", 10)
+    arena, out = hostile_arena(tmp_path / "arena", 25), tmp_path / "out"
+    build_folder(arena, out)
+    play(arena, 32, clients=hostile)
+    read: list[tuple[int, int]] = []
+
+    def told(ledger: Ledger, texts: Callable[[str], str], first: int, last: int) -> Told:
+        read.append((first, last))
+        return reading_told(ledger, texts, first, last)
+
+    monkeypatch.setattr(reading, "told", told)
+    build_folder(arena, out)
+    assert read == [(21, 30), (31, 32)]

@@ -27,7 +27,7 @@ from peerage.site import downloads
 from peerage.site.addresses import BUNDLE, number_in
 from peerage.site.charts import Drawn, library_version
 from peerage.site.pages import LIBRARY, menu, page, paths
-from peerage.site.reading import STRETCH, Course, Site
+from peerage.site.reading import Course, Site
 from peerage.tables.told import Told
 
 STATE = ".peerage-site"
@@ -94,7 +94,6 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
     todo = light
     if before.library == library and (out / "assets" / LIBRARY).exists():
         todo = [path for path in light if path != f"assets/{LIBRARY}"]
-    unread = [first for first in range(1, site.number + 1, STRETCH) if first not in site.stretches]
     if workers is None:
         workers = (os.cpu_count() or 1) if len(heavy) * BUNDLE >= PARALLEL_FROM else 1
     out.mkdir(parents=True, exist_ok=True)
@@ -102,7 +101,7 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
     (out / STATE).unlink(missing_ok=True)
     if workers > 1:
         with ProcessPoolExecutor(workers, get_context("spawn"), _open, (folder, site.number)) as pool:
-            read = [(first, pool.submit(_tell, first)) for first in unread]
+            read = [(first, pool.submit(_tell, first)) for first in site.unread()]
             chunks = [heavy[at : at + CHUNK] for at in range(0, len(heavy), CHUNK)]
             jobs = [pool.submit(_in_worker, out, chunk) for chunk in chunks]
             site.stretches |= {first: job.result() for first, job in read}

@@ -1,0 +1,43 @@
+"""Ratings at earlier moments, and what one moment of an arena hands on to the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.engine.arenas import play
+from tests.site.arenas import hostile, hostile_arena
+
+from peerage.site import reading
+from peerage.site.moment import stops
+from peerage.site.reading import Site
+
+
+def test_a_course_goes_through_what_the_leaderboards_were(pages: Site) -> None:
+    for track in pages.tracks:
+        for stop in stops(pages.number)[::7]:
+            then = pages.earlier(track, stop)
+            rows = {row.player: row for row in pages.at(stop).table(track) if row.rank is not None}
+            assert set(then.players) == set(rows)
+            for player, rating, lower, upper in zip(*then, strict=True):
+                assert (rating, lower, upper) == (
+                    rows[player].rating,
+                    rows[player].lower,
+                    rows[player].upper,
+                ), (track, stop)
+
+
+def test_what_full_stretches_tell_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "STRETCH", 4)
+    arena = hostile_arena(tmp_path / "arena", 10)
+    site = Site.open(arena)
+    assert site.stats.matches == 10
+    play(arena, 13, clients=hostile)
+    later = site.refreshed()
+    assert {first: later.stretches[first] for first in (1, 5)} == site.whole()
+    assert 9 not in later.stretches
+    fresh = Site.open(arena)
+    assert later.stats == fresh.stats
+    assert later.judges == fresh.judges
+    fresh.close()
+    site.close()
