@@ -9,7 +9,7 @@ from tests.engine.arenas import play
 from tests.site.arenas import hostile, hostile_arena
 
 from peerage.site import reading
-from peerage.site.moment import stops
+from peerage.site.moment import Moment, stops
 from peerage.site.reading import Site
 
 
@@ -41,3 +41,13 @@ def test_what_full_stretches_tell_is_handed_on(tmp_path: Path, monkeypatch: pyte
     assert later.judges == fresh.judges
     fresh.close()
     site.close()
+
+
+def test_where_an_arena_stands_is_folded_once(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    then = pages.at(18)
+    first = then.table("bt")
+    monkeypatch.setattr(Moment, "records", lambda *span: pytest.fail("records are read again"))
+    assert then.table("raw")
+    monkeypatch.undo()
+    assert pages.at(18).table("bt") == first
+    assert {row.matches for row in then.table("raw")} == {row.matches for row in first}

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
+from peerage.accounts import Position, position, snapshot_body
 from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.store import (
     Amendment,
@@ -20,6 +21,7 @@ from peerage.ledger.store import (
     Summary,
     Unanswered,
 )
+from peerage.ratings.elo import EloSettings
 
 STOPS = 20
 """Ratings are followed over so many moments at most."""
@@ -46,6 +48,7 @@ class Moment:
         self._known = known
         self._revealed = revealed
         self._summaries: Sequence[Summary] | None = None
+        self._snapshot: tuple[int, bytes] | None = None
 
     @cached_property
     def _shown(self) -> Callable[[Any], Any]:
@@ -90,7 +93,17 @@ class Moment:
         return self._ledger.damaged(first, self._end(last))
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
+        if self._snapshot is not None and self._end(at_most) == self.number:
+            return self._snapshot
         return self._ledger.snapshot(self._end(at_most))
+
+    def position(self, elo: EloSettings) -> Position:
+        """Where the arena stands at this moment. Folded once: from then on it is the newest snapshot that
+        tables find here."""
+        found = position(self, elo)
+        if self._snapshot is None:
+            self._snapshot = self.number, snapshot_body(*found)
+        return found
 
     def pair_counts(self, game: str | None = None) -> Sequence[tuple[str, str, float, int]]:
         counts: dict[tuple[str, str, float], int] = {}

@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from peerage.accounts import position
 from peerage.challenges.pool import STREAM
 from peerage.games import GAMES
 from peerage.ledger import Ledger, open_ledger
@@ -121,6 +120,7 @@ class Site:
         """The leaderboard of one track, by default the game's own, over one game or topic or all."""
         wanted = (track or self.track, game, topic)
         if wanted not in self._boards:
+            self.moment.position(elo_settings(self._rating))
             self._boards[wanted] = board(self.moment, self.settings, wanted[0], Scope(game, topic))
         return self._boards[wanted]
 
@@ -133,19 +133,22 @@ class Site:
         if (track, number) not in self.courses:
             if number not in self._played:
                 self._played[number] = Played(self.moment.earlier(number), Scope())
-            played, rating = self._played[number], pinned_rating(self.moment.meta(), self.settings.rating)
-            standings = self._stood(number, rating) if track in ("raw", "cost") else NOBODY
-            found = METHODS[track](played, rating, standings)
+            standings = self._stood(number) if track in ("raw", "cost") else NOBODY
+            found = METHODS[track](self._played[number], self._rating, standings)
             self.courses[track, number] = Course(found.players, found.rating, found.lower, found.upper)
         return self.courses[track, number]
 
-    def _stood(self, number: int, rating: Rating) -> Standings:
+    @cached_property
+    def _rating(self) -> Rating:
+        return pinned_rating(self.moment.meta(), self.settings.rating)
+
+    def _stood(self, number: int) -> Standings:
         """Where the arena stood on Elo after match `number`, folded on from the stop before it."""
         if number not in self._standings:
             last = max([stop for stop in list(self._standings) if stop < number], default=0)
             since = self._standings.get(last, NOBODY)
             further = self._played[number].finished[last:]
-            self._standings[number] = after_all(since, further, elo_settings(rating))
+            self._standings[number] = after_all(since, further, elo_settings(self._rating))
         return self._standings[number]
 
     def drawing(self, digest: str, draw: Callable[[], Drawn]) -> Drawn:
@@ -197,8 +200,7 @@ class Site:
     @cached_property
     def stats(self) -> Stats:
         """What players, judges and authors did."""
-        rating = pinned_rating(self.moment.meta(), self.settings.rating)
-        accounts = position(self.moment, elo_settings(rating)).accounts
+        accounts = self.moment.position(elo_settings(self._rating)).accounts
         return stats_of(self.moment, self.settings, self._told, accounts)
 
     @cached_property
