@@ -158,3 +158,19 @@ def test_a_file_that_is_something_else_is_told(tmp_path: Path) -> None:
         list(votes.amendments())
     with pytest.raises(LedgerError, match=r"arena\.votes\.db"):
         votes.cast(Vote(1, "00", ("A", "B"), "A", "v"), at_ms=1)
+
+
+@pytest.mark.parametrize(
+    ("change_of", "named"),
+    [
+        ("UPDATE votes SET voter = 'w' WHERE sequence = 2", 2),
+        ("UPDATE votes SET match = 4 WHERE sequence = 2", 2),
+        ("UPDATE votes SET match = 'x' WHERE sequence = 2", 2),
+        ("INSERT INTO votes SELECT 0, match, 'w', chain, at_ms, body FROM votes WHERE sequence = 3", 0),
+        ("INSERT INTO votes SELECT -4, match, 'w', chain, at_ms, body FROM votes WHERE sequence = 3", -4),
+    ],
+)
+def test_a_vote_filed_elsewhere_than_it_says_is_named(voted: Path, change_of: str, named: int) -> None:
+    change(voted, change_of)
+    [problem] = verified(voted).problems
+    assert str(problem) == f"amendment {named} of audience is filed under another voter or match"

@@ -94,6 +94,10 @@ def verify(ledger: Ledger, workers: int | None = None, votes: Votes | None = Non
         with _noted(problems):
             problems += _amendments(votes.amendments(), STREAM, streams)
             problems += _uncited(ledger, votes)
+            problems += [
+                Problem(None, f"amendment {at} of {STREAM} is filed under another voter or match")
+                for at in votes.misfiled()
+            ]
     return Report(
         recorded,
         found.exchanges,

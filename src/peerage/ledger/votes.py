@@ -130,6 +130,20 @@ class Votes:
         for row in self.amendments():
             yield read_vote(row)
 
+    def misfiled(self) -> list[int]:
+        """Numbers of the rows that are filed under another voter or match than their vote names, or before
+        the first of the stream: that column is what keeps a voter from judging a match twice, and no chain
+        holds it.
+        """
+        t = _VOTES.c
+        filed = {at: place for at, *place in self._read(select(t.sequence, t.voter, t.match))}
+        before = [at for at in filed if at < 1]
+        return sorted(before) + [
+            row.sequence
+            for row in self.amendments()
+            if [(vote := read_vote(row)).voter, vote.match] != filed[row.sequence]
+        ]
+
     def given(self, voter: str, match: int) -> Vote | None:
         """What this voter said of a match."""
         t = _VOTES.c
