@@ -50,6 +50,8 @@ def test_a_colour_is_read(text: str) -> None:
         "<color>FF00AA</color><color>FF00AB</color>",
         "<color>RRGGBB</color><color>FF00AA</color>",
         '{"color": "FF00AA", "color": "FF00AB"}',
+        '{"color": "FF00AA", "color": 5}',
+        '{"color": null, "color": "FF00AA"}',
         '{"color": null}',
         '{"color": 123456}',
         '{"color": ["FF00AA"]}',
