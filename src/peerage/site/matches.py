@@ -20,7 +20,7 @@ from peerage.site.charts import embedded
 from peerage.site.leaderboards import NAMES
 from peerage.site.reading import Site
 from peerage.site.rendering import View
-from peerage.site.steps import stages
+from peerage.site.steps import numbers, stages
 
 NEWEST = 100
 """Matches listed where no script runs."""
@@ -58,6 +58,7 @@ def _bundle(site: Site, first: int) -> View:
             "last": last,
             "size": BUNDLE,
             "stages": stages,
+            "numbers": numbers,
             "tracks": NAMES,
         },
     )

@@ -1,4 +1,4 @@
-"""The steps of a match as markup: nearly all of a transcript, and a template would take five times as long.
+"""The steps of a match as markup, and its costs: nearly all of a transcript, and a template would take five times as long.
 
 Whatever is written here passes through `shown`, as what a template writes passes through its environment.
 """
@@ -11,7 +11,7 @@ from functools import lru_cache
 from markupsafe import Markup, escape
 
 from peerage.protocol import visible
-from peerage.site.rendering import money, seconds
+from peerage.site.rendering import money, seconds, whole
 from peerage.site.story import Step, Story
 
 STAGES = {
@@ -55,6 +55,39 @@ def stages(story: Story) -> Markup:
             _step(one, number, places, verdicts.get(one.key), scores.get(one.label) == best) for one in asked
         ]
         parts.append(f"</div>\n</{outer}>\n")
+    return Markup("".join(parts))
+
+
+def numbers(story: Story, tracks: Mapping[str, str]) -> Markup:
+    """What a match cost each player, and what it moved; `tracks` are the tracks' names."""
+    ratings = story.record.ratings
+    heads = [f'<th class="n" scope="col">{_name(tracks.get(track, track))}</th>' for track in ratings]
+    parts = [
+        '<section class="stage">\n<h3>What it cost and what it moved</h3>\n<div class="wide" tabindex="0" '
+        f'role="region" aria-label="Costs and ratings of match {story.record.number}">\n<table>\n<thead><tr>'
+        '<th scope="col">Player</th><th class="n" scope="col">Calls</th>'
+        '<th class="n" scope="col">Tokens in</th><th class="n" scope="col">out</th><th class="n" scope="col">Cost</th>',
+        *heads,
+        "</tr></thead>\n<tbody>\n",
+    ]
+    for player, total in story.record.totals.items():
+        cost = money(None if total.unknown_costs else total.cost_nano / 1e9)
+        parts.append(
+            f'<tr><th scope="row">{_name(player)}</th><td class="n">{total.calls}</td>'
+            f'<td class="n">{total.input_tokens:,}</td><td class="n">{total.output_tokens:,}</td>'
+            f'<td class="n">{cost}</td>\n'
+        )
+        for moved in ratings.values():
+            change = moved.get(player)
+            if change:
+                before, after = change
+                parts.append(
+                    f'<td class="n">{whole(after)} <span class="quiet">{after - before:+.1f}</span></td>'
+                )
+            else:
+                parts.append('<td class="n"></td>')
+        parts.append("</tr>\n")
+    parts.append("</tbody>\n</table>\n</div>\n</section>\n")
     return Markup("".join(parts))
 
 
