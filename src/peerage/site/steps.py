@@ -1,4 +1,5 @@
-"""The steps of a match as markup, and its costs: nearly all of a transcript, and a template would take five times as long.
+"""The steps of a match, and its costs, as markup: nearly all of a transcript, and a template would take five
+times as long.
 
 Whatever is written here passes through `shown`, as what a template writes passes through its environment.
 """
@@ -66,7 +67,8 @@ def numbers(story: Story, tracks: Mapping[str, str]) -> Markup:
         '<section class="stage">\n<h3>What it cost and what it moved</h3>\n<div class="wide" tabindex="0" '
         f'role="region" aria-label="Costs and ratings of match {story.record.number}">\n<table>\n<thead><tr>'
         '<th scope="col">Player</th><th class="n" scope="col">Calls</th>'
-        '<th class="n" scope="col">Tokens in</th><th class="n" scope="col">out</th><th class="n" scope="col">Cost</th>',
+        '<th class="n" scope="col">Tokens in</th><th class="n" scope="col">out</th>'
+        '<th class="n" scope="col">Cost</th>',
         *heads,
         "</tr></thead>\n<tbody>\n",
     ]
