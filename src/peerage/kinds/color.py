@@ -46,7 +46,7 @@ class Color(Struct, frozen=True, tag="color"):
             # of two equal keys JSON decoders take the last; two answers are two answers
             answers = [
                 found.get(self.field),
-                *re.findall(rf'"{re.escape(self.field)}"\s*:\s*("[^"]*"|[^\s,}}\]]+)', text),
+                *re.findall(rf'"{re.escape(self.field)}"\s*:\s*(?:"([^"]*)"|[^\s,}}\]])', text),
             ]
         else:
             answers = (
