@@ -130,7 +130,10 @@ def test_matches_are_found_by_player_and_topic(tab: Page, built: Path) -> None:
     tab.wait_for_function("document.getElementById('found').textContent.endsWith('matches')")
     assert int(found.inner_text().split()[0]) < mine
     rows.first.locator("a").click()
-    assert tab.locator(".match:visible").count() == 1
+    tab.wait_for_function(
+        "document.readyState === 'complete' && "
+        "[...document.querySelectorAll('.match')].filter((one) => one.checkVisibility()).length === 1"
+    )
 
 
 def test_replay_keys_step_through_a_match(tab: Page, built: Path) -> None:
