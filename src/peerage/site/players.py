@@ -58,7 +58,7 @@ def _player(site: Site, name: str) -> View:
     assert row is not None
     order = {other.player: place for place, other in enumerate(site.table())}
     against = sorted(site.meetings.get(name, {}).items(), key=lambda pair: order.get(pair[0], len(order)))
-    mine = [one for one in site.summaries if name in one.players]
+    mine = site.matches_of.get(name, [])
     points = [point for point in course(site, site.track) if point["player"] == name]
     charts = []
     if len(points) > 1:

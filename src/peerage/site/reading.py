@@ -204,6 +204,15 @@ class Site:
         return stats_of(self.moment, self.settings, self._told, accounts)
 
     @cached_property
+    def matches_of(self) -> dict[str, list[Summary]]:
+        """The rows of the narrow table in which each player plays."""
+        found: dict[str, list[Summary]] = {}
+        for row in self.summaries:
+            for player in row.players:
+                found.setdefault(player, []).append(row)
+        return found
+
+    @cached_property
     def meetings(self) -> dict[str, dict[str, Record]]:
         """Every player's record against every other."""
         return meetings(self.summaries)
