@@ -361,3 +361,20 @@ def test_lean_matches_keep_the_budget_through_failures_that_may_have_been_paid(
     assert total_spent(tmp_path) <= NANO
     assert max(spent_by_match(tmp_path).values()) <= 0.3 * NANO
     assert report.spent_nano == total_spent(tmp_path)
+
+
+def test_budgets_of_matches_and_players_together_stop_alike_at_any_concurrency(tmp_path: Path) -> None:
+    heads = []
+    for concurrency in (1, 16):
+        folder = write_arena(
+            tmp_path / str(concurrency),
+            house(5, price={"input": 60, "output": 3}),
+            game="color-obfuscation",
+            rules={},
+            budget={"match": 1.7, "player": 0.4},
+            engine={"concurrency": concurrency},
+        )
+        play(folder, 14, clients=paced(concurrency))
+        assert 0 < max(spent_by_player(folder).values()) <= 0.4 * NANO
+        heads.append(head(folder))
+    assert heads[0] == heads[1]

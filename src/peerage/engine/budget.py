@@ -7,8 +7,8 @@ would fit even if each of those cost its worst; otherwise it waits for them.
 The worst case of a whole match (every draft rejected, every reply of greatest length and repaired) is a
 hundred times what it usually costs. So a match that fits only usually is played *lean*: nothing is set aside
 for it beforehand, and each of its calls is covered at its own worst case before it is sent, in the order the
-game asks, waiting for those before it. Under an arena's budget a lean match is played alone, which keeps the
-rule sequential. All sums are integers of 1e-9 dollars.
+game asks, waiting for those before it. Under a budget of the arena or of players a lean match is played
+alone, which keeps the rule sequential. All sums are integers of 1e-9 dollars.
 """
 
 from __future__ import annotations
@@ -72,6 +72,11 @@ class Budget:
         return not (self.limit is None and self.per_match is None and self.per_player is None)
 
     @property
+    def _shared(self) -> bool:
+        """Whether matches spend from one account, so that a lean one must be played alone."""
+        return self.limit is not None or self.per_player is not None
+
+    @property
     def held(self) -> int:
         """Set aside for matches under way."""
         return self._held_sum
@@ -82,6 +87,8 @@ class Budget:
         need = {player: worst.get(player, 0) + own.get(player, 0) for player in {**worst, **own}}
         if self.per_match is not None and sum(need.values()) > self.per_match:
             return Verdict.MATCH, ""
+        if self._lean and self._shared:
+            return Verdict.WAIT, ""
         verdict = self._fits(need, self._begun_by)
         if verdict[0] is Verdict.YES and len(self._begun) > (number in self._begun):
             # What later matches have cost already is spent all the same, if the budget was lowered since.
@@ -121,11 +128,11 @@ class Budget:
         need = sum(usual.values())
         if self.per_match is not None and own + need > self.per_match:
             return Verdict.MATCH
-        if self.limit is None:
+        if not self._shared:
             return Verdict.YES
         if self._held:
             return Verdict.WAIT
-        return Verdict.YES if self.spent + need <= self.limit else Verdict.ARENA
+        return Verdict.YES if self.limit is None or self.spent + need <= self.limit else Verdict.ARENA
 
     def hold_nothing(self, number: int) -> None:
         """Start a lean match."""
