@@ -41,7 +41,7 @@ class Copies:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._room = TemporaryDirectory(prefix="peerage-", ignore_cleanup_errors=True)
+        self._room: TemporaryDirectory[str] | None = None
         self._making = asyncio.Lock()
         self._kept: dict[str, _Copy] = {}
 
@@ -59,6 +59,8 @@ class Copies:
 
     async def _make(self, path: str) -> _Copy | None:
         began = time.monotonic()
+        if self._room is None:
+            self._room = TemporaryDirectory(prefix="peerage-", ignore_cleanup_errors=True)
         # Under a new name: the one before may just be about to be sent to somebody.
         file = Path(self._room.name) / f"{time.monotonic_ns()}-{Path(path).name}"
         making = await asyncio.create_subprocess_exec(
@@ -86,4 +88,5 @@ class Copies:
 
     def close(self) -> None:
         """Remove the files."""
-        self._room.cleanup()
+        if self._room is not None:
+            self._room.cleanup()
