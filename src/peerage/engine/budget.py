@@ -122,17 +122,16 @@ class Budget:
             self._held_by[player] = self._held_by.get(player, 0) + most
             self._held_sum += most
 
-    def may_start_lean(self, number: int, usual: Mapping[str, int]) -> Verdict:
-        """Whether a match may start that usually costs `usual` at most, its calls covered one by one."""
-        own = sum(self._begun.get(number, {}).values())
-        need = sum(usual.values())
-        if self.per_match is not None and own + need > self.per_match:
-            return Verdict.MATCH
+    def may_start_lean(self, number: int, usual: Mapping[str, int]) -> tuple[Verdict, str]:
+        """Whether a match may start that usually costs `usual` at most, its calls covered one by one; and the
+        player who cannot pay. What a resumed match has cost already is part of that."""
+        if self.per_match is not None and sum(usual.values()) > self.per_match:
+            return Verdict.MATCH, ""
         if not self._shared:
-            return Verdict.YES
+            return Verdict.YES, ""
         if self._held:
-            return Verdict.WAIT
-        return Verdict.YES if self.limit is None or self.spent + need <= self.limit else Verdict.ARENA
+            return Verdict.WAIT, ""
+        return self._fits(usual, self._begun.get(number, {}))
 
     def hold_nothing(self, number: int) -> None:
         """Start a lean match."""

@@ -77,10 +77,10 @@ class Gate:
             self._budget.hold(number, worst)
             return ""
         most = sum(worst.values())
-        if verdict in (Verdict.MATCH, Verdict.ARENA):
+        if verdict in (Verdict.MATCH, Verdict.PLAYER, Verdict.ARENA):
             usual = usual_cost(self._spec, rules, fixture, self._lines)
             most = sum(usual.values())
-            verdict = self._budget.may_start_lean(number, usual)
+            verdict, player = self._budget.may_start_lean(number, usual)
             if verdict is Verdict.YES:
                 self._unaffordable = 0
                 self._budget.hold_nothing(number)
