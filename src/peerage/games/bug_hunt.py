@@ -18,12 +18,13 @@ from random import Random
 from typing import Any
 
 import msgspec
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from peerage.challenges.bug_hunts import MOST_BUGS, BuggyTask, buggy, repairs
 from peerage.games.cost import CostUnit, cost
 from peerage.games.game import CallBound, GameSpec, asked_once
 from peerage.games.ranking import by_rank
+from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
 from peerage.games.trial import TrialRules, trial
 from peerage.kinds import Code
 from peerage.match import Fixture, Outcome, Table
@@ -50,27 +51,19 @@ alone what is right. Reply with the whole program.
 )
 
 
-class BugHuntRules(BaseModel):
+class BugHuntRules(Section):
     """How bugs are hunted."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    seats: int = Field(4, ge=2, le=10, description="Players in a match, when there are enough.")
+    seats: Seats = 4
     bugs: int = Field(
         MOST_BUGS, ge=1, le=MOST_BUGS, description="Bugs in a program; some programs have fewer."
     )
     max_bytes: int = Field(6_000, ge=1_000, le=100_000, description="Longest program, in bytes of UTF-8.")
     max_tokens: int = Field(6_000, ge=1, description="Tokens a reply may take, thinking included.")
-    temperature: float | None = Field(
-        None, ge=0, description="Sampling temperature; null: as the player is set."
-    )
-    fuel: int = Field(
-        5_000_000_000, ge=1_000_000, description="Instructions of one run: about one second on a usual core."
-    )
-    memory: int = Field(
-        256 * 1024 * 1024, ge=64 * 1024 * 1024, le=2**30, description="Bytes of memory of one run."
-    )
-    seconds: float = Field(60.0, gt=0, description="Seconds of one run, for slow machines; fuel decides.")
+    temperature: Temperature = None
+    fuel: Fuel = 5_000_000_000
+    memory: Memory = MEMORY
+    seconds: Seconds = 60.0
     cost_unit: CostUnit = Field(
         CostUnit(), description="What a reply costs; set from the arena's rating.cost_unit."
     )

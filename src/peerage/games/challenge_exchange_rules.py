@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from peerage.challenges.exchange import CreationRules
 from peerage.games.cost import CostUnit
+from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
 from peerage.games.tools import ToolRules
 from peerage.judging.prompts import MATERIAL
 from peerage.kinds import Proposal
@@ -51,12 +52,10 @@ object, and say what is missing.
 )
 
 
-class ChallengeExchangeRules(BaseModel):
+class ChallengeExchangeRules(Section):
     """How challenges are written, solved and paid."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    seats: int = Field(4, ge=2, le=10, description="Players in a match, when there are enough.")
+    seats: Seats = 4
     write: int = Field(1, ge=0, le=5, description="Challenges that each player writes in a match.")
     proof: Literal["any", "blind", "solution"] = Field(
         "any",
@@ -99,16 +98,10 @@ class ChallengeExchangeRules(BaseModel):
     write_tokens: int = Field(6_000, ge=1, description="Tokens of a challenge, thinking included.")
     solve_tokens: int = Field(4_000, ge=1, description="Tokens of an answer, thinking included.")
     vote_tokens: int = Field(600, ge=1, description="Tokens of a committee member's vote.")
-    temperature: float | None = Field(
-        None, ge=0, description="Sampling temperature; null: as the player is set."
-    )
-    fuel: int = Field(
-        5_000_000_000, ge=1_000_000, description="Instructions of one run: about one second on a usual core."
-    )
-    memory: int = Field(
-        256 * 1024 * 1024, ge=64 * 1024 * 1024, le=2**30, description="Bytes of memory of one run."
-    )
-    seconds: float = Field(60.0, gt=0, description="Seconds of one run, for slow machines; fuel decides.")
+    temperature: Temperature = None
+    fuel: Fuel = 5_000_000_000
+    memory: Memory = MEMORY
+    seconds: Seconds = 60.0
     cost_unit: CostUnit = Field(
         CostUnit(), description="What a reply costs; set from the arena's rating.cost_unit."
     )

@@ -19,7 +19,7 @@ from random import Random
 from typing import Any, Literal
 
 import msgspec
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from peerage.challenges.golf import FAMILIES, Task, solutions
 from peerage.challenges.golf import task as drawn_task
@@ -35,6 +35,7 @@ from peerage.challenges.golf_drafts import (
 from peerage.games.cost import CostUnit, cost
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec, asked_once
 from peerage.games.ranking import by_rank
+from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
 from peerage.games.trial import TrialRules, trial
 from peerage.kinds import Code, TaskDraft
 from peerage.match import Fixture, Outcome, Table
@@ -67,12 +68,10 @@ GOLF_BY_PLAYERS = Prompt(
 _CHAR = 4  # bytes of a character in UTF-8, at most
 
 
-class CodeGolfRules(BaseModel):
+class CodeGolfRules(Section):
     """How code golf is played."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    seats: int = Field(4, ge=2, le=10, description="Players in a match, when there are enough.")
+    seats: Seats = 4
     tasks: Literal["families", "players"] = Field(
         "families",
         description="Where tasks come from: from families, or from a player who then does not compete.",
@@ -95,16 +94,10 @@ class CodeGolfRules(BaseModel):
     tests: int = Field(6, ge=2, le=50, description="Hidden tests.")
     max_bytes: int = Field(2_000, ge=1, le=100_000, description="Longest program, in bytes of UTF-8.")
     max_tokens: int = Field(4_000, ge=1, description="Tokens a reply may take, thinking included.")
-    temperature: float | None = Field(
-        None, ge=0, description="Sampling temperature; null: as the player is set."
-    )
-    fuel: int = Field(
-        5_000_000_000, ge=1_000_000, description="Instructions of one run: about one second on a usual core."
-    )
-    memory: int = Field(
-        256 * 1024 * 1024, ge=64 * 1024 * 1024, le=2**30, description="Bytes of memory of one run."
-    )
-    seconds: float = Field(60.0, gt=0, description="Seconds of one run, for slow machines; fuel decides.")
+    temperature: Temperature = None
+    fuel: Fuel = 5_000_000_000
+    memory: Memory = MEMORY
+    seconds: Seconds = 60.0
     cost_unit: CostUnit = Field(
         CostUnit(), description="What a reply costs; set from the arena's rating.cost_unit."
     )

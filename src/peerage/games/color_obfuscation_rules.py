@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from peerage.games.cost import CostUnit
 from peerage.games.game import REPAIR_BYTES, CallBound
+from peerage.games.section import Section, Temperature
 from peerage.kinds import Color, Encoding
 from peerage.match import Fixture
 from peerage.protocol import Prompt
@@ -15,11 +16,7 @@ from peerage.protocol import Prompt
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class ColorLimits(_Section):
+class ColorLimits(Section):
     """How long replies may be, and how they are sampled."""
 
     max_tokens: int = Field(
@@ -34,12 +31,10 @@ class ColorLimits(_Section):
         le=50_000,
         description="Characters of thought in a reply, where a provider enforces the format.",
     )
-    temperature: float | None = Field(
-        None, ge=0, description="Sampling temperature; null: as the player is set."
-    )
+    temperature: Temperature = None
 
 
-class ColorObfuscationRules(_Section):
+class ColorObfuscationRules(Section):
     """How battles are played."""
 
     shares: tuple[Share, ...] = Field(

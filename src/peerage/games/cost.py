@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from peerage.games.section import Section
 from peerage.protocol import Reply
 
 
-class CostUnit(BaseModel):
+class CostUnit(Section):
     """What counts as cost: dollars, seconds of latency and kilowatt-hours, each with its weight."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     dollars: float = Field(default=1.0, ge=0, le=1e9, description="Weight of a dollar.")
     seconds: float = Field(default=0.0, ge=0, le=1e9, description="Weight of a second of latency.")

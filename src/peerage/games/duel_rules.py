@@ -6,10 +6,11 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from peerage.challenges.drafting import DraftingRules
 from peerage.games.cost import CostUnit
+from peerage.games.section import Section, Temperature
 from peerage.judging.panel import PanelRules
 from peerage.protocol import storable
 
@@ -17,21 +18,15 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Limit(_Section):
+class Limit(Section):
     """How long one role's replies may be, and how they are sampled."""
 
     max_tokens: int = Field(ge=1, le=10_000_000, description="Tokens a reply may take, thinking included.")
     max_chars: int = Field(ge=1, le=200_000, description="Characters of a reply that count; the rest is cut.")
-    temperature: float | None = Field(
-        None, ge=0, description="Sampling temperature; null: as the player is set."
-    )
+    temperature: Temperature = None
 
 
-class OwnPrompt(_Section):
+class OwnPrompt(Section):
     """One task of the arena's owner."""
 
     prompt: str = Field(min_length=1, description="What contestants are asked, word for word.")
@@ -57,7 +52,7 @@ LIMITS = {
 """Each role's own limits."""
 
 
-class DuelRules(_Section):
+class DuelRules(Section):
     """How duels are played; the defaults are UNER's."""
 
     preset: Literal["general", "clinical"] = Field(

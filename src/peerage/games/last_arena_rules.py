@@ -8,10 +8,11 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from peerage.games.cost import CostUnit
 from peerage.games.duel_rules import Limit, Line, Share
+from peerage.games.section import Section
 from peerage.judging.normalisation import Mode
 from peerage.judging.questions import Wanted, WritingRules
 from peerage.judging.scores import ScoringRules
@@ -42,11 +43,7 @@ PLACES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
 """The places that each prompt must have, and all that it may have."""
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class PromptText(_Section):
+class PromptText(Section):
     """What players are told in one phase; `{name}` is a place, `{{` and `}}` stand for braces."""
 
     system: str = Field("", description="The system message; empty: none.")
@@ -56,7 +53,7 @@ class PromptText(_Section):
         return Prompt(self.system, self.user)
 
 
-class Prompts(_Section):
+class Prompts(Section):
     """What players are told, phase by phase."""
 
     write: PromptText = Field(description="To write questions. Place: `count`; may have `quota`, `limit`.")
@@ -87,7 +84,7 @@ def _check_places(name: str, template: str, needed: frozenset[str], known: froze
         raise ValueError(f"{name} has the unknown place {{{place}}}; known: {', '.join(sorted(known))}")
 
 
-class LastArenaRules(_Section):
+class LastArenaRules(Section):
     """How a tournament is played. Every player writes, rates, answers and judges."""
 
     preset: Literal["default", "original", "development", "budget"] = Field(

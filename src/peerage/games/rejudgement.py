@@ -19,9 +19,10 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec
+from peerage.games.section import Section
 from peerage.judging.panel import PanelRules, panel
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Prompt, Quote, Reply, Steps
@@ -58,10 +59,8 @@ class Item(Struct, frozen=True):
     topic: str = ""
 
 
-class RejudgementRules(BaseModel):
+class RejudgementRules(Section):
     """How recorded answers are judged again; `peerage rejudge` takes them from the arena they come from."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     order: Literal["both", "one"] = Field(
         "both", description="Judges see the answers in both orders, or in one drawn at random."

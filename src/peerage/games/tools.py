@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import msgspec
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from peerage.games.game import CallBound
+from peerage.games.section import MEMORY, Fuel, Memory, Seconds, Section
 from peerage.kinds.tool import Answer
 from peerage.protocol import Ask, Message, Quote, Ran, Reply, Run, Steps, Turn, WithTool
 
@@ -41,23 +42,17 @@ _FRAME_BYTES = 2_000
 _CHAR = 4  # bytes of a character in UTF-8, at most
 
 
-class ToolRules(BaseModel):
+class ToolRules(Section):
     """What a player may run before it answers."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     runs: int = Field(3, ge=1, le=20, description="Programs that a player may run for one answer.")
     max_bytes: int = Field(10_000, ge=1, le=100_000, description="Longest program, in bytes of UTF-8.")
     output: int = Field(
         4_000, ge=100, le=50_000, description="Bytes that a program may print before it is stopped."
     )
-    fuel: int = Field(
-        20_000_000_000, ge=1_000_000, description="Instructions of one run: about seven seconds of a core."
-    )
-    memory: int = Field(
-        256 * 1024 * 1024, ge=64 * 1024 * 1024, le=2**30, description="Bytes of memory of one run."
-    )
-    seconds: float = Field(120.0, gt=0, description="Seconds of one run, for slow machines; fuel decides.")
+    fuel: Fuel = 20_000_000_000
+    memory: Memory = MEMORY
+    seconds: Seconds = 120.0
 
 
 class Worked(Struct, frozen=True):

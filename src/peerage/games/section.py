@@ -1,0 +1,29 @@
+"""What the rules of several games share: their base, and fields that mean the same in each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Section(BaseModel):
+    """Settings of a game, or a part of them: frozen, and nothing unknown, infinite or NaN in them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+Seats = Annotated[int, Field(ge=2, le=10, description="Players in a match, when there are enough.")]
+Temperature = Annotated[
+    float | None, Field(ge=0, description="Sampling temperature; null: as the player is set.")
+]
+Fuel = Annotated[
+    int,
+    Field(
+        ge=1_000_000,
+        description="Instructions of one run; a usual core does three to five billion a second.",
+    ),
+]
+Memory = Annotated[int, Field(ge=64 * 2**20, le=2**30, description="Bytes of memory of one run.")]
+Seconds = Annotated[float, Field(gt=0, description="Seconds of one run, for slow machines; fuel decides.")]
+MEMORY = 256 * 2**20
