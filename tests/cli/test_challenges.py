@@ -12,8 +12,9 @@ from tests.engine.arenas import house, play
 from typer.testing import CliRunner, Result
 
 from peerage.cli.main import app
-from peerage.engine.memory import amend
 from peerage.ledger import open_ledger
+from peerage.ledger.amendments import amend
+from peerage.ledger.store import Amendment
 from peerage.ledger.verify import verify
 from peerage.tables.challenges import amended, match_points
 
@@ -215,7 +216,24 @@ def test_a_pool_moves_to_another_arena(say: Callable[..., Result], folder: Path,
     drawn = json.loads(next(ledger.fixtures(1, 1)).body)["drawn"]["challenges"]
     assert len(drawn) == 4
     assert verify(ledger).ok
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    assert cli.invoke(app, ["challenges", "retire", drawn[0]["challenge_id"], *other]).exit_code == 0
+    done = cli.invoke(app, ["challenges", "redact", str(copy / "arena.db"), *other])
+    assert done.exit_code == 0, done.output
+    shown = open_ledger("sqlite:///arena.db", copy, create=False)
+    imported = [said for said in map(_said, shown.amendments("challenges")) if said["action"] == "import"]
+    assert len(imported) == count
+    disclosed = [said["challenge_id"] for said in imported if "value" in said["reference_answer"]]
+    assert disclosed == [drawn[0]["challenge_id"]]
+    assert (verify(shown).ok, verify(shown).streams) == (True, verify(ledger).streams)
     ledger.close()
+    shown.close()
+
+
+def _said(row: Amendment) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(row.body)
+    return found
 
 
 @pytest.mark.parametrize(

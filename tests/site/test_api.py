@@ -15,7 +15,7 @@ from tests.engine.arenas import play, write_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.engine.memory import SECRET
+from peerage.ledger.amendments import SECRET
 from peerage.ledger.votes import Vote
 from peerage.site.api import answer
 from peerage.site.api_document import openapi

@@ -14,8 +14,8 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.engine.memory import SECRET
 from peerage.ledger import open_ledger
+from peerage.ledger.amendments import SECRET
 from peerage.ledger.export import COLUMNS, contestants, documents
 from peerage.sealing import SALT
 from peerage.site import downloads

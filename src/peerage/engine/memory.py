@@ -6,7 +6,6 @@ holds the runner's lock writes them; what was issued before stays as it was issu
 
 from __future__ import annotations
 
-import secrets
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,11 +13,8 @@ from typing import Any
 import msgspec
 
 from peerage.games.game import GameSpec, Memory
-from peerage.ledger.merkle import link, stream_genesis
-from peerage.ledger.store import Amendment, Batch, Ledger
-
-SECRET = "secret"
-"""The fact of a ledger that nobody else may know: salts of sealed values follow from it."""
+from peerage.ledger.amendments import arena_secret
+from peerage.ledger.store import Ledger
 
 Facts = Sequence[Mapping[str, Any]]
 
@@ -55,27 +51,6 @@ class Remembered:
             _, number, facts = self._waiting.popleft()
             self._memory.learn(number, facts)
         return lambda number: self._memory.draw(self._seed, number, self._secret)
-
-
-def arena_secret(ledger: Ledger) -> str:
-    """The secret that an arena's salts follow from, made when first needed; the caller holds the lock."""
-    found = ledger.meta().get(SECRET)
-    if found is None:
-        found = secrets.token_hex(32)
-        ledger.write(Batch(meta={SECRET: found}))
-    return found
-
-
-def amend(ledger: Ledger, stream: str, said: Sequence[Mapping[str, Any]], at_ms: int) -> None:
-    """Write amendments, all or none, each chained to the one before; the caller holds the lock."""
-    before = list(ledger.amendments(stream))
-    chain = before[-1].chain if before else stream_genesis(stream)
-    rows: list[Amendment] = []
-    for sequence, one in enumerate(said, len(before) + 1):
-        body = msgspec.json.encode(one)
-        chain = link(chain, body)
-        rows.append(Amendment(stream, sequence, body, chain, at_ms))
-    ledger.write(Batch(amendments=rows))
 
 
 def learnt(ledger: Ledger, memory: Memory, stream: str) -> Iterator[tuple[int, int, Facts]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.ledger.merkle import link, stream_genesis
+from peerage.ledger.amendments import chained
 from peerage.ledger.store import Amendment, Ledger
 from peerage.players.prices import Price
 from peerage.settings import PlayerSettings, without_credentials
@@ -47,17 +47,13 @@ def registrations(
     ledger: Ledger, players: Iterable[tuple[PlayerSettings, Price]], after_match: int, at_ms: int
 ) -> list[Amendment]:
     """The amendments that register new and changed players, valid from the match after `after_match`."""
-    stream = list(ledger.amendments(STREAM))
-    known = _cards(stream)
-    chain = stream[-1].chain if stream else stream_genesis(STREAM)
-    new: list[Amendment] = []
+    known = registered(ledger)
+    new: list[bytes] = []
     for player, price in players:
         now = {"name": player.name, "family": player.family} | card(player, price)
         before = dict(known.get(player.name, {}))
         before.pop("after_match", None)
         if before == now:
             continue
-        body = msgspec.json.encode(now | {"after_match": after_match})
-        chain = link(chain, body)
-        new.append(Amendment(STREAM, len(stream) + len(new) + 1, body, chain, at_ms))
-    return new
+        new.append(msgspec.json.encode(now | {"after_match": after_match}))
+    return chained(ledger, STREAM, new, at_ms) if new else []

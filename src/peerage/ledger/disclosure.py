@@ -9,17 +9,26 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
-from peerage.challenges.pool import STREAM
-from peerage.engine.memory import SECRET
+from peerage.challenges.pool import STREAM, Action
+from peerage.ledger.amendments import SECRET
 from peerage.ledger.codec import by_hex, read_fixture, reply_salt, request_salt
-from peerage.ledger.store import Batch, Exchange, FixtureRow, IntentRow, Ledger, RecordRow, ReplyRow
+from peerage.ledger.store import (
+    Amendment,
+    Batch,
+    Exchange,
+    FixtureRow,
+    IntentRow,
+    Ledger,
+    RecordRow,
+    ReplyRow,
+)
 from peerage.sealing import SALT, Sealed, committed
 
-Row = TypeVar("Row", FixtureRow, RecordRow, Exchange)
+Row = TypeVar("Row", FixtureRow, RecordRow, Amendment, Exchange)
 BLOCK = 100
 """Matches written at a time."""
 
@@ -66,18 +75,30 @@ class _Record(msgspec.Struct):
 _read = msgspec.json.Decoder(_Record).decode
 
 
-def retired(ledger: Ledger) -> set[str]:
-    """The ids of the challenges that are retired."""
-    said: list[dict[str, Any]] = [msgspec.json.decode(row.body) for row in ledger.amendments(STREAM)]
-    return {one["challenge_id"] for one in said if one["action"] == "retire"}
+class _Said(msgspec.Struct):
+    action: str
+    challenge_id: str
+    reference_answer: _Sealed | None = None
+
+
+_read_said = msgspec.json.Decoder(_Said).decode
+
+
+def acted(ledger: Ledger, action: Action) -> frozenset[str]:
+    """The ids of the challenges of which an amendment says `action`."""
+    said = [_read_said(row.body) for row in ledger.amendments(STREAM)]
+    return frozenset([one.challenge_id for one in said if one.action == action])
 
 
 def disclosed(ledger: Ledger) -> frozenset[str]:
     """The salts of all values that belong to retired challenges."""
-    over = retired(ledger)
+    over = acted(ledger, "retire")
     if not over:
         return frozenset()
-    salts: set[str] = set()
+    imported = [_read_said(row.body) for row in ledger.amendments(STREAM)]
+    salts = {
+        one.reference_answer.salt for one in imported if one.reference_answer and one.challenge_id in over
+    }
     steps: dict[int, tuple[str, ...]] = {}
     for row in ledger.records():
         outcome = _read(row.body).outcome
@@ -108,7 +129,9 @@ def copy_redacted(ledger: Ledger, to: Ledger) -> None:
         Batch(
             meta={key: value for key, value in ledger.meta().items() if key not in (SECRET, "schema")},
             texts=list(ledger.texts().items()),
-            amendments=[row for stream in ledger.streams() for row in ledger.amendments(stream)],
+            amendments=[
+                redacted(row, revealed) for stream in ledger.streams() for row in ledger.amendments(stream)
+            ],
         )
     )
     issued, _ = ledger.heads()

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.ledger.merkle import link, stream_genesis
+from peerage.ledger.amendments import chained
 from peerage.ledger.store import Amendment, Batch, Ledger, LedgerError
 from peerage.ratings.data import Battles, Layout, Played
 from peerage.ratings.history import Game, duels
@@ -78,18 +78,10 @@ def enter(ledger: Ledger, source: Source, data: Battles | Played, at_ms: int) ->
 
     The caller holds the runner's lock. Raises LedgerError.
     """
-    stream = list(ledger.amendments(STREAM))
-    if any(known.sha256 == source.sha256 for known in _sources(stream)):
+    if any(known.sha256 == source.sha256 for known in sources(ledger)):
         return False
-    chain = stream[-1].chain if stream else stream_genesis(STREAM)
-    batch = Batch()
-    for entry in (_Entry(source), *[_Entry(part=part) for part in _parts(data)]):
-        body = msgspec.json.encode(entry)
-        chain = link(chain, body)
-        batch.amendments.append(
-            Amendment(STREAM, len(stream) + len(batch.amendments) + 1, body, chain, at_ms)
-        )
-    ledger.write(batch)
+    entries = (_Entry(source), *[_Entry(part=part) for part in _parts(data)])
+    ledger.write(Batch(amendments=chained(ledger, STREAM, map(msgspec.json.encode, entries), at_ms)))
     return True
 
 

@@ -13,8 +13,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from peerage.ledger.merkle import link, stream_genesis
-from peerage.ledger.store import Amendment, Batch, Ledger, LedgerError
+from peerage.ledger.amendments import chained
+from peerage.ledger.store import Batch, Ledger, LedgerError
 
 STREAM = "public"
 
@@ -58,10 +58,8 @@ def enter(ledger: Ledger, opinion: Opinion, at_ms: int) -> bool:
     The caller holds the runner's lock and has seen to it that record and answers are there. Raises
     LedgerError.
     """
-    rows = list(ledger.amendments(STREAM))
     if any((one.record, one.voter) == (opinion.record, opinion.voter) for one in opinions(ledger)):
         return False
     body = msgspec.json.encode(opinion, order="sorted")
-    before = rows[-1].chain if rows else stream_genesis(STREAM)
-    ledger.write(Batch(amendments=[Amendment(STREAM, len(rows) + 1, body, link(before, body), at_ms)]))
+    ledger.write(Batch(amendments=chained(ledger, STREAM, [body], at_ms)))
     return True

@@ -129,7 +129,7 @@ class Moment:
         return self._ledger.spent_by()
 
     def amendments(self, stream: str) -> Iterator[Amendment]:
-        return self._ledger.amendments(stream)
+        return map(self._shown, self._ledger.amendments(stream))
 
     def streams(self) -> Sequence[str]:
         return self._ledger.streams()

@@ -26,9 +26,9 @@ import yaml
 from msgspec import Struct
 
 from peerage import __version__
-from peerage.engine.memory import SECRET
 from peerage.engine.registration import registered
 from peerage.ledger import Ledger, LedgerError, open_ledger
+from peerage.ledger.amendments import SECRET
 from peerage.ledger.export import documents
 from peerage.ledger.store import (
     Amendment,

@@ -11,9 +11,11 @@ from msgspec import Struct
 from peerage.challenges.exchange import identity
 from peerage.challenges.flags import FLAGS
 from peerage.challenges.pool import STREAM, Entry, Pool
-from peerage.engine.memory import amend, arena_secret, learnt
+from peerage.engine.memory import learnt
 from peerage.games.ranking import by_rank
 from peerage.kinds.challenge import whole_number
+from peerage.ledger.amendments import amend, arena_secret
+from peerage.ledger.disclosure import acted
 from peerage.ledger.merkle import digest
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.protocol import storable, visible
@@ -200,8 +202,7 @@ _read = msgspec.json.Decoder(_Record).decode
 
 def withdrawn(ledger: Ledger) -> frozenset[str]:
     """The ids of the challenges that are withdrawn."""
-    said: Iterator[dict[str, Any]] = (msgspec.json.decode(row.body) for row in ledger.amendments(STREAM))
-    return frozenset([one["challenge_id"] for one in said if one["action"] == "withdraw"])
+    return acted(ledger, "withdraw")
 
 
 def match_points(ledger: Ledger) -> dict[int, tuple[float, ...]]:
