@@ -53,13 +53,13 @@ class Family(NamedTuple):
 def task(rng: Random, names: Sequence[str], examples: int, tests: int) -> Task:
     """Draw a task of one of the families `names`, with so many examples and hidden tests.
 
-    All inputs are different; of the answers at least two are, so that no constant is right. The family's edge
-    cases are among the tests, as far as there is room.
+    All inputs are different; of the tests' answers at least two are, so that no constant is right; hence two
+    tests or more. The family's edge cases are among the tests, as far as there is room beside one drawn input.
     """
     name = rng.choice(list(names))
     family = FAMILIES[name]
     params = family.params(rng)
-    inputs = dict.fromkeys(family.edges[:tests])
+    inputs = dict.fromkeys(family.edges[: tests - 1])
     while True:
         while len(inputs) < examples + tests:
             inputs[family.inputs(rng)] = None
@@ -67,7 +67,7 @@ def task(rng: Random, names: Sequence[str], examples: int, tests: int) -> Task:
         answers = [_answer(family, params, one) for one in inputs]
         if len(set(answers[:tests])) > 1:
             break
-        inputs = dict.fromkeys(family.edges[:tests])
+        inputs = dict.fromkeys(family.edges[: tests - 1])
     rng.shuffle(hidden)
     return Task(
         name,
