@@ -309,6 +309,7 @@ def test_games_weigh_as_stated(folder: Path, tmp_path: Path) -> None:
         ("bt", Scope(weights={"duel": -1.0}), "the weight of duel is -1.0: expected a number above 0"),
         ("bt", Scope(weights={"duel": float("nan")}), "the weight of duel is nan"),
         ("raw", Scope(weights={"duel": 2.0}), "track raw counts every match alike"),
+        ("points", Scope(weights={"duel": 2.0}), "track points counts every match alike"),
     ],
 )
 def test_tables_that_there_cannot_be(arena: Arena, track: str, scope: Scope, told: str) -> None:

@@ -117,7 +117,7 @@ def board(ledger: Ledger, settings: ArenaSettings, track: str = "", scope: Scope
     track = track or GAMES[scope.game if scope.game in GAMES else settings.game].tracks[0]
     if track not in TRACKS:
         raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
-    if scope.weights and track in ("raw", "cost", "averaged"):
+    if scope.weights and track in ("raw", "cost", "averaged", "points"):
         raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
     rating = pinned_rating(ledger.meta(), settings.rating)
     played = Played(ledger, scope)
