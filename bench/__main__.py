@@ -1,4 +1,7 @@
-"""Every bench, one after the other: `make bench`, or `python -m bench NAME…` for some of them."""
+"""Every bench of speed, one after the other: `make bench`, or `python -m bench NAME…` for some of them.
+
+`bench.ratings_coverage`, `bench.collusion` and `bench.elo_error` make tables of the docs and are run by name.
+"""
 
 from __future__ import annotations
 

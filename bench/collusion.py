@@ -18,7 +18,6 @@ from peerage.judging.collusion import favours
 from peerage.judging.preference import Mark
 from peerage.judging.residuals import Model, of_ratings, of_votes
 
-COLLUDERS = ("p0", "p1")
 PLANTED = {("p0", "p1"), ("p1", "p0")}
 
 

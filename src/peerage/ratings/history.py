@@ -143,6 +143,16 @@ def games(players: int, listed: Iterable[Game], *, seats: Seats = "each") -> Gam
     )
 
 
+def as_games(history: Duels) -> Games:
+    """Duels as games of two, their weights kept."""
+    seated = np.stack([history.first, history.second], axis=1).reshape(-1, 2)
+    made = free_for_all(
+        history.players, seated, np.stack([1 - history.score, history.score], axis=1).reshape(-1, 2)
+    )
+    made.weight[:] = history.weight
+    return made
+
+
 def free_for_all(players: int, seated: ArrayLike, ranks: ArrayLike) -> Games:
     """Games of one size between single players, from matrices of shape (games, seats)."""
     seat, rank = np.asarray(seated, np.int64), np.asarray(ranks, np.float64)

@@ -19,7 +19,7 @@ from peerage.ratings import bradley_terry, glicko2, published, special, trueskil
 from peerage.ratings.answers import Answers
 from peerage.ratings.data import Battles, Played
 from peerage.ratings.elo import CostMode, DuelResult, EloSettings, fold
-from peerage.ratings.history import Duels, Games, Seats, duels, free_for_all, games, pairings
+from peerage.ratings.history import Duels, Games, Seats, as_games, duels, games, pairings
 from peerage.ratings.orders import elo
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.rows import fit_clustered, fit_covariates
@@ -207,12 +207,7 @@ def _duels(data: Battles | Played, options: Options) -> Duels:
 def _games(data: Battles | Played, options: Options) -> Games:
     if isinstance(data, Played):
         return games(len(data.names), data.games, seats=options.seats)
-    history = data.duels
-    seated = np.stack([history.first, history.second], axis=1)
-    ranks = np.stack([1 - history.score, history.score], axis=1)
-    made = free_for_all(history.players, seated.reshape(-1, 2), ranks.reshape(-1, 2))
-    made.weight[:] = history.weight
-    return made
+    return as_games(data.duels)
 
 
 def _bradley_terry(data: Battles | Played, options: Options) -> Table:

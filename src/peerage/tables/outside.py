@@ -16,7 +16,7 @@ from peerage.ledger.outside import Source, read, sources
 from peerage.ledger.store import Ledger
 from peerage.protocol import visible
 from peerage.ratings.data import Battles
-from peerage.ratings.history import Duels, Games, free_for_all, games, pairings
+from peerage.ratings.history import Duels, Games, as_games, games, pairings
 from peerage.ratings.kernels import Floats, Ints
 
 
@@ -184,12 +184,7 @@ def _distinct(codes: list[Ints]) -> Ints:
 
 
 def _table(part: Duels | Games) -> Games:
-    if isinstance(part, Games):
-        return part
-    seated = np.stack([part.first, part.second], axis=1).reshape(-1, 2)
-    table = free_for_all(part.players, seated, np.stack([1 - part.score, part.score], axis=1).reshape(-1, 2))
-    table.weight[:] = part.weight
-    return table
+    return part if isinstance(part, Games) else as_games(part)
 
 
 def _joined(parts: list[Games], players: int) -> Games:

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
 from msgspec import Struct
 
 from peerage.match import Fixture, Outcome
 from peerage.ratings.elo import DuelResult, EloSettings, fold, start
+from peerage.ratings.table import ranks
 
 
 class ReadingStats(Struct, frozen=True):
@@ -76,12 +78,13 @@ class Readings:
                 tally[player][0 if score > 0.5 else 1 if score == 0.5 else 2] += 1
         order = sorted(self._players, key=lambda name: (-state.raw[self._players[name]], name))
         rows: list[ReadingStats] = []
-        for place, name in enumerate(order, 1):
+        rank = ranks(np.array(state.raw))
+        for name in order:
             at = self._players[name]
-            shared = bool(rows) and rows[-1].rating == state.raw[at]
-            rank = rows[-1].rank if shared else place
             wins, draws, losses = tally[at]
             rows.append(
-                ReadingStats(reading, rank, name, wins + draws + losses, wins, draws, losses, state.raw[at])
+                ReadingStats(
+                    reading, rank[at], name, wins + draws + losses, wins, draws, losses, state.raw[at]
+                )
             )
         return rows

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.games.rejudgement import FIRST, Item
+from peerage.games.rejudgement import FIRST, SECOND, Item
 from peerage.judging.agreement import alpha
+from peerage.judging.panel import TIE
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger
 from peerage.ratings.bradley_terry import BradleyTerry, Pair, fit
@@ -109,7 +110,7 @@ def _pair(places: Mapping[str, int], one: _Compared, score: float) -> Pair:
 
 
 def _verdict(score: float) -> str:
-    return "tie" if score == 0.5 else FIRST if score > 0.5 else "B"
+    return TIE if score == 0.5 else FIRST if score > 0.5 else SECOND
 
 
 def _moved(names: Sequence[str], before: BradleyTerry, after: BradleyTerry) -> list[Moved]:

@@ -204,7 +204,8 @@ def tournament(ledger: Ledger, number: int | None = None) -> TournamentReport:
     """One tournament, by default the last. Raises LedgerError."""
     match = find(ledger, number)
     detail, players = match.detail, match.players
-    places = [_place(label, match, _public(ledger, match)) for label in players]
+    public = _public(ledger, match)
+    places = [_place(label, match, public) for label in players]
     places.sort(key=lambda place: (place.rank or 0, -(place.score or place.raw or 0.0), place.player))
     return TournamentReport(
         match.number,

@@ -268,7 +268,7 @@ def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["r
         (value - Z95 * found.error).tolist(),
         (value + Z95 * found.error).tolist(),
         found.above(),
-        (*elo_notes(rating, track), *_settled(found), *_unconnected(history)),
+        (*_elo_notes(rating, track), *_settled(found), *_unconnected(history)),
         rating.initial,
     )
 
@@ -301,7 +301,7 @@ def _met(history: Duels) -> Floats:
     return np.asarray(counts + counts.T, np.float64)
 
 
-def elo_notes(rating: Rating, track: str) -> tuple[str, ...]:
+def _elo_notes(rating: Rating, track: str) -> tuple[str, ...]:
     """What is special about a sequential Elo track under these settings."""
     notes = [
         f"sequential Elo, K = {rating.k_factor:g}: depends on the order of matches; the interval is where it "
