@@ -93,7 +93,8 @@ def test_missing_rows_bring_nobody_down(whole: Path, tmp_path: Path, table: str)
         folder, f"DELETE FROM {table} WHERE rowid = (SELECT max(rowid) - 1 FROM {table}) OR ? = 'rating'", ""
     )
     with open_arena(folder, create=False) as arena:
-        for reader in (lambda arena: arena.verify(), *READERS.values()):
+        assert table == "meta" or not arena.verify().ok
+        for reader in READERS.values():
             with suppress(*TOLD):
                 reader(arena)
     with suppress(*TOLD):
