@@ -149,6 +149,23 @@ def test_a_text_that_gives_its_answer_away_is_leaked(text: str, answer: int, lea
     assert (found_flags(text, answer, [], {}, LEAST) == ("leaked",)) is leaked
 
 
+@pytest.mark.parametrize("imported", [True, False])
+def test_what_gives_its_answer_away_is_never_drawn(imported: bool) -> None:
+    """Before anybody has tried it."""
+    made = Pool(LEAST, 10)
+    told = {**challenge("c1", answer=250500, text="The answer is 250,500."), "action": "import"}
+    made.amend(told) if imported else made.learn(1, [told])
+    made.learn(2, [challenge("c2")])
+    assert made.entries["c1"].shown == ("leaked",)
+    assert [one["challenge_id"] for one in made.draw("seed", 3, "s")["challenges"]] == ["c2"]
+
+
+def test_a_sealed_answer_gives_nothing_away() -> None:
+    told = challenge("c", answer=250500, text="The answer is 250500.")
+    made = pool({**told, "reference_answer": {"sealed": "ab" * 32}})
+    assert made.entries["c"].shown == ()
+
+
 def test_a_sudden_rise_is_a_leak() -> None:
     early = [Attempt(1, f"p{at}", None, "pass", False, 0.0) for at in range(4)]
     late = [Attempt(2, f"p{at}", 7, "correct", False, 1.0) for at in range(4)]

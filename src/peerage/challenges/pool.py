@@ -44,7 +44,7 @@ class Entry(Struct):
 
     `match` is where it was accepted, 0 for an imported one; `reference_answer` is sealed. `withdrawn` and
     `retired` hold the reason, empty while it is neither; `flags` are those that people set, each with its
-    reason, `shown` those that its attempts show.
+    reason, `shown` those that its wording and its attempts show.
     """
 
     challenge_id: str
@@ -131,11 +131,13 @@ class Pool:
         name = fact["challenge_id"]
         if name in self.entries:
             return
-        self.entries[name] = Entry(
+        entry = Entry(
             name, fact["author_llm"], fact["description"], fact["reference_answer"], fact["proof"], match
         )
+        entry.shown = found_flags(entry.description, entry.answer, (), {}, self.least)
+        self.entries[name] = entry
         for said in self._amended.get(name, ()):
-            _apply(said, self.entries[name])
+            _apply(said, entry)
 
     def estimates(self) -> dict[str, Estimate]:
         """How hard and how telling each attempted challenge is, as its attempts by others say."""
