@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from peerage.challenges.difficulty import estimates
@@ -90,6 +91,33 @@ def test_imported_challenges_are_there_from_the_start() -> None:
     made.amend({**challenge("c"), "action": "import"})
     made.learn(1, [challenge("c", "later")])
     assert (made.entries["c"].author_llm, made.entries["c"].match) == ("author", 0)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"), [("never", ("wrong reference",)), ("before", ()), ("after", ()), ("twice", ())]
+)
+def test_attempts_at_what_is_withdrawn_make_nobody_strong(said: str, shown: tuple[str, ...]) -> None:
+    """Three agree on another answer; what made them strong is withdrawn."""
+    ps, qs = [f"p{at}" for at in range(3)], [f"q{at}" for at in range(3)]
+    easy = [attempt("easy", player, 7 if player in ps else 8) for player in ps + qs]
+    hard = [attempt("hard", player, 7 if player in qs else 8) for player in ps + qs]
+    withdrawal = {"action": "withdraw", "challenge_id": "easy", "reason": "its answer was known"}
+    made = pool(challenge("c"), challenge("easy"), challenge("hard"))
+    if said == "before":
+        made.amend(withdrawal)
+    made.learn(2, [*easy * 4, *hard])
+    for _ in range({"after": 1, "twice": 2}.get(said, 0)):
+        made.amend(withdrawal)
+    made.learn(3, [attempt("c", player, 9 if player in ps else 7) for player in ps + qs])
+    assert made.entries["c"].shown == shown
+    assert ("easy" in made.estimates()) is (said == "never")
+
+
+def test_an_action_that_nobody_knows_is_told_and_discloses_nothing() -> None:
+    made = pool(challenge("c"))
+    with pytest.raises(msgspec.ValidationError, match="recall"):
+        made.amend({"action": "recall", "challenge_id": "c", "reason": "seen"})
+    assert not made.entries["c"].retired
 
 
 def test_a_redacted_pool_can_be_read_and_not_drawn_from() -> None:

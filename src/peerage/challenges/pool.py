@@ -94,7 +94,7 @@ class Pool:
         self.count = count
         self.entries: dict[str, Entry] = {}
         self._amended: dict[str, list[Mapping[str, Any]]] = {}
-        self._tally: dict[str, list[int]] = {}  # player → solved, attempted, of others' challenges
+        self._tally: dict[str, list[int]] = {}  # player → solved, attempted, of what counts
 
     def learn(self, match: int, facts: Iterable[Mapping[str, Any]]) -> None:
         """Take in what a finished match taught."""
@@ -109,23 +109,24 @@ class Pool:
             tried[entry.challenge_id] = entry
             answer, result, own = _opened(fact["submitted_answer"]), fact["result"], fact["own_challenge"]
             entry.attempts.append(Attempt(match, fact["llm_id"], answer, result, own, fact["points"]))
-            if not own:
-                tally = self._tally.setdefault(fact["llm_id"], [0, 0])
-                tally[0] += result == "correct"
-                tally[1] += 1
-        shares = {player: solved / met for player, (solved, met) in self._tally.items()}
+            if not own and not entry.withdrawn:
+                self._count(entry.attempts[-1], 1)
+        shares = {player: solved / met for player, (solved, met) in self._tally.items() if met}
         for entry in tried.values():
             entry.shown = found_flags(entry.description, entry.answer, entry.by_others, shares, self.least)
 
     def amend(self, said: Mapping[str, Any]) -> None:
-        """Take in an amendment; it may be about a challenge that is learnt of later."""
+        """Take in an amendment; it may be about a challenge that is learnt of later.
+
+        Raises msgspec.ValidationError for an action that nobody knows.
+        """
         name = said["challenge_id"]
-        if said["action"] == "import":
+        if msgspec.convert(said["action"], Action) == "import":
             self._enter(said, 0)
             return
         self._amended.setdefault(name, []).append(said)
         if name in self.entries:
-            _apply(said, self.entries[name])
+            self._apply(said, self.entries[name])
 
     def _enter(self, fact: Mapping[str, Any], match: int) -> None:
         name = fact["challenge_id"]
@@ -137,12 +138,31 @@ class Pool:
         entry.shown = found_flags(entry.description, entry.answer, (), {}, self.least)
         self.entries[name] = entry
         for said in self._amended.get(name, ()):
-            _apply(said, entry)
+            self._apply(said, entry)
+
+    def _apply(self, said: Mapping[str, Any], entry: Entry) -> None:
+        if said["action"] == "flag":
+            entry.flags[said["flag"]] = said["reason"]
+        elif said["action"] == "retire":
+            entry.retired = said["reason"]
+        elif said["action"] == "withdraw":
+            if not entry.withdrawn:
+                for attempt in entry.by_others:
+                    self._count(attempt, -1)
+            entry.withdrawn = said["reason"]
+
+    def _count(self, attempt: Attempt, by: int) -> None:
+        tally = self._tally.setdefault(attempt.llm_id, [0, 0])
+        tally[0] += by * (attempt.result == "correct")
+        tally[1] += by
 
     def estimates(self) -> dict[str, Estimate]:
-        """How hard and how telling each attempted challenge is, as its attempts by others say."""
+        """How hard and how telling each attempted challenge is, as its attempts by others say; withdrawn ones
+        are left out."""
         answers: dict[str, dict[str, list[bool]]] = {}
         for name, entry in self.entries.items():
+            if entry.withdrawn:
+                continue
             for attempt in entry.by_others:
                 solved = answers.setdefault(name, {}).setdefault(attempt.llm_id, [])
                 solved.append(attempt.result == "correct")
@@ -168,15 +188,6 @@ class Pool:
                 for name in chosen
             ],
         }
-
-
-def _apply(said: Mapping[str, Any], entry: Entry) -> None:
-    if said["action"] == "flag":
-        entry.flags[said["flag"]] = said["reason"]
-    elif said["action"] == "withdraw":
-        entry.withdrawn = said["reason"]
-    else:
-        entry.retired = said["reason"]
 
 
 def _opened(found: Mapping[str, str]) -> int | None:
