@@ -53,8 +53,8 @@ class Family(NamedTuple):
 def task(rng: Random, names: Sequence[str], examples: int, tests: int) -> Task:
     """Draw a task of one of the families `names`, with so many examples and hidden tests.
 
-    All inputs are different; of the tests' answers at least two are, so that no constant is right; hence two
-    tests or more. The family's edge cases are among the tests, as far as there is room beside one drawn input.
+    All inputs are different; of the tests' answers at least two are, so that no constant is right: hence two
+    tests or more. The family's edge cases are among the tests, as far as there is room beside a drawn input.
     """
     name = rng.choice(list(names))
     family = FAMILIES[name]
