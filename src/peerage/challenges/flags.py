@@ -8,8 +8,8 @@
 | ambiguous | strong players agree on one other answer, and some of them found the reference answer |
 | leaked | the description states the answer; or late attempts succeed far more often than early ones did |
 
-Attempts by its author do not count. All but the first reason for `leaked` need a least number of attempts, and
-the second one twice as many: that number in each half. A player's strength is the share that it solved of all
+Attempts by its author do not count. All but the first reason for `leaked` need a least number of attempts,
+the second one that number in each half: twice as many. A player's strength is the share that it solved of all
 challenges by others it ever attempted, withdrawn ones left out; strong players have at least the median.
 """
 
