@@ -208,12 +208,19 @@ def _check_bounds(spec: GameSpec[Any], played: Played) -> None:
     calls = Counter(step.ask.to for step in played.steps)
     for label, count in calls.items():
         assert count <= sum(bound.worst for bound in bounds[label]), f"{label} was asked {count} times"
+    input_bytes: Counter[str] = Counter()
+    max_tokens: Counter[str] = Counter()
     for step in played.steps:
         size = sum(len(text.encode()) for _, text in call(step.ask, played.fixture.seed).messages)
+        input_bytes[step.ask.to] += size
+        max_tokens[step.ask.to] += step.ask.max_tokens
         assert any(
             size <= bound.input_bytes and step.ask.max_tokens <= bound.max_tokens
             for bound in bounds[step.ask.to]
         ), f"{step.ask.key}: {size} bytes"
+    for label, mine in bounds.items():
+        assert input_bytes[label] <= sum(bound.worst * bound.input_bytes for bound in mine)
+        assert max_tokens[label] <= sum(bound.worst * bound.max_tokens for bound in mine)
 
 
 def _check_quotes(played: Played) -> None:

@@ -229,6 +229,21 @@ def test_what_is_no_number_is_neither_right_nor_wrong(text: str) -> None:
     assert played.outcome.detail["points"] == {"A": 1.0, "B": 0.0}
 
 
+@pytest.mark.parametrize("tools", ["none", "python"])
+def test_each_phase_is_bounded_by_its_own_limits(tools: str) -> None:
+    """Programs may be run while solving alone, and only drafts take `write_tokens`."""
+    rules = {"write": 2, "attempts": 3, "assigned": 5, "tools": tools, "tool": {"runs": 4}}
+    limits = {"write_tokens": 6_000, "solve_tokens": 4_000, "vote_tokens": 600}
+    made = fixture(CHALLENGE_EXCHANGE, PLAYERS, {"seats": 3, "committee": 2, **rules, **limits})
+    found = CHALLENGE_EXCHANGE.bounds(ChallengeExchangeRules.model_validate(made.settings), made)
+    turns = 5 if tools == "python" else 1
+    contestant = [(2 * 2, 6_000), (2 * 2 * 3, 4_000), (2 * 5 * turns, 4_000)]
+    for seat in made.seats:
+        assert [(one.worst, one.max_tokens) for one in found if one.seat == seat.label] == contestant
+    for seat in made.officials["committee"]:
+        assert [(one.worst, one.max_tokens) for one in found if one.seat == seat.label] == [(2 * 6, 600)]
+
+
 def test_something_must_be_there_to_solve() -> None:
     with pytest.raises(ValidationError, match="nothing to solve"):
         ChallengeExchangeRules(write=0, pool=0)

@@ -35,7 +35,7 @@ from peerage.games.ranking import by_rank
 from peerage.games.tools import bound, with_python
 from peerage.kinds import Integer, Proposal
 from peerage.match import Fixture, Outcome, Seat, Table
-from peerage.protocol import Reply, Steps, Together
+from peerage.protocol import Prompt, Reply, Steps, Together
 from peerage.sealing import SALT, salt, seal, unseal
 
 
@@ -239,32 +239,30 @@ def officials(rules: ChallengeExchangeRules) -> tuple[Bench, ...]:
 def bounds(rules: ChallengeExchangeRules, fixture: Fixture) -> tuple[CallBound, ...]:
     """Each contestant writes, tries its own challenges blind and solves; each member votes on everything."""
     shown = 4 * rules.max_chars
-    formats = len((Proposal().instruction() + Integer().instruction()).encode())
-    prompts = max(len((prompt.system + prompt.user).encode()) for prompt in (WRITE, SOLVE, VOTE))
-    size = shown + formats + prompts + 2_000 + REPAIR_BYTES
-    calls = rules.write * (1 + (rules.attempts if rules.proof != "solution" else 0)) + rules.assigned
-    usual = rules.write * (1 + (rules.attempts if rules.proof == "blind" else 0)) + rules.assigned
     written = rules.write * len(fixture.seats)
-    most = max(rules.write_tokens if rules.write else 1, rules.solve_tokens)
-    contestant = CallBound("", 1.02 * usual, 2 * calls, size, 400, min(most, 600), most)
-    if rules.tools == "python":
-        contestant = bound(contestant, rules.tool)
-    return (
-        *[contestant._replace(seat=seat.label) for seat in fixture.seats],
-        *[
-            CallBound(
-                seat.label,
-                1.02 * written,
-                2 * written,
-                size,
-                500,
-                min(rules.vote_tokens, 150),
-                rules.vote_tokens,
-            )
-            for seat in fixture.officials.get("committee", ())
-            if written
-        ],
+    blind = rules.write * rules.attempts if rules.proof != "solution" else 0
+    usually_blind = blind if rules.proof == "blind" else 0
+    solving = _bound(SOLVE, rules.assigned, rules.assigned, shown, 600, rules.solve_tokens)
+    phases = (
+        _bound(WRITE, rules.write, rules.write, 0, 600, rules.write_tokens),
+        _bound(SOLVE, usually_blind, blind, shown, 600, rules.solve_tokens),
+        bound(solving, rules.tool) if rules.tools == "python" else solving,
     )
+    vote = _bound(VOTE, written, written, shown, 150, rules.vote_tokens)
+    seated = [
+        *[(seat, phase) for seat in fixture.seats for phase in phases],
+        *[(member, vote) for member in fixture.officials.get("committee", ())],
+    ]
+    return tuple([phase._replace(seat=seat.label) for seat, phase in seated if phase.worst])
+
+
+def _bound(
+    prompt: Prompt, usual: int, worst: int, quoted_bytes: int, usual_output_tokens: int, max_tokens: int
+) -> CallBound:
+    """The bound of one phase, for a seat yet to be named: its calls, repairs apart, and what they show."""
+    formats = len((Proposal().instruction() + Integer().instruction()).encode())
+    size = len((prompt.system + prompt.user).encode()) + quoted_bytes + formats + 2_000 + REPAIR_BYTES
+    return CallBound("", 1.02 * usual, 2 * worst, size, 400, min(max_tokens, usual_output_tokens), max_tokens)
 
 
 CHALLENGE_EXCHANGE: GameSpec[ChallengeExchangeRules] = GameSpec(
