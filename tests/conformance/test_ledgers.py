@@ -123,6 +123,7 @@ def test_everything_is_there_after_reopening(ledger: Ledger, again: Opener) -> N
     assert list(fresh.amendments("votes")) == [amendment]
     assert list(fresh.amendments("none")) == []
     assert fresh.streams() == ["votes"]
+    assert fresh.stream_heads() == {"votes": amendment.chain}
     assert fresh.meta()["seed"] == "7"
     assert fresh.meta()["schema"] == "1"
     assert fresh.heads() == (1, 1)
@@ -133,6 +134,7 @@ def test_an_empty_ledger(ledger: Ledger) -> None:
     assert ledger.spent() == (0, 0, 0)
     assert ledger.spent_by() == {}
     assert ledger.snapshot() is None
+    assert ledger.stream_heads() == {}
     assert list(ledger.exchanges(1)) == []
     assert ledger.pair_counts() == []
     put(ledger)

@@ -1,12 +1,15 @@
-"""An arena whose players write what nobody wants on a page."""
+"""Arenas for the tests of the site, among them one whose players write what nobody wants on a page."""
 
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 import yaml
 from tests.engine.arenas import house, play, write_arena
 
@@ -15,6 +18,7 @@ from peerage.players.house import HouseClient
 from peerage.settings import PlayerSettings
 
 MATCHES = 45
+MATCHES_SERVED = 12
 
 EVIL = (
     "</div></script><script>window.stolen=1</script><img src=x onerror=window.stolen=1>"
@@ -92,3 +96,12 @@ def sealed_arena(folder: Path, matches: int = 8) -> Path:
     (folder / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")
     play(folder, matches)
     return folder
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """Wait until something holds, however slow the machine."""
+    for _ in range(600):
+        if holds():
+            return
+        time.sleep(0.05)
+    pytest.fail("it never came to hold")

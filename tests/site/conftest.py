@@ -1,12 +1,14 @@
-"""One arena of hostile players, and its pages as files, for all tests of the site."""
+"""The arenas whose pages are tested: of hostile players, of sealed answers, and one that is served."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.site.arenas import hostile_arena, sealed_arena
+from tests.engine.arenas import play, write_arena
+from tests.site.arenas import MATCHES_SERVED, hostile_arena, sealed_arena
 
 from peerage.site.build import build
 from peerage.site.reading import Site
@@ -34,3 +36,17 @@ def built(pages: Site, arena: Path, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.fixture(scope="session")
 def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sealed_arena(tmp_path_factory.mktemp("sealed"))
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An arena to be served, not to be written to."""
+    folder = write_arena(tmp_path_factory.mktemp("served"))
+    play(folder, MATCHES_SERVED)
+    return folder
+
+
+@pytest.fixture
+def folder(played: Path, tmp_path: Path) -> Path:
+    """A copy of it that may be written to."""
+    return Path(shutil.copytree(played, tmp_path / "arena"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ from tests.site.arenas import hostile, hostile_arena
 
 from peerage.site import reading
 from peerage.site.moment import Moment, stops
+from peerage.site.pages import page
 from peerage.site.reading import Site
+from peerage.tables.challenges import pool, retire, withdraw
 
 
 def test_a_course_goes_through_what_the_leaderboards_were(pages: Site) -> None:
@@ -41,6 +45,20 @@ def test_what_full_stretches_tell_is_handed_on(tmp_path: Path, monkeypatch: pyte
     assert later.judges == fresh.judges
     fresh.close()
     site.close()
+
+
+def test_what_was_amended_is_read_again_without_another_match(sealed: Path, tmp_path: Path) -> None:
+    with closing(Site.open(Path(shutil.copytree(sealed, tmp_path / "arena")))) as site:
+        assert site.refreshed() is site
+        for number, amend in enumerate((retire, withdraw)):
+            before = site.refreshed()
+            shown = page(before, "challenges.html")
+            name = list(pool(site.ledger).entries)[number]
+            amend(site.ledger, name, "why", 1)
+            after = before.refreshed()
+            assert after is not before
+            assert after.refreshed() is after
+            assert shown != page(after, "challenges.html")
 
 
 def test_where_an_arena_stands_is_folded_once(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import shutil
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-from tests.engine.arenas import play, write_arena
+from tests.site.arenas import MATCHES_SERVED, eventually
 
 from peerage.ledger.verify import verify
 from peerage.ledger.votes import Votes
-from peerage.site import server_pages, voting_pages
+from peerage.site import voting_pages
 from peerage.site.pages import page
 from peerage.site.reading import Site
 from peerage.site.server import Server
-from peerage.site.server_worker import Job, menu
+from peerage.site.server_worker import menu
 
-MATCHES = 12
 HERE = "http://localhost"
 TOKEN = "a-token-of-some-length"
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = write_arena(tmp_path_factory.mktemp("served"))
-    play(folder, MATCHES)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +29,6 @@ def client(played: Path) -> Iterator[TestClient]:
     """A server on which nobody may vote."""
     with TestClient(Server(played, voting=False, token=None).app, HERE) as made:
         yield made
-
-
-@pytest.fixture
-def folder(played: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(played, tmp_path / "arena"))
 
 
 @pytest.fixture(scope="module")
@@ -74,15 +59,6 @@ def strict(folder: Path) -> Iterator[TestClient]:
 
 def votes_in(folder: Path) -> int:
     return Votes("sqlite:///arena.db", folder).count()
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until something holds, however slow the machine."""
-    for _ in range(600):
-        if holds():
-            return
-        time.sleep(0.05)
-    pytest.fail("it never came to hold")
 
 
 def ticket(body: str) -> str:
@@ -149,7 +125,7 @@ def test_what_is_not_there_is_a_clean_404(client: TestClient, path: str) -> None
 
 
 def test_the_api_speaks_json_also_of_what_is_not_there(client: TestClient) -> None:
-    assert client.get("/api/arena").json()["settled"] == MATCHES
+    assert client.get("/api/arena").json()["settled"] == MATCHES_SERVED
     for path in ("api/nothing", "api/ballot", "api/matches/999"):
         found = client.get(f"/{path}")
         assert found.status_code == 404
@@ -185,49 +161,11 @@ def test_an_address_as_long_as_none_of_ours_is_refused(client: TestClient) -> No
 
 def test_live_pages(client: TestClient) -> None:
     found = client.get("/live.html")
-    assert f'href="live/{MATCHES}.html"' in found.text
+    assert f'href="live/{MATCHES_SERVED}.html"' in found.text
     assert "Nothing is in play" in found.text
     match = client.get("/live/1.html")
     assert match.status_code == 200
     assert 'href="../matches/1.html#m1"' in match.text
-
-
-async def test_what_is_kept_is_given_at_once_renewed_behind_and_bounded(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    version = server_pages.Version(MATCHES, 0)
-    shelf = server_pages.Shelf(folder, False, lambda: version)
-    job = Job("api/arena")
-    try:
-        first = await shelf.get(job)
-        assert await shelf.get(job) is first
-        await asyncio.to_thread(play, folder, MATCHES + 2)
-        version = server_pages.Version(MATCHES + 2, 0)
-        shelf._kept[job].at -= 100.0
-        assert await shelf.get(job) is first
-        assert shelf._renewing is not None
-        await shelf._renewing
-        renewed = await shelf.get(job)
-        assert renewed.version == version
-        assert renewed.body != first.body
-        monkeypatch.setattr(server_pages, "KEPT_BYTES", 20_000)
-        for number in range(20):
-            await shelf.get(Job(f"api/nothing{number}"))
-        assert 0 < shelf._bytes <= 20_000
-        assert shelf._bytes == sum(server_pages._size(kept.made) for kept in shelf._kept.values())
-    finally:
-        await shelf.close()
-
-
-async def test_a_worker_that_dies_is_replaced(folder: Path) -> None:
-    worker = server_pages.Worker(folder, False)
-    try:
-        before = await worker.make(Job("api/arena"))
-        assert worker._process is not None
-        worker._process.kill()
-        assert (await worker.make(Job("api/arena"))).body == before.body
-    finally:
-        await worker.close()
 
 
 # ------------------------------------------------------------------------------------------------ the door
@@ -375,7 +313,7 @@ def test_votes_by_a_program(booth: TestClient, voted: Path) -> None:
 
 
 def test_when_every_pair_is_judged_the_page_says_so(booth: TestClient) -> None:
-    for _ in range(MATCHES):
+    for _ in range(MATCHES_SERVED):
         found = booth.get("/api/ballot")
         if found.status_code == 404:
             break

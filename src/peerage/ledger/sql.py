@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Any, cast
 from zlib import crc32
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, delete, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, delete, exists, func, select, tuple_
 from sqlalchemy.exc import DBAPIError
 
 from peerage.ledger import narrow
@@ -329,6 +329,11 @@ class SqlLedger:
 
     def streams(self) -> Sequence[str]:
         return [name for (name,) in self._read(select(AMENDMENTS.c.stream).distinct())]
+
+    def stream_heads(self) -> Mapping[str, bytes]:
+        t = AMENDMENTS.c
+        last = select(t.stream, func.max(t.sequence)).group_by(t.stream)
+        return dict(self._read(select(t.stream, t.chain).where(tuple_(t.stream, t.sequence).in_(last))))
 
     def close(self) -> None:
         self._readers.dispose()

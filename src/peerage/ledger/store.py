@@ -241,5 +241,8 @@ class Ledger(Protocol):
     def streams(self) -> Sequence[str]:
         """The names of all streams of amendments."""
 
+    def stream_heads(self) -> Mapping[str, bytes]:
+        """The last chain value of every stream: what stays the same while nothing is amended."""
+
     def close(self) -> None:
         """Release the connection; safe to call twice."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -43,10 +43,12 @@ ALIVE = b": alive\n\n"
 
 
 class Version(NamedTuple):
-    """What pages are made from: two looks with the same version show the same pages."""
+    """What pages are made from: two looks with the same version show the same pages. `amended` are the heads
+    of the ledger's streams, which a withdrawal, a retirement or an import moves on."""
 
     records: int
     votes: int
+    amended: Mapping[str, bytes]
 
 
 class _Seat(Struct, gc=False):
@@ -117,7 +119,7 @@ class Feed:
         self._wake = asyncio.Event()
         self._closed = False
         self._playing: tuple[Playing, ...] = ()
-        self.version = Version(0, 0)
+        self.version = Version(0, 0, {})
         self.spectators = 0
 
     async def run(self) -> None:
@@ -149,7 +151,7 @@ class Feed:
         self._tell(events)
 
     def _version(self) -> Version:
-        return Version(self._ledger.heads()[1], self._votes.count())
+        return Version(self._ledger.heads()[1], self._votes.count(), self._ledger.stream_heads())
 
     def _tell(self, events: list[bytes]) -> None:
         if events:

@@ -134,6 +134,9 @@ class Moment:
     def streams(self) -> Sequence[str]:
         return self._ledger.streams()
 
+    def stream_heads(self) -> Mapping[str, bytes]:
+        return self._ledger.stream_heads()
+
     def close(self) -> None:
         self._ledger.close()
 

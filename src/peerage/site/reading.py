@@ -43,7 +43,7 @@ class Course(NamedTuple):
 
 
 class Site:
-    """An arena up to record `number`, whose chain value is `chain` (hex).
+    """An arena up to record `number`, whose chain value is `chain` (hex); `amended` are the heads of streams.
 
     `ledger` may have gone on since; pages read `moment`, where it ends with this record. What a page needs is
     computed when it is first asked for, and kept. `refreshed` gives the next moment. Threads may share a
@@ -73,8 +73,8 @@ class Site:
         # What no further match changes is handed on; what becomes of challenges may change it.
         self._drawn: dict[str, Drawn] = before.used if before else {}
         self.used: dict[str, Drawn] = {}
-        self._amended = max([(row.sequence, row.chain) for row in ledger.amendments(STREAM)], default=None)
-        same = before is not None and before._amended == self._amended
+        self.amended = ledger.stream_heads()
+        same = before is not None and before.amended.get(STREAM) == self.amended.get(STREAM)
         self.courses: dict[tuple[str, int], Course] = before.lasting() if before and same else {}
         self.stretches: dict[int, Told] = before.whole() if before and same else {}
 
@@ -89,8 +89,8 @@ class Site:
         return cls(settings, ledger, Votes(ledger.address, folder), menu=menu)
 
     def refreshed(self) -> Site:
-        """The arena as it is now: this site itself while no match was added to it."""
-        if self.ledger.heads()[1] == self.number:
+        """The arena as it is now: this site itself while nothing was added to its ledger or amended."""
+        if self.ledger.heads()[1] == self.number and self.ledger.stream_heads() == self.amended:
             return self
         return Site(self.settings, self.ledger, self.votes, self, self.menu)
 

@@ -77,7 +77,7 @@ class Pages:
             traceback.print_exc()
             status, kind, etag, body = self._fault(job, 500, "this page could not be made; the log says why")
         packed = gzip.compress(body, 6, mtime=0) if len(body) >= PACKED_FROM else b""
-        version = Version(self._site.number, self._site.votes.count())
+        version = Version(self._site.number, self._site.votes.count(), self._site.amended)
         return Made(status, kind, etag, body, packed, version, time.perf_counter() - began)
 
     def _answer(self, job: Job) -> tuple[int, str, str, bytes]:

@@ -1,0 +1,71 @@
+"""Pages that a server keeps: when they are made anew, by which process, and what becomes of one that dies."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from tests.engine.arenas import ledger_of, play
+from tests.site.arenas import MATCHES_SERVED, eventually
+
+from peerage.site import server_pages
+from peerage.site.events import Version
+from peerage.site.server import Server
+from peerage.site.server_worker import Job
+from peerage.tables.challenges import pool, retire
+
+
+async def test_what_is_kept_is_given_at_once_renewed_behind_and_bounded(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = ledger_of(folder)
+    registered = ledger.stream_heads()
+    version = Version(MATCHES_SERVED, 0, registered)
+    shelf = server_pages.Shelf(folder, False, lambda: version)
+    job = Job("api/arena")
+    try:
+        first = await shelf.get(job)
+        assert await shelf.get(job) is first
+        await asyncio.to_thread(play, folder, MATCHES_SERVED + 2)
+        version = Version(MATCHES_SERVED + 2, 0, registered)
+        shelf._kept[job].at -= 100.0
+        assert await shelf.get(job) is first
+        assert shelf._renewing is not None
+        await shelf._renewing
+        renewed = await shelf.get(job)
+        assert renewed.version == version
+        assert renewed.body != first.body
+        monkeypatch.setattr(server_pages, "KEPT_BYTES", 20_000)
+        for number in range(20):
+            await shelf.get(Job(f"api/nothing{number}"))
+        assert 0 < shelf._bytes <= 20_000
+        assert shelf._bytes == sum(server_pages._size(kept.made) for kept in shelf._kept.values())
+    finally:
+        await shelf.close()
+        ledger.close()
+
+
+async def test_a_worker_that_dies_is_replaced(folder: Path) -> None:
+    worker = server_pages.Worker(folder, False)
+    try:
+        before = await worker.make(Job("api/arena"))
+        assert worker._process is not None
+        worker._process.kill()
+        assert (await worker.make(Job("api/arena"))).body == before.body
+    finally:
+        await worker.close()
+
+
+def test_what_becomes_of_a_challenge_is_shown_without_another_match(sealed: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(sealed, tmp_path / "arena"))
+    with (
+        TestClient(Server(folder, voting=False, token=None).app, "http://localhost") as client,
+        closing(ledger_of(folder)) as ledger,
+    ):
+        assert "published at last" not in client.get("/challenges.html").text
+        retire(ledger, next(iter(pool(ledger).entries)), "published at last", 1)
+        eventually(lambda: "published at last" in client.get("/challenges.html").text)
