@@ -12,7 +12,6 @@ fixed nothing. Among equals the smaller edit ranks higher.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from difflib import SequenceMatcher
 from random import Random
 from typing import Any
@@ -21,14 +20,14 @@ import msgspec
 from pydantic import Field
 
 from peerage.challenges.bug_hunts import MOST_BUGS, BuggyTask, buggy, repairs
-from peerage.games.cost import CostUnit, cost
+from peerage.games.cost import CostUnit
 from peerage.games.game import CallBound, GameSpec, asked_once
 from peerage.games.ranking import by_rank
 from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
-from peerage.games.trial import TrialRules, trial
+from peerage.games.trial import TrialRules, tried
 from peerage.kinds import Code
 from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Prompt, Reply, Steps, Together
+from peerage.protocol import Ask, Prompt, Reply, Steps
 
 HUNT = Prompt(
     """\
@@ -83,34 +82,20 @@ def play(table: Table) -> Steps[Outcome]:
         }
     )
     oracle = {"programs": repairs(task)}
-    replies: list[Reply] = yield [
-        Ask(
-            seat.label,
-            f"repair/{seat.label}",
-            "contestant",
-            messages,
-            expects,
-            rules.max_tokens,
-            rules.temperature,
-            oracle,
-        )
-        for seat in table.seats
-    ]
-    said = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
-    costs = {label: cost(reply, rules.cost_unit) for label, reply in said.items()}
-    if any(reply.status == "void" for reply in replies):
-        return Outcome(void="no_answer", costs=costs)
+    ask = Ask("", "repair", "contestant", messages, expects, rules.max_tokens, rules.temperature, oracle)
     limits = TrialRules(rules.fuel, rules.memory, rules.seconds)
-    verdicts: Mapping[str, tuple[str, ...]] = yield Together(
-        {label: trial(reply.value, task.tests, limits) for label, reply in said.items() if reply.ok}
-    )
-    programs = {label: _result(task, reply, verdicts.get(label, ())) for label, reply in said.items()}
+    found = yield from tried(table.seats, ask, task.tests, limits, rules.cost_unit)
+    if found.verdicts is None:
+        return Outcome(void="no_answer", costs=found.costs)
+    programs = {
+        label: _result(task, reply, found.verdicts.get(label, ())) for label, reply in found.replies.items()
+    }
     # an untouched program has the smallest edit of all, so edits count only where something was fixed
     scores = by_rank(
         {label: (one["fixed"], -one["edit"] if one["fixed"] else 0) for label, one in programs.items()}
     )
     detail = {"decided": "by bugs fixed", "programs": programs}
-    return Outcome(scores=scores, costs=costs, detail=detail)
+    return Outcome(scores=scores, costs=found.costs, detail=detail)
 
 
 def _result(task: BuggyTask, reply: Reply, verdicts: tuple[str, ...]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ prompt, and the sandbox gets nothing but the input of one test.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import inf
 from random import Random
 from typing import Any, Literal
@@ -32,14 +31,14 @@ from peerage.challenges.golf_drafts import (
     offers,
     written,
 )
-from peerage.games.cost import CostUnit, cost
+from peerage.games.cost import CostUnit
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec, asked_once
 from peerage.games.ranking import by_rank
 from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
-from peerage.games.trial import TrialRules, trial
+from peerage.games.trial import TrialRules, tried
 from peerage.kinds import Code, TaskDraft
 from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Prompt, Quote, Reply, Steps, Together
+from peerage.protocol import Ask, Prompt, Quote, Reply, Steps
 
 GOLF = Prompt(
     """\
@@ -131,36 +130,22 @@ def play(table: Table) -> Steps[Outcome]:
         fill |= {"statement": Quote("task", task.statement), "examples": Quote("examples", _shown(task))}
         messages = GOLF_BY_PLAYERS.messages(fill)
         oracle = {"programs": made.programs}
-    replies: list[Reply] = yield [
-        Ask(
-            seat.label,
-            f"program/{seat.label}",
-            "contestant",
-            messages,
-            expects,
-            rules.max_tokens,
-            rules.temperature,
-            oracle,
-        )
-        for seat in table.seats
-    ]
-    said = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
-    costs = {label: cost(reply, rules.cost_unit) for label, reply in said.items()}
-    if any(reply.status == "void" for reply in replies):
-        return Outcome(void="no_answer", costs=costs, detail=detail)
+    ask = Ask("", "program", "contestant", messages, expects, rules.max_tokens, rules.temperature, oracle)
     limits = TrialRules(rules.fuel, rules.memory, rules.seconds)
-    verdicts: Mapping[str, tuple[str, ...]] = yield Together(
-        {label: trial(reply.value, task.tests, limits) for label, reply in said.items() if reply.ok}
-    )
-    programs = {label: _result(reply, verdicts.get(label, ())) for label, reply in said.items()}
+    found = yield from tried(table.seats, ask, task.tests, limits, rules.cost_unit)
+    if found.verdicts is None:
+        return Outcome(void="no_answer", costs=found.costs, detail=detail)
+    programs = {
+        label: _result(reply, found.verdicts.get(label, ())) for label, reply in found.replies.items()
+    }
     scores = by_rank(
         {label: -one["bytes"] if one["result"] == "correct" else -inf for label, one in programs.items()}
     )
     detail |= {"decided": "by length", "programs": programs}
     if rules.tasks == "players" and all(one["result"] != "correct" for one in programs.values()):
         # nobody but its author has shown that the statement says what is to be done
-        return Outcome(void="unsolved", costs=costs, detail=detail)
-    return Outcome(scores=scores, costs=costs, detail=detail)
+        return Outcome(void="unsolved", costs=found.costs, detail=detail)
+    return Outcome(scores=scores, costs=found.costs, detail=detail)
 
 
 def _written(table: Table, rules: CodeGolfRules) -> Steps[Written]:

@@ -1,13 +1,16 @@
-"""A program's trial: one run for each test; what it prints is compared here, outside the sandbox."""
+"""Trials of programs: one run for each test; what it prints is compared here, outside the sandbox."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from peerage.challenges.golf import Test, same_output
-from peerage.protocol import Ran, Reply, Run, Steps
+from peerage.games.cost import CostUnit, cost
+from peerage.match import Seat
+from peerage.protocol import Ask, Ran, Reply, Run, Steps, Together
 
 NOT_RUN = "not run"
 _LIMITS = ("timeout", "fuel", "memory", "output")
@@ -19,6 +22,35 @@ class TrialRules(Struct, frozen=True):
     fuel: int
     memory: int
     seconds: float
+
+
+class Tried(Struct, frozen=True):
+    """What every seat replied, by its label, and what that cost.
+
+    `verdicts` are those of the programs among the replies; None, when a reply never came: nothing was run.
+    """
+
+    replies: Mapping[str, Reply]
+    costs: Mapping[str, float | None]
+    verdicts: Mapping[str, tuple[str, ...]] | None
+
+
+def tried(
+    seats: Sequence[Seat], ask: Ask, tests: Sequence[Test], rules: TrialRules, unit: CostUnit
+) -> Steps[Tried]:
+    """Ask every seat for a program and run it on `tests`. `ask` is the question to all, without a seat: each
+    gets it under its key and the seat's label, KEY/LABEL."""
+    answers: list[Reply] = yield [
+        replace(ask, to=seat.label, key=f"{ask.key}/{seat.label}") for seat in seats
+    ]
+    replies = {seat.label: reply for seat, reply in zip(seats, answers, strict=True)}
+    costs = {label: cost(reply, unit) for label, reply in replies.items()}
+    if any(reply.status == "void" for reply in answers):
+        return Tried(replies, costs, None)
+    verdicts: Mapping[str, tuple[str, ...]] = yield Together(
+        {label: trial(reply.value, tests, rules) for label, reply in replies.items() if reply.ok}
+    )
+    return Tried(replies, costs, verdicts)
 
 
 def trial(source: str, tests: Sequence[Test], rules: TrialRules) -> Steps[tuple[str, ...]]:
