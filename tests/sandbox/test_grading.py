@@ -1,16 +1,23 @@
-"""Cheats that fool a naive grader and not ours: what is expected never enters the guest."""
+"""Cheats that fool a naive grader and not the trial of games: what is expected never enters the guest."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from tests.sandbox.conftest import QUICK, Sandboxes
 
-from peerage.sandbox.grading import FunctionCase, ProgramCase, grade_function, grade_program, same
+from peerage.challenges.golf import Test
+from peerage.engine.programs import Programs
+from peerage.games.trial import TrialRules, trial
+from peerage.protocol import Ran, Reply, Run, ran
+
+RULES = TrialRules(QUICK.fuel, QUICK.memory, QUICK.seconds)
 
 NAIVE = """
 import json, sys
@@ -51,6 +58,25 @@ def expected_of(cheat: str) -> Any:
     return EXPECTED.get(cheat, ["the answer", 42])
 
 
+def tried(program: str, tests: Sequence[Test], sandbox: Sandboxes) -> tuple[str, ...]:
+    """The verdicts of a trial whose runs are performed as the engine performs them."""
+    programs = Programs(sandbox.pool(), 2)
+
+    def performed(run: Run) -> Reply:
+        reply = sandbox.wait(programs.perform(run))
+        return msgspec.structs.replace(reply, value=ran(reply.text))
+
+    steps = trial(program, tests, RULES)
+    asked: Any = next(steps)
+    while True:
+        try:
+            asked = steps.send(
+                performed(asked) if isinstance(asked, Run) else [performed(run) for run in asked]
+            )
+        except StopIteration as done:
+            return tuple(done.value)
+
+
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_it_fools_a_naive_grader(cheat: str) -> None:
     told = json.dumps([CHEATS[cheat], [4], expected_of(cheat)])
@@ -61,81 +87,43 @@ def test_it_fools_a_naive_grader(cheat: str) -> None:
 
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_it_does_not_fool_ours(cheat: str, sandbox: Sandboxes) -> None:
-    case = FunctionCase((4,), expected_of(cheat))
-    (verdict,) = sandbox.wait(grade_function(sandbox.pool(), CHEATS[cheat], "f", [case]))
-    assert not verdict.passed
-    assert verdict.grade in ("wrong", "no_answer", "error")
+    program = f"{CHEATS[cheat]}\nprint(f(int(input())))"
+    (verdict,) = tried(program, [("4", str(expected_of(cheat)))], sandbox)
+    assert verdict in ("wrong", "error")
 
 
-def test_a_right_function_passes_and_a_wrong_one_does_not(sandbox: Sandboxes) -> None:
-    source = (
-        "print('noise')\ndef f(a, b):\n print('more')\n return {'sum': a + b, 'both': (a, b), 'none': None}"
-    )
-    cases = [
-        FunctionCase((1, 2), {"sum": 3, "both": [1, 2], "none": None}),
-        FunctionCase((1, 2), {"sum": 4, "both": [1, 2], "none": None}),
-        FunctionCase(("a", "b"), {"sum": "ab", "both": ["a", "b"], "none": None}),
-    ]
-    verdicts = sandbox.wait(grade_function(sandbox.pool(), source, "f", cases))
-    assert [verdict.grade for verdict in verdicts] == ["passed", "wrong", "passed"]
-    assert verdicts[0].answer == {"sum": 3, "both": [1, 2], "none": None}
+def test_a_run_is_given_its_input_alone() -> None:
+    steps = trial("print(input())", [("3", "the answer"), ("5", "the answer")], RULES)
+    first = next(steps)
+    others = steps.send(Reply("ok", value=Ran("ok", "3\n", "", 1)))
+    assert isinstance(first, Run)
+    for run, given in zip([first, *others], "35", strict=True):
+        assert (run.source, run.stdin) == ("print(input())", f"{given}\n")
+        assert b"the answer" not in msgspec.json.encode(run)
 
 
-@pytest.mark.parametrize(
-    ("body", "grade"),
-    [
-        ("1 / 0", "error"),
-        ("return {1, 2}", "error"),
-        ("return float('nan')", "error"),
-        ("return {1: 2}", "error"),
-        ("return 10 ** 5000", "error"),
-        ("return object()", "error"),
-        ("while 1: pass", "fuel"),
-        ("return bytes(10 ** 9)", "memory"),
-    ],
-)
-def test_how_a_function_may_fail(body: str, grade: str, sandbox: Sandboxes) -> None:
-    source = f"def f():\n {body}"
-    (verdict,) = sandbox.wait(grade_function(sandbox.pool(), source, "f", [FunctionCase((), 0)], QUICK))
-    assert verdict.grade == grade
-
-
-def test_one_case_cannot_see_another(sandbox: Sandboxes) -> None:
-    source = "seen = []\ndef f(x):\n seen.append(x)\n return len(seen)"
-    cases = [FunctionCase((n,), 1) for n in range(4)]
-    assert all(one.passed for one in sandbox.wait(grade_function(sandbox.pool(), source, "f", cases)))
-
-
-def test_programs_are_compared_by_what_they_print(sandbox: Sandboxes) -> None:
-    cases = [
-        ProgramCase("3\n", "6"),
-        ProgramCase("4\n", "8\n"),
-        ProgramCase("5\n", "11"),
-        ProgramCase("x", ""),
-    ]
-    verdicts = sandbox.wait(grade_program(sandbox.pool(), "print(int(input()) * 2, ' ')", cases))
-    assert [verdict.grade for verdict in verdicts] == ["passed", "passed", "wrong", "error"]
-
-
-def test_a_case_that_is_not_json_is_refused(sandbox: Sandboxes) -> None:
-    with pytest.raises(ValueError, match="plain JSON"):
-        sandbox.wait(grade_function(sandbox.pool(), "", "f", [FunctionCase((), (1, 2))]))
+def test_what_is_printed_decides(sandbox: Sandboxes) -> None:
+    tests = [("3", "6"), ("4", "8\n"), ("5", "11"), ("x", "")]
+    verdicts = tried("print(int(input()) * 2, ' ')", tests, sandbox)
+    assert verdicts == ("passed", "passed", "wrong", "error")
 
 
 @pytest.mark.parametrize(
-    ("answer", "expected"),
+    ("program", "verdicts"),
     [
-        (1, True),
-        (1, 1.0),
-        ("1", 1),
-        ([1], [True]),
-        ({"a": 1}, {"a": 1.0}),
-        ([1], [1, 2]),
-        (None, False),
-        ({}, []),
+        ("1 / 0", ("error", "error")),
+        ("import os\nos._exit(0)", ("wrong", "wrong")),
+        ("import sys\nsys.exit(1)", ("error", "error")),
+        ("print(10 ** 5000)", ("error", "error")),
+        ("while 1: pass", ("fuel", "not run")),
+        ("bytes(10 ** 9)", ("memory", "not run")),
+        ("print('7' * 2 ** 21)", ("output", "not run")),
     ],
 )
-def test_types_count(answer: Any, expected: Any) -> None:
-    assert not same(answer, expected)
-    assert not same(expected, answer)
-    assert same(answer, answer)
+def test_how_a_program_may_fail(program: str, verdicts: tuple[str, ...], sandbox: Sandboxes) -> None:
+    assert tried(program, [("1", "7"), ("2", "7")], sandbox) == verdicts
+
+
+def test_one_test_cannot_see_another(sandbox: Sandboxes) -> None:
+    program = "import builtins\nbuiltins.seen = getattr(builtins, 'seen', 0) + 1\nprint(builtins.seen)"
+    assert tried(program, [(str(at), "1") for at in range(4)], sandbox) == ("passed",) * 4
