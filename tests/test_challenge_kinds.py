@@ -122,6 +122,13 @@ def test_a_number_is_no_truth_value() -> None:
     assert whole_number(3) == 3
 
 
+def test_marks_are_no_part_of_a_number_outside_of_replies() -> None:
+    assert whole_number("-42") == -42
+    assert [whole_number(text) for text in ("**42**", "`42`", '"42"', " 42", "42\n")] == [None] * 5
+    marked = '{"description": "d", "reference_answer": "**42**"}'
+    assert Proposal().parse(marked).reference_answer == 42
+
+
 WHOLE = {"description": "Add 1 and 2.", "reference_answer": 3, "solution": "print(3)", "tests": []}
 
 

@@ -119,7 +119,10 @@ def test_the_numbers_are_settings_and_difficulty_pays() -> None:
     [
         (written("one", solution="print(7)"), {}, "accepted"),
         (written("one", solution="print(8)"), {}, "solution failed"),
+        (written("one", solution="print(' 7 ')"), {}, "accepted"),
         (written("one", solution="print('7.0')"), {}, "solution failed"),
+        (written("one", solution="print('**7**')"), {}, "solution failed"),
+        (written("one", solution="print('`7`')"), {}, "solution failed"),
         (written("one", solution="print('The answer is 7')"), {}, "solution failed"),
         (written("one", solution="1/0"), {}, "solution failed"),
         (written("one"), {}, "accepted"),

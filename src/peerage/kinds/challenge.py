@@ -21,14 +21,18 @@ _EXPECTED = f"a whole number of at most {DIGITS} digits from 0 to 9, with nothin
 def whole_number(found: object) -> int | None:
     """A JSON integer or the text of one: a sign if any and 1 to 60 of the digits 0 to 9, nothing else.
 
-    Not `42.`, `42.0`, `1e3`, `1,000`, `٤٢` or words; white space and Markdown marks around it do not count.
+    Not `42.`, `42.0`, `1e3`, `1,000`, `٤٢`, `**42**` or words.
     """
     if isinstance(found, str):
-        bare = found.strip(_DECORATION)
-        return int(bare) if _NUMBER.fullmatch(bare) else None
+        return int(found) if _NUMBER.fullmatch(found) else None
     if isinstance(found, int) and not isinstance(found, bool) and abs(found) < 10**DIGITS:
         return found
     return None
+
+
+def _stated(found: object) -> int | None:
+    """A whole number in a reply: white space, Markdown marks and quotation marks around it do not count."""
+    return whole_number(found.strip(_DECORATION) if isinstance(found, str) else found)
 
 
 class Integer(Struct, frozen=True, tag="integer"):
@@ -36,8 +40,8 @@ class Integer(Struct, frozen=True, tag="integer"):
 
     Accepted: a JSON object holding `field`, as the whole reply or in its only code fence, which comes first
     or last; a line `field: 42`, the first or the last of the reply; the number (or `pass`) alone as the
-    whole reply. What counts as a number says `whole_number`. A reply that states two different answers, or
-    one that cannot be read, is unusable.
+    whole reply. What counts as a number says `whole_number`; marks around it do not count. A reply that
+    states two different answers, or one that cannot be read, is unusable.
     """
 
     field: str = "answer"
@@ -87,7 +91,7 @@ class Integer(Struct, frozen=True, tag="integer"):
         """The answer in a tuple of its own, since a pass is one too; None for anything else."""
         if isinstance(found, str) and found.strip(_DECORATION).casefold() == PASS:
             return (None,)
-        number = whole_number(found)
+        number = _stated(found)
         return None if number is None else (number,)
 
 
@@ -150,7 +154,7 @@ class Proposal(Struct, frozen=True, tag="proposal"):
             raise Unusable(
                 "the description holds characters that cannot be seen, which do not reach the reader"
             )
-        answer = whole_number(found.get("reference_answer"))
+        answer = _stated(found.get("reference_answer"))
         if answer is None:
             raise Unusable(f'"reference_answer" cannot be read; {_EXPECTED} was expected')
         if not isinstance(solution, str) or len(solution.encode()) > self.max_bytes:
@@ -165,7 +169,7 @@ class Proposal(Struct, frozen=True, tag="proposal"):
         tests: list[tuple[str, int]] = []
         for place, test in enumerate(found, 1):
             given = test.get("input") if isinstance(test, dict) else None
-            wanted = whole_number(test.get("output")) if isinstance(test, dict) else None
+            wanted = _stated(test.get("output")) if isinstance(test, dict) else None
             if not isinstance(given, str) or len(given) > self.max_chars or "\0" in given or wanted is None:
                 raise Unusable(f'test {place} was expected to be {{"input": "<text>", "output": <number>}}')
             tests.append((unix(given), wanted))
