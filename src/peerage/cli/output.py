@@ -140,7 +140,9 @@ def _csv(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], to: TextIO) -> 
     for row in rows:
         writer.writerow(
             {
-                key: json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else cell(value)
+                key: cell(value)
+                if not isinstance(value, list | tuple | dict)
+                else json.dumps(value, ensure_ascii=False)
                 for key, value in row.items()
             }
         )
