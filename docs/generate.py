@@ -23,7 +23,7 @@ from peerage.ledger.verify import Problem, Report
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.settings import ArenaSettings
 from peerage.tables.catalogue import GameRow, PlayerRow
-from peerage.tables.challenges import ChallengeRow
+from peerage.tables.challenges import ChallengeRow, Tried
 from peerage.tables.judges import FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
 from peerage.tables.outside import SourceStats
@@ -253,10 +253,11 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         Outcome,
     ),
     "`challenges list`: a list in the order of acceptance": (
-        "`challenges show --json` is one of them with its `history`, a list of attempts with `llm_id`, "
+        "`challenges show --format json` is one of them with its `history`, a list of attempts with `llm_id`, "
         "`challenge_id`, `submitted_answer` (null while sealed), `result`, `own_challenge`, `points`, "
         "`match`.",
         ChallengeRow,
+        Tried,
     ),
     "`players`: a list": (PlayerRow,),
     "`games`: a list": (GameRow,),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,6 +24,7 @@ from peerage.site.api_document import openapi
 from peerage.site.api_endpoints import ENDPOINTS
 from peerage.site.reading import Site
 from peerage.site.votes import finished
+from peerage.tables.challenges import retire
 from peerage.tables.leaderboard import board
 from peerage.tables.transcript import transcript
 
@@ -132,6 +135,28 @@ def test_challenges_are_what_was_asked(site: Site) -> None:
     assert all(number < 4 for number in numbers)
 
 
+def test_the_pool_is_that_of_the_command(sealed: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(sealed, tmp_path / "arena"))
+    with closing(Site.open(folder)) as opened:
+        retired = opened.pool[0].challenge_id
+        retire(opened.ledger, retired, "published", 1)
+    listed = CliRunner().invoke(app, ["challenges", "list", "--dir", str(folder), "--format", "json"])
+    with closing(Site.open(folder)) as opened:
+        found: list[Any] = []
+        after = ""
+        while page := get(opened, "pool", ("after", after), ("limit", "3")):
+            found += page
+            after = found[-1]["challenge_id"]
+        assert "no challenge" in refused(opened, "pool", ("after", "x"), status=404)
+    assert len(found) > 3
+    assert found == json.loads(listed.stdout)
+    assert [row["challenge_id"] for row in found if row["reference_answer"] is not None] == [retired]
+
+
+def test_an_arena_of_duels_has_an_empty_pool(site: Site) -> None:
+    assert get(site, "pool") == []
+
+
 def test_votes(site: Site) -> None:
     found = get(site, "votes")
     assert (found["votes"], found["voters"], found["matches"]) == (3, 1, 3)
@@ -194,7 +219,7 @@ def test_what_is_sealed_stays_sealed(tmp_path: Path) -> None:
     salts = {salt for body in bodies for salt in re.findall(rb'"~salt":"([0-9a-f]{32})"', body)}
     assert len(salts) > 20
     secret = opened.ledger.meta()[SECRET].encode()
-    for path in ("arena", "players", "matches", "challenges", "matches/1", "matches/2", "matches/3"):
+    for path in ("arena", "players", "matches", "challenges", "pool", "matches/1", "matches/2", "matches/3"):
         found = answer(opened, f"api/{path}", ())
         assert found.status == 200
         assert not [salt for salt in salts if salt in found.body]

@@ -14,7 +14,6 @@ import pytest
 from tests.site.test_pages import Read
 
 from peerage.ledger.verify import verify
-from peerage.site import challenges
 from peerage.site.pages import page
 from peerage.site.reading import Site
 from peerage.tables.challenges import pool, retire, rows
@@ -45,26 +44,26 @@ def text(site: Site, path: str) -> str:
 
 
 def test_the_pool_is_that_of_the_tables(site: Site) -> None:
-    shown = challenges.pool(site)
-    assert [one.row for one in shown] == rows(pool(site.ledger, 4))
+    shown = site.pool
+    assert shown == rows(pool(site.ledger, 4))
     said = text(site, "challenges.html")
     for one in shown:
-        assert one.row.description in said
-        assert one.row.challenge_id[:8] in said
-        assert sum(tried.attempts for tried in one.tried) == one.row.attempts
-        if one.row.attempts:
+        assert one.description in said
+        assert one.challenge_id[:8] in said
+        assert sum(tried.attempts for tried in one.tried) == one.attempts
+        if one.attempts:
             solved = sum(tried.solved for tried in one.tried)
-            assert solved / one.row.attempts == one.row.solved
+            assert solved / one.attempts == one.solved
     assert any(tried.solved for one in shown for tried in one.tried)
     assert any(not tried.solved for one in shown for tried in one.tried)
 
 
 def test_answers_are_hidden_until_retired(site: Site, retired: tuple[Site, str]) -> None:
-    assert {one.answer for one in challenges.pool(site)} == {"sealed"}
+    assert {row.reference_answer for row in site.pool} == {None}
     after, name = retired
-    shown = {one.row.challenge_id: one for one in challenges.pool(after)}
-    assert [key for key, one in shown.items() if one.answer != "sealed"] == [name]
-    assert (shown[name].row.state, shown[name].row.reason) == ("retired", "published")
+    shown = {row.challenge_id: row for row in after.pool}
+    assert [key for key, row in shown.items() if row.reference_answer is not None] == [name]
+    assert (shown[name].state, shown[name].reason) == ("retired", "published")
     assert "published" in text(after, "challenges.html")
 
 
@@ -73,20 +72,20 @@ def test_the_pool_is_a_file_too(retired: tuple[Site, str]) -> None:
     made = page(after, "data/challenges.csv")
     assert made is not None
     listed = {line["challenge_id"]: line for line in csv.DictReader(io.StringIO(made.body.decode()))}
-    for one in challenges.pool(after):
-        line = listed[one.row.challenge_id]
-        assert (line["reference_answer"] != "") == (one.row.challenge_id == name)
-        assert json.loads(line["solved_by"]) == [tried.player for tried in one.tried if tried.solved]
+    for row in after.pool:
+        line = listed[row.challenge_id]
+        assert (line["reference_answer"] != "") == (row.challenge_id == name)
+        assert json.loads(line["tried"]) == list(row.as_dict()["tried"])
 
 
 def test_an_earlier_moment_has_an_earlier_pool(site: Site) -> None:
-    first = challenges.pool(site.at(1))
-    assert 0 < len(first) < len(challenges.pool(site))
-    assert {one.row.match for one in first} == {1}
+    first = site.at(1).pool
+    assert 0 < len(first) < len(site.pool)
+    assert {row.match for row in first} == {1}
 
 
 def test_an_arena_of_duels_has_no_pool(pages: Site) -> None:
-    assert challenges.pool(pages) == []
+    assert pages.pool == []
     assert page(pages, "data/challenges.csv") is None
     assert "The pool" not in text(pages, "challenges.html")
 

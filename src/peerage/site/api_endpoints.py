@@ -22,6 +22,7 @@ from peerage.site.api_rows import (
 from peerage.site.moment import Moment
 from peerage.site.reading import Site
 from peerage.site.votes import Audience, audience
+from peerage.tables.challenges import ChallengeRow
 from peerage.tables.leaderboard import Board, Row
 from peerage.tables.transcript import Transcript, transcript
 
@@ -65,6 +66,11 @@ class MatchesParameters(Struct):
 class ChallengesParameters(Struct):
     before: Before = 0
     limit: Annotated[int, Meta(ge=1, le=50, description="How many at most.")] = 20
+
+
+class PoolParameters(Struct):
+    after: Annotated[str, Meta(description="Only what was accepted after this challenge; empty: all.")] = ""
+    limit: Limit = 50
 
 
 class Missing(Exception):
@@ -209,6 +215,14 @@ def _challenges(site: Site, wanted: ChallengesParameters) -> list[Challenge]:
     return found
 
 
+def _pool(site: Site, wanted: PoolParameters) -> list[ChallengeRow]:
+    ids = [row.challenge_id for row in site.pool]
+    if wanted.after and wanted.after not in ids:
+        raise Missing(f"after: no challenge of the {len(ids)} has the id {wanted.after!r}")
+    first = ids.index(wanted.after) + 1 if wanted.after else 0
+    return site.pool[first : first + wanted.limit]
+
+
 def _votes(site: Site, _: NoParameters) -> Audience:
     return audience(site.ledger, site.votes.votes())
 
@@ -250,6 +264,13 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         ChallengesParameters,
         tuple[Challenge, ...],
         _challenges,
+    ),
+    Endpoint(
+        "pool",
+        "The pool of challenges, the first accepted first; the next page is that after the last id you have.",
+        PoolParameters,
+        tuple[ChallengeRow, ...],
+        _pool,
     ),
     Endpoint("votes", "The audience's own table and what it rests on.", NoParameters, Audience, _votes),
 )

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from peerage.challenges.pool import STREAM, Entry, Pool
-from peerage.engine.memory import learnt
 from peerage.games import GAMES
-from peerage.settings import rules_of
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.story import Story
 from peerage.standings import DONE
-from peerage.tables.challenges import LEAST_ATTEMPTS, ChallengeRow, rows
 
 NEWEST = 60
 POOLED = 500
@@ -37,35 +32,6 @@ class Posed(NamedTuple):
     approval: float | None
     drafts: int
     results: tuple[tuple[str, str], ...]
-
-
-class Tried(NamedTuple):
-    """A player's attempts at a challenge, and how many of them were right."""
-
-    player: str
-    solved: int
-    attempts: int
-
-
-class Pooled(NamedTuple):
-    """A challenge of the pool, and who tried it beside its author: who solved it most often comes first."""
-
-    row: ChallengeRow
-    tried: tuple[Tried, ...]
-
-    @property
-    def answer(self) -> str:
-        """The reference answer in words, whether it may be seen or not."""
-        return "sealed" if self.row.reference_answer is None else str(self.row.reference_answer)
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain JSON data for one line of a table."""
-        return {
-            **self.row.as_dict(),
-            "flags": ", ".join(self.row.flags),
-            "solved_by": [one.player for one in self.tried if one.solved],
-            "failed_by": [one.player for one in self.tried if not one.solved],
-        }
 
 
 class Played(NamedTuple):
@@ -96,50 +62,14 @@ def view(site: Site, path: str) -> View | None:
             "Challenges",
             "challenges.html",
             {
-                "pool": pool(site)[: -POOLED - 1 : -1],
-                "pooled": len(pool(site)),
+                "pool": site.pool[: -POOLED - 1 : -1],
+                "pooled": len(site.pool),
                 "newest": [one for one in reversed(newest) if one is not None],
                 "authors": sorted(site.stats.authors, key=lambda one: -one.drafts),
                 "topics": site.board().topics,
             },
         )
     return None
-
-
-def has_pool(site: Site) -> bool:
-    """Whether challenges come back in later matches of this arena."""
-    return STREAM in site.moment.streams() or any(
-        _pools(game) for game in {row.game for row in site.summaries}
-    )
-
-
-def _pools(game: str) -> bool:
-    return game in GAMES and GAMES[game].stream == STREAM
-
-
-@lru_cache(maxsize=1)
-def pool(site: Site) -> list[Pooled]:
-    """The pool in the order of acceptance; answers only where their challenge is retired."""
-    if not has_pool(site):
-        return []
-    own = _pools(site.settings.game)
-    found = Pool(rules_of(site.settings).least_attempts if own else LEAST_ATTEMPTS)
-    # From what is not redacted: some flags rest on answers, and a flag decides whether a challenge is drawn.
-    for _, number, facts in learnt(site.ledger, found, STREAM):
-        if number <= site.number and _pools(site.summaries[number - 1].game):
-            found.learn(number, facts)
-    entries = found.entries
-    return [Pooled(row, _tried(entries[row.challenge_id])) for row in rows(found)]
-
-
-def _tried(entry: Entry) -> tuple[Tried, ...]:
-    counts: dict[str, list[int]] = {}
-    for attempt in entry.by_others:
-        count = counts.setdefault(attempt.llm_id, [0, 0])
-        count[0] += attempt.result == "correct"
-        count[1] += 1
-    found = [Tried(player, *count) for player, count in counts.items()]
-    return tuple(sorted(found, key=lambda one: (-one.solved / one.attempts, one.player)))
 
 
 def games(site: Site) -> Iterator[Played]:

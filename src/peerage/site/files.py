@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from peerage.ledger.export import cell
-from peerage.site.challenges import has_pool, pool
 from peerage.site.costs import by_day
 from peerage.site.course import course
 from peerage.site.leaderboards import has_outside, outside, priced
@@ -24,7 +23,7 @@ def paths(site: Site) -> Iterator[str]:
     yield "data/spending.csv"
     if has_outside(site):
         yield "data/outside.csv"
-    if has_pool(site):
+    if site.has_pool:
         yield "data/challenges.csv"
 
 
@@ -38,7 +37,7 @@ def view(site: Site, path: str) -> bytes | None:
     if what == "outside":
         return table([row.as_dict() for row in outside(site).rows])
     if what == "challenges":
-        return table([one.as_dict() for one in pool(site)])
+        return table([row.as_dict() for row in site.pool])
     rows = [row.as_dict() for row in site.table(track)]
     if kind == "json":
         return msgspec.json.format(msgspec.json.encode(rows), indent=2) + b"\n"
@@ -57,7 +56,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> bytes:
         writer.writerow(rows[0])
     for row in rows:
         writer.writerow(
-            msgspec.json.encode(value).decode() if isinstance(value, list) else cell(value)
+            msgspec.json.encode(value).decode() if isinstance(value, list | tuple) else cell(value)
             for value in row.values()
         )
     return out.getvalue().encode("utf-8", "replace")

@@ -7,18 +7,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from peerage.challenges.pool import STREAM
+from peerage.challenges.pool import STREAM, Pool
+from peerage.engine.memory import learnt
 from peerage.games import GAMES
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Summary
 from peerage.ledger.votes import Votes
-from peerage.settings import ArenaSettings, Rating, load
+from peerage.settings import ArenaSettings, Rating, load, rules_of
 from peerage.site.charts import Drawn
 from peerage.site.meetings import Record, meetings
 from peerage.site.moment import Moment, stops
 from peerage.site.story import Reader
 from peerage.standings import NOBODY, Standings, after_all, elo_settings, pinned_rating
+from peerage.tables.challenges import LEAST_ATTEMPTS, ChallengeRow, rows
 from peerage.tables.judges import JudgesReport, judges_of
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.played import Played, Scope
@@ -223,6 +225,29 @@ class Site:
         return judges_of(self.moment, self.settings, self._told)
 
     @cached_property
+    def has_pool(self) -> bool:
+        """Whether challenges come back in later matches of this arena."""
+        return STREAM in self.amended or any(map(_pools, {row.game for row in self.summaries}))
+
+    @cached_property
+    def pool(self) -> list[ChallengeRow]:
+        """The pool in the order of acceptance; answers only where their challenge is retired."""
+        if not self.has_pool:
+            return []
+        own = _pools(self.settings.game)
+        found = Pool(rules_of(self.settings).least_attempts if own else LEAST_ATTEMPTS)
+        # From what is not redacted: some flags rest on answers, and a flag decides whether a challenge is
+        # drawn.
+        for _, number, facts in learnt(self.ledger, found, STREAM):
+            if number <= self.number and _pools(self.summaries[number - 1].game):
+                found.learn(number, facts)
+        return rows(found)
+
+    @cached_property
     def reader(self) -> Reader:
         """Reads matches as stories."""
         return Reader(self.moment)
+
+
+def _pools(game: str) -> bool:
+    return game in GAMES and GAMES[game].stream == STREAM

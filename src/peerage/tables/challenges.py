@@ -27,6 +27,14 @@ LEAST_ATTEMPTS = 6
 IMPORTED = "imported"
 
 
+class Tried(Struct, frozen=True):
+    """A player's attempts at a challenge, and how many of them were right."""
+
+    player: str
+    solved: int
+    attempts: int
+
+
 class ChallengeRow(Struct, frozen=True):
     """A challenge of the pool.
 
@@ -34,6 +42,7 @@ class ChallengeRow(Struct, frozen=True):
     others, `solved` their share of right answers, `own_solved` the same of its author; None without any.
     `difficulty` and `discrimination` are b and a of the two-parameter logistic model with standard errors.
     `reference_answer` is None while the challenge is sealed; `match` is where it was accepted, 0 imported.
+    `tried` are those others, who solved it most often first.
     """
 
     challenge_id: str
@@ -52,6 +61,7 @@ class ChallengeRow(Struct, frozen=True):
     match: int
     description: str
     reference_answer: int | None
+    tried: tuple[Tried, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -91,9 +101,18 @@ def rows(found: Pool, *, answers: bool = False) -> list[ChallengeRow]:
                 entry.match,
                 entry.description,
                 entry.answer if answers or entry.retired else None,
+                _tried(entry),
             )
         )
     return listed
+
+
+def _tried(entry: Entry) -> tuple[Tried, ...]:
+    results: dict[str, list[bool]] = {}
+    for attempt in entry.by_others:
+        results.setdefault(attempt.llm_id, []).append(attempt.result == "correct")
+    found = [Tried(player, sum(solved), len(solved)) for player, solved in results.items()]
+    return tuple(sorted(found, key=lambda one: (-one.solved / one.attempts, one.player)))
 
 
 def attempts(entry: Entry, *, answers: bool = False) -> list[dict[str, Any]]:
