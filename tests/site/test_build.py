@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.ledger import Ledger
+from peerage.site import build as site_build
 from peerage.site import downloads, reading
 from peerage.site.build import STATE, SiteError, build, build_folder
 from peerage.site.pages import page, paths
@@ -61,6 +62,19 @@ def test_what_was_built_before_is_not_written_again(tmp_path: Path) -> None:
     build(with_two, arena, fresh, workers=2)
     with_two.close()
     assert files(out) == files(fresh)
+
+
+@pytest.mark.parametrize("name", ["story.py", "rendering.py", "matches.py", "templates/match.html"])
+def test_transcripts_are_made_anew_when_what_makes_them_has_changed(
+    pages: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    before = site_build._frame(pages)
+    room = Path(shutil.copytree(Path(site_build.__file__).parent, tmp_path / "room"))
+    monkeypatch.setattr(site_build.resources, "files", lambda _: room)
+    assert site_build._frame(pages) == before
+    with (room / name).open("ab") as file:
+        file.write(b"\n")
+    assert site_build._frame(pages) != before
 
 
 def test_pages_that_are_none_any_more_go_and_strange_files_stay(

@@ -34,7 +34,11 @@ STATE = ".peerage-site"
 PARALLEL_FROM = 2_000
 """Matches from which on it is worth more than one process."""
 
-MATCH_TEMPLATES = tuple([f"templates/{name}.html" for name in ("base", "match", "match_parts")])
+DRAWN_BY = (
+    *[f"templates/{name}.html" for name in ("base", "match", "match_parts")],
+    *[f"{name}.py" for name in ("charts", "matches", "rendering", "steps", "story")],
+)
+"""What pages of transcripts, and charts, are made by."""
 
 CHUNK = 10
 """Pages of transcripts that a process makes at a time."""
@@ -138,15 +142,9 @@ def _state(out: Path) -> State:
 
 def _frame(site: Site) -> str:
     """A digest of what pages of transcripts show besides their matches, of what may change in them (a
-    challenge being withdrawn or retired), and of how charts are drawn."""
+    challenge being withdrawn or retired), and of how both they and charts are made."""
     told = sha256(repr((__version__, site.settings.name, menu(site))).encode("utf-8", "surrogatepass"))
-    for name in (
-        "templates/base.html",
-        "templates/match.html",
-        "templates/match_parts.html",
-        "charts.py",
-        "steps.py",
-    ):
+    for name in DRAWN_BY:
         told.update(resources.files("peerage.site").joinpath(name).read_bytes())
     for row in site.moment.amendments(STREAM):
         told.update(row.chain)

@@ -105,7 +105,6 @@ def _view(site: Site, wanted: Filter) -> View:
         {
             "found": found,
             "name": name,
-            "heading": found.rows and found.rows[0].player,
             "lines": lines(found, moves(site, wanted.track) if everything else {}),
             "since": before(site.number),
             "width": WIDTH,

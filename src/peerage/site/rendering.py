@@ -58,7 +58,6 @@ def environment() -> Environment:
         "tenths": tenths,
         "percent": percent,
         "seconds": seconds,
-        "day": day,
         "time": moment,
         "ranks": ranks,
         "score": score,
@@ -93,11 +92,6 @@ def seconds(value: float | None) -> str:
     if value is None:
         return DASH
     return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
-
-
-def day(at_ms: int) -> str:
-    """A day in UTC."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d")
 
 
 def moment(at_ms: int) -> str:
