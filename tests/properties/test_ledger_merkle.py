@@ -2,11 +2,14 @@
 
 from hashlib import sha256
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.ledger.merkle import check_proof, leaf, proof, root
+from peerage.ledger.merkle import check_proof, leaf, leaves, proof, root
+from peerage.sealing import seal
 
+BODIES = st.binary() | st.integers().map(lambda value: msgspec.json.encode({"text": seal("0f" * 16, value)}))
 LEAVES = st.lists(st.binary(min_size=32, max_size=32), min_size=1, max_size=70)
 
 
@@ -53,3 +56,9 @@ def test_leaves_are_unambiguous(
     one: tuple[str, str, bytes, bytes], other: tuple[str, str, bytes, bytes]
 ) -> None:
     assert (leaf(*one) == leaf(*other)) == (one == other)
+
+
+@given(st.lists(st.tuples(st.text(), st.text(), BODIES, BODIES)))
+def test_leaves_of_many_are_those_of_each(exchanges: list[tuple[str, str, bytes, bytes]]) -> None:
+    columns = [list(column) for column in zip(*exchanges, strict=True)] or [[], [], [], []]
+    assert leaves(*columns) == [leaf(*one) for one in exchanges]

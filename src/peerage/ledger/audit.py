@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.ledger.merkle import GENESIS, leaf, link, root
+from peerage.ledger.merkle import GENESIS, leaves, link, root
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
 
@@ -128,23 +128,28 @@ class _Tally:
     __slots__ = ("answered", "cost_nano", "hashed", "root", "texts", "twice", "unanswered")
 
     def __init__(self, exchanges: Iterable[Exchange]) -> None:
-        # Comprehensions, and one pass over all requests together: this runs once for every reply there is.
+        # Columns, and all requests at once: this runs for every reply there is.
         rows = list(exchanges)
-        answered = [(row.key, row.player, row.request, row.reply) for row in rows if row.reply is not None]
-        leaves = {row[0]: leaf(*row) for row in answered}
-        self.answered = len(leaves)
+        answered = [row for row in rows if row.reply is not None]
+        keys = [row.key for row in answered]
+        requests = [row.request for row in answered]
+        replies = [row.reply or b"" for row in answered]
+        found = dict(
+            zip(keys, leaves(keys, [row.player for row in answered], requests, replies), strict=True)
+        )
+        self.answered = len(found)
         self.unanswered = len(rows) - len(answered)
         self.twice: set[str] = set()
-        if len(leaves) < len(answered):
-            self.twice = {key for key, times in Counter([row[0] for row in answered]).items() if times > 1}
-        self.root = root([leaves[key] for key in sorted(leaves)]).hex()
-        self.hashed = sum([len(row[2]) + len(row[3]) for row in answered])
+        if len(found) < len(keys):
+            self.twice = {key for key, times in Counter(keys).items() if times > 1}
+        self.root = root([found[key] for key in sorted(found)]).hex()
         self.cost_nano = sum([row.cost_nano or 0 for row in rows])
         # No player can write these marks: within JSON strings their quotes are escaped.
-        requests = b"".join([row.request for row in rows])
-        self.texts = {rest[:64] for rest in requests.split(b'"form":"')[1:]}
-        if b'"text":"' in requests:
-            self.texts.update(_TEXTS(requests))
+        asked = b"".join([row.request for row in rows] if self.unanswered else requests)
+        self.hashed = sum(map(len, requests)) + sum(map(len, replies))
+        self.texts = {rest[:64] for rest in asked.split(b'"form":"')[1:]}
+        if b'"text":"' in asked:
+            self.texts.update(_TEXTS(asked))
 
 
 class _Seat(msgspec.Struct, gc=False):
