@@ -61,6 +61,8 @@ def test_plot(folder: Path, tmp_path: Path) -> None:
     drawn = (tmp_path / "scaling.svg").read_text("utf-8")
     assert "<svg" in drawn
     assert "tokens at most" in drawn
+    assert "white" in drawn
+    assert all(name in drawn for name in ("p0", "p1", "p2"))
 
 
 def test_the_audience_scores_and_is_entered_once(folder: Path, tmp_path: Path) -> None:

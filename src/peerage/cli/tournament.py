@@ -219,9 +219,9 @@ def plot(
             f"tournament {found.number} was played under one token limit; set `answer_budgets` for several"
         )
     with drawing():  # the library is imported when it draws
-        from peerage.site.scaling import svg
+        from peerage.site.charts import picture, scaling
 
-        drawn = svg(found.as_dict()["scaling"])
+        drawn = picture(scaling(found.as_dict()["scaling"]))
     file.write_text(drawn, "utf-8")
     typer.echo(f"{file}: scores under {len({row.max_tokens for row in found.scaling})} token limits")
 

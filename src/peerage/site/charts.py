@@ -62,6 +62,23 @@ def spending(days: Values) -> dict[str, Any]:
     return _with(_spending(max(2, min(40, 500 // max(1, len({row["day"] for row in days}))))), days)
 
 
+def scaling(rows: Values) -> dict[str, Any]:
+    """Scores under several token limits, with one standard error each way. Rows hold player, max_tokens,
+    score (None: left out) and se (None: no error is known)."""
+    known = [
+        {
+            "player": visible(row["player"]),
+            "tokens": row["max_tokens"],
+            "score": row["score"],
+            "low": row["score"] - (row["se"] or 0.0),
+            "high": row["score"] + (row["se"] or 0.0),
+        }
+        for row in rows
+        if row["score"] is not None
+    ]
+    return _with(_scaling(tuple(dict.fromkeys([row["player"] for row in known]))), known)
+
+
 @cache
 def _frontier(unit: str, scale: Literal["log", "linear"]) -> dict[str, Any]:
     import altair as alt
@@ -151,6 +168,23 @@ def _spending(size: int) -> dict[str, Any]:
     return _spec(chart, 640, 220)
 
 
+@cache
+def _scaling(names: tuple[str, ...]) -> dict[str, Any]:
+    import altair as alt
+
+    colours = [*COLOURS, *[QUIET] * len(names)][: len(names)]
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        x=alt.X("tokens:Q", title="tokens at most", scale=alt.Scale(type="log", nice=False, padding=24)),
+        color=alt.Color("player:N", title=None, scale=alt.Scale(domain=list(names), range=colours)),
+    )
+    score = alt.Y("score:Q", title="score", scale=alt.Scale(zero=False))
+    layers = [
+        base.mark_rule().encode(alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q"),
+        base.mark_line(strokeWidth=2, point=True).encode(score),
+    ]
+    return _spec(alt.layer(*layers), 560, 320)
+
+
 def _with(spec: dict[str, Any], rows: Values) -> dict[str, Any]:
     """A spec with its data, whose texts are made visible."""
     shown = [
@@ -174,10 +208,11 @@ def draw(spec: Mapping[str, Any], label: str) -> Drawn:
 
 
 def picture(spec: Mapping[str, Any]) -> str:
-    """A spec as an SVG file of its own."""
+    """A spec as an SVG file of its own, with no page behind it to give it a colour."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=_version()))
+    opaque = {**spec, "background": "white"}
+    return str(vl_convert.vegalite_to_svg(json.dumps(opaque), vl_version=_version()))
 
 
 def library_version() -> str:
