@@ -13,7 +13,6 @@ from peerage.judging.scores_standing import (
     normalised_grades,
     of,
     plain,
-    quantile,
     received,
     standings,
     zeros,
@@ -88,13 +87,6 @@ def test_weights_and_bonus() -> None:
     same = {"A": {"1": 5.0, "2": 5.0}, "B": {"1": 5.0, "2": 5.0}}
     assert standings(same, bonus={"A": 0.5})["A"].ahead_of == ("B",)
     assert standings(same)["A"].ahead_of == ()
-
-
-@pytest.mark.parametrize(
-    ("freedom", "value"), [(1, 12.7062), (2, 4.3027), (4, 2.7764), (9, 2.2622), (30, 2.0423), (499, 1.9647)]
-)
-def test_quantiles_of_student(freedom: int, value: float) -> None:
-    assert quantile(0.95, freedom) == pytest.approx(value, rel=5e-4)
 
 
 def test_the_matrix_shows_favour_whatever_strictness_and_worth() -> None:

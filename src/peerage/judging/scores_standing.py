@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from peerage.judging.normalisation import MEAN, Mode, normalised
 from peerage.judging.scores import Grade
+from peerage.ratings.student import quantile
 
 
 class Gain(NamedTuple):
@@ -157,27 +157,6 @@ def _weighted(values: Sequence[float], weights: Sequence[float]) -> tuple[float,
     )
     n = len(values)
     return mean, math.sqrt(squares * n / (n - 1)) / total if n > 1 else 0.0
-
-
-def quantile(confidence: float, freedom: int) -> float:
-    """The two-sided quantile of Student's t with `freedom` ≥ 1 degrees of freedom.
-
-    Exact for one and two; from three on Cornish and Fisher's expansion (Abramowitz and Stegun 26.7.5), which
-    is 0.12 % short at three and 0.95, and better from there.
-    """
-    p = (1 + confidence) / 2
-    if freedom == 1:
-        return math.tan(math.pi * (p - 0.5))
-    if freedom == 2:
-        return (2 * p - 1) / math.sqrt(2 * p * (1 - p))
-    z = NormalDist().inv_cdf(p)
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    return z + math.fsum([term / math.pow(freedom, power) for power, term in enumerate(terms, 1)])
 
 
 class Favour(Struct, frozen=True):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from peerage.ratings.kernels import Floats
+from peerage.ratings.student import quantile
 
 POINTS = 400 / np.log(10)  # rating points in one unit of log-odds
 Z95 = 1.959963984540054  # two-sided 95 % of a normal
@@ -34,22 +35,8 @@ class Row:
 
 
 def t95(freedom: int | None) -> float:
-    """Two-sided 95 % point of Student's t with `freedom` degrees from 1, of the normal for None.
-
-    The expansion of Abramowitz and Stegun 26.7.5; from a table below 4.
-    """
-    if freedom is None:
-        return Z95
-    if freedom < 4:
-        return (12.706204736, 4.302652730, 3.182446305)[max(freedom, 1) - 1]
-    z, nu = Z95, float(freedom)
-    return (
-        z
-        + (z**3 + z) / (4 * nu)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * nu**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * nu**3)
-        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * nu**4)
-    )
+    """Two-sided 95 % point of Student's t with `freedom` degrees from 1, of the normal for None."""
+    return Z95 if freedom is None else quantile(0.95, max(freedom, 1))
 
 
 def ranks(ratings: Floats) -> list[int]:
