@@ -24,18 +24,14 @@ def grams(text: str) -> Counter[str]:
     return Counter(plain[at : at + GRAM] for at in range(max(1, len(plain) - GRAM + 1)))
 
 
-def overlap(first: Counter[str], second: Counter[str]) -> float:
-    """Share of sequences that two texts have in common, from 0 (none) to 1 (the same): Σ min / Σ max of
-    their counts (Jaccard's index of multisets; Ružička)."""
-    return _jaccard(_members(first), _members(second))
-
-
 def fresh(texts: Sequence[str], threshold: float, known: Sequence[str] = ()) -> list[bool]:
     """Whether each text, in this order, overlaps by less than `threshold` with all of `known` and with all
     fresh ones before it.
 
-    Two texts that overlap so much share one of their rarest sequences, so only those are compared (prefix
-    filter: Chaudhuri, Ganti and Kaushik, "A primitive operator for similarity joins", ICDE 2006).
+    Texts overlap by the share of sequences that they have in common, from 0 (none) to 1 (the same): Σ min /
+    Σ max of their counts (Jaccard's index of multisets; Ružička). Two that overlap so much share one of their
+    rarest sequences, so only those are compared (prefix filter: Chaudhuri, Ganti and Kaushik, "A primitive
+    operator for similarity joins", ICDE 2006).
     """
     sets = [_members(grams(text)) for text in (*known, *texts)]
     common = Counter(member for one in sets for member in one)

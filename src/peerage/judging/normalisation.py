@@ -30,13 +30,11 @@ MEAN = 5.0
 """What every judge gives on average, once normalised."""
 
 
-def normalised(
-    ratings: Sequence[float | None], mode: Mode = "additive", mean: float = MEAN
-) -> tuple[float | None, ...]:
-    """The ratings that one judge gave, in the same order, averaging `mean`.
+def normalised(ratings: Sequence[float | None], mode: Mode = "additive") -> tuple[float | None, ...]:
+    """The ratings that one judge gave, in the same order, averaging `MEAN`.
 
-    `additive`: x + mean - m, where m is the judge's own mean; differences keep their size. `multiplicative`:
-    x · mean / m; ratios keep theirs, and whoever never gives much has its differences magnified. `none`: as
+    `additive`: x + 5 - m, where m is the judge's own mean; differences keep their size. `multiplicative`:
+    x · 5 / m; ratios keep theirs, and whoever never gives much has its differences magnified. `none`: as
     they are. Raises ValueError for a rating that is not finite and, in the multiplicative mode, for one below
     0.
     """
@@ -48,8 +46,8 @@ def normalised(
     if mode == "none" or not given:
         return tuple(ratings)
     if len(set(given)) == 1:
-        return tuple([None if rating is None else mean for rating in ratings])
+        return tuple([None if rating is None else MEAN for rating in ratings])
     own = math.fsum(given) / len(given)
     if mode == "additive":
-        return tuple([None if rating is None else rating - own + mean for rating in ratings])
-    return tuple([None if rating is None else rating / own * mean for rating in ratings])
+        return tuple([None if rating is None else rating - own + MEAN for rating in ratings])
+    return tuple([None if rating is None else rating / own * MEAN for rating in ratings])
