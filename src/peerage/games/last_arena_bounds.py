@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from peerage.games.duel_rules import Limit
 from peerage.games.game import REPAIR_BYTES, CallBound
-from peerage.games.last_arena_rules import LastArenaRules, PromptText
+from peerage.games.last_arena_rules import SCORE_TOKENS, LastArenaRules, PromptText
 from peerage.judging.questions import calls
 from peerage.match import Fixture
 
 _FENCE = 160  # bytes of a quote's two markers and of what stands around it, generously
 _SMALL = 4_000  # bytes of all the short fills of a prompt and of its format, generously
 _CHAR = 4  # bytes of a character in UTF-8, at most
-_QUESTION_TOKENS, _ANSWER_TOKENS, _SCORE_TOKENS = 60, 250, 15  # as they usually are
+_QUESTION_TOKENS, _ANSWER_TOKENS = 60, 250  # as they usually are
 _USUAL_TOKENS = 1 / 4  # tokens a byte of English, roughly
 _REPAIRED = 1.02
 
@@ -101,7 +101,7 @@ def _scored(
         parcels + singles,
         together * quoted,
         together * tokens,
-        together * _SCORE_TOKENS,
+        together * SCORE_TOKENS,
     )
 
 

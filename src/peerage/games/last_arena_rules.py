@@ -18,6 +18,8 @@ from peerage.judging.questions import Wanted, WritingRules
 from peerage.judging.scores import ScoringRules
 from peerage.protocol import Prompt, places
 
+SCORE_TOKENS = 12
+"""Tokens of one item's score in a list, as they usually are, without a reason."""
 CATEGORIES = (
     "math",
     "logic",
@@ -201,11 +203,11 @@ class LastArenaRules(Section):
             ("ratings_per_call", self.ratings_per_call, self.rating_limit),
             ("judgements_per_call", self.judgements_per_call, self.judge_limit),
         ):
-            least = per_call * _SCORE_TOKENS
+            least = per_call * SCORE_TOKENS
             if per_call > 1 and least > limit.max_tokens:
                 raise ValueError(
                     f"{what} is {per_call}, which takes some {least} tokens, and a reply may have "
-                    f"{limit.max_tokens}; set it to {max(1, limit.max_tokens // _SCORE_TOKENS)}, or raise "
+                    f"{limit.max_tokens}; set it to {max(1, limit.max_tokens // SCORE_TOKENS)}, or raise "
                     "max_tokens"
                 )
         return self
@@ -279,6 +281,3 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
         under = below.get(key)
         laid[key] = _over(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
     return laid
-
-
-_SCORE_TOKENS = 12  # of one item's score in a list, without a reason
