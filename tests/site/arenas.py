@@ -84,13 +84,13 @@ def hostile_arena(folder: Path, matches: int = MATCHES) -> Path:
     return folder
 
 
-def sealed_arena(folder: Path, matches: int = 8) -> Path:
+def sealed_arena(folder: Path, matches: int = 8, players: int = 5, seats: int = 3) -> Path:
     """An exchange of challenges, whose answers are sealed; its blind proofs need no sandbox."""
     settings = {
         "game": "challenge-exchange",
         "seed": 3,
-        "players": house(5),
-        "rules": {"seats": 3, "proof": "blind", "attempts": 1, "least_attempts": 4},
+        "players": house(players),
+        "rules": {"seats": seats, "proof": "blind", "attempts": 1, "least_attempts": 4},
         "pairing": {"window": 2},
     }
     (folder / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")

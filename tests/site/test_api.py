@@ -14,6 +14,7 @@ from urllib.parse import quote
 import msgspec
 import pytest
 from tests.engine.arenas import play, write_arena
+from tests.site.arenas import sealed_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
@@ -93,8 +94,20 @@ def test_a_player_by_any_name(site: Site) -> None:
         assert found["standings"].keys() == set(site.tracks)
         assert sum(one["matches"] for one in found["opponents"]) == row["matches"]
         assert sum(one["wins"] for one in found["opponents"]) == row["wins"]
+        assert [one["opponent"] for one in found["opponents"]] == sorted(site.meetings[row["player"]])
     assert "key_env" not in json.dumps(listed)
     assert "no player called" in refused(site, "players/nobody", status=404)
+
+
+def test_opponents_of_a_game_of_many_seats(tmp_path: Path) -> None:
+    with closing(Site.open(sealed_arena(tmp_path, matches=2, players=4, seats=4))) as opened:
+        assert [len(row.players) for row in opened.summaries] == [4, 4]
+        for row in get(opened, "players"):
+            found = get(opened, f"players/{row['player']}")["opponents"]
+            met = [one for one in opened.summaries if one.status == "done" and row["player"] in one.players]
+            assert len(found) == 3
+            assert {one["matches"] for one in found} == {len(met)}
+            assert all(one["matches"] == one["wins"] + one["draws"] + one["losses"] for one in found)
 
 
 def test_matches_newest_first_and_paged_without_gap(site: Site) -> None:
@@ -126,13 +139,13 @@ def test_a_match_is_its_transcript(site: Site) -> None:
 
 
 def test_challenges_are_what_was_asked(site: Site) -> None:
-    for row in get(site, "challenges", ("limit", "5")):
+    newest = get(site, "challenges", ("limit", "5"))
+    assert len(newest) == 5
+    for row in newest:
         match = transcript(site.ledger, row["match"])
         assert row["texts"] == match.challenge
         assert set(row["scores"]) <= {seat.player for seat in match.seats}
-    numbers = [row["match"] for row in get(site, "challenges", ("before", "4"))]
-    assert numbers == sorted(numbers, reverse=True)
-    assert all(number < 4 for number in numbers)
+    assert [row["match"] for row in get(site, "challenges", ("before", "4"))] == [3, 2, 1]
 
 
 def test_the_pool_is_that_of_the_command(sealed: Path, tmp_path: Path) -> None:

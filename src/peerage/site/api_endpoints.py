@@ -159,12 +159,8 @@ def _standing(row: Row) -> Standing:
 
 
 def _opponents(site: Site, player: str) -> tuple[Opponent, ...]:
-    tallies: dict[str, list[int]] = {}
-    for first, second, score, count in site.moment.pair_counts():
-        if player in (first, second):
-            other, points = (second, score) if first == player else (first, 1 - score)
-            tallies.setdefault(other, [0, 0, 0])[int(2 - 2 * points)] += count
-    return tuple([Opponent(other, sum(tally), *tally) for other, tally in sorted(tallies.items())])
+    met = site.meetings.get(player, {})
+    return tuple([Opponent(other, *record) for other, record in sorted(met.items())])
 
 
 def _matches(site: Site, wanted: MatchesParameters) -> list[Match]:
