@@ -8,7 +8,7 @@ from peerage.judging.panel import Ballot
 from peerage.judging.preference import (
     Mark,
     deviations,
-    kin_leans,
+    kin_preferences,
     length_bias,
     length_leans,
     marks_of,
@@ -56,23 +56,23 @@ def test_a_mark_is_measured_against_the_others_for_the_same_answer() -> None:
     assert [(d.mark.judge, d.excess) for d in kin] == [("x", 6), ("y", 2), ("z", -2)], "x is no measure for y"
 
 
-def test_kin_lean_by_hand() -> None:
+def test_kin_preference_by_hand() -> None:
     """kit gives its kin ann 8, lou and max 5 and 7; a stranger 4, the others 4 and 6: so +2, -1; mean ½."""
     marks = [
         *(Mark(judge, "ann", "1", value) for judge, value in (("kit", 8), ("lou", 5), ("max", 7))),
         *(Mark(judge, "bob", "1", value) for judge, value in (("kit", 4), ("lou", 4), ("max", 6))),
     ]
-    found = kin_leans(marks, family)
+    found = kin_preferences(marks, family)
     assert list(found) == ["kit"], "lou and max have no kin here"
     assert found["kit"].value == pytest.approx(2 - 0.5)
-    assert kin_leans(marks, lambda judge, author: judge == author) == {}
+    assert kin_preferences(marks, lambda judge, author: judge == author) == {}
 
 
-def test_the_lean_of_a_duel_is_that_of_the_statistics() -> None:
+def test_without_other_kin_on_the_panel_it_is_the_kin_lean_of_the_statistics() -> None:
     rng = Random(5)
     panels = [panel(*[ballot(f"judge/{at}", *[rng.choice("AB")] * 2) for at in (1, 2, 3)]) for _ in range(40)]
     marks = [mark for at, one in enumerate(panels) for mark in marks_of(one, str(at), {})]
-    found = kin_leans(marks, family)["kit"]
+    found = kin_preferences(marks, family)["kit"]
     assert found.value == pytest.approx(judge_statistics(panels, FAMILIES)["kit"].kin_lean)
     assert found.lower is not None
     assert found.upper is not None
@@ -128,5 +128,8 @@ def test_strictness_is_no_favour(seed: int) -> None:
         if judge != author
     ]
     strict = [mark._replace(value=mark.value + 3 * (mark.judge == "kit")) for mark in marks]
-    for measure in (lambda m: kin_leans(m, family)["kit"].value, lambda m: length_leans(m)["kit"].value):
+    for measure in (
+        lambda m: kin_preferences(m, family)["kit"].value,
+        lambda m: length_leans(m)["kit"].value,
+    ):
         assert measure(strict) == pytest.approx(measure(marks))  # type: ignore[no-untyped-call]

@@ -33,7 +33,7 @@ def test_judges_are_those_of_the_statistics(report: JudgesReport, arena: Arena) 
         assert row.first_share == pytest.approx(stats.first_share)
         assert row.reliability is not None
         assert row.mean == 0.5
-        assert row.self_lean is None, "contestants never judge"
+        assert row.self_preference is None, "contestants never judge"
 
 
 def test_length_is_that_of_the_recorded_answers(report: JudgesReport, arena: Arena) -> None:
@@ -78,9 +78,9 @@ def test_a_judge_of_its_own_kin_stands_out(tmp_path: Path) -> None:
     with open_arena(folder, create=False) as arena:
         found = judges(arena.ledger, arena.settings)
     rows = {row.judge: row for row in found.judges}
-    assert rows["p5"].kin_lean_lower is not None
-    assert rows["p5"].kin_lean_lower > 0.2
-    assert all(row.kin_lean is None for name, row in rows.items() if name not in ("p0", "p5"))
+    assert rows["p5"].kin_preference_lower is not None
+    assert rows["p5"].kin_preference_lower > 0.2
+    assert all(row.kin_preference is None for name, row in rows.items() if name not in ("p0", "p5"))
     assert [(pair.judge, pair.author) for pair in found.favours if pair.found] == [("p5", "p0")]
 
 

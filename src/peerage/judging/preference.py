@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from peerage.judging.estimates import Estimate, jackknife, ratio
@@ -81,12 +81,13 @@ def deviations(marks: Iterable[Mark], kin: Kin = lambda judge, author: False) ->
     return found
 
 
-def kin_leans(marks: Iterable[Mark], kin: Kin) -> dict[str, Estimate]:
+def kin_preferences(marks: Iterable[Mark], kin: Kin) -> dict[str, Estimate]:
     """By how much each judge marks its kin above others, in the marks' unit; 0 is even-handed.
 
     The mean excess of its marks for kin, less its mean excess overall: strictness cancels. Only contests with
     both kin and others in them count, and judges who had such a contest appear. Self-preference with `kin`
-    the judge itself, family-preference with its family.
+    the judge itself, kin-preference with its family. Other kin of the author are no measure here, while the
+    `kin_lean` of `judging.statistics` compares with the rest of the panel, whoever sits there.
     """
     sums: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0.0] * 4))
     for mark, excess in deviations(marks, kin):
@@ -99,14 +100,10 @@ def kin_leans(marks: Iterable[Mark], kin: Kin) -> dict[str, Estimate]:
     found: dict[str, Estimate] = {}
     for judge, contests in sorted(sums.items()):
         mixed = [row for row in contests.values() if 0 < row[1] < row[3]]
-        lean = _lean(mixed)
-        if lean is not None:
-            found[judge] = lean
+        preference = jackknife(mixed, lambda total: total[:, 0] / total[:, 1] - total[:, 2] / total[:, 3])
+        if preference is not None:
+            found[judge] = preference
     return found
-
-
-def _lean(mixed: Sequence[Sequence[float]]) -> Estimate | None:
-    return jackknife(mixed, lambda total: total[:, 0] / total[:, 1] - total[:, 2] / total[:, 3])
 
 
 def length_slope(values: Iterable[tuple[Mark, float]]) -> Estimate | None:

@@ -36,8 +36,8 @@ class JudgeStatistics(Struct, frozen=True):
     - `flip_share`: share of the ballots seen in both orders whose two verdicts differ.
     - `first_share`: share of the verdicts for one answer that chose the one shown first; ½ is even-handed.
     - `kin_lean`: where exactly one contestant is of the judge's family, the mean of its vote for its kin (1,
-      ½ for a tie, 0) less the mean of the other judges' votes for the same contestant; above 0 it favours
-      its kin. `kin_votes` is how many votes that rests on.
+      ½ for a tie, 0) less the mean of the other judges' votes for the same contestant, their kin or not;
+      above 0 it favours its kin. `kin_votes` is how many votes that rests on.
     """
 
     votes: int

@@ -24,7 +24,7 @@ from peerage.judging.panel import ABSTAIN, TIE
 from peerage.judging.preference import (
     Mark,
     Positions,
-    kin_leans,
+    kin_preferences,
     length_bias,
     length_leans,
     positions,
@@ -58,7 +58,7 @@ class JudgeRow(Struct, frozen=True):
 
     - `mean`: of its marks, 0 to 1 for votes (always ½), 0 to 10 for scores: how generous it is.
     - `abstentions`, `agreement`, `flip_share`, `first_share`: see `judging.statistics.JudgeStatistics`.
-    - `self_lean`, `kin_lean`: by how much more than the others it gives its own work, its family's work.
+    - `self_preference`, `kin_preference`: by how much more than the others it gives its own, its kin's work.
     - `length_lean`: by how much more than the others it gives an answer twice as long.
     - `reliability`: of its votes, 1 for a judge of average discernment, 0 for one who tosses a coin (see
       `ratings.judges`).
@@ -76,12 +76,12 @@ class JudgeRow(Struct, frozen=True):
     first_share: float | None
     first_share_lower: float | None
     first_share_upper: float | None
-    self_lean: float | None
-    self_lean_lower: float | None
-    self_lean_upper: float | None
-    kin_lean: float | None
-    kin_lean_lower: float | None
-    kin_lean_upper: float | None
+    self_preference: float | None
+    self_preference_lower: float | None
+    self_preference_upper: float | None
+    kin_preference: float | None
+    kin_preference_lower: float | None
+    kin_preference_upper: float | None
     length_lean: float | None
     length_lean_lower: float | None
     length_lean_upper: float | None
@@ -196,8 +196,8 @@ def _by_answer(marks: Sequence[Mark]) -> list[list[float]]:
 
 
 def _rows(read: Told, families: Mapping[str, str]) -> Iterator[JudgeRow]:
-    own = kin_leans(read.marks, lambda judge, author: judge == author)
-    kin = kin_leans(
+    own = kin_preferences(read.marks, lambda judge, author: judge == author)
+    kin = kin_preferences(
         read.marks,
         lambda judge, author: judge != author and "" != families.get(judge, "") == families.get(author, ""),
     )
