@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.engine.arenas import ledger_of, paced, play, play_stopping_at, write_arena
 
@@ -71,9 +73,10 @@ def test_matches_in_flight_are_those_that_ask(ledger: Ledger) -> None:
 def test_settled_tells_the_newest(ledger: Ledger) -> None:
     newest = ledger.heads()[1]
     assert newest > 2
-    assert [match.number for match in settled(ledger, newest - 2)] == [newest - 1, newest]
-    assert settled(ledger, newest) == ()
-    assert len(settled(ledger, 0)) == min(newest, events.TOLD)
+    assert [match.number for match in settled(ledger, newest - 2, newest)] == [newest - 1, newest]
+    assert [match.number for match in settled(ledger, newest - 2, newest - 1)] == [newest - 1]
+    assert settled(ledger, newest, newest) == ()
+    assert len(settled(ledger, 0, newest)) == min(newest, events.TOLD)
 
 
 async def test_a_spectator_is_told_of_what_is_played(folder: Path, ledger: Ledger) -> None:
@@ -102,6 +105,44 @@ async def test_whoever_comes_back_is_told_what_was_missed(folder: Path, ledger: 
     stream, first = await following(feed, after=newest - 3)
     assert [match["number"] for match in first[0][1]["matches"]] == [newest - 2, newest - 1, newest]
     await stream.aclose()  # type: ignore[attr-defined]
+
+
+async def test_what_happens_while_a_stream_opens_is_told(
+    folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "HEARTBEAT_S", 0.01)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(ledger: Ledger) -> Any:
+        if not begun.is_set():
+            begun.set()
+            go_on.wait()
+        return playing(ledger)
+
+    monkeypatch.setattr(events, "playing", slow)
+    votes = Votes(ledger.address, folder)
+    feed = Feed(ledger, votes)
+    await feed.look()
+    stream = feed.follow()
+    opening = asyncio.create_task(anext(stream))  # type: ignore[arg-type]
+    await asyncio.to_thread(begun.wait)
+    votes.cast(Vote(1, "00", ("A", "B"), "A", "v"), at_ms=1)
+    await feed.look()
+    go_on.set()
+    assert [name for name, _ in told(await opening)] == ["settled", "playing"]
+    news = dict(told(await anext(stream)))
+    assert news["votes"] == {"votes": 1}
+    await stream.aclose()  # type: ignore[attr-defined]
+
+
+async def test_spectators_who_come_together_see_the_same(folder: Path, ledger: Ledger) -> None:
+    feed = Feed(ledger, Votes(ledger.address, folder))
+    await feed.look()
+    both = await asyncio.gather(following(feed), following(feed))
+    assert both[0][1] == both[1][1]
+    assert both[0][1][1] == ("playing", json.loads(msgspec.json.encode(playing(ledger))))
+    for stream, _ in both:
+        await stream.aclose()  # type: ignore[attr-defined]
 
 
 async def test_votes_are_told(folder: Path, ledger: Ledger) -> None:

@@ -96,9 +96,8 @@ def playing(ledger: Ledger) -> tuple[Playing, ...]:
     return tuple(found)
 
 
-def settled(ledger: Ledger, after: int) -> tuple[Match, ...]:
-    """The newest finished matches beyond number `after`, at most `TOLD`, in number order."""
-    newest = ledger.heads()[1]
+def settled(ledger: Ledger, after: int, newest: int) -> tuple[Match, ...]:
+    """Finished matches beyond number `after` up to `newest`, the last `TOLD` of them, in number order."""
     return tuple(map(match_row, ledger.summaries(max(after + 1, newest - TOLD + 1), newest)))
 
 
@@ -119,6 +118,7 @@ class Feed:
         self._wake = asyncio.Event()
         self._closed = False
         self._playing: tuple[Playing, ...] = ()
+        self._seen = False
         self.version = Version(0, 0, {})
         self.spectators = 0
 
@@ -137,12 +137,14 @@ class Feed:
         now = await asyncio.to_thread(self._version)
         before, self.version = self.version, now
         if not self.spectators:
+            self._seen = False
             return
         events: list[bytes] = []
         if now.records != before.records:
-            matches = await asyncio.to_thread(settled, self._ledger, before.records)
+            matches = await asyncio.to_thread(settled, self._ledger, before.records, now.records)
             events.append(_settled(matches, now.records))
         flight = await asyncio.to_thread(playing, self._ledger)
+        self._seen = True
         if flight != self._playing:
             self._playing = flight
             events.append(event("playing", flight))
@@ -164,14 +166,16 @@ class Feed:
         """The stream for one spectator, who has seen everything up to match `after` (None: is new here)."""
         self.spectators += 1
         try:
-            newest = self.version.records
+            # Before anything is awaited: what is told meanwhile comes after it.
+            newest, at = self.version.records, self._told
             missed: tuple[Match, ...] = ()
             if after is not None and after < newest:
-                missed = await asyncio.to_thread(settled, self._ledger, after)
-            if self.spectators == 1:
-                # While nobody watches nobody looks; of the others each may see what the last look saw.
-                self._playing = await asyncio.to_thread(playing, self._ledger)
-            at = self._told
+                missed = await asyncio.to_thread(settled, self._ledger, after, newest)
+            if not self._seen:
+                # While nobody watches nobody looks; from then on each may see what the last look saw.
+                flight = await asyncio.to_thread(playing, self._ledger)
+                if not self._seen:
+                    self._playing, self._seen = flight, True
             yield _settled(missed, newest) + event("playing", self._playing)
             while not self._closed:
                 wake = self._wake

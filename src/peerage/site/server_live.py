@@ -32,7 +32,7 @@ class Stand:
         """`live.html`: the matches in flight and those that were just settled."""
         flight = await asyncio.to_thread(playing, self._ledger)
         newest = self._ledger.heads()[1]
-        recent = await asyncio.to_thread(settled, self._ledger, max(0, newest - RECENT))
+        recent = await asyncio.to_thread(settled, self._ledger, max(0, newest - RECENT), newest)
         values = {"playing": flight, "recent": recent[::-1], "now": time.time_ns() // 1_000_000}
         return await self._frame.page("live.html", "live.html", "Live", values)
 
