@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import sha256
+from json import dumps
 from random import Random
+from typing import Any, NamedTuple
 
+from peerage.challenges.drafting import Draft
+from peerage.judging.panel import Ballot
 from peerage.ledger.codec import Text, fixture_body, record_body, request_body
 from peerage.ledger.merkle import GENESIS, leaf, link, root
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, RecordRow, ReplyRow, Summary
@@ -23,8 +27,8 @@ def sample(
 ) -> Iterator[Batch]:
     """Batches that fill an empty ledger with `matches` finished duels of 18 exchanges each.
 
-    `players` take part (8 at least). Replies are `reply_chars` to twice as many characters long. `together`
-    duels go into a batch. The same arguments give the same bytes.
+    `players` take part (8 at least). Replies, ballots among them, are `reply_chars` to twice as many
+    characters long. `together` duels go into a batch. The same arguments give the same bytes.
     """
     requests, texts = _requests(reply_chars)
     pool = [f"player-{number:02}" for number in range(1, players + 1)]
@@ -39,11 +43,15 @@ def sample(
         batch.fixtures.append(FixtureRow(number, number, issued))
         leaves: dict[str, bytes] = {}
         sums: dict[str, list[int]] = {}
-        for key, seat, request in requests:
+        for key, seat, request, choice in requests:
             player, cost = names[seat], random.randrange(50_000, 900_000)
             at = random.randrange(len(_WORDS))
+            said = prose[at : at + reply_chars + random.randrange(reply_chars)]
+            if choice is not None:
+                ballot = {"reason": said[: -len(choice.field) - 40], choice.field: _chosen(key, number)}
+                said = dumps(dumps(ballot))[1:-1]
             reply = b'{"status":"ok","text":"%b","input_tokens":300,"output_tokens":%d,"cost_nano":%d}' % (
-                prose[at : at + reply_chars + random.randrange(reply_chars)].encode(),
+                said.encode(),
                 reply_chars // 4,
                 cost,
             )
@@ -96,7 +104,11 @@ def _settled(
         number,
         sha256(issued).hexdigest(),
         root([leaves[key] for key in sorted(leaves)]).hex(),
-        Outcome(scores={"A": first, "B": 1.0 - first}, costs={"A": costs[0], "B": costs[1]}),
+        Outcome(
+            scores={"A": first, "B": 1.0 - first},
+            costs={"A": costs[0], "B": costs[1]},
+            detail=_detail(number, first),
+        ),
         {"raw": moved, "cost": moved},
         {player: Totals(*spent) for player, spent in sorted(sums.items())},
     )
@@ -119,22 +131,55 @@ def _settled(
     return record, summary
 
 
-def _requests(quoted: int) -> tuple[list[tuple[str, int, bytes]], list[Text]]:
-    """(key, place of the player in the match, stored request) of a duel's 18 exchanges, and their texts.
+def _chosen(key: str, number: int) -> str:
+    """What a member of the committee or a judge says: in a tie, judges prefer what stands first."""
+    if key.startswith("vote/"):
+        return "approve"
+    won = "B-A"[number % 3]
+    return {"A": "AB", "B": "BA", "-": "AA"}[won][key.endswith("B-A")]
 
-    Requests quote the first `quoted` characters of earlier replies.
-    """
+
+def _detail(number: int, first: float) -> dict[str, Any]:
+    """What a record says of the draft and of the ballots."""
+    vote = "A" if first == 1 else "B" if first == 0 else "tie"
+    orders = {"A-B": "A", "B-A": "B"} if vote == "tie" else {"A-B": vote, "B-A": vote}
+    votes = {f"committee/{n}": "approve" for n in range(1, 6)}
+    draft = Draft(1, 1, {"question": "author/1"}, {"question": "question/1/1"}, "ok", votes, 1.0, True)
+    ballots = [Ballot(f"judge/{n}", vote, orders, vote == "tie", 0.2) for n in range(1, 6)]
+    return {
+        "topic": "algebra",
+        "drafts": [draft],
+        "answers": {"A": "ok", "B": "ok"},
+        "decided": "by judges",
+        "ballots": ballots,
+        "share": first,
+    }
+
+
+class _Request(NamedTuple):
+    """A request of every duel: `place` of the player in the match, the stored request, and what to choose."""
+
+    key: str
+    place: int
+    body: bytes
+    choice: Choice | None
+
+
+def _requests(quoted: int) -> tuple[list[_Request], list[Text]]:
+    """A duel's 18 exchanges, and their texts. Requests quote the first `quoted` characters of earlier
+    replies."""
     said = "x" * quoted
-    question = Quote("question", said, "question")
+    question = Quote("question", said, "question/1/1")
     answers = {"a": Quote("answer A", said, "answer/A"), "b": Quote("answer B", said, "answer/B")}
     draft = Message("user", "Write a question about {topic}.", {"topic": "algebra"})
     vote = Message("user", "Is it clear and solvable?\n{question}", {"question": question})
     answer = Message("user", "Answer it.\n{question}", {"question": question})
     judge = Message("user", "Which is better?\n{question}\n{a}\n{b}", {"question": question} | answers)
-    approval, verdict = Choice("approve", ("yes", "no")), Choice("verdict", ("A", "B", "tie"))
-    asks = [(0, Ask("author/1", "question", "author", (draft,), FreeText(), 800))]
+    approval, verdict = Choice("vote", ("approve", "object")), Choice("verdict", ("A", "B", "tie"))
+    asks = [(0, Ask("author/1", "question/1/1", "author", (draft,), FreeText(), 800))]
     asks += [
-        (1 + n, Ask(f"committee/{n}", f"vote/{n}", "committee", (vote,), approval, 200)) for n in range(1, 6)
+        (1 + n, Ask(f"committee/{n}", f"vote/1/1/committee/{n}", "committee", (vote,), approval, 200))
+        for n in range(1, 6)
     ]
     asks += [
         (seat, Ask(label, f"answer/{label}", "contestant", (answer,), FreeText(), 1200))
@@ -143,12 +188,13 @@ def _requests(quoted: int) -> tuple[list[tuple[str, int, bytes]], list[Text]]:
     asks += [
         (1 + n, Ask(f"judge/{n}", f"judge/{n}/{order}", "judge", (judge,), verdict, 300))
         for n in range(1, 6)
-        for order in ("ab", "ba")
+        for order in ("A-B", "B-A")
     ]
-    requests: list[tuple[str, int, bytes]] = []
+    requests: list[_Request] = []
     texts: list[Text] = []
-    for seat, ask in asks:
+    for place, ask in asks:
         body, long = request_body(ask)
-        requests.append((ask.key, seat, body))
+        choice = ask.expects if isinstance(ask.expects, Choice) else None
+        requests.append(_Request(ask.key, place, body, choice))
         texts += long
     return requests, texts

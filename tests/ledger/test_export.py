@@ -92,7 +92,7 @@ def test_a_document_says_in_full_what_was_asked(played: Ledger) -> None:
     document = lines(played)[1]
     assert document["fixture"]["settings"]["topics"] == ["algebra", "history"]
     exchanges = {(row["key"], row["attempt"]): row for row in document["exchanges"]}
-    question = exchanges["question", 1]["reply"]["text"]
+    question = exchanges["question/1/1", 1]["reply"]["text"]
     asked = exchanges["answer/A", 1]
     mark = fence(document["fixture"]["seed"], "answer/A")
     assert asked["messages"] == [
@@ -103,7 +103,7 @@ def test_a_document_says_in_full_what_was_asked(played: Ledger) -> None:
     ]
     assert (asked["seat"], asked["role"], asked["max_tokens"]) == ("A", "contestant", 1200)
     assert asked["player"] == document["fixture"]["seats"][0]["player"]
-    verdict = exchanges["judge/3/ba", 1]
+    verdict = exchanges["judge/3/B-A", 1]
     assert exchanges["answer/B", 1]["reply"]["text"][:80] in verdict["messages"][0]["text"]
     assert verdict["expects"]["options"] == ["A", "B", "tie"]
     lost = exchanges["answer/A", 2]
@@ -154,7 +154,8 @@ def test_csv_is_one_line_per_match_and_contestant(played: Ledger) -> None:
 def test_what_is_missing_is_named(played: Ledger, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "arena.db") as file:
         file.execute(
-            "DELETE FROM replies WHERE intent = (SELECT id FROM intents WHERE match = 4 AND key = 'question')"
+            "DELETE FROM replies WHERE intent = "
+            "(SELECT id FROM intents WHERE match = 4 AND key = 'question/1/1')"
         )
     file.close()
     with pytest.raises(LedgerError, match=r"match 4 cannot be exported.*peerage verify"):

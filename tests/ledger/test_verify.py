@@ -43,17 +43,17 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with ledger.runner():
         for batch in sample(MATCHES):
             ledger.write(batch)
-        request = next(row.request for row in ledger.exchanges(4, 4) if row.key == "question")
+        request = next(row.request for row in ledger.exchanges(4, 4) if row.key == "question/1/1")
         ledger.write(
             Batch(
                 fixtures=[FixtureRow(MATCHES + 1, 9, b'{"in play":true}')],
                 intents=[
-                    IntentRow(4, "question", 2, "player-01", request, 10),
-                    IntentRow(MATCHES + 1, "question", 1, "player-01", request, 10),
+                    IntentRow(4, "question/1/1", 2, "player-01", request, 10),
+                    IntentRow(MATCHES + 1, "question/1/1", 1, "player-01", request, 10),
                     IntentRow(MATCHES + 1, "vote/1", 1, "player-01", request, 10),
                 ],
-                replies=[ReplyRow(MATCHES + 1, "question", 1, b'{"status":"ok","text":"hm"}', None, 3)],
-                failures=[FailureRow(4, "question", 2, "timeout", 10, 3)],
+                replies=[ReplyRow(MATCHES + 1, "question/1/1", 1, b'{"status":"ok","text":"hm"}', None, 3)],
+                failures=[FailureRow(4, "question/1/1", 2, "timeout", 10, 3)],
                 amendments=[
                     Amendment("votes", 1, first, chain, 1),
                     Amendment("votes", 2, second, link(chain, second), 2),
@@ -232,7 +232,7 @@ FORGERIES = {
         "INSERT INTO replies SELECT NULL, lost.id, cost_nano, at_ms, replies.checksum, replies.body "
         "FROM replies JOIN intents ON intents.id = intent JOIN intents lost USING (match, key) "
         "WHERE intents.attempt = 1 AND lost.attempt = 2",
-        "question is answered twice",
+        "question/1/1 is answered twice",
     ),
     "cost": (
         f"UPDATE replies SET cost_nano = cost_nano + 1 WHERE intent = {ANSWER}",
@@ -244,7 +244,7 @@ FORGERIES = {
     "summary removed": ("DELETE FROM summaries WHERE number = 7", "narrow table is missing"),
     "lost attempt": (
         "UPDATE intents SET body = flip(body, 30) WHERE attempt = 2",
-        "request question (attempt 2)",
+        "request question/1/1 (attempt 2)",
     ),
     "in play, fixture": (
         f"UPDATE fixtures SET body = flip(body, 1) WHERE number = {MATCHES + 1}",
@@ -257,7 +257,7 @@ FORGERIES = {
     ),
     "in play, reply": (
         f"UPDATE replies SET body = flip(body, 1) WHERE id = {MATCHES * 18 + 1}",
-        "reply question changed",
+        "reply question/1/1 changed",
     ),
     "text": ("UPDATE texts SET body = flip(body, 5) WHERE rowid = 3", "changed"),
     "text that is no UTF-8": ("UPDATE texts SET body = x'ff' WHERE rowid = 1", "changed"),
