@@ -68,6 +68,18 @@ def test_a_constant_that_fits_two_tests_is_still_wrong(name: str) -> None:
         assert len({wanted for _, wanted in drawn(name, seed, tests=2).tests}) == 2
 
 
+def test_the_largest_task_is_drawn_of_families_with_so_many_inputs() -> None:
+    """`stairs` has twelve inputs; all others have enough for every task that settings allow."""
+    for name in set(FAMILIES) - {"stairs"}:
+        assert len(drawn(name, 1, examples=10, tests=50).tests) == 50
+    assert {task(Random(seed), ["stairs", "fizz"], 10, 50).family for seed in range(8)} == {"fizz"}
+    assert len(drawn("stairs", 1, examples=2, tests=10).tests) == 10
+    with pytest.raises(
+        ValueError, match="stairs has fewer different inputs than 13 examples and hidden tests"
+    ):
+        drawn("stairs", 1, examples=2, tests=11)
+
+
 @pytest.mark.parametrize(
     ("printed", "expected", "same"),
     [

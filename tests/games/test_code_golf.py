@@ -97,6 +97,12 @@ def test_unknown_families_are_refused() -> None:
         CODE_GOLF.rules.model_validate({"families": ["chess"]})
 
 
+def test_more_tests_than_there_are_inputs_are_refused() -> None:
+    with pytest.raises(ValueError, match="lower tests or examples, or name another family"):
+        CODE_GOLF.rules.model_validate({"families": ["stairs"], "tests": 20})
+    assert CODE_GOLF.rules.model_validate({"tests": 20}).tests == 20
+
+
 def test_ranks_become_scores() -> None:
     assert by_rank({"A": 3, "B": 1, "C": 2}) == {"A": 1, "B": 0, "C": 0.5}
     assert by_rank({"A": 1, "B": 1, "C": 1}) == {"A": 0.5, "B": 0.5, "C": 0.5}

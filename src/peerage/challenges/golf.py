@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
-from math import gcd, prod
+from math import gcd, inf, prod
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
@@ -42,12 +42,16 @@ class Task(Struct, frozen=True):
 
 
 class Family(NamedTuple):
-    """How tasks of a family are drawn: parameters, an input, its answer; `edges` are inputs always tested."""
+    """How tasks of a family are drawn: parameters, an input, its answer; `edges` are inputs always tested.
+
+    `inputs_at_most` is how many different ones there are, edges included, where a task could want more.
+    """
 
     params: Callable[[Random], Params]
     inputs: Callable[[Random], str]
     answer: Callable[[Params, str], object]
     edges: tuple[str, ...] = ()
+    inputs_at_most: float = inf
 
 
 def task(rng: Random, names: Sequence[str], examples: int, tests: int) -> Task:
@@ -55,8 +59,9 @@ def task(rng: Random, names: Sequence[str], examples: int, tests: int) -> Task:
 
     All inputs are different; of the tests' answers at least two are, so that no constant is right: hence two
     tests or more. The family's edge cases are among the tests, as far as there is room beside a drawn input.
+    Families without so many inputs are left out; ValueError when that leaves none.
     """
-    name = rng.choice(list(names))
+    name = rng.choice(with_inputs(names, examples + tests))
     family = FAMILIES[name]
     params = family.params(rng)
     inputs = dict.fromkeys(family.edges[: tests - 1])
@@ -76,6 +81,17 @@ def task(rng: Random, names: Sequence[str], examples: int, tests: int) -> Task:
         tuple([(one, _answer(family, params, one)) for one in shown]),
         tuple([(one, _answer(family, params, one)) for one in hidden]),
     )
+
+
+def with_inputs(names: Sequence[str], count: int) -> list[str]:
+    """Those of the families `names` that have `count` different inputs. ValueError when none has."""
+    found = [name for name in names if FAMILIES[name].inputs_at_most >= count]
+    if not found:
+        raise ValueError(
+            f"{' and '.join(names)} has fewer different inputs than {count} examples and hidden tests; lower "
+            "tests or examples, or name another family"
+        )
+    return found
 
 
 def statement(name: str, params: Params) -> str:
@@ -330,6 +346,7 @@ FAMILIES: Mapping[str, Family] = {
         _number(2, 12),
         lambda p, s: "\n".join(p["s"] * p["a"] * i for i in range(1, int(s) + 1)),
         ("1",),
+        inputs_at_most=12,
     ),
     "words-with": Family(lambda rng: {"s": rng.choice("aeoirl")}, _words, _words_with, ("zzz",)),
 }

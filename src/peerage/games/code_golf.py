@@ -18,9 +18,9 @@ from random import Random
 from typing import Any, Literal
 
 import msgspec
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
-from peerage.challenges.golf import FAMILIES, Task, solutions
+from peerage.challenges.golf import FAMILIES, Task, solutions, with_inputs
 from peerage.challenges.golf import task as drawn_task
 from peerage.challenges.golf_drafts import (
     INPUT_CHARS,
@@ -108,6 +108,11 @@ class CodeGolfRules(Section):
         if unknown:
             raise ValueError(f"no family is called {unknown[0]!r}; known: {', '.join(FAMILIES)}")
         return value
+
+    @model_validator(mode="after")
+    def _enough_inputs(self) -> CodeGolfRules:
+        with_inputs(self.families, self.examples + self.tests)
+        return self
 
 
 def play(table: Table) -> Steps[Outcome]:
