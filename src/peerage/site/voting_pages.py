@@ -157,7 +157,7 @@ class Booth:
         if wait:
             raise Refused(429, f"too many votes at once; go on in {wait:.0f} s", wait)
         if sent.verdict == "skip":
-            self._desk.skip(session.voter, sent.ticket)
+            await asyncio.to_thread(self._desk.skip, session.voter, sent.ticket)
             return None
         at_ms = time.time_ns() // 1_000_000
         return await asyncio.to_thread(self._desk.cast, session.voter, sent.ticket, sent.verdict, at_ms)
