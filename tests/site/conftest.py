@@ -5,13 +5,18 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.engine.arenas import play, write_arena
 from tests.site.arenas import MATCHES_SERVED, hostile_arena, sealed_arena
+from tests.site.browsers import CHROMIUM, DESK, PATIENCE_MS
 
 from peerage.site.build import build
 from peerage.site.reading import Site
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 
 @pytest.fixture(scope="session")
@@ -50,3 +55,29 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(played: Path, tmp_path: Path) -> Path:
     """A copy of it that may be written to."""
     return Path(shutil.copytree(played, tmp_path / "arena"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Page]:
+    """A window, in which nothing may complain and nothing of a player's may run."""
+    page = browser.new_page(viewport=DESK)
+    page.set_default_timeout(PATIENCE_MS)
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None
+    )
+    yield page
+    assert page.evaluate("window.stolen") is None
+    assert not complaints
+    page.close()

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from tests.site.arenas import MATCHES, NAMES
+from tests.site.browsers import DESK, PHONE, needed
 
 from peerage.site.addresses import player_page
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium"
-)
+pytestmark = needed
 
 PAGES = (
     "index.html",
@@ -32,29 +28,6 @@ PAGES = (
     "ledger.html",
     player_page(NAMES[0]),
 )
-PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def tab(browser: Browser) -> Iterator[Page]:
-    page = browser.new_page(viewport=DESK)
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on(
-        "console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None
-    )
-    yield page
-    assert page.evaluate("window.stolen") is None
-    assert not complaints
-    page.close()
 
 
 def open_page(tab: Page, built: Path, path: str) -> None:

@@ -14,20 +14,14 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from tests.engine.arenas import play
 from tests.site.arenas import MATCHES, hostile
+from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 
 from peerage.ledger.votes import Votes
 
-CHROMIUM = next(
-    (path for path in map(Path, ("/usr/bin/chromium", "/usr/bin/chromium-browser")) if path.exists()), None
-)
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium on this machine: apt-get install chromium"
-)
-PATIENCE_MS = 60_000
-PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+pytestmark = needed
 
 
 @pytest.fixture(scope="module")
@@ -50,29 +44,6 @@ def address(folder: Path) -> Iterator[str]:
     assert said.endswith("stopped\n")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def tab(browser: Browser) -> Iterator[Page]:
-    page = browser.new_page(viewport=DESK)
-    page.set_default_timeout(PATIENCE_MS)
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on(
-        "console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None
-    )
-    yield page
-    assert page.evaluate("window.stolen") is None
-    assert not complaints
-    page.close()
-
-
 @pytest.mark.parametrize("path", ["live.html", "live/3.html", "vote.html", "audience.html", "api"])
 def test_pages_show_without_error_and_fit_in_light_and_dark(tab: Page, address: str, path: str) -> None:
     for scheme, size in (("light", DESK), ("dark", PHONE)):
@@ -91,6 +62,7 @@ def test_voting_by_keys(tab: Page, address: str, folder: Path) -> None:
     expect(tab.get_by_role("heading", level=1)).to_have_text("Recorded", timeout=PATIENCE_MS)
     [vote] = Votes("sqlite:///arena.db", folder).votes()
     assert vote.verdict == vote.shown[0]
+    tab.wait_for_load_state()  # a page shows before its script listens
     tab.keyboard.press("n")
     expect(tab.get_by_role("heading", level=1)).to_have_text("Which answer is better?", timeout=PATIENCE_MS)
     tab.get_by_role("button", name="Skip this pair").click()
