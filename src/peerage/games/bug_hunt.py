@@ -87,9 +87,7 @@ def play(table: Table) -> Steps[Outcome]:
     found = yield from tried(table.seats, ask, task.tests, limits, rules.cost_unit)
     if found.verdicts is None:
         return Outcome(void="no_answer", costs=found.costs)
-    programs = {
-        label: _result(task, reply, found.verdicts.get(label, ())) for label, reply in found.replies.items()
-    }
+    programs = {label: _result(task, reply, found.verdicts[label]) for label, reply in found.replies.items()}
     # an untouched program has the smallest edit of all, so edits count only where something was fixed
     scores = by_rank(
         {label: (one["fixed"], -one["edit"] if one["fixed"] else 0) for label, one in programs.items()}

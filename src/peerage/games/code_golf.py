@@ -140,9 +140,7 @@ def play(table: Table) -> Steps[Outcome]:
     found = yield from tried(table.seats, ask, task.tests, limits, rules.cost_unit)
     if found.verdicts is None:
         return Outcome(void="no_answer", costs=found.costs, detail=detail)
-    programs = {
-        label: _result(reply, found.verdicts.get(label, ())) for label, reply in found.replies.items()
-    }
+    programs = {label: _result(reply, found.verdicts[label]) for label, reply in found.replies.items()}
     scores = by_rank(
         {label: -one["bytes"] if one["result"] == "correct" else -inf for label, one in programs.items()}
     )

@@ -27,7 +27,8 @@ class TrialRules(Struct, frozen=True):
 class Tried(Struct, frozen=True):
     """What every seat replied, by its label, and what that cost.
 
-    `verdicts` are those of the programs among the replies; None, when a reply never came: nothing was run.
+    `verdicts` are those of every seat, none for a reply without a program; None when a reply never came: then
+    nothing was run.
     """
 
     replies: Mapping[str, Reply]
@@ -38,8 +39,10 @@ class Tried(Struct, frozen=True):
 def tried(
     seats: Sequence[Seat], ask: Ask, tests: Sequence[Test], rules: TrialRules, unit: CostUnit
 ) -> Steps[Tried]:
-    """Ask every seat for a program and run it on `tests`. `ask` is the question to all, without a seat: each
-    gets it under its key and the seat's label, KEY/LABEL."""
+    """Ask every seat for a program and try each on `tests`.
+
+    `ask` is the question to all, addressed to nobody: each seat gets it under its key and label, KEY/LABEL.
+    """
     answers: list[Reply] = yield [
         replace(ask, to=seat.label, key=f"{ask.key}/{seat.label}") for seat in seats
     ]
@@ -50,15 +53,14 @@ def tried(
     verdicts: Mapping[str, tuple[str, ...]] = yield Together(
         {label: trial(reply.value, tests, rules) for label, reply in replies.items() if reply.ok}
     )
-    return Tried(replies, costs, verdicts)
+    return Tried(replies, costs, {label: verdicts.get(label, ()) for label in replies})
 
 
 def trial(source: str, tests: Sequence[Test], rules: TrialRules) -> Steps[tuple[str, ...]]:
     """Run `source` on every test; each test's verdict, in order.
 
     A verdict is passed, wrong, or how the run ended (error, timeout, fuel, memory, output). A program that
-    meets a limit in the first test is not run on the others, which it then fails. What is
-    expected stays here.
+    meets a limit in the first test is not run on the others and fails them. What is expected stays here.
     """
     first = yield _run(1, source, tests[0], rules)
     verdicts = [_verdict(first, tests[0])]
