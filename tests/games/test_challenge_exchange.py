@@ -232,6 +232,13 @@ def test_what_is_no_number_is_neither_right_nor_wrong(text: str) -> None:
     assert played.outcome.detail["points"] == {"A": 1.0, "B": 0.0}
 
 
+@pytest.mark.parametrize(("pool", "dealt"), [(0, 3), (4, 7), (50, 20)])
+def test_nobody_solves_more_than_there_is(pool: int, dealt: int) -> None:
+    made = fixture(CHALLENGE_EXCHANGE, PLAYERS, {"seats": 3, "write": 1, "assigned": 20, "pool": pool})
+    *_, solving = CHALLENGE_EXCHANGE.bounds(ChallengeExchangeRules.model_validate(made.settings), made)
+    assert solving.worst == 2 * dealt
+
+
 @pytest.mark.parametrize("tools", ["none", "python"])
 def test_each_phase_is_bounded_by_its_own_limits(tools: str) -> None:
     """Programs may be run while solving alone, and only drafts take `write_tokens`."""

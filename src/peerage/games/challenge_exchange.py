@@ -242,7 +242,8 @@ def bounds(rules: ChallengeExchangeRules, fixture: Fixture) -> tuple[CallBound, 
     written = rules.write * len(fixture.seats)
     blind = rules.write * rules.attempts if rules.proof != "solution" else 0
     usually_blind = blind if rules.proof == "blind" else 0
-    solving = _bound(SOLVE, rules.assigned, rules.assigned, shown, 600, rules.solve_tokens)
+    dealt = min(rules.assigned, written + rules.pool)
+    solving = _bound(SOLVE, dealt, dealt, shown, 600, rules.solve_tokens)
     phases = (
         _bound(WRITE, rules.write, rules.write, 0, 600, rules.write_tokens),
         _bound(SOLVE, usually_blind, blind, shown, 600, rules.solve_tokens),
