@@ -63,6 +63,14 @@ def test_what_may_cost_is_agreed_to_and_the_same_words_go_on(demo: Path, tmp_pat
     assert "done: 2 matches, 0 of them now, in 0 calls" in peerage("rejudge", *at, "--yes")
 
 
+def test_a_budget_that_could_not_be_kept_is_refused_before_the_question(demo: Path, tmp_path: Path) -> None:
+    at = ["--dir", str(demo), "--to", str(tmp_path / "new"), "--judges", "command:./judge", "--budget", "1"]
+    for answered in ([], ["--yes"]):
+        said = peerage("rejudge", *at, "--max-matches", "2", *answered, code=2)
+        assert "a budget is set, but no price is known for command:./judge" in said
+        assert "--yes" not in said
+
+
 def test_what_cannot_be_is_told(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at = ["--dir", str(demo), "--to", str(tmp_path / "new")]
     assert "nothing was judged again here" in peerage("rejudge", *at, "--report", code=2)

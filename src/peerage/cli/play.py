@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +15,7 @@ from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, at, program
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.players.client import Client
+    from peerage.players.prices import Price
     from peerage.settings import ArenaSettings, PlayerSettings
     from peerage.tables.plan import Plan
 
@@ -181,27 +182,24 @@ def estimate(
     and repaired once. Asks nobody and writes nothing.
     """
     from peerage.settings import enough_players, load
+    from peerage.tables.plan import estimate as planned
 
     settings = load(folder)
     enough_players(settings)
-    show_plan(settings, max_matches, shape)
+    _write(settings, planned(settings, _prices(settings), max_matches), shape)
 
 
-def show_plan(settings: ArenaSettings, matches: int, shape: Format) -> Plan:
-    """Write what so many matches may cost to standard output."""
+def _prices(settings: ArenaSettings) -> Mapping[str, Price]:
+    """Today's, by player."""
     from datetime import UTC, datetime
 
     from peerage.players.prices import price_of
-    from peerage.tables.plan import estimate as planned
 
     today = datetime.now(UTC).date()
-    prices = {player.name: price_of(player, today) for player in settings.players}
-    plan = planned(settings, prices, matches)
-    write_plan(settings, plan, shape)
-    return plan
+    return {player.name: price_of(player, today) for player in settings.players}
 
 
-def write_plan(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
+def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
     """Write a plan to standard output."""
     from peerage.cli.output import Column, dollars, show, show_json, whole
     from peerage.engine.admission import SLACK
@@ -285,25 +283,53 @@ def equipped(settings: ArenaSettings, folder: Path) -> None:
         raise SettingsError("\n".join(f"{', '.join(names)}: {mend}" for mend, names in lacking.items()))
 
 
-def _agree(arena: Arena, matches: int | None, yes: bool) -> None:
-    """Show the plan and ask once, unless nothing can be spent or `--yes` was said."""
+def agree(
+    settings: ArenaSettings,
+    plan: Callable[[Mapping[str, Price]], Plan],
+    yes: bool,
+    *,
+    question: str,
+    declined: str,
+    note: str = "",
+) -> None:
+    """Show the plan at today's prices and ask once, unless nothing can be spent or `--yes` was said.
+
+    Raises ArenaError when a budget could not be kept, SettingsError when nobody is there to be asked; leaves
+    the program with `declined` when the answer is no.
+    """
     from peerage.playing import refuse_unpriced
     from peerage.settings import SettingsError
 
-    if all(player.provider == "house" for player in arena.settings.players):
+    if all(player.provider == "house" for player in settings.players):
         return
-    to_play = PLANNED if matches is None else matches - arena.ledger.heads()[1]
-    if to_play <= 0:
-        return
-    plan = show_plan(arena.settings, to_play, Format.table)
-    refuse_unpriced(arena.settings, plan.unpriced)
-    if matches is None:
-        end = "Ctrl+C" if arena.settings.budget.arena is None else "the budget or Ctrl+C"
-        typer.echo(f"No --max-matches: it plays on until {end}; the plan is for {PLANNED}.")
+    made = plan(_prices(settings))
+    _write(settings, made, Format.table)
+    refuse_unpriced(settings, made.unpriced)
+    if note:
+        typer.echo(note)
     if yes:
         return
     if not sys.stdin.isatty():
         raise SettingsError("nobody is there to agree to the plan above; `--yes` agrees beforehand")
-    if not typer.confirm("Play?", default=False):
-        typer.echo("nothing played, nothing spent")
+    if not typer.confirm(question, default=False):
+        typer.echo(declined)
         raise typer.Exit(0)
+
+
+def _agree(arena: Arena, matches: int | None, yes: bool) -> None:
+    """Ask before anything is spent on so many matches; None: on as many as there will be."""
+    from peerage.tables.plan import estimate as planned
+
+    settings = arena.settings
+    to_play = PLANNED if matches is None else matches - arena.ledger.heads()[1]
+    if to_play <= 0:
+        return
+    end = "Ctrl+C" if settings.budget.arena is None else "the budget or Ctrl+C"
+    agree(
+        settings,
+        lambda prices: planned(settings, prices, to_play),
+        yes,
+        question="Play?",
+        declined="nothing played, nothing spent",
+        note=f"No --max-matches: it plays on until {end}; the plan is for {PLANNED}." * (matches is None),
+    )

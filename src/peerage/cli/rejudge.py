@@ -157,30 +157,24 @@ def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:
 
 
 def _agree(arena: Arena, yes: bool) -> None:
-    """Show the plan and ask once, unless nothing can be spent or `--yes` was said."""
-    from datetime import UTC, datetime
-
-    from peerage.cli.play import write_plan
+    """Ask before anything is spent on what is still to be judged."""
+    from peerage.cli.play import agree
     from peerage.ledger.codec import by_hex, read_fixture
-    from peerage.players.prices import price_of
-    from peerage.settings import SettingsError
     from peerage.tables.plan import of_fixtures
 
+    settings = arena.settings
     _, done = arena.ledger.heads()
     texts = by_hex(arena.ledger.texts())
     todo = [read_fixture(row.body, texts) for row in arena.ledger.fixtures(done + 1)]
-    if not todo or all(player.provider == "house" for player in arena.settings.players):
+    if not todo:
         return
-    today = datetime.now(UTC).date()
-    prices = {player.name: price_of(player, today) for player in arena.settings.players}
-    write_plan(arena.settings, of_fixtures(arena.settings, prices, todo, len(todo)), Format.table)
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise SettingsError("nobody is there to agree to the plan above; `--yes` agrees beforehand")
-    if not typer.confirm("Ask the judges?", default=False):
-        typer.echo("nobody asked, nothing spent")
-        raise typer.Exit(0)
+    agree(
+        settings,
+        lambda prices: of_fixtures(settings, prices, todo, len(todo)),
+        yes,
+        question="Ask the judges?",
+        declined="nobody asked, nothing spent",
+    )
 
 
 def _show(arena: Arena, shape: Format) -> None:
