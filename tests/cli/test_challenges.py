@@ -77,7 +77,7 @@ def test_the_pool_is_listed_and_answers_stay_sealed(say: Callable[..., Result]) 
 def test_one_is_shown_by_the_beginning_of_its_id(say: Callable[..., Result]) -> None:
     row = most_tried(say)
     name = row["challenge_id"]
-    found = json.loads(say("challenges", "show", name[:10], "--json").stdout)
+    found = json.loads(say("challenges", "show", name[:10], "--format", "json").stdout)
     assert len([one for one in found["history"] if not one["own_challenge"]]) == row["attempts"]
     assert {one["submitted_answer"] for one in found["history"]} == {None}
     answer = next(one for one in listed(say, "--answers") if one["challenge_id"] == name)["reference_answer"]
@@ -110,7 +110,7 @@ def test_a_flag_takes_a_challenge_out_of_play(say: Callable[..., Result], folder
 def test_a_withdrawn_challenge_counts_for_nobody(say: Callable[..., Result], folder: Path) -> None:
     before = json.loads(say("leaderboard", "--track", "points", "--format", "json").stdout)
     name = most_tried(say)["challenge_id"]
-    history = json.loads(say("challenges", "show", name, "--json").stdout)["history"]
+    history = json.loads(say("challenges", "show", name, "--format", "json").stdout)["history"]
     said = say("challenges", "withdraw", name, "--reason", "wrong").stdout
     assert f"{len(history)} attempts in {len({one['match'] for one in history})} matches" in said
     after = json.loads(say("leaderboard", "--track", "points", "--format", "json").stdout)
@@ -190,7 +190,7 @@ def test_exports_are_redacted_until_a_challenge_retires(say: Callable[..., Resul
     assert keys() == []
     assert '"~salt"' not in say("export").stdout
     name = most_tried(say)["challenge_id"]
-    tried = len(json.loads(say("challenges", "show", name, "--json").stdout)["history"])
+    tried = len(json.loads(say("challenges", "show", name, "--format", "json").stdout)["history"])
     say("challenges", "retire", name)
     assert len([key for key in keys() if key.startswith("solve/")]) >= tried
 

@@ -21,7 +21,9 @@ def test_a_program_with_its_input(tmp_path: Path) -> None:
     assert shown.exit_code == 0
     assert shown.stdout == "42 \ufffd[31m\n"
     assert shown.stderr.startswith("ok: ")
-    told = CliRunner().invoke(app, ["sandbox", "run", str(program), "--stdin", str(stdin), "--json"])
+    told = CliRunner().invoke(
+        app, ["sandbox", "run", str(program), "--stdin", str(stdin), "--format", "json"]
+    )
     data = json.loads(told.stdout)
     assert set(data) == {"status", "stdout", "stderr", "fuel", "milliseconds"}
     assert (data["status"], data["stdout"], data["stderr"]) == ("ok", "42 \x1b[31m\n", "")
@@ -54,7 +56,7 @@ def test_check_says_what_protects() -> None:
         assert line.startswith(f"{mode}: yes, held by ")
         assert "Landlock" in line
         assert "seccomp" in line
-    found = json.loads(CliRunner().invoke(app, ["sandbox", "check", "--json"]).stdout)
+    found = json.loads(CliRunner().invoke(app, ["sandbox", "check", "--format", "json"]).stdout)
     assert [one["refused"] for one in found] == ["", ""]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Shape
+from peerage.cli.options import HERE, Folder, Format, Report, Shape, Written
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -66,7 +66,7 @@ def show(
     name: Name,
     folder: Folder = HERE,
     answers: Answers = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Write it as JSON.")] = False,
+    shape: Written = Report.text,
 ) -> None:
     """Show one challenge with all its attempts."""
     from peerage.cli.output import show_json
@@ -78,7 +78,7 @@ def show(
         entry = named(pool, name)
         row = next(one for one in rows(pool, answers=answers) if one.challenge_id == entry.challenge_id)
         tried = attempts(entry, answers=answers)
-    if as_json:
+    if shape is Report.json:
         show_json({**row.as_dict(), "history": tried})
         return
     answer = "sealed" if row.reference_answer is None else str(row.reference_answer)

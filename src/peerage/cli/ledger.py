@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.options import HERE, Folder
+from peerage.cli.options import HERE, Folder, Report, Written
 
 if TYPE_CHECKING:
     from peerage.ledger.store import Ledger
@@ -27,16 +27,6 @@ class Document(StrEnum):
     cob = "cob"
     valyrian = "valyrian"
     outside = "outside"
-
-
-class Report(StrEnum):
-    """What a report is written as."""
-
-    text = "text"
-    json = "json"
-
-
-Written = Annotated[Report, typer.Option("--format", help="How to write it.")]
 
 
 def verify(folder: Folder = HERE, shape: Written = Report.text) -> None:

@@ -20,8 +20,16 @@ class Format(StrEnum):
     markdown = "markdown"
 
 
+class Report(StrEnum):
+    """How what is no table is written."""
+
+    text = "text"
+    json = "json"
+
+
 Folder = Annotated[Path, typer.Option("--dir", help="The arena's folder.", show_default="here")]
 Shape = Annotated[Format, typer.Option("--format", help="How to write the table.")]
+Written = Annotated[Report, typer.Option("--format", help="How to write it.")]
 Quiet = Annotated[bool, typer.Option("--yes", help="Ask nothing; for scripts.")]
 
 HERE = Path(".")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from peerage.cli.options import Report, Written
+
 if TYPE_CHECKING:
     from peerage.sandbox.check import Found
 
 app = typer.Typer(
     help="Run a program that is not to be trusted.", no_args_is_help=True, rich_markup_mode=None
 )
-
-Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON.")]
 
 
 @app.command()
@@ -26,7 +26,7 @@ def run(
     native: Annotated[
         bool, typer.Option("--native", help="Faster, behind a thinner wall; Linux only.")
     ] = False,
-    as_json: Json = False,
+    shape: Written = Report.text,
 ) -> None:
     """Run one Python program in the sandbox.
 
@@ -48,7 +48,7 @@ def run(
             return await pool.run(program)
 
     result = asyncio.run(once())
-    if as_json:
+    if shape is Report.json:
         show_json(asdict(result))
     else:
         typer.echo(visible(result.stdout), nl=False)
@@ -60,7 +60,7 @@ def run(
 
 
 @app.command()
-def check(as_json: Json = False) -> None:
+def check(shape: Written = Report.text) -> None:
     """Say what protects this machine.
 
     Tries both modes for real. The first time, the sandbox is compiled, which takes half a minute. Exits with
@@ -76,7 +76,7 @@ def check(as_json: Json = False) -> None:
         return [await look("wasm"), await look("native")]
 
     found = asyncio.run(both())
-    if as_json:
+    if shape is Report.json:
         show_json([asdict(one) for one in found])
     else:
         typer.echo("\n".join(map(_line, found)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Shape
+from peerage.cli.options import HERE, Folder, Format, Report, Shape, Written
 from peerage.cli.output import Column, dollars, percent, seconds, show, show_json, whole
 
 if TYPE_CHECKING:
@@ -280,18 +280,11 @@ _STATS = {
 }
 
 
-class Document(StrEnum):
-    """How a transcript is written."""
-
-    text = "text"
-    json = "json"
-
-
 def match(
     number: Annotated[int, typer.Argument(min=1, help="The number of the match.")],
     folder: Folder = HERE,
     full: Annotated[bool, typer.Option("--full", help="Every request too, word for word.")] = False,
-    shape: Annotated[Document, typer.Option("--format", help="How to write it.")] = Document.text,
+    shape: Written = Report.text,
 ) -> None:
     """Read a match: drafts, answers, ballots and result."""
     from peerage.arena import open_arena
@@ -299,7 +292,7 @@ def match(
 
     with open_arena(folder, create=False) as arena:
         found = transcript(arena.ledger, number)
-    if shape is Document.json:
+    if shape is Report.json:
         show_json(found.as_dict())
         return
     from rich.console import Console
