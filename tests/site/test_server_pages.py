@@ -60,6 +60,21 @@ async def test_a_worker_that_dies_is_replaced(folder: Path) -> None:
         await worker.close()
 
 
+@pytest.mark.parametrize(("path", "kind"), [("api/arena", "application/json"), ("costs.html", "text/plain")])
+def test_what_no_process_can_make_is_told_in_the_words_of_whoever_asked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, path: str, kind: str
+) -> None:
+    async def lost(worker: server_pages.Worker, job: Job) -> None:
+        raise server_pages.WorkerLost(f"the process that makes pages died at {job.path}")
+
+    monkeypatch.setattr(server_pages.Worker, "make", lost)
+    with TestClient(Server(folder, voting=False, token=None).app, "http://localhost") as client:
+        found = client.get(f"/{path}")
+    assert found.status_code == 500
+    assert found.headers["content-type"].startswith(kind)
+    assert "the log says why" in found.text
+
+
 def test_what_becomes_of_a_challenge_is_shown_without_another_match(sealed: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(sealed, tmp_path / "arena"))
     with (

@@ -29,6 +29,8 @@ def openapi(voting: bool) -> dict[str, Any]:
                     "200": _told("Found.", shape),
                     "400": wrong,
                     **({"404": wrong} if endpoint.parameters.__struct_fields__ else {}),
+                    "500": _told("It could not be answered; the server's log says why.", shapes[-1]),
+                    "503": _told("The ledger cannot be read.", shapes[-1]),
                 },
             }
         }

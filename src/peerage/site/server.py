@@ -128,7 +128,7 @@ class Server:
             made = await self._shelf.get(Job(path, tuple(asked)))
         except WorkerLost as lost:
             _log.error(str(lost))
-            return line(500, "this page could not be made; the log says why")
+            return _fault(request, 500, "this page could not be made; the log says why")
         etag = f'"{made.etag}"'
         headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
         if made.status == 200 and etag in request.headers.get("if-none-match", ""):
@@ -180,7 +180,12 @@ async def _explained(request: Request, error: Exception) -> Response:
         405: f"{request.method} is not for {request.url.path}",
     }.get(status, "this could not be answered; the log says why")
     headers = getattr(error, "headers", None) or {}
-    api = request.url.path.startswith(f"/{PREFIX}")
-    response = as_json(failure(status, why)) if api else line(status, why)
+    response = _fault(request, status, why)
     response.headers.update(headers)
     return response
+
+
+def _fault(request: Request, status: int, why: str) -> Response:
+    """What is wrong, as whoever asked can read it."""
+    api = request.url.path.startswith(f"/{PREFIX}")
+    return as_json(failure(status, why)) if api else line(status, why)
