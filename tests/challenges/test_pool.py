@@ -74,10 +74,11 @@ def pool_of(made: Pool, count: int) -> Pool:
 
 @pytest.mark.parametrize("action", ["flag", "withdraw", "retire"])
 @pytest.mark.parametrize("before", [True, False])
-def test_what_is_amended_is_drawn_no_more(action: str, before: bool) -> None:
-    """Also when the amendment is read before the match that the challenge comes from."""
+@pytest.mark.parametrize("reason", ["seen", ""])
+def test_what_is_amended_is_drawn_no_more(action: str, before: bool, reason: str) -> None:
+    """Also without a reason, and when it is read before the match that the challenge comes from."""
     made = Pool(LEAST, 10)
-    said = {"action": action, "challenge_id": "c1", "flag": "leaked", "reason": "seen"}
+    said = {"action": action, "challenge_id": "c1", "flag": "leaked", "reason": reason}
     if before:
         made.amend(said)
     made.learn(1, [challenge("c1"), challenge("c2")])
@@ -117,7 +118,7 @@ def test_an_action_that_nobody_knows_is_told_and_discloses_nothing() -> None:
     made = pool(challenge("c"))
     with pytest.raises(msgspec.ValidationError, match="recall"):
         made.amend({"action": "recall", "challenge_id": "c", "reason": "seen"})
-    assert not made.entries["c"].retired
+    assert made.entries["c"].retired is None
 
 
 def test_a_redacted_pool_can_be_read_and_not_drawn_from() -> None:

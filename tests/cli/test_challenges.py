@@ -134,6 +134,15 @@ def test_a_withdrawn_challenge_counts_for_nobody(say: Callable[..., Result], fol
     assert "all follows" in say("replay").stdout
 
 
+@pytest.mark.parametrize(("action", "state"), [("withdraw", "withdrawn"), ("retire", "retired")])
+def test_no_reason_is_needed(say: Callable[..., Result], action: str, state: str) -> None:
+    name = most_tried(say)["challenge_id"]
+    say("challenges", action, name)
+    row = next(row for row in listed(say) if row["challenge_id"] == name)
+    assert (row["state"], row["reason"]) == (state, "")
+    assert (row["reference_answer"] is not None) == (state == "retired"), "retiring discloses the answer"
+
+
 def test_a_match_of_withdrawn_challenges_alone_is_void(say: Callable[..., Result], folder: Path) -> None:
     ledger = open_ledger("sqlite:///arena.db", folder, create=False)
     record = json.loads(next(ledger.records(1, 1)).body)

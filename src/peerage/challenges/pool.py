@@ -43,8 +43,8 @@ class Entry(Struct):
     """A challenge of the pool.
 
     `match` is where it was accepted, 0 for an imported one; `reference_answer` is sealed. `withdrawn` and
-    `retired` hold the reason, empty while it is neither; `flags` are those that people set, each with its
-    reason, `shown` those that its wording and its attempts show.
+    `retired` hold the reason, which may be empty, or None while it is neither; `flags` are those that people
+    set, each with its reason, `shown` those that its wording and its attempts show.
     """
 
     challenge_id: str
@@ -56,8 +56,8 @@ class Entry(Struct):
     attempts: list[Attempt] = msgspec.field(default_factory=list)
     flags: dict[str, str] = msgspec.field(default_factory=dict)
     shown: tuple[str, ...] = ()
-    withdrawn: str = ""
-    retired: str = ""
+    withdrawn: str | None = None
+    retired: str | None = None
 
     @property
     def answer(self) -> int | None:
@@ -67,7 +67,8 @@ class Entry(Struct):
     @property
     def in_use(self) -> bool:
         """Whether it may come into a match: until it is flagged, withdrawn or retired."""
-        return not (self.withdrawn or self.retired or self.flags or self.shown) and self.answer is not None
+        over = self.withdrawn is not None or self.retired is not None
+        return not (over or self.flags or self.shown) and self.answer is not None
 
     @property
     def by_others(self) -> list[Attempt]:
@@ -109,7 +110,7 @@ class Pool:
             tried[entry.challenge_id] = entry
             answer, result, own = _opened(fact["submitted_answer"]), fact["result"], fact["own_challenge"]
             entry.attempts.append(Attempt(match, fact["llm_id"], answer, result, own, fact["points"]))
-            if not own and not entry.withdrawn:
+            if not own and entry.withdrawn is None:
                 self._count(entry.attempts[-1], 1)
         shares = {player: solved / met for player, (solved, met) in self._tally.items() if met}
         for entry in tried.values():
@@ -146,7 +147,7 @@ class Pool:
         elif said["action"] == "retire":
             entry.retired = said["reason"]
         elif said["action"] == "withdraw":
-            if not entry.withdrawn:
+            if entry.withdrawn is None:
                 for attempt in entry.by_others:
                     self._count(attempt, -1)
             entry.withdrawn = said["reason"]
@@ -161,7 +162,7 @@ class Pool:
         are left out."""
         answers: dict[str, dict[str, list[bool]]] = {}
         for name, entry in self.entries.items():
-            if entry.withdrawn:
+            if entry.withdrawn is not None:
                 continue
             for attempt in entry.by_others:
                 solved = answers.setdefault(name, {}).setdefault(attempt.llm_id, [])

@@ -100,7 +100,7 @@ def rows(found: Pool, *, answers: bool = False) -> list[ChallengeRow]:
                 entry.proof,
                 entry.match,
                 entry.description,
-                entry.answer if answers or entry.retired else None,
+                entry.answer if answers or entry.retired is not None else None,
                 _tried(entry),
             )
         )
@@ -117,7 +117,7 @@ def _tried(entry: Entry) -> tuple[Tried, ...]:
 
 def attempts(entry: Entry, *, answers: bool = False) -> list[dict[str, Any]]:
     """The attempts at one challenge in their order, as records with Valyrian's fields and the match."""
-    shown = answers or bool(entry.retired)
+    shown = answers or entry.retired is not None
     return [
         {
             "llm_id": one.llm_id,
@@ -133,9 +133,9 @@ def attempts(entry: Entry, *, answers: bool = False) -> list[dict[str, Any]]:
 
 
 def _state(entry: Entry) -> str:
-    if entry.withdrawn:
+    if entry.withdrawn is not None:
         return "withdrawn"
-    if entry.retired:
+    if entry.retired is not None:
         return "retired"
     return "flagged" if entry.flags or entry.shown else "in use"
 
