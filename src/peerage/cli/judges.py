@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from peerage.cli.options import HERE, Folder, Format, Shape
-from peerage.cli.output import Column, percent, show, show_json, whole
+from peerage.cli.output import Column, hundredths, percent, show, show_json, signed, whole
 
 
 class Part(StrEnum):
@@ -74,45 +74,37 @@ _HEADINGS = {
 }
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.2f}"
-
-
-def _plain(value: float) -> str:
-    return f"{value:.2f}"
-
-
 _COLUMNS = {
     Part.measures: [
         Column("measure", "Measure"),
-        Column("value", ">Value", _plain),
-        Column("lower", ">from", _plain, 3),
-        Column("upper", ">to", _plain, 3),
+        Column("value", ">Value", hundredths),
+        Column("lower", ">from", hundredths, 3),
+        Column("upper", ">to", hundredths, 3),
         Column("units", ">Over", whole, 2),
         Column("about", "What it is", str, 1),
     ],
     Part.judges: [
         Column("judge", "Judge"),
         Column("marks", ">Marks", whole, 2),
-        Column("mean", ">Mean", _plain, 12),
+        Column("mean", ">Mean", hundredths, 12),
         Column("agreement", ">Agreement", percent, 4),
         Column("flip_share", ">Flips", percent),
         Column("first_share", ">For the first", percent, 5),
-        Column("self_preference", ">For itself", _signed, 6),
-        Column("kin_preference", ">For kin", _signed),
-        Column("kin_preference_lower", ">from", _signed, 7),
-        Column("kin_preference_upper", ">to", _signed, 7),
-        Column("length_lean", ">Length lean", _signed, 3),
-        Column("length_lean_lower", ">from", _signed, 8),
-        Column("length_lean_upper", ">to", _signed, 8),
-        Column("reliability", ">Reliability", _plain),
-        Column("reliability_lower", ">from", _plain, 9),
-        Column("reliability_upper", ">to", _plain, 9),
+        Column("self_preference", ">For itself", signed, 6),
+        Column("kin_preference", ">For kin", signed),
+        Column("kin_preference_lower", ">from", signed, 7),
+        Column("kin_preference_upper", ">to", signed, 7),
+        Column("length_lean", ">Length lean", signed, 3),
+        Column("length_lean_lower", ">from", signed, 8),
+        Column("length_lean_upper", ">to", signed, 8),
+        Column("reliability", ">Reliability", hundredths),
+        Column("reliability_lower", ">from", hundredths, 9),
+        Column("reliability_upper", ">to", hundredths, 9),
     ],
     Part.favours: [
         Column("judge", "Judge"),
         Column("author", "favours"),
-        Column("excess", ">by", _signed),
+        Column("excess", ">by", signed),
         Column("marks", ">Marks", whole, 1),
         Column("q", ">q", "{:.4f}".format),
     ],

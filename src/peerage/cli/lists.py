@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from peerage.cli.options import HERE, Folder, Format, Shape
-from peerage.cli.output import Column, show
+from peerage.cli.output import Column, show, span
 
 
 def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
@@ -41,7 +41,7 @@ def games(shape: Shape = Format.table) -> None:
     columns = [
         Column("game", "Game"),
         Column("version", ">Version", str, 1),
-        Column("contestants", ">Contestants", _span),
+        Column("contestants", ">Contestants", span),
         Column("officials", "Officials", _benches),
         Column("about", "About"),
     ]
@@ -49,9 +49,4 @@ def games(shape: Shape = Format.table) -> None:
 
 
 def _benches(officials: dict[str, Sequence[int]]) -> str:
-    return ", ".join(f"{_span(bench)} {role}" for role, bench in officials.items())
-
-
-def _span(bounds: Sequence[int]) -> str:
-    fewest, most = bounds
-    return f"{fewest}" if fewest == most else f"{fewest}–{most}"
+    return ", ".join(f"{span(bench)} {role}" for role, bench in officials.items())

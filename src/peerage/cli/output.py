@@ -193,3 +193,18 @@ def percent(value: float) -> str:
 
 def seconds(value: float) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
+
+
+def hundredths(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def signed(value: float) -> str:
+    """A difference, to a hundredth."""
+    return f"{value:+.2f}"
+
+
+def span(bounds: Sequence[int]) -> str:
+    """Two whole numbers, or one where they are the same."""
+    first, last = bounds
+    return f"{first}" if first == last else f"{first}–{last}"

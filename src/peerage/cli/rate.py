@@ -11,7 +11,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from peerage.cli.options import Format
-from peerage.cli.output import Column, percent, show, whole
+from peerage.cli.output import Column, percent, show, span, whole
 
 _ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 
@@ -227,7 +227,7 @@ def _columns(rows: tuple[dict[str, Any], ...]) -> list[Column]:
         Column("rating", ">Rating", number),
         Column("lower", ">Lower", number),
         Column("upper", ">Upper", number),
-        Column("rank_range", ">Ranks", _span),
+        Column("rank_range", ">Ranks", span),
         Column("games", ">Games", _games),
         *([Column("mu", ">mu", own), Column("sigma", ">sigma", own)] if "mu" in first else ()),
     ]
@@ -239,8 +239,3 @@ def _skill(value: float | None) -> str:
 
 def _games(value: float) -> str:
     return f"{value:g}" if value < 1e5 else f"{value:.0f}"
-
-
-def _span(ranks: list[int]) -> str:
-    best, worst = ranks
-    return str(best) if best == worst else f"{best}-{worst}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from peerage.cli.options import HERE, Folder, Format, Report, Shape, Written
-from peerage.cli.output import Column, dollars, percent, seconds, show, show_json, whole
+from peerage.cli.output import Column, dollars, percent, seconds, show, show_json, span, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -122,7 +122,7 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
         *([Column("mu", ">μ", shown, 8), Column("sigma", ">σ", shown, 8)] if skill else ()),
         *([Column("mu", ">Mean", "{:+.2f}".format)] if found.track == "points" else ()),
         Column("interval", ">95 %", str, 2),
-        Column("rank_range", ">Ranks", _span, 3),
+        Column("rank_range", ">Ranks", span, 3),
         Column("beats", ">Above", str, 5),
         Column("matches", ">Matches", whole),
         Column("wins", ">W", whole),
@@ -321,11 +321,6 @@ def _tenths(value: float) -> str:
     return f"{value:.1f}"
 
 
-def _span(ranks: Sequence[int]) -> str:
-    best, worst = ranks
-    return f"{best}" if best == worst else f"{best}–{worst}"
-
-
 def _places(ranks: Sequence[int]) -> str | None:
     """Ranks as spans: 2, 3, 4, 7 is 2–4, 7."""
     spans: list[list[int]] = []
@@ -334,7 +329,7 @@ def _places(ranks: Sequence[int]) -> str | None:
             spans[-1][1] = rank
         else:
             spans.append([rank, rank])
-    return ", ".join(_span(span) for span in spans) or None
+    return ", ".join(span(one) for one in spans) or None
 
 
 def _footnotes(rows: Sequence[dict[str, Any]]) -> tuple[list[str], dict[str, str]]:

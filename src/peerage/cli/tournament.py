@@ -45,14 +45,6 @@ class Part(StrEnum):
     reasons = "reasons"
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.2f}"
-
-
-def _plain(value: float) -> str:
-    return f"{value:.2f}"
-
-
 @app.command()
 def show(
     number: Number = None,
@@ -133,17 +125,17 @@ _HEADINGS = {
 
 
 def _columns() -> dict[Part, list[Any]]:
-    from peerage.cli.output import Column, percent, whole
+    from peerage.cli.output import Column, hundredths, percent, signed, whole
 
-    error = Column("se", ">±", _plain)
+    error = Column("se", ">±", hundredths)
     return {
         Part.ranking: [
             Column("rank", ">Rank", whole),
             Column("player", "Player"),
-            Column("score", ">Score", _plain),
+            Column("score", ">Score", hundredths),
             error,
-            Column("raw", ">As given", _plain, 1),
-            Column("public", ">Public", _plain, 2),
+            Column("raw", ">As given", hundredths, 1),
+            Column("public", ">Public", hundredths, 2),
             Column("public_scores", ">of", whole, 3),
             Column("written", ">Questions", whole, 4),
             Column("duplicates", ">Dropped", whole, 6),
@@ -152,14 +144,14 @@ def _columns() -> dict[Part, list[Any]]:
         Part.matrix: [
             Column("judge", "Judge"),
             Column("author", "gave"),
-            Column("mean", ">Mean", _plain),
+            Column("mean", ">Mean", hundredths),
             Column("grades", ">Grades", whole, 1),
-            Column("favour", ">Favour", _signed),
+            Column("favour", ">Favour", signed),
         ],
         Part.sorts: [
             Column("player", "Player"),
             Column("sort", "Sort"),
-            Column("score", ">Score", _plain),
+            Column("score", ">Score", hundredths),
             error,
             Column("answers", ">Answers", whole, 1),
         ],
@@ -167,7 +159,7 @@ def _columns() -> dict[Part, list[Any]]:
             Column("player", "Player"),
             Column("max_tokens", ">At most", whole),
             Column("output_tokens", ">Used", whole),
-            Column("score", ">Score", _plain),
+            Column("score", ">Score", hundredths),
             error,
             Column("answers", ">Answers", whole, 1),
         ],
@@ -183,7 +175,7 @@ def _columns() -> dict[Part, list[Any]]:
 @app.command()
 def progress(folder: Folder = HERE, shape: Shape = Format.table) -> None:
     """Show how players did over all tournaments: better or not, steady or not."""
-    from peerage.cli.output import Column, whole
+    from peerage.cli.output import Column, hundredths, signed, whole
     from peerage.cli.output import show as written
     from peerage.tables.tournament import progress as courses
 
@@ -192,12 +184,12 @@ def progress(folder: Folder = HERE, shape: Shape = Format.table) -> None:
     columns = [
         Column("player", "Player"),
         Column("tournaments", ">Tournaments", whole),
-        Column("score", ">Mean score", _plain),
-        Column("sd", ">Spread", _plain),
-        Column("first", ">First", _plain, 1),
-        Column("last", ">Last", _plain, 1),
-        Column("trend", ">Trend", _signed),
-        Column("trend_se", ">±", _plain),
+        Column("score", ">Mean score", hundredths),
+        Column("sd", ">Spread", hundredths),
+        Column("first", ">First", hundredths, 1),
+        Column("last", ">Last", hundredths, 1),
+        Column("trend", ">Trend", signed),
+        Column("trend_se", ">±", hundredths),
     ]
     note = "scores are against who took part: an average opponent is worth 5; trend is per tournament"
     written(rows, columns, shape, title="Over all tournaments", notes=[note])

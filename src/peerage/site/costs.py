@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from peerage.ratings.table import Z95
 from peerage.site.charts import spending
 from peerage.site.drawing import chart
 from peerage.site.reading import Site
@@ -15,8 +16,6 @@ from peerage.tables.leaderboard import Row
 
 PRIOR = 350.0
 """Standard deviation of a rating before any match, in points: Glicko's (Glickman 1999)."""
-
-Z95 = 1.959963984540054
 
 
 class Spent(NamedTuple):

@@ -6,9 +6,11 @@ becomes markup, steers the direction of text, or hides.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -32,6 +34,11 @@ class View(NamedTuple):
 def render(template: str, values: Mapping[str, Any]) -> bytes:
     """A page from a template of this room."""
     return environment().get_template(template).render(values).encode("utf-8", "replace")
+
+
+def inline(text: str) -> str:
+    """How a page's Content-Security-Policy names the one style or script that may stand in it."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 @cache

@@ -6,9 +6,7 @@ SHA-256 in its Content-Security-Policy, so that nothing else can run.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from importlib import resources
 
 from markupsafe import Markup
@@ -18,7 +16,7 @@ from peerage.site.leaderboards import NAMES, WIDTH, charts, lines, priced
 from peerage.site.meetings import NONE
 from peerage.site.players import shade
 from peerage.site.reading import Site
-from peerage.site.rendering import render
+from peerage.site.rendering import inline, render
 from peerage.tables.leaderboard import Row
 
 COMPARED = 12
@@ -36,7 +34,7 @@ def report(site: Site) -> bytes:
         {
             "site": site,
             "policy": f"default-src 'none'; base-uri 'none'; "
-            f"style-src {_hash(style)}; script-src {_hash(script)}",
+            f"style-src {inline(style)}; script-src {inline(script)}",
             "style": Markup(style),
             "script": Markup(script),
             "verdict": list(verdict(site)),
@@ -105,7 +103,3 @@ def _names(rows: Sequence[Row]) -> str:
 
 def _asset(name: str) -> str:
     return resources.files("peerage.site").joinpath("assets", name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
