@@ -14,7 +14,6 @@ from peerage.cli.site import drawing
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.ledger.public import Opinion
 
 app = typer.Typer(
     help="Tournaments of the last arena: results, progress, audience.",
@@ -23,12 +22,6 @@ app = typer.Typer(
 )
 
 Number = Annotated[int | None, typer.Argument(help="The tournament's number; if not said, the last.")]
-
-_MOST_BYTES = 1_000_000
-
-
-class VotesRefused(Exception):
-    """A file of votes cannot be entered; the message says why and what to do."""
 
 
 class NothingToDraw(Exception):
@@ -254,42 +247,15 @@ def votes(
     """Enter points that people outside gave; peer scores stay as they are."""
     from peerage.ledger.public import enter
     from peerage.protocol import visible
+    from peerage.tables.tournament import opinion as read
 
     with _opened(folder) as arena:
-        found = [(file, _opinion(arena, file)) for file in files]
+        found = [(file, read(arena.ledger, file)) for file in files]
         with arena.ledger.runner():
             for file, opinion in found:
                 new = enter(arena.ledger, opinion, time.time_ns() // 1_000_000)
                 what = f"{len(opinion.scores)} scores" if new else "entered before, nothing done"
                 typer.echo(f"{visible(str(file))}: {what}")
-
-
-def _opinion(arena: Arena, file: Path) -> Opinion:
-    """A saved file, with the answers named as they are on record."""
-    import msgspec
-
-    from peerage.ledger.public import read_opinion
-    from peerage.tables.tournament import find, tokens
-
-    with file.open("rb") as stream:
-        body = stream.read(_MOST_BYTES + 1)
-    if len(body) > _MOST_BYTES:
-        raise VotesRefused(f"{file} has more than {_MOST_BYTES:,} bytes: no file that the page saves")
-    try:
-        saved = read_opinion(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise VotesRefused(f"{file} is no file that the page saved: {error}") from None
-    match = find(arena.ledger, saved.match)
-    if match.record != saved.record:
-        raise VotesRefused(f"{file} judges another record of match {saved.match} than this arena's")
-    known = tokens(match)
-    unknown = [one for one in saved.scores if one not in known]
-    if unknown:
-        raise VotesRefused(
-            f"{file} scores the answer {unknown[0]!r}, which match {saved.match} does not have"
-        )
-    scores = {known[one]: points for one, points in saved.scores.items()}
-    return msgspec.structs.replace(saved, scores=scores)
 
 
 def _opened(folder: Path) -> Arena:

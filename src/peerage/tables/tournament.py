@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,9 +19,12 @@ from peerage.games.last_arena import LAST_ARENA
 from peerage.judging.scores import Grade
 from peerage.judging.scores_standing import normalised_grades, of
 from peerage.ledger.codec import by_hex, read_fixture, read_record, read_reply
-from peerage.ledger.public import opinions
+from peerage.ledger.public import Opinion, opinions, read_opinion
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.match import Seat
+
+MOST_SAVED = 1_000_000
+"""Bytes of a file that the audience's page saves."""
 
 
 class Place(Struct, frozen=True):
@@ -198,6 +202,35 @@ def token(match: Played, answer: str) -> str:
 def tokens(match: Played) -> dict[str, str]:
     """The id of every answer that was scored by peers, by its token."""
     return {token(match, answer): answer for answer in match.detail.get("answers", {})}
+
+
+class VotesRefused(Exception):
+    """A file of votes cannot be entered; the message says why."""
+
+
+def opinion(ledger: Ledger, file: Path) -> Opinion:
+    """What somebody saved on the audience's page, with the answers named as they are on record.
+
+    Raises VotesRefused, LedgerError when there is no such tournament, and OSError.
+    """
+    with file.open("rb") as stream:
+        body = stream.read(MOST_SAVED + 1)
+    if len(body) > MOST_SAVED:
+        raise VotesRefused(f"{file} has more than {MOST_SAVED:,} bytes: no file that the page saves")
+    try:
+        saved = read_opinion(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise VotesRefused(f"{file} is no file that the page saved: {error}") from None
+    match = find(ledger, saved.match)
+    if match.record != saved.record:
+        raise VotesRefused(f"{file} judges another record of match {saved.match} than this arena's")
+    known = tokens(match)
+    unknown = [one for one in saved.scores if one not in known]
+    if unknown:
+        raise VotesRefused(
+            f"{file} scores the answer {unknown[0]!r}, which match {saved.match} does not have"
+        )
+    return msgspec.structs.replace(saved, scores={known[one]: points for one, points in saved.scores.items()})
 
 
 def tournament(ledger: Ledger, number: int | None = None) -> TournamentReport:
