@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from peerage.protocol import Message, Quote, fence, render, visible
@@ -27,3 +29,9 @@ def test_what_steers_terminals_or_readers_unseen_is_seen(hidden: str) -> None:
 def test_ordinary_text_stays_as_it_is() -> None:
     text = "naïve: π ≈ 3.14159, 日本語, عربى, 👍🏽\n\tand a tab"
     assert visible(text) == text
+
+
+def test_what_is_printable_is_visible_as_it_stands() -> None:
+    """No character that a text would be spared the search for is one that is replaced."""
+    printable = [char for char in map(chr, range(sys.maxunicode + 1)) if char.isprintable()]
+    assert all(visible(f"{char}\x1b")[:-1] == char for char in printable)

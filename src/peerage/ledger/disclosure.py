@@ -36,9 +36,13 @@ BLOCK = 100
 def redacted(row: Row, revealed: Collection[str] = ()) -> Row:
     """A row as others may see it; values whose salts are `revealed` stay opened."""
     if isinstance(row, Exchange):
+        request = committed(row.request, revealed)
         reply = None if row.reply is None else committed(row.reply, revealed)
-        return msgspec.structs.replace(row, request=committed(row.request, revealed), reply=reply)
-    return msgspec.structs.replace(row, body=committed(row.body, revealed))
+        if request is row.request and reply is row.reply:
+            return row
+        return msgspec.structs.replace(row, request=request, reply=reply)
+    body = committed(row.body, revealed)
+    return row if body is row.body else msgspec.structs.replace(row, body=body)
 
 
 class _Sealed(msgspec.Struct):

@@ -29,7 +29,7 @@ def paths(site: Site) -> Iterator[str]:
 
 
 def view(site: Site, path: str) -> View | bytes | None:
-    if path not in paths(site):
+    if path not in ("battles.html", "data.json") or not _numbers(site):
         return None
     if path == "data.json":
         return "".join(write_battles(battles(site.moment))).encode()

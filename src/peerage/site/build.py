@@ -8,7 +8,7 @@ its matches can have changed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, suppress
 from hashlib import sha256
@@ -27,7 +27,7 @@ from peerage.site import downloads
 from peerage.site.addresses import BUNDLE, number_in
 from peerage.site.charts import Drawn, library_version
 from peerage.site.pages import LIBRARY, menu, page, paths
-from peerage.site.reading import Course, Site
+from peerage.site.reading import STRETCH, Course, Site
 from peerage.tables.told import Told
 
 STATE = ".peerage-site"
@@ -40,8 +40,8 @@ DRAWN_BY = (
 )
 """What pages of transcripts, and charts, are made by."""
 
-CHUNK = 10
-"""Pages of transcripts that a process makes at a time."""
+TELLING = ("players/", "challenges.html", "judges.html")
+"""How the paths begin of pages that show what all matches tell."""
 
 
 class SiteError(Exception):
@@ -91,28 +91,29 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
         known = {(track, stop): course for track, stop, course in before.courses}
         site.remember(before.drawn, known, before.stretches)
     light = [path for path in wanted if not number_in(path, "matches", ".html")]
-    heavy = [
-        path for path in wanted if number_in(path, "matches", ".html") and not _stands(path, settled, out)
-    ]
+    spans = list(_spans(site, settled, out))
     library = library_version()
     todo = light
     if before.library == library and (out / "assets" / LIBRARY).exists():
         todo = [path for path in light if path != f"assets/{LIBRARY}"]
     if workers is None:
-        workers = (os.cpu_count() or 1) if len(heavy) * BUNDLE >= PARALLEL_FROM else 1
+        heavy = sum([len(pages) for _, pages in spans]) * BUNDLE
+        workers = (os.cpu_count() or 1) if heavy >= PARALLEL_FROM else 1
     out.mkdir(parents=True, exist_ok=True)
     # Whoever is interrupted here begins anew.
     (out / STATE).unlink(missing_ok=True)
     if workers > 1:
         with ProcessPoolExecutor(workers, get_context("spawn"), _open, (folder, site.number)) as pool:
-            read = [(first, pool.submit(_tell, first)) for first in site.unread()]
-            chunks = [heavy[at : at + CHUNK] for at in range(0, len(heavy), CHUNK)]
-            jobs = [pool.submit(_in_worker, out, chunk) for chunk in chunks]
-            site.stretches |= {first: job.result() for first, job in read}
-            written = _write(site, out, todo)
-            written += sum([job.result() for job in jobs])
+            jobs = [(first, pool.submit(_in_worker, out, first, pages)) for first, pages in spans]
+            # What the stretches tell is on few pages: the others are made meanwhile.
+            written = _write(site, out, [path for path in todo if not path.startswith(TELLING)])
+            for first, job in jobs:
+                told, more = job.result()
+                site.stretches[first] = msgspec.msgpack.decode(told, type=Told)
+                written += more
+        written += _write(site, out, [path for path in todo if path.startswith(TELLING)])
     else:
-        written = _write(site, out, [*heavy, *todo])
+        written = sum([_span(site, out, first, pages) for first, pages in spans]) + _write(site, out, todo)
     copies, version = downloads.paths(site), downloads.version(site)
     for path in copies:
         if before.downloads != version or not (out / path).exists():
@@ -155,10 +156,27 @@ def _chain(site: Site, number: int) -> str:
     return next((row.chain for row in site.moment.records(number, number)), GENESIS).hex()
 
 
-def _stands(path: str, settled: int, out: Path) -> bool:
-    """Whether a page of transcripts is in `out` as it must be: full, and linked to the next one."""
-    first = number_in(path, "matches", ".html") or 0
-    return first + BUNDLE <= settled and (out / path).exists()
+def _spans(site: Site, settled: int, out: Path) -> Iterator[tuple[int, list[str]]]:
+    """Stretches of matches, by their first, of which something is to be read, each with its pages of
+    transcripts that are to be made: those that are not in `out` as they must be, full and linked to the next
+    one."""
+    for first in range(1, site.number + 1, STRETCH):
+        pages = [
+            path
+            for at in range(first, min(first + STRETCH, site.number + 1), BUNDLE)
+            for path in [f"matches/{at}.html"]
+            if at + BUNDLE > settled or not (out / path).exists()
+        ]
+        if pages or first not in site.stretches:
+            yield first, pages
+
+
+def _span(site: Site, out: Path, first: int, pages: Sequence[str]) -> int:
+    """Read a stretch of matches and write these pages of it."""
+    # The chain before its first match is on record with the match before.
+    site.moment.hold(max(first - 1, 1), first + STRETCH - 1)
+    site.stretch(first)
+    return _write(site, out, pages)
 
 
 def _write(site: Site, out: Path, wanted: Iterable[str]) -> int:
@@ -200,12 +218,10 @@ def _open(folder: Path, number: int) -> None:
     _worker.append(Site.open(folder).at(number))
 
 
-def _in_worker(out: Path, wanted: Sequence[str]) -> int:
-    return _write(_worker[0], out, wanted)
-
-
-def _tell(first: int) -> Told:
-    return _worker[0].stretch(first)
+def _in_worker(out: Path, first: int, pages: Sequence[str]) -> tuple[bytes, int]:
+    site = _worker[0]
+    written = _span(site, out, first, pages)
+    return msgspec.msgpack.encode(site.stretches.pop(first)), written
 
 
 def build_folder(folder: Path, out: Path) -> Built:

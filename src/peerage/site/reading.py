@@ -187,10 +187,6 @@ class Site:
             self.stretches[first] = told(self.moment, self.reader.texts, first, last)
         return self.stretches[first]
 
-    def unread(self) -> list[int]:
-        """The first matches of the stretches that are still to be read."""
-        return [first for first in range(1, self.number + 1, STRETCH) if first not in self.stretches]
-
     def whole(self) -> dict[int, Told]:
         """The stretches read that no further match adds to, by their first match."""
         return {first: one for first, one in self.stretches.items() if first + STRETCH - 1 <= self.number}

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from html import escape
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from peerage.protocol import visible
 from peerage.site.rendering import money, seconds, whole
@@ -31,7 +32,7 @@ _STANCES = {"approve": "chip yes", "object": "chip no"}
 
 def shown(text: str) -> str:
     """Text that no browser takes for anything else."""
-    return str(escape(visible(text)))
+    return escape(visible(text))
 
 
 _name = lru_cache(maxsize=4096)(shown)
