@@ -15,6 +15,7 @@ import pytest
 from tests.engine.arenas import ledger_of, paced, play, play_stopping_at, write_arena
 
 from peerage.ledger import Ledger
+from peerage.ledger.amendments import amend
 from peerage.ledger.votes import Vote, Votes
 from peerage.site import events
 from peerage.site.events import Feed, event, playing, settled
@@ -153,6 +154,17 @@ async def test_votes_are_told(folder: Path, ledger: Ledger) -> None:
     votes.cast(Vote(1, "00", ("A", "B"), "A", "v"), at_ms=1)
     await feed.look()
     assert told(await anext(stream)) == [("votes", {"votes": 1})]
+    await stream.aclose()  # type: ignore[attr-defined]
+
+
+async def test_amendments_are_told(folder: Path, ledger: Ledger) -> None:
+    feed = Feed(ledger, Votes(ledger.address, folder))
+    await feed.look()
+    stream, _ = await following(feed)
+    with ledger.runner():
+        amend(ledger, "challenges", [{"action": "note"}], 1)
+    await feed.look()
+    assert told(await anext(stream)) == [("amended", ["challenges"])]
     await stream.aclose()  # type: ignore[attr-defined]
 
 

@@ -7,6 +7,7 @@ hundred writes, and one that reads slowly misses what has left the ring and hold
     event: settled    {"newest": 412, "matches": [...]}     finished matches; id is the newest number
     event: playing    [...]                                 all matches in flight, whenever they change
     event: votes      {"votes": 17}                         the audience has voted
+    event: amended    ["challenges"]                        a withdrawal, an import: streams that went on
 
 The shapes are those of `api_rows`.
 """
@@ -148,6 +149,9 @@ class Feed:
         if flight != self._playing:
             self._playing = flight
             events.append(event("playing", flight))
+        changed = [name for name, head in now.amended.items() if before.amended.get(name) != head]
+        if changed:
+            events.append(event("amended", sorted(changed)))
         if now.votes != before.votes:
             events.append(event("votes", {"votes": now.votes}))
         self._tell(events)

@@ -108,7 +108,8 @@
       if (board) showPlaying(matches);
       if (follows) later();
     });
-    stream.addEventListener("votes", () => { if (renewed.length && !follows) later(); });
+    for (const name of ["votes", "amended"])
+      stream.addEventListener(name, () => { if (renewed.length && !follows) later(); });
   };
   // Browsers allow few connections to one server: a page that nobody sees gives its own back.
   document.addEventListener("visibilitychange", () => {
