@@ -194,18 +194,10 @@ def redact(
     What is sealed stands there as its commitment, so `verify` gives the same head; retired challenges are
     disclosed.
     """
-    from peerage.ledger import LedgerError, open_ledger
-    from peerage.ledger.disclosure import copy_redacted
+    from peerage.ledger.disclosure import write_redacted
 
-    if file.exists():
-        raise LedgerError(f"{file} is there already; name a new file")
     with _opened(folder) as arena:
-        copy = open_ledger(f"sqlite:///{file.name}", file.parent, create=True)
-        try:
-            with copy.runner():
-                copy_redacted(arena.ledger, copy)
-        finally:
-            copy.close()
+        write_redacted(arena.ledger, file)
     typer.echo(f"wrote {file}")
 
 

@@ -7,13 +7,16 @@ every attempt at it. The digests stay the same, so `verify` works on a redacted 
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import closing
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from peerage.challenges.pool import STREAM, Action
+from peerage.ledger import open_ledger
 from peerage.ledger.amendments import SECRET
 from peerage.ledger.codec import by_hex, read_fixture, reply_salt, request_salt
 from peerage.ledger.store import (
@@ -23,6 +26,7 @@ from peerage.ledger.store import (
     FixtureRow,
     IntentRow,
     Ledger,
+    LedgerError,
     RecordRow,
     ReplyRow,
 )
@@ -125,7 +129,7 @@ def disclosed(ledger: Ledger) -> frozenset[str]:
     return frozenset(salts - {""})
 
 
-def copy_redacted(ledger: Ledger, to: Ledger) -> None:
+def _copy(ledger: Ledger, to: Ledger) -> None:
     """Write all that others may see of a ledger into an empty one: everything but the arena's secret, what is
     sealed as commitments. The caller holds the runner's lock of `to`."""
     revealed = disclosed(ledger)
@@ -156,3 +160,11 @@ def copy_redacted(ledger: Ledger, to: Ledger) -> None:
     newest = ledger.snapshot()
     if newest is not None:
         to.write(Batch(snapshots=[newest]))
+
+
+def write_redacted(ledger: Ledger, file: Path) -> None:
+    """Write all that others may see of a ledger into a new SQLite file. Raises LedgerError."""
+    if file.exists():
+        raise LedgerError(f"{file} is there already; name a new file")
+    with closing(open_ledger(f"sqlite:///{file.name}", file.parent, create=True)) as to, to.runner():
+        _copy(ledger, to)

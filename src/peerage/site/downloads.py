@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from peerage import __version__
-from peerage.ledger import Ledger, open_ledger
-from peerage.ledger.disclosure import copy_redacted
+from peerage.ledger import Ledger
+from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import COLUMNS, contestants, export
 from peerage.site.reading import Site
 
@@ -101,7 +101,7 @@ def write(site: Site, path: str, to: Path) -> None:
     file = part / to.name
     try:
         if path == SQLITE:
-            _copy(site.moment, file)
+            write_redacted(site.moment, file)
         elif path == PARQUET:
             _parquet(site.moment, file)
         else:
@@ -110,11 +110,6 @@ def write(site: Site, path: str, to: Path) -> None:
         file.replace(to)
     finally:
         shutil.rmtree(part, ignore_errors=True)
-
-
-def _copy(ledger: Ledger, file: Path) -> None:
-    with closing(open_ledger(f"sqlite:///{file.name}", file.parent, create=True)) as to, to.runner():
-        copy_redacted(ledger, to)
 
 
 def _parquet(ledger: Ledger, file: Path) -> None:
