@@ -88,7 +88,7 @@ class Player(Struct, frozen=True):
 
 
 class Opponent(Struct, frozen=True):
-    """A player's record against one opponent."""
+    """A player's record against one opponent; in a match of many, whose score was better counts."""
 
     opponent: str
     matches: int
