@@ -253,8 +253,8 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         Outcome,
     ),
     "`challenges list`: a list in the order of acceptance": (
-        "`challenges show --format json` is one of them with its `history`, a list of attempts with `llm_id`, "
-        "`challenge_id`, `submitted_answer` (null while sealed), `result`, `own_challenge`, `points`, "
+        "`challenges show --format json` is one of them with its `history`, a list of attempts with "
+        "`llm_id`, `challenge_id`, `submitted_answer` (null while sealed), `result`, `own_challenge`, `points`, "
         "`match`.",
         ChallengeRow,
         Tried,
