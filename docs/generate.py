@@ -254,8 +254,8 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     ),
     "`challenges list`: a list in the order of acceptance": (
         "`challenges show --format json` is one of them with its `history`, a list of attempts with "
-        "`llm_id`, `challenge_id`, `submitted_answer` (null while sealed), `result`, `own_challenge`, `points`, "
-        "`match`.",
+        "`llm_id`, `challenge_id`, `submitted_answer` (null while sealed), `result`, `own_challenge`, "
+        "`points`, `match`.",
         ChallengeRow,
         Tried,
     ),
