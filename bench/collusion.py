@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from peerage.judging.collusion import favours
-from peerage.judging.preference import Mark
+from peerage.judging.marks import Mark, Marks, tabled
 from peerage.judging.residuals import Model, of_ratings, of_votes
 
 PLANTED = {("p0", "p1"), ("p1", "p0")}
@@ -32,7 +32,7 @@ class Rates(NamedTuple):
 
 def scores(
     rng: np.random.Generator, players: int, questions: int, bribe: float, clipped: bool = True
-) -> list[Mark]:
+) -> Marks:
     """A tournament: everybody answers every question and scores everybody else's answers in whole points
     from 0 to 10; a colluder adds `bribe` points."""
     skill, generosity = rng.normal(0, 1.2, players), rng.normal(0, 1, players)
@@ -49,10 +49,10 @@ def scores(
                 given += bribe * ((f"p{judge}", f"p{author}") in PLANTED)
                 whole = float(min(10, max(0, round(given)))) if clipped else given
                 marks.append(Mark(f"p{judge}", f"p{author}", str(question), whole))
-    return marks
+    return tabled(marks)
 
 
-def votes(rng: np.random.Generator, players: int, matches: int, bribe: float) -> list[Mark]:
+def votes(rng: np.random.Generator, players: int, matches: int, bribe: float) -> Marks:
     """Duels before panels of five, in both orders; a colluder votes for the other with chance `bribe`."""
     skill, discernment = rng.normal(0, 1, players), rng.uniform(0.5, 2, players)
     marks: list[Mark] = []
@@ -69,11 +69,11 @@ def votes(rng: np.random.Generator, players: int, matches: int, bribe: float) ->
             points = sum(said) / 2
             marks.append(Mark(f"p{judge}", f"p{a}", str(match), points))
             marks.append(Mark(f"p{judge}", f"p{b}", str(match), 1 - points))
-    return marks
+    return tabled(marks)
 
 
 def measured(
-    pool: Callable[[np.random.Generator], list[Mark]], model: Model, pools: int, planted: bool, seed: int = 1
+    pool: Callable[[np.random.Generator], Marks], model: Model, pools: int, planted: bool, seed: int = 1
 ) -> Rates:
     """Both error rates over `pools` simulated pools."""
     false_shares, found = [], 0
@@ -93,7 +93,7 @@ class Case(NamedTuple):
 
     about: str
     bribe: str
-    pool: Callable[[np.random.Generator], list[Mark]]
+    pool: Callable[[np.random.Generator], Marks]
     model: Model
     planted: bool
 

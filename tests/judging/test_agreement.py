@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.judging.agreement import alpha, effective_votes, fleiss_kappa
+from peerage.judging.agreement import Votes, alpha, effective_votes, fleiss_kappa, spelt
 from peerage.judging.estimates import jackknife, ratio
 
 # Krippendorff 2011, example C: four observers, twelve units, values missing.
@@ -33,8 +34,17 @@ SUBJECTS = [
 ]
 
 
-def spelt(counts: Sequence[int]) -> list[str]:
+def said(counts: Sequence[int]) -> list[str]:
     return [choice for choice, times in zip("abcde", counts, strict=True) for _ in range(times)]
+
+
+def rated(units: Sequence[Sequence[float]]) -> Votes:
+    unit = [at for at, ratings in enumerate(units) for _ in ratings]
+    return Votes(np.array(unit, np.int64), np.array([x for ratings in units for x in ratings], np.float64))
+
+
+def worth(weights: Sequence[float], correlation: float) -> float:
+    return float(effective_votes(np.zeros(len(weights), np.int64), np.array(weights), correlation)[0])
 
 
 def value(found: object) -> float:
@@ -43,9 +53,10 @@ def value(found: object) -> float:
 
 
 def test_alpha_as_published() -> None:
-    assert value(alpha(UNITS)) == pytest.approx(0.743, abs=0.0005)
-    assert value(alpha(UNITS, "interval")) == pytest.approx(0.849, abs=0.0005)
-    found = alpha(UNITS)
+    votes = spelt([[str(rating) for rating in unit] for unit in UNITS])
+    assert value(alpha(votes)) == pytest.approx(0.743, abs=0.0005)
+    assert value(alpha(rated(UNITS), "interval")) == pytest.approx(0.849, abs=0.0005)
+    found = alpha(votes)
     assert found is not None
     assert found.units == 11, "the twelfth unit has one value"
     assert found.lower is not None
@@ -54,41 +65,47 @@ def test_alpha_as_published() -> None:
 
 def test_alpha_by_hand() -> None:
     """AA, AB: n = 4, three A. D_o: 2 of 4 ordered pairs differ within; n² - Σn_c² = 16 - 10 = 6."""
-    assert value(alpha([["A", "A"], ["A", "B"]])) == pytest.approx(1 - 3 * 2 / 6)
+    assert value(alpha(spelt([["A", "A"], ["A", "B"]]))) == pytest.approx(1 - 3 * 2 / 6)
     # 1, 3 and 5, 5: within (1-3)² twice; over all pairs of 1 3 5 5: Σ = 2·(4 + 16 + 16 + 4 + 4 + 0) = 88
-    assert value(alpha([[1.0, 3.0], [5.0, 5.0]], "interval")) == pytest.approx(1 - 3 * 8 / 88)
+    assert value(alpha(rated([[1.0, 3.0], [5.0, 5.0]]), "interval")) == pytest.approx(1 - 3 * 8 / 88)
 
 
 def test_kappa_as_published() -> None:
-    assert value(fleiss_kappa([spelt(counts) for counts in SUBJECTS])) == pytest.approx(0.210, abs=0.0005)
+    assert value(fleiss_kappa(spelt([said(counts) for counts in SUBJECTS]))) == pytest.approx(
+        0.210, abs=0.0005
+    )
 
 
 def test_kappa_by_hand() -> None:
     """AA, AB, BB: P = (1 + 0 + 1)/3, P_e = ½; so κ = (2/3 - 1/2) / (1/2)."""
-    assert value(fleiss_kappa([["A", "A"], ["A", "B"], ["B", "B"]])) == pytest.approx(1 / 3)
+    assert value(fleiss_kappa(spelt([["A", "A"], ["A", "B"], ["B", "B"]]))) == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("units", [[], [["A"]], [["A", "A"], ["A", "A"]]])
 def test_where_nothing_could_differ_nothing_is_claimed(units: list[list[str]]) -> None:
-    assert alpha(units) is None
-    assert fleiss_kappa(units) is None
-    assert alpha([[float(len(vote)) for vote in unit] for unit in units], "interval") is None
+    assert alpha(spelt(units)) is None
+    assert fleiss_kappa(spelt(units)) is None
+    assert alpha(rated([[1.0] * len(unit) for unit in units]), "interval") is None
 
 
 def test_perfect_agreement_has_no_bounds_that_could_be_believed() -> None:
-    found = alpha([["A", "A"], ["B", "B"]])
+    found = alpha(spelt([["A", "A"], ["B", "B"]]))
     assert found is not None
     assert (found.value, found.lower, found.upper) == (1, None, None)
 
 
 def test_effective_votes() -> None:
-    assert effective_votes([1] * 5, 0) == pytest.approx(5)
-    assert effective_votes([1] * 5, 1) == pytest.approx(1)
-    assert effective_votes([0.2] * 5, 0.5) == pytest.approx(5 / 3), "n / (1 + (n - 1) ρ)"
-    assert effective_votes([1, 0, 0], 0) == pytest.approx(1)
-    assert effective_votes([2, 1, 1], -0.3) == pytest.approx(16 / 6), "Kish: (Σw)² / Σw²"
+    assert worth([1] * 5, 0) == pytest.approx(5)
+    assert worth([1] * 5, 1) == pytest.approx(1)
+    assert worth([0.2] * 5, 0.5) == pytest.approx(5 / 3), "n / (1 + (n - 1) ρ)"
+    assert worth([1, 0, 0], 0) == pytest.approx(1)
+    assert worth([2, 1, 1], -0.3) == pytest.approx(16 / 6), "Kish: (Σw)² / Σw²"
+    both = effective_votes(np.array([1, 0, 1, 1, 0]), np.array([2.0, 1.0, 1.0, 1.0, 1.0]), 0)
+    assert both == pytest.approx([2, 16 / 6]), "unit by unit"
     with pytest.raises(ValueError, match="not all 0"):
-        effective_votes([0, 0], 0)
+        worth([0, 0], 0)
+    with pytest.raises(ValueError, match="below 0"):
+        worth([2, -1], 0)
 
 
 def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
@@ -113,7 +130,7 @@ def test_neither_the_order_nor_the_names_of_votes_matter(units: list[list[str]],
     shuffled = [rng.sample(unit, len(unit)) for unit in rng.sample(units, len(units))]  # type: ignore[attr-defined]
     renamed = [[{"A": "z", "B": "y", "C": "x"}[vote] for vote in unit] for unit in shuffled]
     for measure in (alpha, fleiss_kappa):
-        found, again = measure(units), measure(renamed)
+        found, again = measure(spelt(units)), measure(spelt(renamed))
         assert (found is None) == (again is None)
         if found is not None and again is not None:
             assert again.value == pytest.approx(found.value)
@@ -134,7 +151,7 @@ def test_alpha_is_the_mean_over_pairs_it_is_defined_by(units: list[list[str]]) -
     overall = sum(
         (a != b) / (len(votes) - 1) for i, a in enumerate(votes) for j, b in enumerate(votes) if i != j
     )
-    found = alpha(units)
+    found = alpha(spelt(units))
     assert (found is None) == (overall == 0)
     if found is not None:
         assert found.value == pytest.approx(1 - within / overall)
@@ -142,8 +159,8 @@ def test_alpha_is_the_mean_over_pairs_it_is_defined_by(units: list[list[str]]) -
 
 @given(st.lists(st.lists(st.integers(0, 10), min_size=2, max_size=4), min_size=2, max_size=8))
 def test_interval_alpha_ignores_scale_and_origin(units: list[list[int]]) -> None:
-    found = alpha([[float(x) for x in unit] for unit in units], "interval")
-    moved = alpha([[3.0 * x - 7 for x in unit] for unit in units], "interval")
+    found = alpha(rated(units), "interval")
+    moved = alpha(rated([[3.0 * x - 7 for x in unit] for unit in units]), "interval")
     assert (found is None) == (moved is None)
     if found is not None and moved is not None:
         assert moved.value == pytest.approx(found.value)
@@ -151,4 +168,4 @@ def test_interval_alpha_ignores_scale_and_origin(units: list[list[int]]) -> None
 
 @given(st.lists(st.floats(0.01, 10), min_size=1, max_size=9), st.floats(0, 1))
 def test_votes_are_worth_between_one_and_their_number(weights: list[float], correlation: float) -> None:
-    assert 1 - 1e-9 <= effective_votes(weights, correlation) <= len(weights) + 1e-9
+    assert 1 - 1e-9 <= worth(weights, correlation) <= len(weights) + 1e-9

@@ -1,20 +1,15 @@
+import math
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from peerage.judging.ballots import PanelRecord, listed, marks_of
+from peerage.judging.marks import Mark, tabled
 from peerage.judging.panel import Ballot
-from peerage.judging.preference import (
-    Mark,
-    deviations,
-    kin_preferences,
-    length_bias,
-    length_leans,
-    marks_of,
-    positions,
-)
-from peerage.judging.statistics import PanelRecord, judge_statistics
+from peerage.judging.preference import deviations, kin_preferences, length_bias, length_leans, positions
+from peerage.judging.statistics import judge_statistics
 
 PLAYERS = {"judge/1": "kit", "judge/2": "lou", "judge/3": "max", "A": "ann", "B": "bob"}
 FAMILIES = {"kit": "k", "ann": "k", "lou": "l", "max": "m", "bob": "b"}
@@ -51,9 +46,10 @@ def test_marks_are_the_points_of_valid_votes() -> None:
 
 def test_a_mark_is_measured_against_the_others_for_the_same_answer() -> None:
     marks = [Mark("x", "a", "1", 9), Mark("y", "a", "1", 4), Mark("z", "a", "1", 2), Mark("x", "b", "1", 9)]
-    assert [(d.mark.judge, d.excess) for d in deviations(marks)] == [("x", 6), ("y", -1.5), ("z", -4.5)]
-    kin = deviations(marks, lambda judge, author: judge == "x")
-    assert [(d.mark.judge, d.excess) for d in kin] == [("x", 6), ("y", 2), ("z", -2)], "x is no measure for y"
+    table = tabled(marks)
+    assert deviations(table) == pytest.approx([6, math.nan, -1.5, -4.5], nan_ok=True), "alone for b"
+    kin = deviations(table, table.kin(lambda judge, author: judge == "x"))
+    assert kin == pytest.approx([6, math.nan, 2, -2], nan_ok=True), "x is no measure for y"
 
 
 def test_kin_preference_by_hand() -> None:
@@ -62,18 +58,18 @@ def test_kin_preference_by_hand() -> None:
         *(Mark(judge, "ann", "1", value) for judge, value in (("kit", 8), ("lou", 5), ("max", 7))),
         *(Mark(judge, "bob", "1", value) for judge, value in (("kit", 4), ("lou", 4), ("max", 6))),
     ]
-    found = kin_preferences(marks, family)
+    found = kin_preferences(tabled(marks), family)
     assert list(found) == ["kit"], "lou and max have no kin here"
     assert found["kit"].value == pytest.approx(2 - 0.5)
-    assert kin_preferences(marks, lambda judge, author: judge == author) == {}
+    assert kin_preferences(tabled(marks), lambda judge, author: judge == author) == {}
 
 
 def test_without_other_kin_on_the_panel_it_is_the_kin_lean_of_the_statistics() -> None:
     rng = Random(5)
     panels = [panel(*[ballot(f"judge/{at}", *[rng.choice("AB")] * 2) for at in (1, 2, 3)]) for _ in range(40)]
     marks = [mark for at, one in enumerate(panels) for mark in marks_of(one, str(at), {})]
-    found = kin_preferences(marks, family)["kit"]
-    assert found.value == pytest.approx(judge_statistics(panels, FAMILIES)["kit"].kin_lean)
+    found = kin_preferences(tabled(marks), family)["kit"]
+    assert found.value == pytest.approx(judge_statistics(listed(panels), FAMILIES)["kit"].kin_lean)
     assert found.lower is not None
     assert found.upper is not None
     assert found.lower < found.value < found.upper
@@ -86,24 +82,28 @@ def test_length_by_hand() -> None:
         *(Mark("x", author, "1", value, chars) for author, value, chars in (("a", 2, 100), ("b", 8, 400))),
         *(Mark("y", author, "1", value, chars) for author, value, chars in (("a", 5, 100), ("b", 7, 400))),
     ]
-    overall = length_bias(marks)
+    overall = length_bias(tabled(marks))
     assert overall is not None
     assert overall.value == pytest.approx(2), "4 more on average, over two doublings"
-    leans = length_leans(marks)
+    leans = length_leans(tabled(marks))
     assert leans["x"].value == pytest.approx(2), "x: 4 more than y, over two doublings"
     assert leans["y"].value == pytest.approx(-2)
-    assert length_bias([mark._replace(chars=None) for mark in marks]) is None
-    assert length_bias([mark._replace(chars=50) for mark in marks]) is None
+    assert length_bias(tabled(mark._replace(chars=None) for mark in marks)) is None
+    assert length_bias(tabled(mark._replace(chars=50) for mark in marks)) is None
     near = [mark._replace(chars={100: 100, 400: 109}[mark.chars or 0]) for mark in marks]
-    assert length_bias(near) is None, "less than a tenth longer"
+    assert length_bias(tabled(near)) is None, "less than a tenth longer"
 
 
 def test_positions_by_hand() -> None:
     found = positions(
-        [
-            panel(ballot("judge/1", "A", "B"), ballot("judge/2", "A", "A")),
-            panel(ballot("judge/1", "B", "B"), ballot("judge/2", "tie", "A"), ballot("judge/3", "void", "A")),
-        ]
+        listed(
+            [
+                panel(ballot("judge/1", "A", "B"), ballot("judge/2", "A", "A")),
+                panel(
+                    ballot("judge/1", "B", "B"), ballot("judge/2", "tie", "A"), ballot("judge/3", "void", "A")
+                ),
+            ]
+        )
     )
     kit, lou, none = found["kit"], found["lou"], found["max"]
     assert kit.flips is not None
@@ -132,4 +132,4 @@ def test_strictness_is_no_favour(seed: int) -> None:
         lambda m: kin_preferences(m, family)["kit"].value,
         lambda m: length_leans(m)["kit"].value,
     ):
-        assert measure(strict) == pytest.approx(measure(marks))  # type: ignore[no-untyped-call]
+        assert measure(tabled(strict)) == pytest.approx(measure(tabled(marks)))  # type: ignore[no-untyped-call]

@@ -2,8 +2,9 @@ import pytest
 from tests.offline import fixture, house, play
 
 from peerage.games.duel import DUEL
+from peerage.judging.ballots import PanelRecord, listed, panel_record
 from peerage.judging.panel import Ballot
-from peerage.judging.statistics import PanelRecord, judge_statistics, panel_record
+from peerage.judging.statistics import judge_statistics
 from peerage.match import Outcome
 from peerage.settings import PlayerSettings
 
@@ -23,7 +24,12 @@ def test_agreement_flips_and_abstentions() -> None:
     flip = Ballot("judge/2", "tie", {"A-B": "A", "B-A": "B"}, True)
     gone = Ballot("judge/3", "abstain", {"A-B": "void", "B-A": "A"}, False)
     found = judge_statistics(
-        [record(steady("judge/1", "A"), flip, gone), record(steady("judge/1", "B"), steady("judge/2", "B"))],
+        listed(
+            [
+                record(steady("judge/1", "A"), flip, gone),
+                record(steady("judge/1", "B"), steady("judge/2", "B")),
+            ]
+        ),
         FAMILIES,
     )
     assert list(found) == ["kit", "lou", "max"]
@@ -36,7 +42,7 @@ def test_agreement_flips_and_abstentions() -> None:
 
 def test_kin_lean_is_measured_against_the_rest_of_the_panel() -> None:
     found = judge_statistics(
-        [record(steady("judge/1", "A"), steady("judge/2", "B"), steady("judge/3", "tie"))], FAMILIES
+        listed([record(steady("judge/1", "A"), steady("judge/2", "B"), steady("judge/3", "tie"))]), FAMILIES
     )
     assert found["kit"].kin_lean == pytest.approx(1 - 0.25)
     assert found["kit"].kin_votes == 1
@@ -63,7 +69,7 @@ def test_planted_faults_are_seen_in_play() -> None:
         found = panel_record(made, play(DUEL, made, house(settings, f"s{number}")).outcome)
         assert found is not None
         panels.append(found)
-    found_all = judge_statistics(panels, {name: player.family for name, player in settings.items()})
+    found_all = judge_statistics(listed(panels), {name: player.family for name, player in settings.items()})
     lean, flips = found_all["kit"].kin_lean, {name: found_all[name].flip_share or 0 for name in found_all}
     assert lean is not None
     assert lean > 0.2

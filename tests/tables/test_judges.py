@@ -10,7 +10,8 @@ from tests.engine.arenas import play, write_arena
 from tests.tables.conftest import MATCHES
 
 from peerage.arena import Arena, open_arena
-from peerage.judging.preference import LONGER, Mark
+from peerage.judging.marks import Mark
+from peerage.judging.preference import LONGER
 from peerage.match import Fixture, Outcome, Seat
 from peerage.tables.judges import JudgesReport, judges
 from peerage.tables.told import scores

@@ -9,6 +9,8 @@ import pytest
 from tests.tables.conftest import MATCHES
 
 from peerage.arena import Arena, open_arena
+from peerage.judging.ballots import ballots_in
+from peerage.judging.marks import marks_in
 from peerage.ledger.codec import by_hex
 from peerage.tables.told import Told, together, told
 
@@ -29,8 +31,8 @@ def test_stretches_together_tell_what_the_whole_does(arena: Arena, whole: Told, 
     kept = msgspec.msgpack.decode(msgspec.msgpack.encode(parts), type=list[Told])
     assert together(kept) == whole
     assert whole.matches == MATCHES
-    assert whole.panels
-    assert whole.marks
+    assert len(ballots_in(whole.ballots, whole.seated)) > MATCHES
+    assert len(marks_in(whole.marks)) > MATCHES
 
 
 def test_putting_together_changes_no_part(arena: Arena) -> None:

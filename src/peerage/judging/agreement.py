@@ -1,9 +1,9 @@
 """How far judges of the same thing agree, beyond chance, and how many of them their votes are worth.
 
-    units = [["A", "A", "tie"], ["B", "B", "B"], ["A", "B"]]      # one list a match: the valid votes on it
-    alpha(units)                                                # Krippendorff's α, nominal
-    fleiss_kappa(units)                                         # Fleiss' κ
-    alpha([[7.0, 8.0], [2.0, 4.0]], "interval")                 # ratings from 0 to 10
+    votes = spelt([["A", "A", "tie"], ["B", "B", "B"], ["A", "B"]])  # a list a match: the valid votes on it
+    alpha(votes)                                                     # Krippendorff's α, nominal
+    fleiss_kappa(votes)                                              # Fleiss' κ
+    alpha(Votes(np.array([0, 0, 1, 1]), np.array([7.0, 8.0, 2.0, 4.0])), "interval")
 
 1 is perfect agreement and 0 what chance alone would bring; below 0 judges disagree more than that. Panels may
 be of unequal size; a unit with fewer than two votes says nothing about agreement and is left out.
@@ -11,36 +11,58 @@ be of unequal size; a unit with fewer than two votes says nothing about agreemen
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from peerage.judging.estimates import Estimate, jackknife
-from peerage.ratings.kernels import Floats
+from peerage.ratings.kernels import Floats, Ints
 
 Metric: TypeAlias = Literal["nominal", "interval"]
 
 
-def alpha(units: Iterable[Sequence[str | float]], metric: Metric = "nominal") -> Estimate | None:
+class Votes(NamedTuple):
+    """Votes as columns: what each is on (`unit`, a number from 0), and the number of the choice, from 0, or
+    the rating (`value`)."""
+
+    unit: Ints
+    value: Ints | Floats
+
+    def paired(self) -> Votes:
+        """Those on units with two votes or more, which are numbered anew without gaps."""
+        size = np.bincount(self.unit)
+        number = np.cumsum(size > 1) - 1
+        kept = size[self.unit] > 1
+        return Votes(number[self.unit[kept]], self.value[kept])
+
+
+def spelt(units: Iterable[Sequence[str]]) -> Votes:
+    """Votes on units, one list each, as columns."""
+    listed = [(at, vote) for at, unit in enumerate(units) for vote in unit]
+    choices = {choice: at for at, choice in enumerate(sorted({vote for _, vote in listed}))}
+    coded = [(at, choices[vote]) for at, vote in listed]
+    return Votes(*np.array(coded, np.int64).reshape(-1, 2).T)
+
+
+def alpha(votes: Votes, metric: Metric = "nominal") -> Estimate | None:
     """Krippendorff's α = 1 - D_o / D_e; None without two votes that differ, where it is not defined.
 
     D_o is the mean difference between two votes on the same unit, D_e that between any two votes; two votes
-    differ by 0 or 1 (`nominal`) or by (x - y)² (`interval`, for numbers). With m_u votes on unit u, n_uc of
+    differ by 0 or 1 (`nominal`) or by (x - y)² (`interval`, for ratings). With m_u votes on unit u, n_uc of
     them c, n_c of all n votes, the nominal form is 1 - (n - 1) Σ_u (m_u² - Σ_c n_uc²)/(m_u - 1) / (n² - Σ_c
     n_c²). Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability", 2011.
     """
-    paired = [unit for unit in units if len(unit) > 1]
+    unit, value = votes.paired()
+    size = np.bincount(unit)
     if metric == "nominal":
-        counts = _counts(paired)
-        size = counts.sum(axis=1)
+        counts = _counts(Votes(unit, value))
         differ = (size**2 - (counts**2).sum(axis=1)) / (size - 1)
         return jackknife(np.column_stack([size, differ, counts]), _nominal, highest=1.0)
-    columns = [
-        (len(unit), *_moments([float(value) for value in unit])) for unit in paired
-    ]  # size, difference, Σx, Σx²
-    return jackknife(np.array(columns, np.float64).reshape(-1, 4), _interval, highest=1.0)
+    linear, square = np.bincount(unit, value), np.bincount(unit, value**2)
+    # Σ over ordered pairs of (x - y)² / (m - 1)
+    differ = 2 * size * np.bincount(unit, (value - (linear / size)[unit]) ** 2) / (size - 1)
+    return jackknife(np.column_stack([size, differ, linear, square]), _interval, highest=1.0)
 
 
 def _nominal(total: Floats) -> Floats:
@@ -55,14 +77,7 @@ def _interval(total: Floats) -> Floats:
     return np.asarray(1 - (size - 1) * differ / np.where(chance > 1e-12 * size * square, chance, np.nan))
 
 
-def _moments(values: Sequence[float]) -> tuple[float, float, float]:
-    """Σ over ordered pairs of (x - y)² / (m - 1); Σx; Σx²."""
-    linear, square = math.fsum(values), math.fsum(value * value for value in values)
-    m, mean = len(values), linear / len(values)
-    return 2 * m * math.fsum((value - mean) ** 2 for value in values) / (m - 1), linear, square
-
-
-def fleiss_kappa(units: Iterable[Sequence[str]]) -> Estimate | None:
+def fleiss_kappa(votes: Votes) -> Estimate | None:
     """Fleiss' κ = (P - P_e) / (1 - P_e); None when every vote is the same, where it is not defined.
 
     P is the mean over units of the share of pairs of votes that agree, P_e = Σ_c p_c², with p_c the mean over
@@ -70,7 +85,7 @@ def fleiss_kappa(units: Iterable[Sequence[str]]) -> Estimate | None:
     Agreement Among Many Raters", Psychological Bulletin 1971; for others its extension by Gwet, "Handbook of
     Inter-Rater Reliability", 2014.
     """
-    counts = _counts([unit for unit in units if len(unit) > 1])
+    counts = _counts(votes.paired())
     size = counts.sum(axis=1)
     agree = ((counts**2).sum(axis=1) - size) / (size * (size - 1))
     shares = counts / size[:, None]
@@ -83,27 +98,25 @@ def fleiss_kappa(units: Iterable[Sequence[str]]) -> Estimate | None:
     return jackknife(np.column_stack([np.ones(len(counts)), agree, shares]), kappa, highest=1.0)
 
 
-def _counts(units: Sequence[Sequence[str | float]]) -> Floats:
+def _counts(votes: Votes) -> Floats:
     """Votes on each unit, by choice."""
-    choices = {choice: place for place, choice in enumerate(sorted({str(v) for unit in units for v in unit}))}
-    counts = np.zeros((len(units), len(choices)))
-    for at, unit in enumerate(units):
-        for vote in unit:
-            counts[at, choices[str(vote)]] += 1
-    return counts
+    units, choices = (int(column.max(initial=-1)) + 1 for column in votes)
+    counts = np.bincount(votes.unit * choices + votes.value, minlength=units * choices)
+    return counts.reshape(units, choices).astype(np.float64)
 
 
-def effective_votes(weights: Sequence[float], correlation: float) -> float:
-    """How many independent votes of equal weight say as much as these, from 1 to their number.
+def effective_votes(unit: Ints, weight: Floats, correlation: float) -> Floats:
+    """How many independent votes of equal weight say as much as those on each unit, from 1 to their number.
 
-    1 / (ρ + (1 - ρ) Σ w²) with weights that sum to 1: the variance of a weighted mean of votes that correlate
-    by ρ pair by pair, against that of one vote (Kish, "Survey Sampling", 1965). ρ is cut to 0 … 1; α of the
-    interval metric estimates it. Where the truth is plain judges agree for good reason: then one of them is
-    enough, which is what the number says. Raises ValueError without a positive weight.
+    `unit` numbers from 0, without gaps, what each vote is on. 1 / (ρ + (1 - ρ) Σ w²) with weights that sum to
+    1: the variance of a weighted mean of votes that correlate by ρ pair by pair, against that of one vote
+    (Kish, "Survey Sampling", 1965). ρ is cut to 0 … 1; α of the interval metric estimates it. Where the truth
+    is plain judges agree for good reason: then one of them is enough, which is what the number says. Raises
+    ValueError where a unit has no positive weight, or any weight is below 0.
     """
-    total = math.fsum(weights)
-    if not total > 0 or min(weights) < 0:
-        raise ValueError(f"found the weights {list(weights)}: expected numbers from 0 upwards, not all 0")
-    concentration = math.fsum((weight / total) ** 2 for weight in weights)
+    total = np.bincount(unit, weight)
+    if not (total > 0).all() or weight.min(initial=0.0) < 0:
+        raise ValueError("found weights below 0, or all 0: expected numbers from 0 upwards, not all 0")
+    concentration = np.bincount(unit, (weight / total[unit]) ** 2)
     shared = min(max(correlation, 0.0), 1.0)
-    return 1 / (shared + (1 - shared) * concentration)
+    return np.asarray(1 / (shared + (1 - shared) * concentration))

@@ -16,15 +16,17 @@ looks like one who was bribed. `docs/judging.md` has the rates of false and of m
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from peerage.judging.preference import Mark
-from peerage.judging.residuals import Marks, Model, Rest, of_ratings, tabled
-from peerage.ratings.kernels import Floats
+from peerage.judging.marks import Flags, Marks
+from peerage.judging.residuals import Model, Rest, of_ratings
+from peerage.ratings.kernels import Floats, Ints
 
 LEVEL = 0.05
 """The share of findings that may be false, in expectation."""
@@ -32,9 +34,11 @@ FEWEST = 5
 """Marks that a judge must have given an author, and others too, for the pair to be tested."""
 PERMUTATIONS = 2_000
 """Fewer where a judge gave more than ten thousand marks."""
-_REACHED = 20  # fewer permutations beyond the observed mean than this say little; see `_tail`
+_REACHED = 20  # fewer permutations beyond the observed mean than this say little; see `_tails`
 _SET_ASIDE = 50  # pairs at most
-_LEAST, _MOST = 200, 20_000_000  # permutations, where a judge's marks are many; numbers they hold together
+_LEAST, _MOST = 200, 20_000_000  # permutations, where a judge's marks are many; numbers permuted in all
+_TOGETHER = 1_000_000  # numbers permuted at a time: they must fit into memory
+_LARGE, _SMALL_PART = 1_000, 4  # of so many numbers a part is drawn faster than all are permuted
 
 
 class Favour(NamedTuple):
@@ -51,33 +55,43 @@ class Favour(NamedTuple):
     found: bool
 
 
-class _Cell(NamedTuple):
-    """A judge's residuals for one author (`own`) and for those that nothing is held against (`rest`); `doubt`
-    is the variance that the model's own error adds to the mean of the former."""
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The pairs that can be tested, in order, one an element: `count` and `total` of the judge's residuals
+    for the author, and of those for others that nothing is held against (`rest_count`, `rest_total`);
+    `squares` is the sum of the squares of both. `doubt` is the variance that the model's own error adds to
+    the mean of the former."""
 
-    judge: int
-    author: int
-    own: Floats
-    rest: Floats
-    doubt: float
+    judge: Ints
+    author: Ints
+    count: Ints
+    total: Floats
+    rest_count: Ints
+    rest_total: Floats
+    squares: Floats
+    doubt: Floats
 
-    @property
-    def excess(self) -> float:
-        return float(self.own.mean() - self.rest.mean())
+    @cached_property
+    def excess(self) -> Floats:
+        return np.asarray(self.total / self.count - self.rest_total / self.rest_count)
 
-    @property
-    def normal_tail(self) -> float:
+    @cached_property
+    def normal_tail(self) -> list[float]:
         """The chance of as much or more by the permutations' exact mean and variance, and the doubt."""
-        pool = np.concatenate([self.own, self.rest])
-        n, marks = len(pool), len(self.own)
-        variance = float(pool.var()) * (n - marks) / (n - 1) / marks + self.doubt
-        if variance <= 0:
-            return 1.0
-        return 1 - NormalDist().cdf(float(self.own.mean() - pool.mean()) / math.sqrt(variance))
+        n = self.count + self.rest_count
+        mean = (self.total + self.rest_total) / n
+        spread = np.maximum(self.squares / n - mean**2, 0.0)
+        variance = spread * (n - self.count) / (n - 1) / self.count + self.doubt
+        above = self.total / self.count - mean
+        normal = NormalDist()
+        return [
+            1 - normal.cdf(one / math.sqrt(wide)) if wide > 0 else 1.0
+            for one, wide in zip(above.tolist(), variance.tolist(), strict=True)
+        ]
 
 
 def favours(
-    marks: Iterable[Mark],
+    marks: Marks,
     model: Model = of_ratings,
     *,
     level: float = LEVEL,
@@ -92,70 +106,118 @@ def favours(
     """
     if not 0 < level < 1:
         raise ValueError(f"level is {level}: expected a share between 0 and 1")
-    table = tabled(marks)
-    aside: frozenset[tuple[int, int]] = frozenset()
+    table = marks.single
+    aside = np.zeros((len(table.judges), len(table.authors)), np.bool_)
     while True:
-        cells = _cells(table, model(table, aside), aside, fewest)
-        tails = benjamini_hochberg([cell.normal_tail for cell in cells])
+        rest = model(table, aside)
+        cells = _cells(table, rest, aside, fewest)
+        tails = benjamini_hochberg(cells.normal_tail)
         standing = [
-            (tail, cell.normal_tail, (cell.judge, cell.author))
-            for cell, tail in zip(cells, tails, strict=True)
-            if tail <= level and (cell.judge, cell.author) not in aside
+            (tail, normal, judge, author)
+            for tail, normal, judge, author in zip(
+                tails, cells.normal_tail, cells.judge.tolist(), cells.author.tolist(), strict=True
+            )
+            if tail <= level and not aside[judge, author]
         ]
-        if not standing or len(aside) >= _SET_ASIDE:
+        if not standing or aside.sum() >= _SET_ASIDE:
             break
-        aside |= {min(standing)[2]}
-    found: list[tuple[str, str, int, float, float]] = []
-    pool, drawn = (-1, -1), np.empty((0, 0))
-    for cell in sorted(cells, key=lambda cell: (cell.judge, (cell.judge, cell.author) in aside)):
-        of = cell.judge, cell.author if (cell.judge, cell.author) in aside else -1
-        if of != pool:
-            pool, drawn = of, _sums(cell, np.random.default_rng([seed, cell.judge, of[1] + 1]), permutations)
-        doubt = np.random.default_rng([seed, cell.judge, cell.author]).standard_normal(len(drawn))
-        p = _tail(cell, drawn[:, len(cell.own) - 1] + doubt * len(cell.own) * math.sqrt(cell.doubt))
-        found.append((table.judges[cell.judge], table.authors[cell.author], len(cell.own), cell.excess, p))
-    found.sort(key=lambda pair: (pair[4], pair[0], pair[1]))
+        aside[min(standing)[2:]] = True
+    p = _tails(table, rest, aside, cells, permutations, seed)
+    found = sorted(
+        zip(
+            [table.judges[judge] for judge in cells.judge],
+            [table.authors[author] for author in cells.author],
+            cells.count.tolist(),
+            cells.excess.tolist(),
+            p,
+            strict=True,
+        ),
+        key=lambda pair: (pair[4], pair[0], pair[1]),
+    )
     adjusted = benjamini_hochberg([pair[4] for pair in found])
     return [Favour(*pair, q, q <= level) for pair, q in zip(found, adjusted, strict=True)]
 
 
-def _cells(table: Marks, rest: Rest, aside: frozenset[tuple[int, int]], fewest: int) -> list[_Cell]:
-    """The pairs that can be tested, by judge."""
-    cells: list[_Cell] = []
-    for judge in range(len(table.judges)):
-        given = np.isfinite(rest.residual[judge])
-        by_author = [
-            rest.residual[judge, given & (table.author == author)] for author in range(len(table.authors))
-        ]
-        for author, own in enumerate(by_author):
-            others = [
-                values
-                for other, values in enumerate(by_author)
-                if other != author and (judge, other) not in aside
-            ]
-            pool = np.concatenate([*others, np.empty(0)])
-            if len(own) >= fewest and len(pool) >= fewest:
-                cells.append(_Cell(judge, author, own, pool, float(rest.doubt[judge, author])))
-    return cells
+def _cells(table: Marks, rest: Rest, aside: Flags, fewest: int) -> _Cells:
+    """The pairs that can be tested."""
+    shape = aside.shape
+    known = np.isfinite(rest.residual)
+    cell = (table.judge * shape[1] + table.author)[known]
+    residual = rest.residual[known]
+
+    def sums(values: Floats | None) -> Floats:
+        return np.bincount(cell, values, aside.size).reshape(shape).astype(np.float64)
+
+    count, total, squares = sums(None), sums(residual), sums(residual**2)
+
+    def with_rest(each: Floats) -> Floats:
+        """Over the cell's own and those that nothing is held against."""
+        return np.asarray((each * ~aside).sum(axis=1, keepdims=True) + each * aside)
+
+    rest_count = with_rest(count) - count
+    judge, author = at = np.nonzero((count >= fewest) & (rest_count >= fewest))
+    return _Cells(
+        judge,
+        author,
+        count[at].astype(np.int64),
+        total[at],
+        rest_count[at].astype(np.int64),
+        (with_rest(total) - total)[at],
+        with_rest(squares)[at],
+        rest.doubt[at],
+    )
 
 
-def _sums(cell: _Cell, rng: np.random.Generator, permutations: int) -> Floats:
-    """Permutations of the residuals that a cell is tested with, each as its running sums: column m - 1 is the
-    sum of m residuals drawn at random, so that cells of one pool share the draws."""
-    pool = np.concatenate([cell.own, cell.rest])
-    draws = min(permutations, max(_LEAST, _MOST // len(pool)))
-    return np.asarray(rng.permuted(np.tile(pool, (draws, 1)), axis=1).cumsum(axis=1))
-
-
-def _tail(cell: _Cell, drawn: Floats) -> float:
-    """The chance of a sum of at least the observed one, given the sums of as many residuals drawn at random.
+def _tails(
+    table: Marks, rest: Rest, aside: Flags, cells: _Cells, permutations: int, seed: int
+) -> list[float]:
+    """The chance of each cell's sum or more, were the judge's residuals drawn at random.
 
     Counted among the permutations (the observed one among them). Where hardly any reaches it, the normal tail
     with the permutations' exact variance, which the count cannot resolve.
     """
-    reached = int((drawn >= cell.own.sum() - 1e-9).sum())
-    counted = (reached + 1) / (len(drawn) + 1)
-    return counted if reached >= _REACHED else min(counted, cell.normal_tail)
+    bounds = np.searchsorted(table.judge, np.arange(len(table.judges) + 1))
+    of, drawn = (-1, -1), np.empty((0, 0))
+    found = np.ones(len(cells.judge))
+    held = aside[cells.judge, cells.author]
+    for at in np.lexsort((cells.author, held, cells.judge)).tolist():
+        judge, author, count = int(cells.judge[at]), int(cells.author[at]), int(cells.count[at])
+        pool = judge, author if held[at] else -1
+        if pool != of:
+            of, mine = pool, slice(bounds[judge], bounds[judge + 1])
+            residual, of_author = rest.residual[mine], table.author[mine]
+            own = of_author == author
+            drawable = np.isfinite(residual) & (own | ~aside[judge, of_author])
+            order = np.lexsort((of_author, ~own))
+            pooled = residual[order][drawable[order]]
+            same = (cells.judge == judge) & ~held
+            most = count if held[at] else int(cells.count[same].max())
+            drawn = _sums(pooled, most, np.random.default_rng([seed, judge, pool[1] + 1]), permutations)
+        sums = drawn[:, count - 1]
+        if cells.doubt[at]:
+            doubt = np.random.default_rng([seed, judge, author]).standard_normal(len(drawn))
+            sums = sums + doubt * count * math.sqrt(cells.doubt[at])
+        reached = int((sums >= cells.total[at] - 1e-9).sum())
+        counted = (reached + 1) / (len(drawn) + 1)
+        found[at] = counted if reached >= _REACHED else min(counted, cells.normal_tail[at])
+    return [float(p) for p in found]
+
+
+def _sums(pool: Floats, most: int, rng: np.random.Generator, permutations: int) -> Floats:
+    """Permutations of the residuals that a cell is tested with, each as its running sums: column m - 1 is the
+    sum of m residuals drawn at random, up to `most`, so that cells of one pool share the draws."""
+    draws = min(permutations, max(_LEAST, _MOST // len(pool)))
+    sums = np.empty((draws, most))
+    if len(pool) >= _LARGE and most * _SMALL_PART <= len(pool):
+        for draw in sums:
+            pool[rng.choice(len(pool), most, replace=False)].cumsum(out=draw)
+        return sums
+    together = max(1, _TOGETHER // len(pool))
+    for first in range(0, draws, together):
+        block = sums[first : first + together]
+        mixed = rng.permuted(np.tile(pool, (len(block), 1)), axis=1)
+        mixed[:, :most].cumsum(axis=1, out=block)
+    return sums
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:

@@ -1,87 +1,37 @@
 """Whom and what judges favour: their own work, their kin, what stands first, what is long.
 
-What a judge gave an answer is a `Mark`, whatever the game: in a duel the points of a vote (1, ½ or 0), in a
-tournament a rating. A mark is compared with those of the other judges of the same answer, so that good work
-is not taken for favour; a bias that all judges share is invisible in that comparison.
+A mark is compared with those of the other judges of the same answer, so that good work is not taken for
+favour; a bias that all judges share is invisible in that comparison.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
+from peerage.judging.ballots import Ballots
 from peerage.judging.estimates import Estimate, jackknife, ratio
-from peerage.judging.panel import ABSTAIN, TIE
-from peerage.judging.statistics import PanelRecord
+from peerage.judging.marks import Flags, Kin, Marks
+from peerage.ratings.kernels import Floats, Ints
 
 LONGER = math.log2(1.1)
 """Doublings by which answers must differ in length to say anything about it: a tenth."""
-UNUSABLE = ("invalid", "refused", "void")
 
 
-class Mark(NamedTuple):
-    """What `judge` gave `author`'s answer in `contest` (a match, or one question of it), players by name.
+def deviations(marks: Marks, kin: Flags | None = None) -> Floats:
+    """By how much each mark exceeds the mean of the others for the same answer; nan where there is none.
 
-    `chars` is how long the answer was, None where that is not known.
+    Judges who are the author's kin (`kin`, a flag a mark) are no measure for others.
     """
-
-    judge: str
-    author: str
-    contest: str
-    value: float
-    chars: int | None = None
+    counted = np.ones(len(marks)) if kin is None else (~kin).astype(np.float64)
+    total = np.bincount(marks.answer, counted * marks.value)[marks.answer] - counted * marks.value
+    others = np.bincount(marks.answer, counted)[marks.answer] - counted
+    return np.asarray(marks.value - total / np.where(others > 0, others, np.nan))
 
 
-class Deviation(NamedTuple):
-    """A mark, and by how much it exceeds the mean of the other judges' marks for the same answer."""
-
-    mark: Mark
-    excess: float
-
-
-def marks_of(panel: PanelRecord, contest: str, chars: Mapping[str, int]) -> list[Mark]:
-    """The marks that the valid votes of a panel come to; `chars` are the answers' lengths by label."""
-    return [
-        Mark(
-            panel.players[ballot.judge],
-            panel.players[label],
-            contest,
-            0.5 if ballot.vote == TIE else float(ballot.vote == label),
-            chars.get(label),
-        )
-        for ballot in panel.ballots
-        if ballot.vote != ABSTAIN
-        for label in panel.contestants
-    ]
-
-
-Kin = Callable[[str, str], bool]
-"""Whether a judge and an author are kin, by their names."""
-
-
-def deviations(marks: Iterable[Mark], kin: Kin = lambda judge, author: False) -> list[Deviation]:
-    """Each mark against the others for the same answer; judges who are the author's kin are no measure.
-
-    A mark without another to compare it with is left out.
-    """
-    answers: dict[tuple[str, str], list[Mark]] = defaultdict(list)
-    for mark in marks:
-        answers[mark.contest, mark.author].append(mark)
-    found: list[Deviation] = []
-    for given in answers.values():
-        strangers = [mark for mark in given if not kin(mark.judge, mark.author)]
-        total = math.fsum(mark.value for mark in strangers)
-        for mark in given:
-            counted = not kin(mark.judge, mark.author)
-            others = len(strangers) - counted
-            if others:
-                found.append(Deviation(mark, mark.value - (total - counted * mark.value) / others))
-    return found
-
-
-def kin_preferences(marks: Iterable[Mark], kin: Kin) -> dict[str, Estimate]:
+def kin_preferences(marks: Marks, kin: Kin) -> dict[str, Estimate]:
     """By how much each judge marks its kin above others, in the marks' unit; 0 is even-handed.
 
     The mean excess of its marks for kin, less its mean excess overall: strictness cancels. Only contests with
@@ -89,55 +39,78 @@ def kin_preferences(marks: Iterable[Mark], kin: Kin) -> dict[str, Estimate]:
     the judge itself, kin-preference with its family. Other kin of the author are no measure here, while the
     `kin_lean` of `judging.statistics` compares with the rest of the panel, whoever sits there.
     """
-    sums: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0.0] * 4))
-    for mark, excess in deviations(marks, kin):
-        row = sums[mark.judge][mark.contest]
-        mine = kin(mark.judge, mark.author)
-        row[0] += mine * excess
-        row[1] += mine
-        row[2] += excess
-        row[3] += 1
+    mine = marks.kin(kin)
+    if not mine.any():
+        return {}
+    excess = deviations(marks, mine)
+    known = np.isfinite(excess)
+    sheet, mine, excess = marks.sheet[known], mine[known], excess[known]
+    sums = np.column_stack(
+        [
+            np.bincount(sheet, mine * excess),
+            np.bincount(sheet, mine),
+            np.bincount(sheet, excess),
+            np.bincount(sheet),
+        ]
+    )
+    mixed = np.flatnonzero((sums[:, 1] > 0) & (sums[:, 1] < sums[:, 3]))
     found: dict[str, Estimate] = {}
-    for judge, contests in sorted(sums.items()):
-        mixed = [row for row in contests.values() if 0 < row[1] < row[3]]
-        preference = jackknife(mixed, lambda total: total[:, 0] / total[:, 1] - total[:, 2] / total[:, 3])
+    for judge, rows in _by_judge(marks, mixed):
+        preference = jackknife(
+            sums[rows], lambda total: total[:, 0] / total[:, 1] - total[:, 2] / total[:, 3]
+        )
         if preference is not None:
             found[judge] = preference
     return found
 
 
-def length_slope(values: Iterable[tuple[Mark, float]]) -> Estimate | None:
-    """By how much `value` rises with each doubling of an answer's length, within contests; see `length_bias`.
+def _by_judge(marks: Marks, sheets: Ints) -> list[tuple[str, Ints]]:
+    """These sheets (see `Marks.sheet`), in order, by the name of their judge."""
+    first = np.searchsorted(marks.sheet, sheets)
+    bounds = np.searchsorted(marks.judge[first], np.arange(len(marks.judges) + 1))
+    return [(judge, sheets[bounds[at] : bounds[at + 1]]) for at, judge in enumerate(marks.judges)]
 
-    The least-squares slope on log2 of the length with an intercept for every contest and judge. Where the
-    longest answer that a judge marked in a contest is not a tenth longer than the shortest, these marks say
-    nothing of length; None when none do.
+
+class _Slopes(NamedTuple):
+    """Sheets (see `Marks.sheet`) that say something of length, each with its contest and the numerator and
+    the denominator of the least-squares slope within it."""
+
+    sheet: Ints
+    contest: Ints
+    sums: Floats
+
+
+def _slopes(marks: Marks, value: Floats) -> _Slopes:
+    """The slopes of `value`, one a mark, on log2 of the length. Where the longest answer that a judge marked
+    in a contest is not a tenth longer than the shortest, its marks say nothing of length."""
+    known = np.isfinite(marks.chars) & np.isfinite(value)
+    names, sheet, count = np.unique(marks.sheet[known], return_inverse=True, return_counts=True)
+    if not len(names):
+        return _Slopes(names, names, np.empty((0, 2)))
+    length, value = np.log2(np.maximum(marks.chars[known], 1)), value[known]
+    first = np.cumsum(count) - count
+    told = np.maximum.reduceat(length, first) - np.minimum.reduceat(length, first) >= LONGER
+    length = length - (np.bincount(sheet, length) / count)[sheet]
+    parts = [np.bincount(sheet, length * value), np.bincount(sheet, length**2)]
+    sums = np.column_stack(parts).astype(np.float64)
+    return _Slopes(names[told], marks.contest[known][first][told], sums[told])
+
+
+def length_bias(marks: Marks) -> Estimate | None:
+    """How much more judges give an answer twice as long, whether for its length or for what comes with it.
+
+    The least-squares slope of the mark on log2 of the length with an intercept for every contest and judge;
+    None where no judge marked answers of one contest that differ in length by a tenth.
     """
-    cells: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-    for mark, value in values:
-        if mark.chars is not None:
-            cells[mark.contest, mark.judge].append((math.log2(max(mark.chars, 1)), value))
-    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for (contest, _), points in cells.items():
-        if max(points)[0] - min(points)[0] < LONGER:
-            continue
-        length = math.fsum(at for at, _ in points) / len(points)
-        sums[contest][0] += math.fsum((at - length) * value for at, value in points)
-        sums[contest][1] += math.fsum((at - length) ** 2 for at, _ in points)
-    return ratio(list(sums.values()))
+    _, contest, sums = _slopes(marks, marks.value)
+    totals = np.column_stack([np.bincount(contest, sums[:, 0]), np.bincount(contest, sums[:, 1])])
+    return ratio(totals[totals[:, 1] > 0])
 
 
-def length_bias(marks: Iterable[Mark]) -> Estimate | None:
-    """How much more judges give an answer twice as long, whether for its length or for what comes with it."""
-    return length_slope((mark, mark.value) for mark in marks)
-
-
-def length_leans(marks: Iterable[Mark]) -> dict[str, Estimate]:
+def length_leans(marks: Marks) -> dict[str, Estimate]:
     """How much more than the other judges of the same answers each judge gives one twice as long."""
-    by_judge: dict[str, list[tuple[Mark, float]]] = defaultdict(list)
-    for mark, excess in deviations(marks):
-        by_judge[mark.judge].append((mark, excess))
-    found = {judge: length_slope(values) for judge, values in sorted(by_judge.items())}
+    sheet, _, sums = _slopes(marks, deviations(marks))
+    found = {judge: ratio(sums[np.searchsorted(sheet, rows)]) for judge, rows in _by_judge(marks, sheet)}
     return {judge: slope for judge, slope in found.items() if slope is not None}
 
 
@@ -150,21 +123,17 @@ class Positions(NamedTuple):
     first: Estimate | None
 
 
-def positions(panels: Iterable[PanelRecord]) -> dict[str, Positions]:
+def positions(ballots: Ballots) -> dict[str, Positions]:
     """How each judge took the order of answers, by name."""
-    flips: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    firsts: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    judges: set[str] = set()
-    for panel in panels:
-        for ballot in panel.ballots:
-            judge = panel.players[ballot.judge]
-            judges.add(judge)
-            usable = {order: said for order, said in ballot.verdicts.items() if said not in UNUSABLE}
-            decided = [order.startswith(f"{said}-") for order, said in usable.items() if said != TIE]
-            if len(usable) == 2:
-                flips[judge].append((ballot.flipped, 1))
-            if decided:
-                firsts[judge].append((sum(decided), len(decided)))
-    return {
-        judge: Positions(ratio(flips[judge], 0, 1), ratio(firsts[judge], 0, 1)) for judge in sorted(judges)
-    }
+    order = np.argsort(ballots.judge, kind="stable")
+    bounds = np.searchsorted(ballots.judge[order], np.arange(len(ballots.players) + 1))
+    found: dict[str, Positions] = {}
+    for at, judge in enumerate(ballots.players):
+        rows = order[bounds[at] : bounds[at + 1]]
+        both, decided = rows[ballots.usable[rows] == 2], rows[ballots.decided[rows] > 0]
+        if len(rows):
+            found[judge] = Positions(
+                ratio(np.column_stack([ballots.flipped[both], np.ones(len(both))]), 0, 1),
+                ratio(np.column_stack([ballots.first[decided], ballots.decided[decided]]), 0, 1),
+            )
+    return found

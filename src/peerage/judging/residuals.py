@@ -6,74 +6,34 @@ so both models give every judge a slope of its own.
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from peerage.judging.preference import Mark
+from peerage.judging.marks import Flags, Marks
 from peerage.ratings.history import duels
-from peerage.ratings.judges import fit
+from peerage.ratings.judges import fit_coded
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.table import POINTS
 
 _ROUNDS = 100  # of each alternating fit
 
 
-@dataclass(frozen=True, eq=False)
-class Marks:
-    """Marks as a table: `value[j, i]` is what judge j gave answer i, nan where it gave nothing.
-
-    `author[i]` is the number of the answer's author, `contest[i]` that of its contest; names are in order.
-    """
-
-    judges: tuple[str, ...]
-    authors: tuple[str, ...]
-    value: Floats
-    author: Ints
-    contest: Ints
-
-
 class Rest(NamedTuple):
-    """Residuals in the shape of the marks, nan where a mark cannot be compared; and, for each judge and
-    author, the variance of their mean that comes from not knowing the slopes exactly (`doubt`)."""
+    """The residual of each mark, nan where it cannot be compared; and, for each judge (rows) and author
+    (columns), the variance of their mean that comes from not knowing the slopes exactly (`doubt`)."""
 
     residual: Floats
     doubt: Floats
 
 
-Model: TypeAlias = Callable[[Marks, frozenset[tuple[int, int]]], Rest]
-"""From the marks, and the (judge, author) pairs that must not enter the model, to what it leaves."""
+Model: TypeAlias = Callable[[Marks, Flags], Rest]
+"""From marks, one of a judge for an answer, and which judges (rows) and authors (columns) must not enter the
+model, to what it leaves."""
 
 
-def tabled(marks: Iterable[Mark]) -> Marks:
-    """Marks as a table; where a judge marked an answer more than once, their mean."""
-    cells: dict[tuple[str, tuple[str, str]], list[float]] = defaultdict(list)
-    for mark in marks:
-        cells[mark.judge, (mark.contest, mark.author)].append(mark.value)
-    judges = sorted({judge for judge, _ in cells})
-    answers = sorted({answer for _, answer in cells})
-    authors = sorted({author for _, author in answers})
-    contests = sorted({contest for contest, _ in answers})
-    row, column = ({name: at for at, name in enumerate(names)} for names in (judges, answers))
-    value = np.full((len(judges), len(answers)), np.nan)
-    for (judge, answer), given in cells.items():
-        value[row[judge], column[answer]] = math.fsum(given) / len(given)
-    of_author, of_contest = ({name: at for at, name in enumerate(names)} for names in (authors, contests))
-    return Marks(
-        tuple(judges),
-        tuple(authors),
-        value,
-        np.array([of_author[author] for _, author in answers], np.int64),
-        np.array([of_contest[contest] for contest, _ in answers], np.int64),
-    )
-
-
-def of_ratings(marks: Marks, aside: frozenset[tuple[int, int]] = frozenset()) -> Rest:
+def of_ratings(marks: Marks, aside: Flags) -> Rest:
     """For ratings of single answers, where every judge rates nearly everything:
 
         x_ji = m_j + b_j q_i + r_ji
@@ -84,12 +44,14 @@ def of_ratings(marks: Marks, aside: frozenset[tuple[int, int]] = frozenset()) ->
     a favour enters it. Its error is that of an instrumental variable, the other judges being the instrument:
     s² (1 + 1/w) / n, with s² the residual variance, w the others' precision and n the marks.
     """
-    given = np.isfinite(marks.value)
-    trusted = given.copy()
-    for judge, author in aside:
-        trusted[judge, marks.author == author] = False
-    value = np.where(given, marks.value, 0.0)
-    loading, noise = _factor(value, given, marks.author, len(marks.authors))
+    author = np.zeros(int(marks.answer.max(initial=-1)) + 1, np.int64)
+    author[marks.answer] = marks.author
+    value = np.full((len(marks.judges), len(author)), np.nan)
+    value[marks.judge, marks.answer] = marks.value
+    given = np.isfinite(value)
+    trusted = given & ~aside[:, author]
+    value = np.where(given, value, 0.0)
+    loading, noise = _factor(value, given, author, len(marks.authors))
     pull, worth = (loading / noise)[:, None], trusted * (loading**2 / noise)[:, None]
     count = np.maximum(trusted.sum(axis=1), 1)
     mean = (value * trusted).sum(axis=1) / count
@@ -105,10 +67,12 @@ def of_ratings(marks: Marks, aside: frozenset[tuple[int, int]] = frozenset()) ->
     others, known = pulled.sum(axis=0) - pulled, worth.sum(axis=0) - worth
     quality = others / np.where(known > 0, known, np.nan)
     left = np.where(given, value - mean[:, None] - loading[:, None] * quality, np.nan)
-    return Rest(np.asarray(left), _slope_doubt(marks, left, quality, loading, worth))
+    belongs = np.eye(len(marks.authors))[author]
+    doubt = _slope_doubt(belongs, left, quality, loading, worth)
+    return Rest(left[marks.judge, marks.answer], doubt)
 
 
-def _slope_doubt(marks: Marks, left: Floats, quality: Floats, loading: Floats, worth: Floats) -> Floats:
+def _slope_doubt(belongs: Floats, left: Floats, quality: Floats, loading: Floats, worth: Floats) -> Floats:
     """What errors of a judge's own loading, and of those by which the others' marks are weighed, add to the
     variance of its mean residual for each author: the further the author is from average, the more."""
     usable = np.isfinite(left)
@@ -119,7 +83,6 @@ def _slope_doubt(marks: Marks, left: Floats, quality: Floats, loading: Floats, w
     share = worth.sum(axis=1) / max(float(worth.sum()), 1e-12)
     scale = float((share**2 * error / np.maximum(loading, 1e-9) ** 2).sum())
     seen = np.where(usable, quality, 0.0)
-    belongs = np.eye(len(marks.authors))[marks.author]
     size = usable @ belongs
     typical = seen.sum(axis=1, keepdims=True) / count[:, None]
     distance = (seen @ belongs) / np.maximum(size, 1) - typical
@@ -153,7 +116,7 @@ def _factor(value: Floats, given: np.ndarray, author: Ints, authors: int) -> tup
     return loading, np.maximum(variance - loading**2, 0.05 * variance)
 
 
-def of_votes(marks: Marks, aside: frozenset[tuple[int, int]] = frozenset()) -> Rest:
+def of_votes(marks: Marks, aside: Flags) -> Rest:
     """For votes on two answers, which are marked 1, ½ or 0 and sum to 1: the vote less its expectation
 
         E = 1 / (1 + exp(-g_j (s_a - s_b)))
@@ -161,25 +124,15 @@ def of_votes(marks: Marks, aside: frozenset[tuple[int, int]] = frozenset()) -> R
     under Bradley-Terry with a reliability g_j for each judge (`ratings.judges`). A pair set aside neither
     moves a rating nor the judge's reliability.
     """
-    rest = np.full_like(marks.value, np.nan)
+    residual = np.full(len(marks), np.nan)
     certain = np.zeros((len(marks.judges), len(marks.authors)))
-    order = np.argsort(marks.contest, kind="stable")
-    firsts = [(one, two) for one, two in pairwise(order) if marks.contest[one] == marks.contest[two]]
-    rows = [
-        (judge, one, two) for one, two in firsts for judge in np.flatnonzero(np.isfinite(marks.value[:, one]))
-    ]
-    if not rows:
-        return Rest(rest, certain)
-    judge, one, two = np.array(rows, np.int64).T
-    a, b, score = marks.author[one], marks.author[two], marks.value[judge, one]
-    trusted = np.array(
-        [(j, x) not in aside and (j, y) not in aside for j, x, y in zip(judge, a, b, strict=True)], np.float64
-    )
-    names = [f"{at:06}" for at in judge]
-    model = fit(duels(len(marks.authors), a, b, score, trusted), names)
-    reliability = dict(zip(model.judges, model.reliability.tolist(), strict=True))
-    slope = np.array([reliability[name] for name in names])
-    gap = slope * (model.rating[a] - model.rating[b]) / POINTS
-    left = score - 1 / (1 + np.exp(-np.clip(gap, -700, 700)))
-    rest[judge, one], rest[judge, two] = left, -left
-    return Rest(rest, certain)
+    one, two = marks.pairs
+    if not len(one):
+        return Rest(residual, certain)
+    judge, a, b, score = marks.judge[one], marks.author[one], marks.author[two], marks.value[one]
+    trusted = ~(aside[judge, a] | aside[judge, b])
+    model = fit_coded(duels(len(marks.authors), a, b, score, trusted), marks.judges, judge)
+    gap = model.reliability[judge] * (model.rating[a] - model.rating[b]) / POINTS
+    residual[one] = score - 1 / (1 + np.exp(-np.clip(gap, -700, 700)))
+    residual[two] = -residual[one]
+    return Rest(residual, certain)

@@ -5,31 +5,22 @@ All of it follows from recorded outcomes (`Outcome.detail["ballots"]`), so anybo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
 
-import msgspec
+import numpy as np
 from msgspec import Struct
+from numpy.typing import ArrayLike
 
-from peerage.judging.panel import ABSTAIN, TIE, Ballot
-from peerage.match import Fixture, Outcome
-
-
-class PanelRecord(Struct, frozen=True):
-    """One panel's ballots, with who sat where: `players` maps every label on the ballots to a player."""
-
-    players: Mapping[str, str]
-    contestants: tuple[str, ...]
-    ballots: tuple[Ballot, ...]
+from peerage.judging.ballots import TIED, Ballots
+from peerage.ratings.kernels import Floats, Ints
 
 
 class JudgeStatistics(Struct, frozen=True):
     """What one player did as a judge.
 
     `votes` is the ballots asked of it, `abstentions` those without a valid vote, `ties` the valid ones that
-    called a tie; `unusable` counts verdicts that were invalid, refused or void. Shares are None where nothing
-    was there to count:
+    called a tie; `unusable` counts verdicts that were invalid, refused or void, `flips` ballots that the
+    order of answers changed. Shares are None where nothing was there to count:
 
     - `agreement`: share of pairs (own valid vote, another judge's valid vote in the same match) that are
       equal, from 0 to 1.
@@ -44,6 +35,7 @@ class JudgeStatistics(Struct, frozen=True):
     abstentions: int
     ties: int
     unusable: int
+    flips: int
     agreement: float | None
     flip_share: float | None
     first_share: float | None
@@ -51,92 +43,64 @@ class JudgeStatistics(Struct, frozen=True):
     kin_votes: int
 
 
-def panel_record(fixture: Fixture, outcome: Outcome) -> PanelRecord | None:
-    """The panel of a finished match; None when no judge was asked.
-
-    Where recorded answers were judged nobody has a seat, and the fixture names their authors.
-    """
-    ballots: Any = outcome.detail.get("ballots")
-    if not ballots:
-        return None
-    authors = {seat.label: seat.player for seat in fixture.seats} or dict(fixture.drawn["authors"])
-    return PanelRecord(
-        {seat.label: seat.player for seat in fixture.all_seats()} | authors,
-        tuple(authors),
-        msgspec.convert(ballots, tuple[Ballot, ...]),
-    )
-
-
-def judge_statistics(
-    panels: Iterable[PanelRecord], families: Mapping[str, str]
-) -> dict[str, JudgeStatistics]:
+def judge_statistics(ballots: Ballots, families: Mapping[str, str]) -> dict[str, JudgeStatistics]:
     """Statistics of every player that judged, by name; `families` maps players to their families."""
-    tallies: dict[str, _Tally] = {}
-    for panel in panels:
-        for ballot in panel.ballots:
-            judge = panel.players[ballot.judge]
-            tally = tallies.setdefault(judge, _Tally())
-            others = [other for other in panel.ballots if other is not ballot and other.vote != ABSTAIN]
-            tally.add(ballot, others, _kin(panel, families, judge))
-    return {judge: tallies[judge].result() for judge in sorted(tallies)}
+    judges = len(ballots.players)
 
+    def sums(values: ArrayLike, of: Ints = ballots.judge) -> Floats:
+        return np.bincount(of, values, judges).astype(np.float64)
 
-def _kin(panel: PanelRecord, families: Mapping[str, str], judge: str) -> str | None:
-    """The label of the one contestant of the judge's family; None when none or all of them are."""
-    family = families.get(judge)
-    kin = [label for label in panel.contestants if families.get(panel.players[label]) == family]
-    return kin[0] if family is not None and len(kin) == 1 else None
-
-
-@dataclass
-class _Tally:
-    votes: int = 0
-    abstentions: int = 0
-    ties: int = 0
-    unusable: int = 0
-    agreements: list[bool] = field(default_factory=list)
-    flips: list[bool] = field(default_factory=list)
-    firsts: list[bool] = field(default_factory=list)
-    leans: list[float] = field(default_factory=list)
-
-    def add(self, ballot: Ballot, others: Sequence[Ballot], kin: str | None) -> None:
-        self.votes += 1
-        usable = 0
-        for order, verdict in ballot.verdicts.items():
-            if verdict in ("invalid", "refused", "void"):
-                self.unusable += 1
-                continue
-            usable += 1
-            if verdict != TIE:
-                self.firsts.append(order.startswith(f"{verdict}-"))
-        if usable == 2:
-            self.flips.append(ballot.flipped)
-        if ballot.vote == ABSTAIN:
-            self.abstentions += 1
-            return
-        self.ties += ballot.vote == TIE
-        self.agreements += [other.vote == ballot.vote for other in others]
-        if kin is not None and others:
-            rest = sum(_points(other, kin) for other in others) / len(others)
-            self.leans.append(_points(ballot, kin) - rest)
-
-    def result(self) -> JudgeStatistics:
-        return JudgeStatistics(
-            self.votes,
-            self.abstentions,
-            self.ties,
-            self.unusable,
-            _mean(self.agreements),
-            _mean(self.flips),
-            _mean(self.firsts),
-            _mean(self.leans),
-            len(self.leans),
+    valid, both = ballots.valid, ballots.usable == 2
+    alike = ballots.given[ballots.panel, ballots.vote] - 1
+    others = (ballots.given[:, [TIED, *range(2, len(ballots.votes))]].sum(axis=1))[ballots.panel] - 1
+    kin, lean = _leans(ballots, families, others)
+    votes, kin_votes = sums(np.ones(len(ballots))), sums(np.ones(len(kin)), ballots.judge[kin])
+    abstentions, unusable = sums(~valid), sums(ballots.unusable)
+    ties, flips = sums(ballots.vote == TIED), sums(ballots.flipped)
+    agreement = _shares(sums(valid * alike), sums(valid * others))
+    flip_share = _shares(sums(both * ballots.flipped), sums(both))
+    first_share = _shares(sums(ballots.first), sums(ballots.decided))
+    kin_lean = _shares(sums(lean, ballots.judge[kin]), kin_votes)
+    return {
+        name: JudgeStatistics(
+            int(votes[at]),
+            int(abstentions[at]),
+            int(ties[at]),
+            int(unusable[at]),
+            int(flips[at]),
+            agreement[at],
+            flip_share[at],
+            first_share[at],
+            kin_lean[at],
+            int(kin_votes[at]),
         )
+        for at, name in enumerate(ballots.players)
+        if votes[at]
+    }
 
 
-def _points(ballot: Ballot, label: str) -> float:
-    return 0.5 if ballot.vote == TIE else float(ballot.vote == label)
+def _leans(ballots: Ballots, families: Mapping[str, str], others: Ints) -> tuple[Ints, Floats]:
+    """The valid votes, with others beside them, of judges to whom just one contestant is kin; and by how much
+    each gives its kin more than the mean of the `others` (how many there are, by ballot) does."""
+    numbers = {family: at for at, family in enumerate(sorted(set(families.values())))}
+    of = [numbers[families[name]] if name in families else -1 for name in ballots.players]
+    family = np.array(of, np.int64)
+    seats = np.diff(ballots.seats)[ballots.panel]
+    ballot = np.repeat(np.arange(len(ballots)), seats)
+    seat = np.arange(len(ballot)) - np.repeat(np.cumsum(seats) - seats - ballots.seats[ballots.panel], seats)
+    own = family[ballots.judge[ballot]]
+    same = (own >= 0) & (own == family[ballots.author[seat]])
+    lone = np.bincount(ballot[same], minlength=len(ballots)) == 1
+    usable = same & (lone & ballots.valid & (others > 0))[ballot]
+    kin = ballot[usable]
+    label = np.zeros(len(ballots), np.int64)
+    label[kin] = ballots.label[seat[usable]]
+    mine = ballots.points(label)[kin]
+    panel = ballots.panel[kin]
+    total = ballots.given[panel, label[kin]] + ballots.given[panel, TIED] / 2
+    return kin, mine - (total - mine) / others[kin]
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+def _shares(part: Floats, whole: Floats) -> list[float | None]:
+    """Element by element; None where the whole is nothing."""
+    return [float(one / of) if of else None for one, of in zip(part, whole, strict=True)]

@@ -11,7 +11,7 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-_SMALL = 64  # players from which on BLAS would use threads
+_SMALL = 32  # players from which on BLAS would use threads, where each is a judge too
 
 
 class _Played(Protocol):

@@ -18,10 +18,13 @@ from functools import cached_property
 import numpy as np
 
 from peerage.ratings.blas import one_thread
-from peerage.ratings.bradley_terry import PRIOR_GAMES, fit_duels
-from peerage.ratings.history import Duels
-from peerage.ratings.kernels import Floats
+from peerage.ratings.bradley_terry import PRIOR_GAMES, solve
+from peerage.ratings.history import Duels, duels
+from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.table import POINTS, Z95, Row, rank_ranges, ranks, separated
+from peerage.ratings.tally import Tally
+
+_NEAR = 0.03  # log-odds and reliability
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,6 @@ class JudgeAware:
         return dict(zip(self.judges, scale.tolist(), strict=True))
 
 
-@one_thread
 def fit(
     history: Duels, judge: Sequence[str], *, prior_sd: float = 0.5, prior_games: float = PRIOR_GAMES
 ) -> JudgeAware:
@@ -89,13 +91,31 @@ def fit(
     """
     if len(judge) != len(history):
         raise ValueError(f"there are {len(judge)} judges and {len(history)} rows")
+    names = sorted(set(judge))
+    place = {name: at for at, name in enumerate(names)}
+    code = np.array([place[name] for name in judge], np.int64)
+    return fit_coded(history, names, code, prior_sd=prior_sd, prior_games=prior_games)
+
+
+@one_thread
+def fit_coded(
+    history: Duels,
+    judges: Sequence[str],
+    judge: Ints,
+    *,
+    prior_sd: float = 0.5,
+    prior_games: float = PRIOR_GAMES,
+) -> JudgeAware:
+    """As `fit`, with the judge of each row as a place in `judges`; who judged no row has reliability 1."""
     if not prior_sd > 0:
         raise ValueError(f"prior_sd is {prior_sd}: expected a number above 0")
-    names, code = np.unique(np.asarray(judge, dtype=object).astype(str), return_inverse=True)
-    base = fit_duels(history, prior_games=prior_games)
-    n, m = history.players, len(names)
-    prior = base.prior_games
-    strength, skill = (base.rating - 1500) / POINTS, np.ones(m)
+    n, m = history.players, len(judges)
+    games = np.bincount(history.first, minlength=n) + np.bincount(history.second, minlength=n)
+    votes = np.bincount(judge, minlength=m)
+    history, code = _by_cell(history, judge)
+    base = solve(_tally(history), "half", prior_games)
+    prior = base.prior
+    strength, skill = base.strength - (base.strength.mean() if n else 0.0), np.ones(m)
     value = -np.inf
     step: Floats = np.zeros(n + m)
     information = np.eye(n + m)
@@ -125,20 +145,68 @@ def fit(
         information[range(n), range(n)] += prior * alone * (1 - alone)
         if done:
             break
-        # expected information is positive wherever the climb stands, so every step leads upwards
-        step = np.asarray(np.linalg.solve(_held(information, n, prior), slope), np.float64)
+        step = _step(_held(information, n, prior), _crossed(history, code, residual, n, m), slope)
     inverse = np.linalg.inv(_held(information, n, prior))
     centre = np.eye(n) - 1 / max(n, 1)
     return JudgeAware(
         rating=1500 + (strength - strength.mean() if n else strength) * POINTS,
         covariance=centre @ inverse[:n, :n] @ centre * POINTS**2,
-        games=base.games,
-        judges=tuple(names.tolist()),
+        games=games.astype(np.float64),
+        judges=tuple(judges),
         reliability=skill,
         reliability_error=np.sqrt(np.diag(inverse)[n:]),
-        votes=np.bincount(code, minlength=m).astype(np.float64),
-        connected=base.connected,
+        votes=votes.astype(np.float64),
+        connected=len(base.components) <= 1,
     )
+
+
+def _by_cell(history: Duels, judge: Ints) -> tuple[Duels, Ints]:
+    """One row for all votes of a judge on two players, with the mean of their scores and the sum of their
+    weights, and its judge: the likelihood is the same. Votes that weigh nothing are left out."""
+    n = history.players
+    turned = history.first > history.second
+    low, high = np.where(turned, [history.second, history.first], [history.first, history.second])
+    cells, of = np.unique((judge * n + low) * n + high, return_inverse=True)
+    score = np.where(turned, 1 - history.score, history.score)
+    weight, won = np.bincount(of, history.weight), np.bincount(of, history.weight * score)
+    cells, weight, won = cells[weight > 0], weight[weight > 0], won[weight > 0]
+    by, pair = np.divmod(cells, max(n * n, 1))
+    first, second = np.divmod(pair, max(n, 1))
+    return duels(n, first, second, np.minimum(won / weight, 1.0), weight), by
+
+
+def _tally(history: Duels) -> Tally:
+    """Whatever the judge: wins and losses of each pair, a tie being half of both."""
+    n = history.players
+    pairs, of = np.unique(history.first * n + history.second, return_inverse=True)
+    won = np.bincount(of, history.weight * history.score)
+    lost = np.bincount(of, history.weight * (1 - history.score))
+    sums = np.stack([won, lost, np.zeros(len(won))])
+    first, second = np.divmod(pairs, max(n, 1))
+    return Tally(n, first, second, sums, sums, sums)
+
+
+def _crossed(history: Duels, code: Ints, residual: Floats, n: int, m: int) -> Floats:
+    """What the observed information has less than the expected one, by strength and reliability."""
+    first = np.bincount(history.first * m + code, residual, n * m)
+    return np.asarray(first - np.bincount(history.second * m + code, residual, n * m)).reshape(n, m)
+
+
+def _step(information: Floats, crossed: Floats, slope: Floats) -> Floats:
+    """A step upwards: Fisher's scoring, whose expected information is positive everywhere; near the top, to
+    which that only creeps up, Newton's with the observed one."""
+    scoring = np.asarray(np.linalg.solve(information, slope), np.float64)
+    if np.abs(scoring).max(initial=0.0) > _NEAR:
+        return scoring
+    n = len(crossed)
+    observed = information.copy()
+    observed[:n, n:] -= crossed
+    observed[n:, :n] -= crossed.T
+    try:
+        np.linalg.cholesky(observed)
+    except np.linalg.LinAlgError:
+        return scoring
+    return np.asarray(np.linalg.solve(observed, slope), np.float64)
 
 
 def _log_likelihood(score: Floats, gap: Floats) -> Floats:

@@ -6,9 +6,7 @@ ballots (`Outcome.detail["ballots"]`) has votes; one whose judges score leaves f
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -16,25 +14,20 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.engine.registration import registered
-from peerage.judging.agreement import alpha, effective_votes, fleiss_kappa
+from peerage.judging.agreement import Votes, alpha, effective_votes, fleiss_kappa
+from peerage.judging.ballots import Ballots, ballots_in
 from peerage.judging.collusion import FEWEST, LEVEL, favours
 from peerage.judging.estimates import Estimate
+from peerage.judging.marks import Marks, marks_in
 from peerage.judging.normalisation import normalised
-from peerage.judging.panel import ABSTAIN, TIE
-from peerage.judging.preference import (
-    Mark,
-    Positions,
-    kin_preferences,
-    length_bias,
-    length_leans,
-    positions,
-)
+from peerage.judging.preference import Positions, kin_preferences, length_bias, length_leans, positions
 from peerage.judging.residuals import of_ratings, of_votes
-from peerage.judging.statistics import JudgeStatistics, PanelRecord, judge_statistics
+from peerage.judging.statistics import JudgeStatistics, judge_statistics
 from peerage.ledger.codec import by_hex
 from peerage.ledger.store import Ledger
 from peerage.ratings.history import duels
-from peerage.ratings.judges import fit
+from peerage.ratings.judges import fit_coded
+from peerage.ratings.kernels import Floats
 from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
 from peerage.tables.told import Told, told
@@ -128,11 +121,11 @@ def judges_of(ledger: Ledger, settings: ArenaSettings, read: Told, level: float 
     """`judges`, where what the matches of `ledger` tell was read before."""
     families = {name: str(card.get("family", "")) for name, card in registered(ledger).items()}
     families |= {player.name: player.family for player in settings.players}
-    votes = bool(read.panels)
-    found = favours(read.marks, of_votes if votes else of_ratings, level=level) if read.marks else []
+    marks, ballots = marks_in(read.marks), ballots_in(read.ballots, read.seated)
+    found = favours(marks, of_votes if len(ballots) else of_ratings, level=level)
     return JudgesReport(
-        tuple(_measures(read) if read.marks else ()),
-        tuple(_rows(read, families)),
+        tuple(_measures(marks, ballots) if len(marks) else ()),
+        tuple(_rows(marks, ballots, families)),
         tuple([FavourRow(*pair) for pair in found]),
     )
 
@@ -140,37 +133,34 @@ def judges_of(ledger: Ledger, settings: ArenaSettings, read: Told, level: float 
 # ----------------------------------------------------------------------------------- all judges together
 
 
-def _measures(read: Told) -> Iterator[Measure]:
-    if read.panels:
-        valid = [[ballot for ballot in panel.ballots if ballot.vote != ABSTAIN] for panel in read.panels]
-        units = [[ballot.vote for ballot in ballots] for ballots in valid]
+def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
+    if len(ballots):
+        valid = ballots.valid
+        votes = Votes(ballots.panel[valid], ballots.vote[valid])
         yield _measure(
-            "alpha", alpha(units), "Krippendorff's α: agreement on the vote, 0 by chance, 1 perfect"
+            "alpha", alpha(votes), "Krippendorff's α: agreement on the vote, 0 by chance, 1 perfect"
         )
-        yield _measure("kappa", fleiss_kappa(units), "Fleiss' κ: the same by another reckoning of chance")
-        points = [
-            [0.5 if ballot.vote == TIE else float(ballot.vote == panel.contestants[0]) for ballot in ballots]
-            for panel, ballots in zip(read.panels, valid, strict=True)
-        ]
-        shares = [[ballot.weight or 1.0 for ballot in ballots] for ballots in valid]
+        yield _measure("kappa", fleiss_kappa(votes), "Fleiss' κ: the same by another reckoning of chance")
+        points = Votes(votes.unit, ballots.points(ballots.label[ballots.seats[ballots.panel]])[valid])
+        shares = np.where(ballots.weight[valid] > 0, ballots.weight[valid], 1.0)
         size = "valid votes a match"
     else:
-        points = _by_answer(read.marks)
-        shares = [[1.0] * len(given) for given in points]
+        points = Votes(marks.answer, _levelled(marks))
+        shares = np.ones(len(marks))
         yield _measure(
             "alpha", alpha(points, "interval"), "Krippendorff's α of the scores, each judge's mean taken away"
         )
         size = "scores an answer"
-    counted = [len(given) for given in points if given]
-    yield Measure("votes", math.fsum(counted) / len(counted), None, None, len(counted), size)
+    units, unit = np.unique(points.unit, return_inverse=True)
+    yield Measure("votes", len(unit) / len(units), None, None, len(units), size)
     together = alpha(points, "interval")
     if together is not None:
-        worth = [effective_votes(given, together.value) for given in shares if given]
+        worth = float(effective_votes(unit, shares, together.value).mean())
         about = "independent votes that these are worth, by their weights and their agreement"
-        yield Measure("effective_votes", math.fsum(worth) / len(worth), None, None, len(worth), about)
+        yield Measure("effective_votes", worth, None, None, len(units), about)
     yield _measure(
         "length_bias",
-        length_bias(read.marks),
+        length_bias(marks),
         "how much more an answer twice as long is given; merit that goes with length is in it",
     )
 
@@ -179,44 +169,37 @@ def _measure(name: str, found: Estimate | None, about: str) -> Measure:
     return Measure(name, *_bounded(found), found.units if found is not None else 0, about)
 
 
-def _by_answer(marks: Sequence[Mark]) -> list[list[float]]:
-    """Scores of each answer, every judge's brought to the same mean."""
-    by_judge: dict[str, list[Mark]] = defaultdict(list)
-    for mark in marks:
-        by_judge[mark.judge].append(mark)
-    answers: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for given in by_judge.values():
-        for mark, value in zip(given, normalised([mark.value for mark in given]), strict=True):
-            if value is not None:
-                answers[mark.contest, mark.author].append(value)
-    return list(answers.values())
+def _levelled(marks: Marks) -> Floats:
+    """Scores, every judge's brought to the same mean."""
+    bounds = np.searchsorted(marks.judge, np.arange(1, len(marks.judges)))
+    return np.concatenate(
+        [np.array(normalised(given.tolist()), np.float64) for given in np.split(marks.value, bounds)]
+    )
 
 
 # ------------------------------------------------------------------------------------ judge by judge
 
 
-def _rows(read: Told, families: Mapping[str, str]) -> Iterator[JudgeRow]:
-    own = kin_preferences(read.marks, lambda judge, author: judge == author)
+def _rows(marks: Marks, ballots: Ballots, families: Mapping[str, str]) -> Iterator[JudgeRow]:
+    own = kin_preferences(marks, lambda judge, author: judge == author)
     kin = kin_preferences(
-        read.marks,
+        marks,
         lambda judge, author: judge != author and "" != families.get(judge, "") == families.get(author, ""),
     )
-    length, order = length_leans(read.marks), positions(read.panels)
-    counted, reliable = judge_statistics(read.panels, families), _reliabilities(read.marks, read.panels)
-    given: dict[str, list[float]] = defaultdict(list)
-    for mark in read.marks:
-        given[mark.judge].append(mark.value)
+    length, order = length_leans(marks), positions(ballots)
+    counted, reliable = judge_statistics(ballots, families), _reliabilities(marks, ballots)
+    sizes = np.bincount(marks.judge, minlength=len(marks.judges))
+    means = np.bincount(marks.judge, marks.value, len(marks.judges)) / sizes
+    given = dict(zip(marks.judges, zip(sizes.tolist(), means.tolist(), strict=True), strict=True))
     for judge in sorted(given.keys() | counted.keys()):
-        ballots: JudgeStatistics | None = counted.get(judge)
+        statistics: JudgeStatistics | None = counted.get(judge)
         position = order.get(judge, Positions(None, None))
-        marks = given.get(judge, [])
         yield JudgeRow(
             judge,
             families.get(judge, ""),
-            len(marks),
-            math.fsum(marks) / len(marks) if marks else None,
-            ballots.abstentions if ballots else None,
-            ballots.agreement if ballots else None,
+            *given.get(judge, (0, None)),
+            statistics.abstentions if statistics else None,
+            statistics.agreement if statistics else None,
             *_bounded(position.flips),
             *_bounded(position.first),
             *_bounded(own.get(judge)),
@@ -232,22 +215,13 @@ def _bounded(found: Estimate | None) -> tuple[float | None, float | None, float 
     return found.value, found.lower, found.upper
 
 
-def _reliabilities(
-    marks: Iterable[Mark], panels: Sequence[PanelRecord]
-) -> dict[str, tuple[float, float, float]]:
+def _reliabilities(marks: Marks, ballots: Ballots) -> dict[str, tuple[float, float, float]]:
     """How discerning each judge's votes are, with bounds; empty where judges do not vote."""
-    if not panels:
+    one, two = marks.pairs
+    if not len(ballots) or not len(one):
         return {}
-    by_vote: dict[tuple[str, str], list[Mark]] = defaultdict(list)
-    for mark in marks:
-        by_vote[mark.contest, mark.judge].append(mark)
-    pairs = [(one, two) for one, two in by_vote.values()]
-    places = {name: at for at, name in enumerate(sorted({m.author for pair in pairs for m in pair}))}
-    first, second = ([places[pair[side].author] for pair in pairs] for side in (0, 1))
-    model = fit(
-        duels(len(places), first, second, np.array([one.value for one, _ in pairs])),
-        [one.judge for one, _ in pairs],
-    )
+    history = duels(len(marks.authors), marks.author[one], marks.author[two], marks.value[one])
+    model = fit_coded(history, marks.judges, marks.judge[one])
     wide = Z95 * model.reliability_error
     return {
         judge: (float(g), float(g - w), float(g + w))

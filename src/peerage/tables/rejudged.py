@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.games.rejudgement import FIRST, SECOND, Item
-from peerage.judging.agreement import alpha
+from peerage.judging.agreement import alpha, spelt
 from peerage.judging.panel import TIE
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger
@@ -89,7 +89,7 @@ def rejudged(target: Ledger) -> Rejudged:
         fit([_pair(places, one, score) for one, score in zip(compared, scores, strict=True)], len(names))
         for scores in ([one.before for one in compared], [one.after for one in compared])
     )
-    verdicts = alpha([(_verdict(one.before), _verdict(one.after)) for one in compared])
+    verdicts = alpha(spelt([(_verdict(one.before), _verdict(one.after)) for one in compared]))
     return Rejudged(
         issued,
         last,

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account
+from peerage.judging.ballots import ballots_in
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
 from peerage.ledger.codec import by_hex
 from peerage.ledger.store import Ledger
@@ -119,12 +120,7 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
     """`stats`, where what the matches tell was read before, as were everybody's sums over the same ones."""
     listing = {player.name: player for player in settings.players}
     families = {player.name: player.family for player in settings.players}
-    flips: dict[str, int] = {}
-    for panel in read.panels:
-        for ballot in panel.ballots:
-            judge = panel.players[ballot.judge]
-            flips[judge] = flips.get(judge, 0) + ballot.flipped
-    judged = judge_statistics(read.panels, families)
+    judged = judge_statistics(ballots_in(read.ballots, read.seated), families)
     readings = Readings()
     for reading in read.readings:
         readings.count(*reading)
@@ -144,7 +140,7 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
                 for name in names
             ]
         ),
-        tuple([_judge(name, found, flips.get(name, 0)) for name, found in judged.items()]),
+        tuple([_judge(name, found) for name, found in judged.items()]),
         tuple([_author(name, read.authors[name]) for name in sorted(read.authors)]),
         readings.rows(elo_settings(pinned_rating(ledger.meta(), settings.rating))),
         listed(ledger),
@@ -180,14 +176,14 @@ def _player(name: str, model: str, family: str, account: Account, said: Replies)
     )
 
 
-def _judge(name: str, found: JudgeStatistics, flips: int) -> JudgeStats:
+def _judge(name: str, found: JudgeStatistics) -> JudgeStats:
     return JudgeStats(
         name,
         found.votes,
         found.abstentions,
         found.ties,
         found.unusable,
-        flips,
+        found.flips,
         found.flip_share,
         found.agreement,
         found.first_share,

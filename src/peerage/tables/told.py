@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby, zip_longest
 from operator import attrgetter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -17,9 +17,10 @@ from msgspec import Struct
 from peerage.challenges.drafting import Draft
 from peerage.engine.driver import REPAIR
 from peerage.games.rejudgement import REJUDGEMENT
-from peerage.judging.preference import Mark, marks_of
+from peerage.judging.ballots import BALLOTS, SEATED, add_panel, marks_of, panel_record
+from peerage.judging.columns import Columns, Rows, joined
+from peerage.judging.marks import MARKS, Mark, add_mark
 from peerage.judging.scores import recorded
-from peerage.judging.statistics import PanelRecord, panel_record
 from peerage.ledger.codec import form_of, read_fixture, read_form, read_record, read_reply, withheld
 from peerage.ledger.store import Exchange, Ledger, LedgerError
 from peerage.match import Fixture, Outcome
@@ -56,15 +57,25 @@ class Drafts(Struct):
 
 class Told(Struct):
     """What `matches` finished matches tell: void ones by reason, everybody's replies and drafts by name, the
-    panels with ballots and the marks that judges gave (of votes, or else of scores), and readings."""
+    `ballots` of panels and who was `seated` before them, the `marks` that judges gave (of votes, or else of
+    scores), and readings. What there is most of stands in columns: see `judging.ballots`, `judging.marks`."""
 
     matches: int = 0
     voids: dict[str, int] = {}
     replies: dict[str, Replies] = {}
     authors: dict[str, Drafts] = {}
-    panels: list[PanelRecord] = []
-    marks: list[Mark] = []
+    ballots: Columns = Rows(BALLOTS).columns()
+    seated: Columns = Rows(SEATED).columns()
+    marks: Columns = Rows(MARKS).columns()
     readings: list[Read] = []
+
+
+class _Judged(NamedTuple):
+    """What judges did, row by row."""
+
+    ballots: Rows
+    seated: Rows
+    marks: Rows
 
 
 def told(
@@ -74,7 +85,7 @@ def told(
 
     Raises LedgerError when rows are missing.
     """
-    found = Told()
+    found, judged = Told(), _Judged(Rows(BALLOTS), Rows(SEATED), Rows(MARKS))
     forms: dict[str, tuple[Role, AnyKind]] = {}
     asked = groupby(ledger.exchanges(first, last), attrgetter("match"))
     number, exchanges = next(asked, (0, iter(())))
@@ -92,18 +103,20 @@ def told(
         if summary.status != DONE:
             found.voids[summary.status] = found.voids.get(summary.status, 0) + 1
         chars = _replies(found, exchanges, texts, forms) if number == row.number else {}
-        _record(found, read_fixture(issued.body, texts), read_record(row.body).outcome, chars)
+        _record(found, judged, read_fixture(issued.body, texts), read_record(row.body).outcome, chars)
+    found.ballots, found.seated, found.marks = [rows.columns() for rows in judged]
     return found
 
 
 def together(parts: Iterable[Told]) -> Told:
     """What the matches of all parts tell, which are in number order."""
-    whole = Told()
+    whole, parts = Told(), list(parts)
+    whole.ballots = joined([part.ballots for part in parts], BALLOTS)
+    whole.seated = joined([part.seated for part in parts], SEATED)
+    whole.marks = joined([part.marks for part in parts], MARKS)
     for part in parts:
         whole.matches += part.matches
         _sum(whole.voids, part.voids)
-        whole.panels += part.panels
-        whole.marks += part.marks
         whole.readings += part.readings
         for player, said in part.replies.items():
             replies = whole.replies.setdefault(player, Replies())
@@ -126,18 +139,20 @@ def _sum(counts: dict[Key, int], more: Mapping[Key, int]) -> None:
         counts[key] = counts.get(key, 0) + count
 
 
-def _record(found: Told, fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]) -> None:
+def _record(
+    found: Told, judged: _Judged, fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]
+) -> None:
     """Count what the record of one match tells; `chars` are the lengths of its answers."""
     if fixture.game == REJUDGEMENT.name:
         chars = {label: len(text) for label, text in fixture.drawn["answers"].items()}
     _drafts(found, fixture, outcome)
     panel = panel_record(fixture, outcome)
     if panel is not None:
-        named = [*panel.contestants, *[ballot.judge for ballot in panel.ballots]]
-        players = {label: panel.players[label] for label in named}
-        found.panels.append(msgspec.structs.replace(panel, players=players))
-        found.marks += marks_of(panel, str(fixture.number), chars)
-    found.marks += scores(fixture, outcome, chars)
+        add_panel(judged.ballots, judged.seated, str(fixture.number), panel)
+        for mark in marks_of(panel, str(fixture.number), chars):
+            add_mark(judged.marks, mark)
+    for mark in scores(fixture, outcome, chars):
+        add_mark(judged.marks, mark)
     reading = read(fixture, outcome)
     if reading is not None:
         found.readings.append(reading)

@@ -1,0 +1,182 @@
+"""What the ballots on record hold: panel by panel to write down, and as columns to reckon with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from peerage.judging.columns import Columns, Layout, Rows
+from peerage.judging.marks import Flags, Mark
+from peerage.judging.panel import ABSTAIN, TIE, Ballot
+from peerage.match import Fixture, Outcome
+from peerage.ratings.kernels import Floats, Ints
+
+BALLOTS = Layout(codes=3, counts=5, numbers=1)
+"""Ballots as columns: panel, judge and vote by name; whether the judge flipped, and of its verdicts how many
+were usable, were not, were for one answer, and were for the one shown first; the weight."""
+SEATED = Layout(codes=3, counts=0, numbers=0)
+"""The answers that panels compared, as columns: panel, label and author by name."""
+UNUSABLE = ("invalid", "refused", "void")
+
+
+class PanelRecord(Struct, frozen=True):
+    """One panel's ballots, with who sat where: `players` maps every label on the ballots to a player."""
+
+    players: Mapping[str, str]
+    contestants: tuple[str, ...]
+    ballots: tuple[Ballot, ...]
+
+
+def panel_record(fixture: Fixture, outcome: Outcome) -> PanelRecord | None:
+    """The panel of a finished match; None when no judge was asked.
+
+    Where recorded answers were judged nobody has a seat, and the fixture names their authors.
+    """
+    ballots: Any = outcome.detail.get("ballots")
+    if not ballots:
+        return None
+    authors = {seat.label: seat.player for seat in fixture.seats} or dict(fixture.drawn["authors"])
+    return PanelRecord(
+        {seat.label: seat.player for seat in fixture.all_seats()} | authors,
+        tuple(authors),
+        msgspec.convert(ballots, tuple[Ballot, ...]),
+    )
+
+
+def marks_of(panel: PanelRecord, contest: str, chars: Mapping[str, int]) -> list[Mark]:
+    """The marks that the valid votes of a panel come to; `chars` are the answers' lengths by label."""
+    return [
+        Mark(
+            panel.players[ballot.judge],
+            panel.players[label],
+            contest,
+            0.5 if ballot.vote == TIE else float(ballot.vote == label),
+            chars.get(label),
+        )
+        for ballot in panel.ballots
+        if ballot.vote != ABSTAIN
+        for label in panel.contestants
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Ballots:
+    """Ballots as columns, one element a ballot, panel by panel.
+
+    `panel`: its number, below `panels`. `judge`: a place in `players`, `vote` one in `votes`: TIE, ABSTAIN
+    and then the labels of answers. `weight`: the vote's share of the valid weight. `flipped` is 0 or 1;
+    `usable`, `unusable`, `decided` and `first` count verdicts: as they should be, or not; for one answer, and
+    of those for the one shown first.
+
+    The answers that panel p compared stand at `seats[p]:seats[p + 1]` of `label` (a place in `votes`) and
+    `author` (one in `players`), in the panel's order.
+    """
+
+    players: tuple[str, ...]
+    votes: tuple[str, ...]
+    panel: Ints
+    judge: Ints
+    vote: Ints
+    weight: Floats
+    flipped: Ints
+    usable: Ints
+    unusable: Ints
+    decided: Ints
+    first: Ints
+    seats: Ints
+    label: Ints
+    author: Ints
+
+    def __len__(self) -> int:
+        return len(self.panel)
+
+    @property
+    def panels(self) -> int:
+        """How many panels there are."""
+        return len(self.seats) - 1
+
+    @cached_property
+    def valid(self) -> Flags:
+        """Which ballots are no abstentions."""
+        return np.asarray(self.vote != ABSTAINED)
+
+    @cached_property
+    def given(self) -> Ints:
+        """Votes on each panel (rows) for each of `votes` (columns)."""
+        shape = self.panels, len(self.votes)
+        return np.bincount(self.panel * shape[1] + self.vote, minlength=shape[0] * shape[1]).reshape(shape)
+
+    def points(self, label: Ints) -> Floats:
+        """What each ballot gives the answer `label` (one a ballot): 1, ½ for a tie, or 0."""
+        return np.where(self.vote == TIED, 0.5, self.vote == label)
+
+
+TIED, ABSTAINED = 0, 1
+"""The places of TIE and ABSTAIN in `Ballots.votes`."""
+
+
+def add_panel(ballots: Rows, seated: Rows, name: str, panel: PanelRecord) -> None:
+    """Add a panel, by a name that no other has, to rows of the layouts `BALLOTS` and `SEATED`."""
+    for label in panel.contestants:
+        seated.add((name, label, panel.players[label]))
+    for ballot in panel.ballots:
+        usable = [(order, said) for order, said in ballot.verdicts.items() if said not in UNUSABLE]
+        decided = [order.startswith(f"{said}-") for order, said in usable if said != TIE]
+        unusable = len(ballot.verdicts) - len(usable)
+        ballots.add(
+            (name, panel.players[ballot.judge], ballot.vote),
+            (ballot.flipped, len(usable), unusable, len(decided), sum(decided)),
+            (ballot.weight,),
+        )
+
+
+def ballots_in(ballots: Columns, seated: Columns) -> Ballots:
+    """The ballots that columns of the layouts `BALLOTS` and `SEATED` hold, panels in the order of their
+    names."""
+    panels = _names(ballots, 0, seated, 0)
+    players = _names(ballots, 1, seated, 2)
+    votes = (TIE, ABSTAIN, *[label for label in _names(ballots, 2, seated, 1) if label not in (TIE, ABSTAIN)])
+    panel, sitting = _places(ballots, 0, panels), _places(seated, 0, panels)
+    order, seats = np.argsort(panel, kind="stable"), np.argsort(sitting, kind="stable")
+    return Ballots(
+        players,
+        votes,
+        panel[order],
+        _places(ballots, 1, players)[order],
+        _places(ballots, 2, votes)[order],
+        ballots.number(0)[order],
+        ballots.count(0)[order],
+        ballots.count(1)[order],
+        ballots.count(2)[order],
+        ballots.count(3)[order],
+        ballots.count(4)[order],
+        np.concatenate([[0], np.cumsum(np.bincount(sitting, minlength=len(panels)))]),
+        _places(seated, 1, votes)[seats],
+        _places(seated, 2, players)[seats],
+    )
+
+
+def _names(ballots: Columns, column: int, seated: Columns, other: int) -> tuple[str, ...]:
+    """All names that stand in these two columns, in order."""
+    return tuple(sorted({*ballots.named(column)[0], *seated.named(other)[0]}))
+
+
+def _places(columns: Columns, column: int, names: tuple[str, ...]) -> Ints:
+    """A column of names as places in `names`."""
+    at = {name: place for place, name in enumerate(names)}
+    own, code = columns.named(column)
+    return np.array([at[name] for name in own], np.int64)[code]
+
+
+def listed(panels: Iterable[PanelRecord]) -> Ballots:
+    """The ballots of panels, in their order."""
+    ballots, seated = Rows(BALLOTS), Rows(SEATED)
+    for number, panel in enumerate(panels):
+        add_panel(ballots, seated, f"{number:09}", panel)
+    return ballots_in(ballots.columns(), seated.columns())

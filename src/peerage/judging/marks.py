@@ -1,0 +1,140 @@
+"""Marks: what judges gave answers, whatever the game, as rows to write and as columns to reckon with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from peerage.judging.columns import Columns, Layout, Rows
+from peerage.ratings.kernels import Floats, Ints
+
+Flags: TypeAlias = NDArray[np.bool_]
+
+MARKS = Layout(codes=3, counts=0, numbers=2)
+"""Marks as columns: judge, author and contest by name; value, and length or nan."""
+
+
+class Mark(NamedTuple):
+    """What `judge` gave `author`'s answer in `contest` (a match, or one question of it), players by name.
+
+    `value` is the points of a vote in a duel (1, ½ or 0), or a rating. `chars` is how long the answer was,
+    None where that is not known.
+    """
+
+    judge: str
+    author: str
+    contest: str
+    value: float
+    chars: int | None = None
+
+
+Kin = Callable[[str, str], bool]
+"""Whether a judge and an author are kin, by their names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """Marks as columns, one element a mark, in the order of judge, contest and author.
+
+    `judge`, `author`, `contest`: places in `judges`, `authors`, `contests`, which are names in order.
+    `value`: what was given; `chars`: characters of the answer, nan where they are not known.
+    """
+
+    judges: tuple[str, ...]
+    authors: tuple[str, ...]
+    contests: tuple[str, ...]
+    judge: Ints
+    author: Ints
+    contest: Ints
+    value: Floats
+    chars: Floats
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    @cached_property
+    def answer(self) -> Ints:
+        """The number of each mark's answer, from 0: contest by contest, author by author."""
+        _, number = np.unique(self.contest * len(self.authors) + self.author, return_inverse=True)
+        return np.asarray(number, np.int64)
+
+    @cached_property
+    def sheet(self) -> Ints:
+        """The number of the judge and contest of each mark, from 0."""
+        same = self.judge * len(self.contests) + self.contest
+        return np.asarray(np.cumsum(np.diff(same, prepend=same[:1]) != 0), np.int64)
+
+    @cached_property
+    def pairs(self) -> tuple[Ints, Ints]:
+        """Where a judge marked exactly two answers of a contest, as votes do: the places of both marks."""
+        size = np.bincount(self.sheet)
+        first = (np.cumsum(size) - size)[size == 2]
+        return first, first + 1
+
+    def kin(self, kin: Kin) -> Flags:
+        """For each mark, whether judge and author are kin."""
+        pairs = [[kin(judge, author) for author in self.authors] for judge in self.judges]
+        table = np.array(pairs, np.bool_).reshape(len(self.judges), len(self.authors))
+        return np.asarray(table[self.judge, self.author])
+
+    def only(self, wanted: Flags) -> Marks:
+        """The wanted ones of these marks, with all the names."""
+        return Marks(
+            self.judges,
+            self.authors,
+            self.contests,
+            self.judge[wanted],
+            self.author[wanted],
+            self.contest[wanted],
+            self.value[wanted],
+            self.chars[wanted],
+        )
+
+    @cached_property
+    def single(self) -> Marks:
+        """The same with one mark of a judge for an answer: the mean of its marks, if there are more."""
+        starts = np.diff(self.sheet * len(self.authors) + self.author, prepend=-1) != 0
+        if starts.all():
+            return self
+        of = np.cumsum(starts) - 1
+        mean = np.bincount(of, self.value) / np.bincount(of)
+        return replace(self.only(starts), value=mean)
+
+
+def add_mark(rows: Rows, mark: Mark) -> None:
+    """Add a mark to rows of the layout `MARKS`."""
+    chars = math.nan if mark.chars is None else mark.chars
+    rows.add((mark.judge, mark.author, mark.contest), (), (mark.value, chars))
+
+
+def marks_in(columns: Columns) -> Marks:
+    """The marks that columns of the layout `MARKS` hold."""
+    judges, judge = columns.named(0)
+    authors, author = columns.named(1)
+    contests, contest = columns.named(2)
+    value, chars = columns.number(0), columns.number(1)
+    order = np.lexsort((value, (judge * len(contests) + contest) * len(authors) + author))
+    return Marks(
+        judges,
+        authors,
+        contests,
+        judge[order],
+        author[order],
+        contest[order],
+        value[order],
+        chars[order],
+    )
+
+
+def tabled(marks: Iterable[Mark]) -> Marks:
+    """Marks as columns; in which order they come does not matter."""
+    rows = Rows(MARKS)
+    for mark in marks:
+        add_mark(rows, mark)
+    return marks_in(rows.columns())

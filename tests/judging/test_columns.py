@@ -1,0 +1,49 @@
+"""Rows put into columns come out as they went in, however they were cut and joined."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from peerage.judging.columns import Columns, Layout, Rows, joined
+
+LAYOUT = Layout(codes=2, counts=1, numbers=1)
+Row = tuple[str, str, int, float]
+ROWS = st.lists(
+    st.tuples(st.text(max_size=3), st.sampled_from("abc"), st.integers(0, 32767), st.floats(allow_nan=False))
+)
+
+
+def columns(rows: list[Row]) -> Columns:
+    gathered = Rows(LAYOUT)
+    for one, two, count, number in rows:
+        gathered.add((one, two), (count,), (number,))
+    return gathered.columns()
+
+
+def read(found: Columns) -> list[Row]:
+    names = [[found.names[at] for at in found.code(column)] for column in range(2)]
+    return list(zip(*names, found.count(0).tolist(), found.number(0).tolist(), strict=True))
+
+
+@given(st.lists(ROWS, max_size=4))
+def test_parts_joined_are_the_whole(parts: list[list[Row]]) -> None:
+    whole = [row for part in parts for row in part]
+    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(list(map(columns, parts))), type=list[Columns])
+    assert joined(kept, LAYOUT) == columns(whole)
+    assert read(joined(kept, LAYOUT)) == whole
+
+
+@given(ROWS)
+def test_named_columns_hold_their_own_names_in_order(rows: list[Row]) -> None:
+    for column in range(2):
+        names, places = columns(rows).named(column)
+        assert list(names) == sorted({row[column] for row in rows})
+        assert [names[at] for at in places] == [row[column] for row in rows]
+
+
+def test_a_row_of_another_layout_is_refused() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        Rows(LAYOUT).add(("a",), (1,), (1.0,))
