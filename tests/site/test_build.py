@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from peerage.ledger import Ledger
 from peerage.site import build as site_build
 from peerage.site import downloads, reading
 from peerage.site.build import STATE, SiteError, build, build_folder
-from peerage.site.pages import page, paths
+from peerage.site.pages import Page, page, paths
 from peerage.site.reading import Site
 from peerage.tables.told import Told
 from peerage.tables.told import told as reading_told
@@ -101,6 +103,60 @@ def test_somebody_elses_folder_is_left_alone(arena: Path, tmp_path: Path) -> Non
     said = cli.invoke(app, ["site", "build", str(tmp_path), "--dir", str(arena)])
     assert said.exit_code == 1
     assert "holds no site; name a new or an empty folder" in said.output
+
+
+def interrupted(site: Site, folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin a build that ends after three pages, before there is anything that all pages load."""
+    left = iter(range(3))
+
+    def stops(site: Site, path: str) -> Page | None:
+        next(left)
+        return page(site, path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(site_build, "page", stops)
+        with pytest.raises(StopIteration):
+            build(site, folder, out, workers=1)
+
+
+def test_a_build_that_was_interrupted_begins_anew(
+    arena: Path, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, kept = tmp_path / "out", tmp_path / "kept"
+    site = Site.open(arena)
+    interrupted(site, arena, out, monkeypatch)
+    assert not (out / "assets").exists()
+    build(site, arena, out)
+    assert files(out) == files(built)
+
+    shutil.copytree(built, kept)
+    earlier = site.at(18)
+    interrupted(earlier, arena, kept, monkeypatch)
+    build(earlier, arena, kept)
+    site.close()
+    assert set(files(kept)) == {*paths(earlier), *downloads.paths(earlier)}
+
+
+WORKING = """
+import os, sys, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from peerage.site.build import _open
+pool = ProcessPoolExecutor(1, get_context("spawn"), _open, (Path(sys.argv[1]), 0))
+pool.submit(os.getpid).result()
+print("at work", flush=True)
+time.sleep(600)
+"""
+
+
+def test_workers_end_when_their_build_is_killed(arena: Path) -> None:
+    building = subprocess.Popen([sys.executable, "-c", WORKING, str(arena)], stdout=subprocess.PIPE)
+    assert building.stdout is not None
+    assert building.stdout.readline() == b"at work\n"
+    building.kill()
+    # It ends when nobody is left who could write to it.
+    assert building.communicate(timeout=60)[0] == b""
 
 
 def test_the_command_says_what_it_wrote(arena: Path, built: Path, tmp_path: Path) -> None:

@@ -8,12 +8,13 @@ its matches can have changed.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, suppress
 from hashlib import sha256
 from importlib import resources
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,9 +100,12 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
     if workers is None:
         heavy = sum([len(pages) for _, pages in spans]) * BUNDLE
         workers = (os.cpu_count() or 1) if heavy >= PARALLEL_FROM else 1
+    copies, version = downloads.paths(site), downloads.version(site)
     out.mkdir(parents=True, exist_ok=True)
-    # Whoever is interrupted here begins anew.
-    (out / STATE).unlink(missing_ok=True)
+    # Whoever is interrupted here begins anew, in a folder that is known to hold a site and of what files.
+    there = tuple(dict.fromkeys((*before.files, *light, *copies)))
+    begun = msgspec.structs.replace(NOWHERE, number=max(before.number, site.number), files=there)
+    _replace(out / STATE, msgspec.msgpack.encode(begun))
     if workers > 1:
         with ProcessPoolExecutor(workers, get_context("spawn"), _open, (folder, site.number)) as pool:
             jobs = [(first, pool.submit(_in_worker, out, first, pages)) for first, pages in spans]
@@ -114,7 +118,6 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
         written += _write(site, out, [path for path in todo if path.startswith(TELLING)])
     else:
         written = sum([_span(site, out, first, pages) for first, pages in spans]) + _write(site, out, todo)
-    copies, version = downloads.paths(site), downloads.version(site)
     for path in copies:
         if before.downloads != version or not (out / path).exists():
             downloads.write(site, path, out / path)
@@ -215,7 +218,16 @@ _worker: list[Site] = []
 
 
 def _open(folder: Path, number: int) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _worker.append(Site.open(folder).at(number))
+
+
+def _end_with_parent() -> None:
+    """Leave when the build is killed: a worker would wait for work forever, and write beside the next one."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _in_worker(out: Path, first: int, pages: Sequence[str]) -> tuple[bytes, int]:
