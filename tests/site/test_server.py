@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 from starlette.testclient import TestClient
+from starlette.types import Message
 from tests.site.arenas import MATCHES_SERVED, eventually
 
 from peerage.ledger.verify import verify
@@ -270,6 +272,7 @@ def test_nobody_votes_in_anothers_name(booth: TestClient, voted: Path) -> None:
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
         {"origin": "http://evil.example"},
+        {"origin": "http://["},
     ):
         assert booth.post("/vote.html", data=stolen, headers=foreign).status_code == 403
     booth.cookies.clear()
@@ -294,6 +297,14 @@ def test_what_is_no_vote_is_refused(booth: TestClient, content: bytes, kind: str
     booth.get("/vote.html")
     found = booth.post("/vote.html", content=content, headers={"content-type": kind})
     assert found.status_code == status
+
+
+def test_who_leaves_in_the_middle_of_a_vote_is_no_fault() -> None:
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    with pytest.raises(voting_pages.Refused):
+        asyncio.run(voting_pages._body(Request({"type": "http", "headers": []}, receive)))
 
 
 def test_a_skip_holds_nobody_up(booth: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,10 @@ import re
 import secrets
 import time
 from typing import NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from peerage.ledger.store import Ledger
@@ -184,17 +184,20 @@ def _read(request: Request, body: bytes) -> Cast:
 
 async def _body(request: Request) -> bytes:
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > MOST_BODY:
-            raise Refused(413, f"a vote has at most {MOST_BODY} bytes")
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > MOST_BODY:
+                raise Refused(413, f"a vote has at most {MOST_BODY} bytes")
+    except ClientDisconnect:
+        raise Refused(400, "the connection ended before the vote was whole") from None
     return body
 
 
 def _refuse_foreign(request: Request) -> None:
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin", "null")
     # Our pages send no referrer, for which browsers write `null`.
-    foreign = origin != "null" and urlsplit(origin).netloc != request.headers.get("host", "")
+    foreign = origin != "null" and origin.partition("://")[2] != request.headers.get("host", "")
     if site not in (None, "same-origin", "none") or (site is None and foreign):
         raise Refused(403, "a vote is taken from the voting page of this server alone")
 
