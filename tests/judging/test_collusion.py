@@ -10,7 +10,7 @@ from bench.collusion import CASES, PLANTED, Case, measured, scores, votes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.judging.collusion import benjamini_hochberg, favours
+from peerage.judging.collusion import benjamini_hochberg, favours, without_replacement
 from peerage.judging.marks import Mark, tabled
 from peerage.judging.residuals import of_ratings, of_votes
 
@@ -49,6 +49,24 @@ def test_colluders_in_duels_are_found_and_nobody_else() -> None:
     assert {(pair.judge, pair.author) for pair in pairs if pair.found} == PLANTED
 
 
+def test_every_choice_without_replacement_is_as_likely_as_any_other() -> None:
+    drawn = without_replacement(5, (60_000, 3), np.random.default_rng(1))
+    counts = np.bincount(drawn @ [25, 5, 1], minlength=125)
+    assert (counts > 0).sum() == 60, "the orders of three of five"
+    assert ((counts[counts > 0] - 1000) ** 2 / 1000).sum() < 77.9, "5 % of χ² with 59 degrees"
+    everything = without_replacement(40, (7, 40), np.random.default_rng(1))
+    assert (np.sort(everything, axis=1) == np.arange(40)).all()
+
+
+def test_where_parts_of_many_marks_are_drawn_chance_is_even() -> None:
+    """Each of twelve judges gave some two thousand marks, of which an author got a tenth or less."""
+    pairs = favours(votes(np.random.default_rng(4), 12, 2500, 0.5), of_votes)
+    assert {(pair.judge, pair.author) for pair in pairs if pair.found} == PLANTED
+    honest = sorted(pair.p for pair in pairs if not pair.found)
+    even = [(at + 0.5) / len(honest) for at in range(len(honest))]
+    assert max(abs(p - at) for p, at in zip(honest, even, strict=True)) < 1.36 / len(honest) ** 0.5, "5 %"
+
+
 def test_honest_pools_are_left_alone() -> None:
     assert not any(pair.found for pair in favours(scores(np.random.default_rng(5), 6, 40, 0)))
     pairs = favours(votes(np.random.default_rng(5), 8, 300, 0), of_votes, permutations=300)
@@ -67,7 +85,7 @@ def test_discernment_and_generosity_are_no_favour() -> None:
                 given = slope * good + more + rng.gauss(0, 0.3)
                 marks.append(Mark(judge, author, str(contest), given))
     table = tabled(marks)
-    left, _ = of_ratings(table, np.zeros((3, 4), np.bool_))
+    left, _ = of_ratings(table)(np.zeros((3, 4), np.bool_))
     for cell in range(12):
         own = left[table.judge * 4 + table.author == cell]
         assert abs(own.mean()) < 0.35, "0.3 is what a slope's error makes"

@@ -107,9 +107,10 @@ def favours(
     if not 0 < level < 1:
         raise ValueError(f"level is {level}: expected a share between 0 and 1")
     table = marks.single
+    left = model(table)
     aside = np.zeros((len(table.judges), len(table.authors)), np.bool_)
     while True:
-        rest = model(table, aside)
+        rest = left(aside)
         cells = _cells(table, rest, aside, fewest)
         tails = benjamini_hochberg(cells.normal_tail)
         standing = [
@@ -207,16 +208,16 @@ def _sums(pool: Floats, most: int, rng: np.random.Generator, permutations: int) 
     """Permutations of the residuals that a cell is tested with, each as its running sums: column m - 1 is the
     sum of m residuals drawn at random, up to `most`, so that cells of one pool share the draws."""
     draws = min(permutations, max(_LEAST, _MOST // len(pool)))
+    part = len(pool) >= _LARGE and most * _SMALL_PART <= len(pool)
     sums = np.empty((draws, most))
-    if len(pool) >= _LARGE and most * _SMALL_PART <= len(pool):
-        for draw in sums:
-            pool[rng.choice(len(pool), most, replace=False)].cumsum(out=draw)
-        return sums
-    together = max(1, _TOGETHER // len(pool))
+    together = max(1, _TOGETHER // (most if part else len(pool)))
     for first in range(0, draws, together):
         block = sums[first : first + together]
-        mixed = rng.permuted(np.tile(pool, (len(block), 1)), axis=1)
-        mixed[:, :most].cumsum(axis=1, out=block)
+        if part:
+            mixed = pool[without_replacement(len(pool), block.shape, rng)]
+        else:
+            mixed = rng.permuted(np.tile(pool, (len(block), 1)), axis=1)[:, :most]
+        mixed.cumsum(axis=1, out=block)
     return sums
 
 
@@ -232,3 +233,21 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
         least = min(least, p[order[place - 1]] * len(p) / place)
         adjusted[order[place - 1]] = least
     return adjusted
+
+
+def without_replacement(size: int, shape: tuple[int, ...], rng: np.random.Generator) -> Ints:
+    """In each row numbers below `size`, drawn at random without replacement.
+
+    Drawn with replacement; what stands in its row already is drawn again until nothing does. That treats all
+    numbers alike, so every order of every choice is as likely as any other.
+    """
+    drawn = rng.integers(size, size=shape)
+    rows, bits = np.arange(shape[0]), shape[1].bit_length()
+    while len(rows):
+        placed = np.sort(drawn[rows] << bits | np.arange(shape[1]), axis=1)
+        number = placed >> bits
+        row, again = np.nonzero(number[:, 1:] == number[:, :-1])
+        place = placed[row, again + 1] & (1 << bits) - 1
+        drawn[rows[row], place] = rng.integers(size, size=len(row))
+        rows = rows[np.unique(row)]
+    return drawn

@@ -28,12 +28,12 @@ class Rest(NamedTuple):
     doubt: Floats
 
 
-Model: TypeAlias = Callable[[Marks, Flags], Rest]
-"""From marks, one of a judge for an answer, and which judges (rows) and authors (columns) must not enter the
-model, to what it leaves."""
+Model: TypeAlias = Callable[[Marks], Callable[[Flags], Rest]]
+"""From marks, one of a judge for an answer, to a function that tells what the model leaves of them, given
+which judges (rows) and authors (columns) must not enter it."""
 
 
-def of_ratings(marks: Marks, aside: Flags) -> Rest:
+def of_ratings(marks: Marks) -> Callable[[Flags], Rest]:
     """For ratings of single answers, where every judge rates nearly everything:
 
         x_ji = m_j + b_j q_i + r_ji
@@ -49,27 +49,30 @@ def of_ratings(marks: Marks, aside: Flags) -> Rest:
     value = np.full((len(marks.judges), len(author)), np.nan)
     value[marks.judge, marks.answer] = marks.value
     given = np.isfinite(value)
-    trusted = given & ~aside[:, author]
     value = np.where(given, value, 0.0)
     loading, noise = _factor(value, given, author, len(marks.authors))
-    pull, worth = (loading / noise)[:, None], trusted * (loading**2 / noise)[:, None]
-    count = np.maximum(trusted.sum(axis=1), 1)
-    mean = (value * trusted).sum(axis=1) / count
-    for _ in range(_ROUNDS):
-        quality = (trusted * pull * (value - mean[:, None])).sum(axis=0) / np.maximum(
-            worth.sum(axis=0), 1e-12
-        )
-        fitted = (trusted * (value - loading[:, None] * quality)).sum(axis=1) / count
-        if np.abs(fitted - mean).max(initial=0.0) < 1e-9:
-            break
-        mean = fitted
-    pulled = trusted * pull * (value - mean[:, None])
-    others, known = pulled.sum(axis=0) - pulled, worth.sum(axis=0) - worth
-    quality = others / np.where(known > 0, known, np.nan)
-    left = np.where(given, value - mean[:, None] - loading[:, None] * quality, np.nan)
-    belongs = np.eye(len(marks.authors))[author]
-    doubt = _slope_doubt(belongs, left, quality, loading, worth)
-    return Rest(left[marks.judge, marks.answer], doubt)
+    pull = (loading / noise)[:, None]
+
+    def rest(aside: Flags) -> Rest:
+        trusted = given & ~aside[:, author]
+        worth = trusted * (loading**2 / noise)[:, None]
+        count = np.maximum(trusted.sum(axis=1), 1)
+        mean = (value * trusted).sum(axis=1) / count
+        for _ in range(_ROUNDS):
+            pulled = (trusted * pull * (value - mean[:, None])).sum(axis=0)
+            quality = pulled / np.maximum(worth.sum(axis=0), 1e-12)
+            fitted = (trusted * (value - loading[:, None] * quality)).sum(axis=1) / count
+            if np.abs(fitted - mean).max(initial=0.0) < 1e-9:
+                break
+            mean = fitted
+        pulled = trusted * pull * (value - mean[:, None])
+        others, known = pulled.sum(axis=0) - pulled, worth.sum(axis=0) - worth
+        quality = others / np.where(known > 0, known, np.nan)
+        left = np.where(given, value - mean[:, None] - loading[:, None] * quality, np.nan)
+        doubt = _slope_doubt(np.eye(len(marks.authors))[author], left, quality, loading, worth)
+        return Rest(left[marks.judge, marks.answer], doubt)
+
+    return rest
 
 
 def _slope_doubt(belongs: Floats, left: Floats, quality: Floats, loading: Floats, worth: Floats) -> Floats:
@@ -116,7 +119,7 @@ def _factor(value: Floats, given: np.ndarray, author: Ints, authors: int) -> tup
     return loading, np.maximum(variance - loading**2, 0.05 * variance)
 
 
-def of_votes(marks: Marks, aside: Flags) -> Rest:
+def of_votes(marks: Marks) -> Callable[[Flags], Rest]:
     """For votes on two answers, which are marked 1, ½ or 0 and sum to 1: the vote less its expectation
 
         E = 1 / (1 + exp(-g_j (s_a - s_b)))
@@ -124,15 +127,25 @@ def of_votes(marks: Marks, aside: Flags) -> Rest:
     under Bradley-Terry with a reliability g_j for each judge (`ratings.judges`). A pair set aside neither
     moves a rating nor the judge's reliability.
     """
-    residual = np.full(len(marks), np.nan)
-    certain = np.zeros((len(marks.judges), len(marks.authors)))
     one, two = marks.pairs
-    if not len(one):
-        return Rest(residual, certain)
-    judge, a, b, score = marks.judge[one], marks.author[one], marks.author[two], marks.value[one]
-    trusted = ~(aside[judge, a] | aside[judge, b])
-    model = fit_coded(duels(len(marks.authors), a, b, score, trusted), marks.judges, judge)
-    gap = model.reliability[judge] * (model.rating[a] - model.rating[b]) / POINTS
-    residual[one] = score - 1 / (1 + np.exp(-np.clip(gap, -700, 700)))
-    residual[two] = -residual[one]
-    return Rest(residual, certain)
+    authors = len(marks.authors)
+    # what a judge's votes on two authors say of all three is how many there were, and their mean
+    same = (marks.judge[one] * authors + marks.author[one]) * authors + marks.author[two]
+    _, of, count = np.unique(same, return_inverse=True, return_counts=True)
+    first = np.zeros(len(count), np.int64)
+    first[of] = one
+    judge, a, b = marks.judge[first], marks.author[first], marks.author[first + 1]
+    score = np.bincount(of, marks.value[one]) / count
+
+    def rest(aside: Flags) -> Rest:
+        residual = np.full(len(marks), np.nan)
+        if len(one):
+            trusted = ~(aside[judge, a] | aside[judge, b])
+            model = fit_coded(duels(authors, a, b, score, count * trusted), marks.judges, judge)
+            gap = model.reliability[judge] * (model.rating[a] - model.rating[b]) / POINTS
+            expected = 1 / (1 + np.exp(-np.clip(gap, -700, 700)))
+            residual[one] = marks.value[one] - expected[of]
+            residual[two] = -residual[one]
+        return Rest(residual, np.zeros(aside.shape))
+
+    return rest
