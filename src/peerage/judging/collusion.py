@@ -34,7 +34,7 @@ FEWEST = 5
 """Marks that a judge must have given an author, and others too, for the pair to be tested."""
 PERMUTATIONS = 2_000
 """Fewer where a judge gave more than ten thousand marks."""
-_REACHED = 20  # fewer permutations beyond the observed mean than this say little; see `_tails`
+_REACHED = 20  # fewer permutations beyond the observed mean than this say little; see `_tail`
 _SET_ASIDE = 50  # pairs at most
 _LEAST, _MOST = 200, 20_000_000  # permutations, where a judge's marks are many; numbers permuted in all
 _TOGETHER = 1_000_000  # numbers permuted at a time: they must fit into memory
@@ -174,50 +174,60 @@ def _tails(
 ) -> list[float]:
     """The chance of each cell's sum or more, were the judge's residuals drawn at random.
 
-    Counted among the permutations (the observed one among them). Where hardly any reaches it, the normal tail
-    with the permutations' exact variance, which the count cannot resolve.
+    Cells that nothing is held against share the draws of their judge; each of the others has a pool of its
+    own.
     """
-    bounds = np.searchsorted(table.judge, np.arange(len(table.judges) + 1))
-    of, drawn = (-1, -1), np.empty((0, 0))
     found = np.ones(len(cells.judge))
     held = aside[cells.judge, cells.author]
-    for at in np.lexsort((cells.author, held, cells.judge)).tolist():
-        judge, author, count = int(cells.judge[at]), int(cells.author[at]), int(cells.count[at])
-        pool = judge, author if held[at] else -1
-        if pool != of:
-            of, mine = pool, slice(bounds[judge], bounds[judge + 1])
-            residual, of_author = rest.residual[mine], table.author[mine]
-            own = of_author == author
-            drawable = np.isfinite(residual) & (own | ~aside[judge, of_author])
-            order = np.lexsort((of_author, ~own))
-            pooled = residual[order][drawable[order]]
-            same = (cells.judge == judge) & ~held
-            most = count if held[at] else int(cells.count[same].max())
-            drawn = _sums(pooled, most, np.random.default_rng([seed, judge, pool[1] + 1]), permutations)
-        sums = drawn[:, count - 1]
-        if cells.doubt[at]:
-            doubt = np.random.default_rng([seed, judge, author]).standard_normal(len(drawn))
-            sums = sums + doubt * count * math.sqrt(cells.doubt[at])
-        reached = int((sums >= cells.total[at] - 1e-9).sum())
-        counted = (reached + 1) / (len(drawn) + 1)
-        found[at] = counted if reached >= _REACHED else min(counted, cells.normal_tail[at])
+    pools = [(judge, 0, np.flatnonzero((cells.judge == judge) & ~held)) for judge in range(len(aside))]
+    pools += [(cells.judge[at], cells.author[at] + 1, np.array([at])) for at in np.flatnonzero(held)]
+    bounds = np.searchsorted(table.judge, np.arange(len(table.judges) + 1))
+    for judge, place, members in pools:
+        if not len(members):
+            continue
+        mine = slice(bounds[judge], bounds[judge + 1])
+        residual, author = rest.residual[mine], table.author[mine]
+        own = author == cells.author[members[0]]
+        drawable = np.isfinite(residual) & (own | ~aside[judge, author])
+        order = np.lexsort((author, ~own))
+        pool = residual[order][drawable[order]]
+        rng = np.random.default_rng([seed, judge, place])
+        drawn = _sums(pool, cells.count[members], rng, permutations)
+        for at, sums in zip(members.tolist(), drawn.T, strict=True):
+            found[at] = _tail(cells, at, sums, seed)
     return [float(p) for p in found]
 
 
-def _sums(pool: Floats, most: int, rng: np.random.Generator, permutations: int) -> Floats:
-    """Permutations of the residuals that a cell is tested with, each as its running sums: column m - 1 is the
-    sum of m residuals drawn at random, up to `most`, so that cells of one pool share the draws."""
-    draws = min(permutations, max(_LEAST, _MOST // len(pool)))
+def _tail(cells: _Cells, at: int, sums: Floats, seed: int) -> float:
+    """The chance of a sum of at least the observed one, given the sums of as many residuals drawn at random.
+
+    Counted among the permutations (the observed one among them). Where hardly any reaches it, the normal tail
+    with the permutations' exact variance, which the count cannot resolve.
+    """
+    if cells.doubt[at]:
+        doubt = np.random.default_rng([seed, cells.judge[at], cells.author[at]]).standard_normal(len(sums))
+        sums = sums + doubt * cells.count[at] * math.sqrt(cells.doubt[at])
+    reached = int((sums >= cells.total[at] - 1e-9).sum())
+    counted = (reached + 1) / (len(sums) + 1)
+    return counted if reached >= _REACHED else min(counted, cells.normal_tail[at])
+
+
+def _sums(pool: Floats, counts: Ints, rng: np.random.Generator, permutations: int) -> Floats:
+    """The sums of so many residuals (columns) drawn at random from a pool, by permutation (rows).
+
+    Cells of one pool share the draws: the more marks a cell has, the further its sum goes.
+    """
+    draws, most = min(permutations, max(_LEAST, _MOST // len(pool))), int(counts.max())
     part = len(pool) >= _LARGE and most * _SMALL_PART <= len(pool)
-    sums = np.empty((draws, most))
+    sums = np.empty((draws, len(counts)))
     together = max(1, _TOGETHER // (most if part else len(pool)))
     for first in range(0, draws, together):
-        block = sums[first : first + together]
+        rows = min(together, draws - first)
         if part:
-            mixed = pool[without_replacement(len(pool), block.shape, rng)]
+            mixed = pool[without_replacement(len(pool), (rows, most), rng)]
         else:
-            mixed = rng.permuted(np.tile(pool, (len(block), 1)), axis=1)[:, :most]
-        mixed.cumsum(axis=1, out=block)
+            mixed = rng.permuted(np.tile(pool, (rows, 1)), axis=1)[:, :most]
+        sums[first : first + rows] = mixed.cumsum(axis=1)[:, counts - 1]
     return sums
 
 
@@ -235,7 +245,7 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def without_replacement(size: int, shape: tuple[int, ...], rng: np.random.Generator) -> Ints:
+def without_replacement(size: int, shape: tuple[int, int], rng: np.random.Generator) -> Ints:
     """In each row numbers below `size`, drawn at random without replacement.
 
     Drawn with replacement; what stands in its row already is drawn again until nothing does. That treats all

@@ -2,8 +2,10 @@
 
     rows = Rows(Layout(codes=2, counts=0, numbers=1))
     rows.add(("kit", "ann"), (), (0.5,))
-    columns = rows.columns()                # a struct that msgspec writes and reads
+    columns = rows.columns()
     columns.names, columns.code(1)          # ("kit", "ann"), array([1])
+
+Columns are bytes and names alone, which msgspec writes and reads at no cost.
 """
 
 from __future__ import annotations
