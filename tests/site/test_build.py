@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
@@ -99,6 +101,8 @@ def test_somebody_elses_folder_is_left_alone(arena: Path, tmp_path: Path) -> Non
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(SiteError, match="holds no site"):
         build_folder(arena, tmp_path)
+    with pytest.raises(SiteError, match="holds no site"):
+        build_folder(arena, tmp_path / "thesis.txt")
     assert os.listdir(tmp_path) == ["thesis.txt"]
     said = cli.invoke(app, ["site", "build", str(tmp_path), "--dir", str(arena)])
     assert said.exit_code == 1
@@ -157,6 +161,37 @@ def test_workers_end_when_their_build_is_killed(arena: Path) -> None:
     building.kill()
     # It ends when nobody is left who could write to it.
     assert building.communicate(timeout=60)[0] == b""
+
+
+def test_a_worker_that_is_killed_is_told_of(
+    arena: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kills(site: Site, out: Path, wanted: list[str]) -> int:
+        for worker in active_children():
+            worker.kill()
+        return 0
+
+    monkeypatch.setattr(site_build, "_write", kills)
+    site = Site.open(arena)
+    with pytest.raises(SiteError, match="build again"):
+        build(site, arena, tmp_path / "out", workers=2)
+    site.close()
+
+
+def test_the_same_matches_played_at_another_time_are_other_pages(
+    arena: Path, built: Path, tmp_path: Path
+) -> None:
+    """An arena that is made anew from its seed has the same chain, which does not hold times."""
+    again, out = tmp_path / "arena", tmp_path / "out"
+    shutil.copytree(arena, again)
+    shutil.copytree(built, out)
+    with sqlite3.connect(again / "arena.db") as rows:
+        for table in ("records", "summaries"):
+            rows.execute(f"UPDATE {table} SET at_ms = at_ms + 86400000")
+    rows.close()
+    build_folder(again, out)
+    build_folder(again, tmp_path / "fresh")
+    assert files(out) == files(tmp_path / "fresh") != files(built)
 
 
 def test_the_command_says_what_it_wrote(arena: Path, built: Path, tmp_path: Path) -> None:

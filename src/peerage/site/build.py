@@ -1,8 +1,8 @@
 """The static export: every page as a file, and only those anew that can have changed.
 
 Transcripts are by far the most of it; they are made in as many processes as there are cores. A page of
-transcripts that was full stays as it is: while the chain value up to which it was made still stands, none of
-its matches can have changed.
+transcripts that was full stays as it is: while the record up to which it was made still stands, none of its
+matches can have changed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
 from hashlib import sha256
 from importlib import resources
@@ -23,7 +24,6 @@ from msgspec import Struct
 
 from peerage import __version__
 from peerage.challenges.pool import STREAM
-from peerage.ledger.merkle import GENESIS
 from peerage.site import downloads
 from peerage.site.addresses import BUNDLE, number_in
 from peerage.site.charts import Drawn, library_version
@@ -50,13 +50,13 @@ class SiteError(Exception):
 
 
 class State(Struct, frozen=True):
-    """What stands in a folder: pages up to record `number` with the chain value `chain`, in the frame
+    """What stands in a folder: pages up to record `number`, which is `last` (see `_last`), in the frame
     `frame`; `files` are those that are no transcripts. What was computed for them and further matches leave
     as it is, is kept: `drawn` charts, the `courses` of ratings (track, match), what full `stretches` of
     matches tell (by their first), the `library` by its version, and files to download by theirs."""
 
     number: int
-    chain: str
+    last: str
     frame: str
     files: tuple[str, ...]
     library: str
@@ -66,7 +66,7 @@ class State(Struct, frozen=True):
     downloads: str = ""
 
 
-NOWHERE = State(0, GENESIS.hex(), "", (), "", {}, [], {})
+NOWHERE = State(0, "", "", (), "", {}, [], {})
 
 
 class Built(NamedTuple):
@@ -87,7 +87,7 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
     before = _state(out)
     now = _frame(site)
     wanted = list(paths(site))
-    settled = before.number if before.frame == now and _chain(site, before.number) == before.chain else 0
+    settled = before.number if before.frame == now and _last(site, before.number) == before.last else 0
     if settled:
         known = {(track, stop): course for track, stop, course in before.courses}
         site.remember(before.drawn, known, before.stretches)
@@ -107,15 +107,7 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
     begun = msgspec.structs.replace(NOWHERE, number=max(before.number, site.number), files=there)
     _replace(out / STATE, msgspec.msgpack.encode(begun))
     if workers > 1:
-        with ProcessPoolExecutor(workers, get_context("spawn"), _open, (folder, site.number)) as pool:
-            jobs = [(first, pool.submit(_in_worker, out, first, pages)) for first, pages in spans]
-            # What the stretches tell is on few pages: the others are made meanwhile.
-            written = _write(site, out, [path for path in todo if not path.startswith(TELLING)])
-            for first, job in jobs:
-                told, more = job.result()
-                site.stretches[first] = msgspec.msgpack.decode(told, type=Told)
-                written += more
-        written += _write(site, out, [path for path in todo if path.startswith(TELLING)])
+        written = _in_parallel(site, folder, out, workers, spans, todo)
     else:
         written = sum([_span(site, out, first, pages) for first, pages in spans]) + _write(site, out, todo)
     for path in copies:
@@ -126,17 +118,50 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
     removed = _remove(out, before, set(wanted))
     courses = [(track, stop, course) for (track, stop), course in site.lasting().items()]
     state = State(
-        site.number, site.chain, now, (*light, *copies), library, site.used, courses, site.whole(), version
+        site.number,
+        _last(site, site.number),
+        now,
+        (*light, *copies),
+        library,
+        site.used,
+        courses,
+        site.whole(),
+        version,
     )
     _replace(out / STATE, msgspec.msgpack.encode(state))
     return Built(written, len(wanted) - written, removed)
+
+
+def _in_parallel(
+    site: Site,
+    folder: Path,
+    out: Path,
+    workers: int,
+    spans: Sequence[tuple[int, list[str]]],
+    todo: Sequence[str],
+) -> int:
+    """Write the transcripts of `spans` in so many processes, and the pages of `todo`; how many were."""
+    try:
+        with ProcessPoolExecutor(workers, get_context("spawn"), _open, (folder, site.number)) as pool:
+            jobs = [(first, pool.submit(_in_worker, out, first, pages)) for first, pages in spans]
+            # What the stretches tell is on few pages: the others are made meanwhile.
+            written = _write(site, out, [path for path in todo if not path.startswith(TELLING)])
+            for first, job in jobs:
+                told, more = job.result()
+                site.stretches[first] = msgspec.msgpack.decode(told, type=Told)
+                written += more
+    except BrokenProcessPool:
+        raise SiteError(
+            "a process that makes pages was ended from outside, or for want of memory; build again"
+        ) from None
+    return written + _write(site, out, [path for path in todo if path.startswith(TELLING)])
 
 
 def _state(out: Path) -> State:
     """What an earlier build left. Raises SiteError when the folder is somebody else's."""
     try:
         return msgspec.msgpack.decode((out / STATE).read_bytes(), type=State)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / "assets").is_dir())):
             raise SiteError(f"{out} is there and holds no site; name a new or an empty folder") from None
     except msgspec.MsgspecError:
@@ -155,8 +180,10 @@ def _frame(site: Site) -> str:
     return told.hexdigest()
 
 
-def _chain(site: Site, number: int) -> str:
-    return next((row.chain for row in site.moment.records(number, number)), GENESIS).hex()
+def _last(site: Site, number: int) -> str:
+    """What tells a record, and all before it, from others: its chain value, and when its match ended, which
+    pages show and no chain holds."""
+    return next((f"{row.chain.hex()} {row.at_ms}" for row in site.moment.records(number, number)), "")
 
 
 def _spans(site: Site, settled: int, out: Path) -> Iterator[tuple[int, list[str]]]:

@@ -82,7 +82,8 @@ def paths(site: Site) -> list[str]:
 
 def version(site: Site) -> str:
     """What stays the same while all these files do."""
-    told = sha256(f"{__version__} {site.number} {site.chain} {paths(site)}".encode())
+    ended = site.summaries[-1].at_ms if site.summaries else 0
+    told = sha256(f"{__version__} {site.number} {site.chain} {ended} {paths(site)}".encode())
     for stream in sorted(site.moment.streams()):
         for row in site.moment.amendments(stream):
             told.update(row.chain)
