@@ -16,6 +16,7 @@ BENCHES = (
     "client",
     "last_arena",
     "verify",
+    "judges",
     "ratings",
     "serve",
     "site",

@@ -1,0 +1,84 @@
+"""The report on judges of a long arena, once its matches are read: 60 players, panels of five in both orders.
+
+Votes are made up from the players' skills and the judges' discernment. Targets for 100,000 duels, a million
+marks: to join what was told in stretches of a thousand 2 s, the report 8 s. Usage: python -m bench.judges
+[DUELS]
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from peerage.judging.ballots import BALLOTS, SEATED, PanelRecord, add_panel, marks_of
+from peerage.judging.columns import Rows
+from peerage.judging.marks import MARKS, add_mark
+from peerage.judging.panel import Ballot
+from peerage.ledger import open_ledger
+from peerage.settings import ArenaSettings
+from peerage.tables.judges import judges_of
+from peerage.tables.told import Told, together
+
+PLAYERS, JUDGES, STRETCH = 60, 5, 1_000
+
+
+def panels(duels: int) -> Iterator[tuple[PanelRecord, dict[str, int]]]:
+    """Made-up panels, with the lengths of the answers."""
+    rng = np.random.default_rng(1)
+    skill, discernment = rng.normal(0, 1, PLAYERS), rng.uniform(0.5, 2, PLAYERS)
+    labels = ["A", "B", *[f"judge/{at}" for at in range(1, JUDGES + 1)]]
+    for _ in range(duels):
+        seated = rng.permutation(PLAYERS)[: len(labels)]
+        gap = skill[seated[0]] - skill[seated[1]] + rng.normal(0, 0.7)
+        chance = 1 / (1 + np.exp(-discernment[seated[2:]] * gap))
+        said = np.where(rng.random((2, JUDGES)) < chance, "A", "B").T.tolist()
+        ballots = [
+            Ballot(label, one if one == two else "tie", {"A-B": one, "B-A": two}, one != two, 1 / JUDGES)
+            for label, (one, two) in zip(labels[2:], said, strict=True)
+        ]
+        players = {label: f"player-{at:02}" for label, at in zip(labels, seated.tolist(), strict=True)}
+        long, short = rng.integers(300, 900, 2).tolist()
+        yield PanelRecord(players, ("A", "B"), tuple(ballots)), {"A": long, "B": short}
+
+
+def stretches(duels: int) -> Iterator[bytes]:
+    """What the matches tell, as it is kept."""
+    made = panels(duels)
+    for first in range(1, duels + 1, STRETCH):
+        ballots, seated, marks = Rows(BALLOTS), Rows(SEATED), Rows(MARKS)
+        last = min(first + STRETCH, duels + 1)
+        for number, (panel, chars) in zip(range(first, last), made, strict=False):
+            add_panel(ballots, seated, str(number), panel)
+            for mark in marks_of(panel, str(number), chars):
+                add_mark(marks, mark)
+        told = Told(last - first, ballots=ballots.columns(), seated=seated.columns(), marks=marks.columns())
+        yield msgspec.msgpack.encode(told)
+
+
+def main(duels: int = 100_000) -> None:
+    kept = list(stretches(duels))
+    settings = ArenaSettings.model_validate({"players": [{"model": "house:0.5"}, {"model": "house:0.6"}]})
+    with tempfile.TemporaryDirectory() as name:
+        ledger = open_ledger("sqlite:///arena.db", Path(name), create=True)
+        began = time.process_time()
+        told = together([msgspec.msgpack.decode(one, type=Told) for one in kept])
+        joined, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        report = judges_of(ledger, settings, told)
+        counted, after = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        ledger.close()
+    marks = sum([row.marks for row in report.judges])
+    print(f"{duels:,} duels, {marks:,} marks, {sum(map(len, kept)) / 1e6:.0f} MB kept")
+    print(f"  {'s of CPU to join':20} {joined - began:8.2f}")
+    print(f"  {'s of CPU to report':20} {counted - joined:8.2f}")
+    print(f"  {'MB more at most':20} {(after - before) / 1024:8.0f}")
+
+
+if __name__ == "__main__":
+    main(*[int(word) for word in sys.argv[1:]])
