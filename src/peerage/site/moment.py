@@ -84,10 +84,6 @@ class Moment:
             self._summaries, self._known = rows, ()
         return self._summaries
 
-    def earlier(self, number: int) -> Moment:
-        """The same ledger after an earlier record."""
-        return Moment(self._ledger, min(number, self.number), self.narrow)
-
     def hold(self, first: int, last: int) -> None:
         """Read these matches now and keep them, until others are held: many small readings of them come from
         there."""

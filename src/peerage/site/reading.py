@@ -134,11 +134,15 @@ class Site:
         """The ratings of one track as they were after match `number`."""
         if (track, number) not in self.courses:
             if number not in self._played:
-                self._played[number] = Played(self.moment.earlier(number), Scope())
+                self._played[number] = self._whole.until(number)
             standings = self._stood(number) if track in ("raw", "cost") else NOBODY
             found = METHODS[track](self._played[number], self._rating, standings)
             self.courses[track, number] = Course(found.players, found.rating, found.lower, found.upper)
         return self.courses[track, number]
+
+    @cached_property
+    def _whole(self) -> Played:
+        return Played(self.moment, Scope())
 
     @cached_property
     def _rating(self) -> Rating:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from copy import copy
+from functools import cache, cached_property, partial
+from itertools import islice
+from operator import attrgetter
 from typing import Literal
 
 import msgspec
@@ -64,6 +68,7 @@ class Played:
         kinds: dict[tuple[str, str, str], int] = {}
         everything = scope.game == scope.topic == ""
         self._ledger = ledger
+        self._points = cache(partial(match_points, ledger))
         for summary in amended(ledger):
             kind = summary.game, summary.topic, summary.status
             kinds[kind] = kinds.get(kind, 0) + 1
@@ -91,6 +96,22 @@ class Played:
             known("game", game, {kind[0] for kind in kinds})
             if not 0 < weight < float("inf"):
                 raise ScopeError(f"the weight of {game} is {weight}: expected a number above 0")
+
+    def until(self, number: int) -> Played:
+        """The same after match `number`, of the scope's matches; what was reckoned for all of them is cut."""
+        found = copy(self)
+        for name in ("history", "tables", "_pairs"):
+            found.__dict__.pop(name, None)
+        found.finished = _until(self.finished, number)
+        found.decided = _until(self.decided, number)
+        found._sizes = {len(one.scores) for one in found.decided}
+        there = {player for one in found.decided for player in one.players}
+        found.players = dict(islice(self.players.items(), len(there)))  # numbered as they come
+        if not self._sizes - {2}:
+            whole, size = self.history, len(found.decided)
+            columns = (whole.first, whole.second, whole.score, whole.weight)
+            found.__dict__["history"] = duels(len(there), *[column[:size] for column in columns])
+        return found
 
     @property
     def sources(self) -> Ints | None:
@@ -129,7 +150,7 @@ class Played:
 
     def points(self) -> list[tuple[Summary, tuple[float, ...]]]:
         """The decided matches, each with its points in seat order; scores where a game has no points."""
-        known = match_points(self._ledger)
+        known = self._points()
         return [(one, known.get(one.number, one.scores)) for one in self.decided]
 
     def votes(self) -> Votes:
@@ -148,6 +169,10 @@ class Played:
             for one in self.decided
             if one.game in moving and len(one.players) == 2 and not (priced and None in one.costs)
         ]
+
+
+def _until(matches: list[Summary], number: int) -> list[Summary]:
+    return matches[: bisect_right(matches, number, key=attrgetter("number"))]
 
 
 def _counts(kinds: Mapping[tuple[str, str, str], int], place: int) -> dict[str, int]:

@@ -287,6 +287,11 @@ def _duelled(
 ) -> tuple[tuple[str, ...], Duels]:
     """The matches that move Elo ratings, between their players (or `among` those) in the order of names."""
     matches = played.rated_by_elo(priced=priced)
+    if len(matches) == len(played.decided):
+        names = tuple(among) or tuple(sorted(played.players))
+        place = np.array([names.index(name) for name in played.players], np.int64)
+        whole = played.history
+        return names, duels(len(names), place[whole.first], place[whole.second], whole.score)
     names = tuple(among) or tuple(sorted({player for one in matches for player in one.players}))
     places = {name: place for place, name in enumerate(names)}
     seated = np.array([places[player] for one in matches for player in one.players], np.int64).reshape(-1, 2)
