@@ -10,11 +10,13 @@ from tests.engine.arenas import play, write_arena
 from tests.tables.conftest import MATCHES
 
 from peerage.arena import Arena, open_arena
-from peerage.judging.marks import Mark
+from peerage.judging.columns import Rows, joined
+from peerage.judging.marks import MARKS, Mark, add_mark
 from peerage.judging.preference import LONGER
+from peerage.ledger.codec import by_hex
 from peerage.match import Fixture, Outcome, Seat
-from peerage.tables.judges import JudgesReport, judges
-from peerage.tables.told import scores
+from peerage.tables.judges import JudgesReport, judges, judges_of
+from peerage.tables.told import scores, told
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +103,13 @@ def test_scores_are_read_from_the_facts_of_a_tournament() -> None:
     )
     found = list(scores(made, Outcome(facts=facts), {"B/A-1": 120, "B/B-2/400": 9}))
     assert found == [Mark("ann", "bob", "7/A-1", 8.0, 120), Mark("ann", "bob", "7/B-2/400", 2.5, 9)]
+
+
+def test_scores_beside_votes_are_left_out(arena: Arena, report: JudgesReport) -> None:
+    read = told(arena.ledger, by_hex(arena.ledger.texts()), 1, MATCHES)
+    scored = Rows(MARKS)
+    for author in ("p1", "p2", "p3"):
+        add_mark(scored, Mark("somebody", author, "9999/q1", 8.0))
+        add_mark(scored, Mark(report.judges[0].judge, author, "9999/q1", 5.0))
+    read.marks = joined([read.marks, scored.columns()], MARKS)
+    assert judges_of(arena.ledger, arena.settings, read) == report

@@ -69,15 +69,16 @@ def marks_of(panel: PanelRecord, contest: str, chars: Mapping[str, int]) -> list
 class Ballots:
     """Ballots as columns, one element a ballot, panel by panel.
 
-    `panel`: its number, below `panels`. `judge`: a place in `players`, `vote` one in `votes`: TIE, ABSTAIN
-    and then the labels of answers. `weight`: the vote's share of the valid weight. `flipped` is 0 or 1;
-    `usable`, `unusable`, `decided` and `first` count verdicts: as they should be, or not; for one answer, and
-    of those for the one shown first.
+    `panel`: a place in `panels`, which are names in order. `judge`: a place in `players`, `vote` one in
+    `votes`: TIE, ABSTAIN and then the labels of answers. `weight`: the vote's share of the valid weight.
+    `flipped` is 0 or 1; `usable`, `unusable`, `decided` and `first` count verdicts: as they should be, or
+    not; for one answer, and of those for the one shown first.
 
     The answers that panel p compared stand at `seats[p]:seats[p + 1]` of `label` (a place in `votes`) and
     `author` (one in `players`), in the panel's order.
     """
 
+    panels: tuple[str, ...]
     players: tuple[str, ...]
     votes: tuple[str, ...]
     panel: Ints
@@ -96,11 +97,6 @@ class Ballots:
     def __len__(self) -> int:
         return len(self.panel)
 
-    @property
-    def panels(self) -> int:
-        """How many panels there are."""
-        return len(self.seats) - 1
-
     @cached_property
     def valid(self) -> Flags:
         """Which ballots are no abstentions."""
@@ -109,7 +105,7 @@ class Ballots:
     @cached_property
     def given(self) -> Ints:
         """Votes on each panel (rows) for each of `votes` (columns)."""
-        shape = self.panels, len(self.votes)
+        shape = len(self.panels), len(self.votes)
         return np.bincount(self.panel * shape[1] + self.vote, minlength=shape[0] * shape[1]).reshape(shape)
 
     def points(self, label: Ints) -> Floats:
@@ -145,6 +141,7 @@ def ballots_in(ballots: Columns, seated: Columns) -> Ballots:
     panel, sitting = _places(ballots, 0, panels), _places(seated, 0, panels)
     order, seats = np.argsort(panel, kind="stable"), np.argsort(sitting, kind="stable")
     return Ballots(
+        panels,
         players,
         votes,
         panel[order],

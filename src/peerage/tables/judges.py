@@ -2,6 +2,7 @@
 
 Everything follows from recorded outcomes and the lengths of recorded answers. A game whose panels leave
 ballots (`Outcome.detail["ballots"]`) has votes; one whose judges score leaves facts (`judging.scores.facts`).
+Votes and scores have no common unit: in an arena with both, scores are left out.
 """
 
 from __future__ import annotations
@@ -122,6 +123,9 @@ def judges_of(ledger: Ledger, settings: ArenaSettings, read: Told, level: float 
     families = {name: str(card.get("family", "")) for name, card in registered(ledger).items()}
     families |= {player.name: player.family for player in settings.players}
     marks, ballots = marks_in(read.marks), ballots_in(read.ballots, read.seated)
+    if len(ballots):
+        voted = set(ballots.panels)
+        marks = marks.only(np.array([name in voted for name in marks.contests], np.bool_)[marks.contest])
     found = favours(marks, of_votes if len(ballots) else of_ratings, level=level)
     return JudgesReport(
         tuple(_measures(marks, ballots) if len(marks) else ()),
@@ -189,8 +193,9 @@ def _rows(marks: Marks, ballots: Ballots, families: Mapping[str, str]) -> Iterat
     length, order = length_leans(marks), positions(ballots)
     counted, reliable = judge_statistics(ballots, families), _reliabilities(marks, ballots)
     sizes = np.bincount(marks.judge, minlength=len(marks.judges))
-    means = np.bincount(marks.judge, marks.value, len(marks.judges)) / sizes
-    given = dict(zip(marks.judges, zip(sizes.tolist(), means.tolist(), strict=True), strict=True))
+    means = np.bincount(marks.judge, marks.value, len(marks.judges)) / np.maximum(sizes, 1)
+    listed = zip(marks.judges, sizes.tolist(), means.tolist(), strict=True)
+    given = {judge: (size, mean) for judge, size, mean in listed if size}
     for judge in sorted(given.keys() | counted.keys()):
         statistics: JudgeStatistics | None = counted.get(judge)
         position = order.get(judge, Positions(None, None))
