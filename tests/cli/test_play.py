@@ -262,6 +262,15 @@ def test_a_missing_key_is_told_before_anything_is_planned_or_made(
     assert not (tmp_path / "arena.db").exists()
 
 
+def test_a_run_that_nobody_can_officiate_says_how_to_mend_it_and_makes_no_ledger(tmp_path: Path) -> None:
+    models = "".join(f"  - {{model: command:agent, name: p{at}}}\n" for at in range(5))
+    (tmp_path / "arena.yaml").write_text(f"rules: {{preset: clinical}}\nplayers:\n{models}")
+    told = peerage("run", "--yes", "--dir", str(tmp_path), code=2)
+    assert "players: found 5, too few for 'duel'" in told
+    assert "Add players, or ask for smaller panels under `rules:`" in told
+    assert not (tmp_path / "arena.db").exists()
+
+
 def agents(tmp_path: Path, text: str, more: str = "") -> None:
     """Five players that are one program of Python."""
     (tmp_path / "agent.py").write_text(text)

@@ -6,10 +6,13 @@ import csv
 import io
 import json
 import posixpath
+from contextlib import closing
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
+from tests.engine.arenas import play, write_arena
 from tests.site.arenas import EVIL, MATCHES, NAMES
 
 from peerage.kinds import visible
@@ -143,6 +146,19 @@ def test_the_leaderboard_is_the_tables(pages: Site, documents: dict[str, Read]) 
         assert rows == [row.as_dict() for row in pages.table(track)]
         listed = list(csv.DictReader(io.StringIO(body(pages, f"data/leaderboard-{track}.csv").decode())))
         assert [line["player"] for line in listed] == [row["player"] for row in rows]
+
+
+def test_the_page_of_games_names_tracks_as_the_leaderboard_does(documents: dict[str, Read]) -> None:
+    assert "Bradley-Terry, Elo, Cost Elo" in documents["games.html"].text
+
+
+def test_a_player_page_does_not_repeat_its_name(tmp_path: Path) -> None:
+    named = [{"model": "house:0.9", "name": "Ada", "family": "kin"}, {"model": "house:0.7", "name": "Bob"}]
+    play(write_arena(tmp_path, [*named, "house:0.5", "house:0.3"]), 4)
+    with closing(Site.open(tmp_path)) as site:
+        assert b'<p class="lead">house:0.9 \xc2\xb7 family kin</p>' in body(site, player_page("Ada"))
+        assert b'<p class="lead">house:0.7</p>' in body(site, player_page("Bob"))
+        assert b'class="lead"' not in body(site, player_page("house:0.5"))
 
 
 def test_a_topic_has_its_own_leaderboard(pages: Site, documents: dict[str, Read]) -> None:

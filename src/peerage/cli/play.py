@@ -67,11 +67,13 @@ def run(
     import logging
 
     from peerage.cli import tables
-    from peerage.settings import load
+    from peerage.settings import enough_players, load
 
     logging.basicConfig(level=log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
     if not stats_only:
-        equipped(load(folder), folder)
+        settings = load(folder)
+        enough_players(settings)
+        equipped(settings, folder)
     with _opened(folder, budget, concurrency, seed) as arena:
         code = 0
         if not stats_only:

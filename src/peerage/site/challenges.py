@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from peerage.games import GAMES
+from peerage.site.leaderboards import NAMES
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.story import Story
@@ -52,7 +53,7 @@ def paths(site: Site) -> Iterator[str]:
 
 def view(site: Site, path: str) -> View | None:
     if path == "games.html":
-        return View("games.html", "Games", "games.html", {"games": list(games(site))})
+        return View("games.html", "Games", "games.html", {"games": list(games(site)), "names": NAMES})
     if path == "challenges.html":
         newest = [
             posed(story) for story in site.reader.stories(max(1, site.number - NEWEST + 1), site.number)
