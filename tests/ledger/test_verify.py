@@ -179,6 +179,22 @@ def test_work_shared_among_processes_finds_the_same(opened: Callable[[], Ledger]
     assert found == verify(opened(), workers=1)
 
 
+@pytest.mark.parametrize("table", ["records", "fixtures"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_number_far_beyond_all_others_is_told_in_time(
+    opened: Callable[[], Ledger], copy: Path, table: str, workers: int
+) -> None:
+    last = MATCHES + (table == "fixtures")
+    change(copy, f"UPDATE {table} SET number = 1000000000000000 WHERE number = {last}")
+    report = verify(opened(), workers=workers)
+    assert {last, 10**15} & {problem.match for problem in report.problems}
+    assert len(report.problems) < 2_000
+    if table == "fixtures":
+        assert f"match {last}: its fixture is missing, and all up to match 999999999999999" in map(
+            str, report.problems
+        )
+
+
 def test_a_row_of_the_narrow_table_without_a_record_is_told(opened: Callable[[], Ledger], copy: Path) -> None:
     change(copy, "UPDATE summaries SET number = 99 WHERE number = 7")
     assert {(one.match, one.what) for one in verify(opened()).problems} == {

@@ -51,9 +51,28 @@ def audit(ledger: Ledger, first: int, last: int) -> Findings:
     """Check the finished matches first..last."""
     findings = Findings()
     chain = _Chain(ledger, first)
-    for start in range(first, last + 1, BLOCK):
-        _block(ledger, start, min(start + BLOCK - 1, last), chain, findings)
+    start = first
+    while start <= last:
+        stop = min(start + BLOCK - 1, last)
+        before = len(findings.problems)
+        _block(ledger, start, stop, chain, findings)
+        start = stop + 1
+        if len(findings.problems) - before >= BLOCK:
+            start = _further(ledger, start, last, findings)
     return findings
+
+
+def _further(ledger: Ledger, start: int, last: int, findings: Findings) -> int:
+    """The first match from `start` on of which there is anything: one changed number makes a gap that nobody
+    could walk through."""
+    try:
+        issued = next((row.number for row in ledger.fixtures(start, last)), last + 1)
+        found = min(issued, next((row.number for row in ledger.records(start, last)), issued))
+    except _UNREADABLE:
+        return start
+    if found > start:
+        findings.problems.append((start, f"neither it nor any match up to {found - 1} is there"))
+    return found
 
 
 class _Chain:

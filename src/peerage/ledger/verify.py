@@ -142,9 +142,13 @@ def _in_play(ledger: Ledger, recorded: int, issued: int) -> list[Problem]:
         for match, what in ledger.damaged(recorded + 1)
         if match <= issued
     ]
-    there = {row.number for row in ledger.fixtures(recorded + 1, issued)}
-    missing = set(range(recorded + 1, issued + 1)) - there
-    return problems + [Problem(number, "its fixture is missing") for number in sorted(missing)]
+    there = [recorded, *sorted({row.number for row in ledger.fixtures(recorded + 1, issued)})]
+    for before, number in pairwise(there):
+        if number == before + 2:
+            problems.append(Problem(before + 1, "its fixture is missing"))
+        elif number > before + 2:
+            problems.append(Problem(before + 1, f"its fixture is missing, and all up to match {number - 1}"))
+    return problems
 
 
 def _without_record(ledger: Ledger, recorded: int) -> list[Problem]:
