@@ -44,6 +44,12 @@ def test_named_columns_hold_their_own_names_in_order(rows: list[Row]) -> None:
         assert [names[at] for at in places] == [row[column] for row in rows]
 
 
+def test_many_rows_are_put_down_in_their_order() -> None:
+    rows: list[Row] = [(str(at % 7), "abc"[at % 3], at, at / 2) for at in range(2500)]
+    assert read(columns(rows)) == rows
+    assert joined([columns(rows[:1300]), columns(rows[1300:])], LAYOUT) == columns(rows)
+
+
 def test_a_row_of_another_layout_is_refused() -> None:
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="expected one of"):
         Rows(LAYOUT).add(("a",), (1,), (1.0,))

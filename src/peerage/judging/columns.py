@@ -20,6 +20,7 @@ from msgspec import Struct
 from peerage.ratings.kernels import Floats, Ints
 
 _CODE, _COUNT, _NUMBER = "<i4", "<i2", "<f8"
+_BLOCK = 1_000
 
 
 class Layout(NamedTuple):
@@ -65,22 +66,37 @@ class Rows:
     """Gathers rows of one layout."""
 
     def __init__(self, layout: Layout) -> None:
+        self._layout = layout
         self._names: dict[str, int] = {}
         self._codes = [array("i") for _ in range(layout.codes)]
         self._counts = [array("h") for _ in range(layout.counts)]
         self._numbers = [array("d") for _ in range(layout.numbers)]
+        self._pending: list[tuple[Sequence[str], Sequence[int], Sequence[float]]] = []
 
     def add(self, names: Sequence[str], counts: Sequence[int] = (), numbers: Sequence[float] = ()) -> None:
         """Add one row. Raises ValueError when it is not of the layout."""
-        for codes, name in zip(self._codes, names, strict=True):
-            codes.append(self._names.setdefault(name, len(self._names)))
-        for column, count in zip(self._counts, counts, strict=True):
-            column.append(count)
-        for floats, number in zip(self._numbers, numbers, strict=True):
-            floats.append(number)
+        if (len(names), len(counts), len(numbers)) != self._layout:
+            raise ValueError(f"found the row {(*names, *counts, *numbers)}: expected one of {self._layout}")
+        self._pending.append((names, counts, numbers))
+        if len(self._pending) >= _BLOCK:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Put the pending rows into columns; many at a time, which is faster than one by one."""
+        names, counts, numbers = zip(*self._pending, strict=True) if self._pending else ((), (), ())
+        place = self._names
+        codes = [place.setdefault(name, len(place)) for row in names for name in row]
+        for at, column in enumerate(self._codes):
+            column.extend(codes[at :: self._layout.codes])
+        for column, values in zip(self._counts, zip(*counts, strict=True), strict=False):
+            column.extend(values)
+        for floats, given in zip(self._numbers, zip(*numbers, strict=True), strict=False):
+            floats.extend(given)
+        self._pending.clear()
 
     def columns(self) -> Columns:
         """The rows added so far."""
+        self._settle()
         return Columns(
             tuple(self._names),
             tuple([np.asarray(column).astype(_CODE).tobytes() for column in self._codes]),
