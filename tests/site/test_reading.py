@@ -10,6 +10,7 @@ import pytest
 from tests.engine.arenas import play
 from tests.site.arenas import hostile, hostile_arena
 
+from peerage.ledger.store import LedgerError
 from peerage.site import reading
 from peerage.site.moment import Moment, stops
 from peerage.site.pages import page
@@ -69,3 +70,11 @@ def test_where_an_arena_stands_is_folded_once(pages: Site, monkeypatch: pytest.M
     monkeypatch.undo()
     assert pages.at(18).table("bt") == first
     assert {row.matches for row in then.table("raw")} == {row.matches for row in first}
+
+
+def test_a_number_far_beyond_all_others_is_told(tmp_path: Path) -> None:
+    with (
+        closing(Site.open(hostile_arena(tmp_path, 3))) as site,
+        pytest.raises(LedgerError, match="lacks rows"),
+    ):
+        _ = Moment(site.ledger, 10**15).narrow

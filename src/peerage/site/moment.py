@@ -77,7 +77,7 @@ class Moment:
         if self._summaries is None:
             known = self._known[: self.number]
             rows = [*known, *self._ledger.summaries(len(known) + 1, self.number)] if self.number else []
-            if [row.number for row in rows] != list(range(1, self.number + 1)):
+            if len(rows) != self.number or any(row.number != due for due, row in enumerate(rows, start=1)):
                 raise LedgerError(
                     f"{self.address} lacks rows of its narrow table; `peerage verify` says more"
                 )
