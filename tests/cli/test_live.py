@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,21 @@ def test_nobody_leads_where_all_are_level(tmp_path: Path) -> None:
 
         arena.run(0, beside=look)
     assert "leads" not in screen.getvalue()
+
+
+def test_one_call_is_not_calls(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
+    told: list[str] = []
+    with open_arena(tmp_path) as arena:
+        spectator = Spectator(arena, 0, None, Console(file=io.StringIO()))
+
+        async def look(runner: Runner) -> None:
+            found = [replace(runner.progress(), calls_in_flight=calls) for calls in (1, 2)]
+            told.extend(spectator._line(progress, 0) for progress in found)
+
+        arena.run(0, beside=look)
+    assert "· 1 call in flight ·" in told[0]
+    assert "· 2 calls in flight ·" in told[1]
 
 
 def test_a_resumed_run_counts_what_was_before(tmp_path: Path) -> None:

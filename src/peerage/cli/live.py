@@ -98,7 +98,7 @@ class Spectator:
         parts = [
             f"{settled}{of} matches",
             f"{pace:.1f} a second",
-            f"{progress.calls_in_flight} calls in flight",
+            f"{_calls(progress)} in flight",
             f"{dollars(progress.spent_nano / 1e9)} spent",
         ]
         if progress.retries:
@@ -154,11 +154,16 @@ _COLUMNS = [
 ]
 
 
+def _calls(progress: Progress) -> str:
+    return "1 call" if progress.calls_in_flight == 1 else f"{progress.calls_in_flight} calls"
+
+
 def hint(progress: Progress) -> str:
     """What Ctrl+C does, or is doing."""
     if progress.stopping:
-        calls = "1 call" if progress.calls_in_flight == 1 else f"{progress.calls_in_flight} calls"
-        return f"stopping: waiting for {calls} in flight, which are paid; Ctrl+C again gives them up"
+        return (
+            f"stopping: waiting for {_calls(progress)} in flight, which are paid; Ctrl+C again gives them up"
+        )
     return "Ctrl+C stops when the calls in flight have returned, twice at once; run it again to go on"
 
 
