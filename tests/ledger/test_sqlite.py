@@ -333,6 +333,30 @@ def test_a_page_of_garbage_is_named_as_damage(ledger: SqlLedger, tmp_path: Path)
     damaged.close()
 
 
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("UPDATE records SET number = 9223372036854775807 WHERE number = 6", "records holds a match 92233"),
+        (
+            "UPDATE summaries SET at_ms = 253402300800000 WHERE number = 3",
+            "holds 253402300800000, which",
+        ),
+        ("UPDATE summaries SET at_ms = -1 WHERE number = 3", "holds -1, which is no time"),
+    ],
+)
+def test_numbers_that_nobody_wrote_are_damage(
+    ledger: SqlLedger, tmp_path: Path, statement: str, told: str
+) -> None:
+    with ledger.runner():
+        for batch in sample(6):
+            ledger.write(batch)
+    with sqlite3.connect(tmp_path / "arena.db") as file:
+        file.execute(statement)
+    file.close()
+    with pytest.raises(LedgerError, match=told):
+        assert (ledger.heads(), list(ledger.summaries()))
+
+
 TOO_LARGE = """
 import resource, signal, sys
 from pathlib import Path

@@ -106,6 +106,19 @@ def test_an_altered_file_is_named(site: Site, tmp_path: Path) -> None:
         restore(results, tmp_path / "two")
 
 
+def test_what_could_not_be_committed_is_counted_when_it_is(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "results"
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "")
+    monkeypatch.setenv("GIT_COMMITTER_NAME", "")
+    with pytest.raises(PublishError, match="git commit"):
+        publish(site, results, push=False)
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "A. Person")
+    monkeypatch.setenv("GIT_COMMITTER_NAME", "A. Person")
+    assert publish(site, results, push=False).matches == 12
+
+
 def test_no_setting_that_is_nobodys_business_is_published(tmp_path: Path) -> None:
     players = [{"model": f"house:0.{skill}", "key_env": "MY_KEY"} for skill in range(1, 8)]
     arena = write_arena(tmp_path / "arena", players, budget={"arena": 3.5}, ledger="sqlite:///arena.db")

@@ -47,6 +47,12 @@ def voting(voted: Path) -> Iterator[TestClient]:
         yield made
 
 
+def test_asking_for_the_stream_s_head_takes_nobody_s_place(client: TestClient) -> None:
+    answer = client.head("/events")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/event-stream")
+
+
 @pytest.fixture
 def booth(voting: TestClient) -> TestClient:
     """The same, seen by somebody who has not been here yet."""

@@ -56,11 +56,19 @@ def flat(row: Summary) -> tuple[Any, ...]:
 def deep(rows: Sequence[tuple[Any, ...]]) -> Iterator[Summary]:
     """Rows of the narrow table as summaries. LedgerError when somebody else wrote one."""
     columns = list(zip(*rows, strict=True))
+    for at_ms in (min(columns[_AT_MS]), max(columns[_AT_MS])):
+        if not 0 <= at_ms < _YEAR_10_000:
+            raise LedgerError(
+                f"the narrow table holds {at_ms}, which is no time in milliseconds; `peerage verify` says "
+                "where"
+            )
     for place, many, one in _LISTS:
         columns[place] = _column(many, one, columns[place])
     return map(Summary, *columns)
 
 
+_AT_MS = 11
+_YEAR_10_000 = 253_402_300_800_000
 _LISTS = (
     (4, msgspec.json.Decoder(list[tuple[str, ...]]), STRINGS),
     (6, msgspec.json.Decoder(list[tuple[float, ...]]), FLOATS),

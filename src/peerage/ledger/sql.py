@@ -46,6 +46,7 @@ from peerage.ledger.tables import (
 )
 
 _FETCH = 500
+_MOST = 10**15  # matches; what is beyond was not counted by us, and numbers after it do not fit a column
 
 # Rows as `Batch` holds them → INSERT. A reply finds its intent by match, key and attempt; without one it
 # is refused, since `intent` must not be null.
@@ -293,7 +294,12 @@ class SqlLedger:
         return self._newest(FIXTURES), self._newest(RECORDS)
 
     def _newest(self, table: Table) -> int:
-        return int(next(self._read(select(func.coalesce(func.max(table.c.number), 0))))[0])
+        newest = int(next(self._read(select(func.coalesce(func.max(table.c.number), 0))))[0])
+        if newest > _MOST:
+            raise LedgerError(
+                f"{self._file.path} is damaged: {table.name} holds a match {newest}. Restore it from a copy"
+            )
+        return newest
 
     def spent(self) -> tuple[int, int, int]:
         replied = next(self._read(select(func.coalesce(func.sum(REPLIES.c.cost_nano), 0))))[0]

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from hashlib import sha256
 from importlib import resources
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -117,19 +118,19 @@ def publish(site: Site, results: Path, push: bool) -> Published:
         results.mkdir(parents=True, exist_ok=True)
         _git(results, "init", "--quiet", "--initial-branch=main")
     _refuse_another(site, results)
-    changed = sum([_write(results / path, body) for path, body in _matches(site)])
-    for path, body in _rest(site):
+    for path, body in chain(_matches(site), _rest(site)):
         _write(results / path, body)
     ours = [name for name in OURS if (results / name).exists()]
     _git(results, "add", "--", *ours)
     commit = ""
-    if _git(results, "diff", "--cached", "--name-only", "--", *ours):
+    staged = _git(results, "diff", "--cached", "--name-only", "--", *ours).splitlines()
+    if staged:
         message = f"{site.number} matches, head {site.chain[:12]}"
         _git(results, "commit", "--quiet", "--message", message, "--", *ours)
         commit = _git(results, "rev-parse", "--short", "HEAD")
     if push:
         _git(results, "push", "--quiet")
-    return Published(changed, commit)
+    return Published(sum([path.startswith("matches/") for path in staged]), commit)
 
 
 def _refuse_another(site: Site, results: Path) -> None:
@@ -178,14 +179,13 @@ def _settings(site: Site) -> dict[str, Any]:
     return {"name": site.settings.name, **stated, "players": players}
 
 
-def _write(file: Path, body: bytes) -> bool:
-    """Write a file where it differs; whether it did."""
+def _write(file: Path, body: bytes) -> None:
+    """Write a file where it differs."""
     with suppress(FileNotFoundError):
         if file.read_bytes() == body:
-            return False
+            return
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(body)
-    return True
 
 
 def _git(folder: Path, *words: str) -> str:

@@ -55,6 +55,9 @@ class Stand:
 
     async def events(self, request: Request) -> Response:
         """`events`: the stream; `Last-Event-ID` says what a spectator who comes back has seen."""
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        if request.method == "HEAD":
+            return Response(None, 200, headers, "text/event-stream")
         if self._feed.spectators >= MOST_SPECTATORS:
             full = line(503, "every place is taken; try again in a minute")
             full.headers["retry-after"] = "60"
@@ -62,5 +65,4 @@ class Stand:
         seen = request.headers.get("last-event-id", "")
         after = int(seen) if seen.isascii() and seen.isdecimal() and len(seen) < 16 else None
         stream: AsyncIterator[bytes] = self._feed.follow(after)
-        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         return StreamingResponse(stream, 200, headers, "text/event-stream")
