@@ -15,6 +15,7 @@ BENCHES = (
     "occupancy",
     "client",
     "last_arena",
+    "sandbox",
     "verify",
     "judges",
     "ratings",
