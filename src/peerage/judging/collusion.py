@@ -38,7 +38,7 @@ _REACHED = 20  # fewer permutations beyond the observed mean than this say littl
 _SET_ASIDE = 50  # pairs at most
 _LEAST, _MOST = 200, 20_000_000  # permutations, where a judge's marks are many; numbers permuted in all
 _TOGETHER = 1_000_000  # numbers permuted at a time: they must fit into memory
-_LARGE, _SMALL_PART = 1_000, 4  # of so many numbers a part is drawn faster than all are permuted
+_LARGE, _SMALL_PART = 100, 4  # of so many numbers a part is drawn faster than all are permuted
 
 
 class Favour(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from peerage.site.moment import stops
@@ -12,8 +12,9 @@ from peerage.tables.tracks import Track
 COLOURED = 6
 
 
-def course(site: Site, track: Track) -> list[dict[str, Any]]:
-    """Each rated player's rating after each stop, with its 95 % interval; see `charts.trajectories`."""
+def course(site: Site, track: Track, names: Collection[str] = ()) -> list[dict[str, Any]]:
+    """The rating of every rated player, or of those in `names`, after each stop, with its 95 % interval; see
+    `charts.trajectories`."""
     return [
         {"player": player, "match": stop, "rating": _short(rating), "low": _short(low), "high": _short(high)}
         for stop in stops(site.number)
@@ -21,6 +22,7 @@ def course(site: Site, track: Track) -> list[dict[str, Any]]:
         for player, rating, low, high in zip(
             after.players, after.rating, after.lower, after.upper, strict=True
         )
+        if not names or player in names
     ]
 
 

@@ -59,7 +59,7 @@ def _player(site: Site, name: str) -> View:
     order = {other.player: place for place, other in enumerate(site.table())}
     against = sorted(site.meetings.get(name, {}).items(), key=lambda pair: order.get(pair[0], len(order)))
     mine = site.matches_of.get(name, [])
-    points = [point for point in course(site, site.track) if point["player"] == name]
+    points = course(site, site.track, (name,))
     charts = []
     if len(points) > 1:
         charts.append(
