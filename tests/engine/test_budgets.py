@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,10 +28,10 @@ from tests.engine.clients import Cast
 
 from peerage.arena import ArenaError
 from peerage.engine.admission import worst_cost
-from peerage.engine.driver import Driver
+from peerage.engine.driver import REPAIR, Driver
 from peerage.games.duel import DUEL
 from peerage.games.duel_rules import DuelRules
-from peerage.ledger.codec import request_body
+from peerage.ledger.codec import read_reply, request_body
 from peerage.ledger.store import Exchange
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.house import HouseClient
@@ -399,3 +400,49 @@ def test_budgets_of_matches_and_players_together_stop_alike_at_any_concurrency(t
         assert 0 < max(spent_by_player(folder).values()) <= 0.4 * NANO
         heads.append(head(folder))
     assert heads[0] == heads[1]
+
+
+class Stammering(HouseClient):
+    """A house player whose judges and committee members must be asked twice, each reply at its worst cost."""
+
+    def answer_now(self, call: Call) -> Answer:
+        answer = msgspec.structs.replace(super().answer_now(call), cost_usd=0.06)
+        if call.role in ("author", "contestant") or call.key.endswith(REPAIR):
+            return answer
+        return msgspec.structs.replace(answer, text="hm")
+
+
+def void_replies(folder: Path) -> set[str]:
+    """Why replies on record are void."""
+    ledger = ledger_of(folder)
+    found = {read_reply(row.key, row.reply).reason for row in ledger.exchanges(1) if row.reply is not None}
+    ledger.close()
+    return found
+
+
+def stammering(latency_seed: int) -> Callable[[PlayerSettings], PacedClient]:
+    rng = random.Random(latency_seed)
+    return lambda player: PacedClient(Stammering(player), lambda *_: rng.lognormvariate(0.0, 0.8))
+
+
+@pytest.mark.parametrize("budget", [{"match": 1.201}, {"match": 1.3, "arena": 9.0}])
+def test_for_whom_the_money_of_a_match_lasts_does_not_depend_on_who_is_quicker(
+    tmp_path: Path, budget: dict[str, float]
+) -> None:
+    """Five judges must repair ten replies, and the budget covers some of these repairs."""
+    rules = {**TIGHT, "judges": 5}
+
+    def folder(name: str) -> Path:
+        return write_arena(tmp_path / name, priced(7), rules=rules, budget=budget)
+
+    heads = set()
+    for seed in range(5):
+        play(folder(f"{seed}"), 8, clients=stammering(seed))
+        heads.add(head(tmp_path / f"{seed}"))
+    for seconds in (2, 5, 8, 11):
+        stopped = play_stopping_at(folder(f"in parts {seconds}"), 8, seconds, stammering(seconds), times=1)
+        assert stopped.reason == "interrupted"
+        play(tmp_path / f"in parts {seconds}", 8, clients=stammering(seconds + 1))
+        heads.add(head(tmp_path / f"in parts {seconds}"))
+    assert len(heads) == 1
+    assert "match_budget" in void_replies(tmp_path / "0"), "the money must run out for this to say anything"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import overload
@@ -16,9 +17,21 @@ from peerage.settings import Engine
 
 
 class MatchUnderWay:
-    """One match under way."""
+    """One match under way. A lean one keeps what it `asked`, in order, and replies that came before their turn
+    (`early`)."""
 
-    __slots__ = ("deadline", "digest", "driver", "fixture", "players", "recorded", "secret", "tally")
+    __slots__ = (
+        "asked",
+        "deadline",
+        "digest",
+        "driver",
+        "early",
+        "fixture",
+        "players",
+        "recorded",
+        "secret",
+        "tally",
+    )
 
     def __init__(self, fixture: Fixture, digest: str, driver: Driver, deadline: asyncio.TimerHandle) -> None:
         self.fixture = fixture
@@ -28,6 +41,8 @@ class MatchUnderWay:
         self.deadline = deadline
         self.players = {seat.label: seat.player for seat in fixture.all_seats()} | {SANDBOX: SANDBOX}
         self.recorded: dict[str, Exchange] = {}
+        self.asked: deque[str] = deque()
+        self.early: dict[str, Reply] = {}
         self.tally = Tally()
 
 

@@ -272,16 +272,19 @@ class Runner:
 
     def _go_on(self, match: MatchUnderWay, asks: Sequence[Answered]) -> None:
         """Send requests, or feed what is on record for them; close the match when its game has ended."""
+        lean = self._budget.lean(match.fixture.number)
         todo = deque(asks)
         while todo:
             ask = todo.popleft()
+            if lean:
+                match.asked.append(ask.key)
             body, texts = request_body(ask, match.secret)
             before = match.recorded.pop(ask.key, None)
             if before is not None:
                 if before.request != body:
                     raise Mismatch(match.fixture, ask.key)
                 if before.reply is not None:
-                    todo.extend(match.driver.feed(ask.key, match.tally.add_recorded(before)))
+                    todo.extend(self._fed(match, ask.key, match.tally.add_recorded(before)))
                     continue
             player = match.players[ask.to]
             pending = Pending(
@@ -313,7 +316,22 @@ class Runner:
                 f"a reply of {pending.player} cost ${cost / 1e9:.4f}, at most ${most / 1e9:.4f} was expected"
             )
             self._end("budget", f"{note}; nothing more is asked, lest more goes beyond the budget")
-        self._go_on(match, match.driver.feed(pending.ask.key, raw))
+        self._go_on(match, self._fed(match, pending.ask.key, raw))
+
+    def _fed(self, match: MatchUnderWay, key: str, raw: Reply) -> list[Answered]:
+        """Give a match a reply; what may be asked now.
+
+        A lean match takes replies in the order asked, however they come: what it asks next is covered in
+        that order too, and so it does not depend on anybody's speed for whom the money lasts.
+        """
+        if not self._budget.lean(match.fixture.number):
+            return match.driver.feed(key, raw)
+        match.early[key] = raw
+        asks: list[Answered] = []
+        while match.asked and match.asked[0] in match.early:
+            first = match.asked.popleft()
+            asks += match.driver.feed(first, match.early.pop(first))
+        return asks
 
     def _covered(self, pending: Pending) -> Verdict:
         return self._gate.cover(pending, self._calls.worst_nano)
