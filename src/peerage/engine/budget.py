@@ -7,8 +7,9 @@ would fit even if each of those cost its worst; otherwise it waits for them.
 The worst case of a whole match (every draft rejected, every reply of greatest length and repaired) is a
 hundred times what it usually costs. So a match that fits only usually is played *lean*: nothing is set aside
 for it beforehand, and each of its calls is covered at its own worst case before it is sent, in the order the
-game asks, waiting for those before it; and replies are taken in that order, too. Under a budget of the arena or of players a lean match is played
-alone, which keeps the rule sequential. All sums are integers of 1e-9 dollars.
+game asks, waiting for those before it; replies are taken in that order, too. Under a budget of the arena or
+of players a lean match is played alone, which keeps the rule sequential. All sums are integers of 1e-9
+dollars.
 """
 
 from __future__ import annotations

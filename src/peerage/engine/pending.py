@@ -17,8 +17,7 @@ from peerage.settings import Engine
 
 
 class MatchUnderWay:
-    """One match under way. A lean one keeps what it `asked`, in order, and replies that came before their turn
-    (`early`)."""
+    """One match under way. A lean one keeps what it `asked`, in order, and replies that came too `early`."""
 
     __slots__ = (
         "asked",
