@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 from pathlib import Path
 from random import Random
 
@@ -27,11 +26,6 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = write_arena(tmp_path_factory.mktemp("audience"))
     play(folder, MATCHES)
     return folder
-
-
-@pytest.fixture
-def folder(played: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(played, tmp_path / "arena"))
 
 
 @pytest.fixture
