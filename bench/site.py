@@ -17,8 +17,11 @@ from contextlib import closing
 from pathlib import Path
 
 from bench.sample import sample
+from peerage.accounts import position, snapshot_body
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.store import Batch
+from peerage.settings import Rating
+from peerage.standings import elo_settings
 
 PLAYERS = 60
 
@@ -53,6 +56,8 @@ def filled(arena: Path, matches: int) -> Batch:
                 last = batch
             else:
                 ledger.write(batch)
+        # As a run would have left it.
+        ledger.write(Batch(snapshots=[(matches, snapshot_body(*position(ledger, elo_settings(Rating()))))]))
     return last
 
 

@@ -94,7 +94,9 @@ def test_a_player_by_any_name(site: Site) -> None:
         assert found["standings"].keys() == set(site.tracks)
         assert sum(one["matches"] for one in found["opponents"]) == row["matches"]
         assert sum(one["wins"] for one in found["opponents"]) == row["wins"]
-        assert [one["opponent"] for one in found["opponents"]] == sorted(site.meetings[row["player"]])
+        assert [one["opponent"] for one in found["opponents"]] == sorted(
+            site.tally.players[row["player"]].against
+        )
     assert "key_env" not in json.dumps(listed)
     assert "no player called" in refused(site, "players/nobody", status=404)
 

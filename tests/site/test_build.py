@@ -33,7 +33,7 @@ def files(out: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(out)): path.read_bytes()
         for path in sorted(out.rglob("*"))
-        if path.is_file() and path.name != STATE
+        if path.is_file() and path.parent.name != STATE
     }
 
 
@@ -147,7 +147,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from peerage.site.build import _open
-pool = ProcessPoolExecutor(1, get_context("spawn"), _open, (Path(sys.argv[1]), 0))
+pool = ProcessPoolExecutor(1, get_context("spawn"), _open, (Path(sys.argv[1]), 0, Path(), {}))
 pool.submit(os.getpid).result()
 print("at work", flush=True)
 time.sleep(600)
@@ -213,10 +213,11 @@ def test_an_arena_without_a_match_has_pages_too(tmp_path: Path) -> None:
 def test_what_an_earlier_build_read_is_not_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "STRETCH", 10)
+    monkeypatch.setattr(reading, "STRETCH", 20)
+    monkeypatch.setattr(site_build, "STRETCH", 20)
     arena, out = hostile_arena(tmp_path / "arena", 25), tmp_path / "out"
     build_folder(arena, out)
-    play(arena, 32, clients=hostile)
+    play(arena, 45, clients=hostile)
     read: list[tuple[int, int]] = []
 
     def told(ledger: Ledger, texts: Callable[[str], str], first: int, last: int) -> Told:
@@ -225,4 +226,20 @@ def test_what_an_earlier_build_read_is_not_read_again(
 
     monkeypatch.setattr(reading, "told", told)
     build_folder(arena, out)
-    assert read == [(21, 30), (31, 32)]
+    assert read == [(26, 40), (41, 45)]
+    build_folder(arena, tmp_path / "fresh")
+    assert files(out) == files(tmp_path / "fresh")
+
+
+def test_what_a_stretch_tells_is_read_again_where_its_file_is_damaged(
+    arena: Path, built: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(built, out)
+    told = out / STATE / "matches-1"
+    whole = told.read_bytes()
+    for body in (whole[:-9], b"", whole[::-1]):
+        told.write_bytes(body)
+        (out / "judges.html").unlink()
+        build_folder(arena, out)
+        assert files(out) == files(built)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -10,12 +11,15 @@ import pytest
 from tests.engine.arenas import play
 from tests.site.arenas import hostile, hostile_arena
 
+from peerage.ledger import Ledger
 from peerage.ledger.store import LedgerError
 from peerage.site import reading
 from peerage.site.moment import Moment, stops
 from peerage.site.pages import page
-from peerage.site.reading import Site
+from peerage.site.reading import Known, Site
 from peerage.tables.challenges import pool, retire, withdraw
+from peerage.tables.told import Told
+from peerage.tables.told import told as reading_told
 
 
 def test_a_course_goes_through_what_the_leaderboards_were(pages: Site) -> None:
@@ -32,20 +36,55 @@ def test_a_course_goes_through_what_the_leaderboards_were(pages: Site) -> None:
                 ), (track, stop)
 
 
-def test_what_full_stretches_tell_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_stretches_tell_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "STRETCH", 4)
     arena = hostile_arena(tmp_path / "arena", 10)
     site = Site.open(arena)
     assert site.stats.matches == 10
     play(arena, 13, clients=hostile)
-    later = site.refreshed()
-    assert {first: later.stretches[first] for first in (1, 5)} == site.whole()
-    assert 9 not in later.stretches
-    fresh = Site.open(arena)
+    later, fresh = site.refreshed(), Site.open(arena)
+    read: list[tuple[int, int]] = []
+
+    def told(ledger: Ledger, texts: Callable[[str], str], first: int, last: int) -> Told:
+        read.append((first, last))
+        return reading_told(ledger, texts, first, last)
+
+    monkeypatch.setattr(reading, "told", told)
     assert later.stats == fresh.stats
-    assert later.judges == fresh.judges
+    assert read[:2] == [(11, 12), (13, 13)]  # what was not told before, then all of them
+    assert later.judged == fresh.judged
+    assert later.tally == fresh.tally
     fresh.close()
     site.close()
+
+
+def test_judges_of_a_long_arena_are_judged_by_whole_stretches(
+    pages: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "STRETCH", 10)
+    monkeypatch.setattr(reading, "LONG", 20)
+    for number, until in ((19, 19), (20, 20), (25, 20), (30, 30)):
+        then = pages.at(number)
+        assert then.judged == pages.at(until).judged
+        assert then.judged.number == until
+        shown = page(then, "judges.html")
+        assert shown is not None
+        assert (f"Of the first {until} matches" in shown.body.decode()) == (until < number)
+
+
+def test_judges_are_judged_anew_where_a_family_is_another(pages: Site) -> None:
+    before, after = pages.at(20), pages.at(20)
+    known = Known(judged=before.judged)
+    after.remember(known, lambda first: None)
+    assert after.judged is before.judged
+    one, *others = after.settings.players
+    after = pages.at(20)
+    after.settings = after.settings.model_copy(
+        update={"players": [one.model_copy(update={"family": "of its own"}), *others]}
+    )
+    after.remember(known, lambda first: None)
+    assert after.judged.families[one.name] == "of its own"
+    assert after.judged.report != before.judged.report
 
 
 def test_what_was_amended_is_read_again_without_another_match(sealed: Path, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from peerage.site.api_rows import (
 )
 from peerage.site.moment import Moment
 from peerage.site.reading import Site
+from peerage.site.tally import Mine
 from peerage.site.votes import Audience, audience
 from peerage.tables.challenges import ChallengeRow
 from peerage.tables.leaderboard import Board, Row
@@ -159,8 +160,13 @@ def _standing(row: Row) -> Standing:
 
 
 def _opponents(site: Site, player: str) -> tuple[Opponent, ...]:
-    met = site.meetings.get(player, {})
-    return tuple([Opponent(other, *record) for other, record in sorted(met.items())])
+    met = site.tally.players.get(player, Mine()).against
+    return tuple(
+        [
+            Opponent(other, record.matches, record.wins, record.draws, record.losses)
+            for other, record in sorted(met.items())
+        ]
+    )
 
 
 def _matches(site: Site, wanted: MatchesParameters) -> list[Match]:

@@ -51,4 +51,6 @@ def swatch(color: str | None) -> str:
 def _numbers(site: Site) -> list[int]:
     """The decided matches of the game, which are the battles in their order."""
     name = COLOR_OBFUSCATION.name
+    if name not in site.tally.games:
+        return []
     return [row.number for row in site.summaries if row.game == name and row.status == DONE]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
+from functools import partial
 from hashlib import sha256
 from importlib import resources
 from multiprocessing import get_context, parent_process
@@ -25,13 +26,16 @@ from msgspec import Struct
 from peerage import __version__
 from peerage.challenges.pool import STREAM
 from peerage.site import downloads
-from peerage.site.addresses import BUNDLE, number_in
-from peerage.site.charts import Drawn, library_version
+from peerage.site.addresses import BUNDLE, SHARD, number_in
+from peerage.site.charts import library_version
+from peerage.site.draughtsman import Draughtsman, SiteError
 from peerage.site.pages import LIBRARY, menu, page, paths
-from peerage.site.reading import STRETCH, Course, Site
+from peerage.site.reading import STRETCH, Known, Site
 from peerage.tables.told import Told
 
 STATE = ".peerage-site"
+"""The folder of what was built: `built` is the `State`, `matches-N` what a stretch of matches tells."""
+
 PARALLEL_FROM = 2_000
 """Matches from which on it is worth more than one process."""
 
@@ -45,28 +49,20 @@ TELLING = ("players/", "challenges.html", "judges.html")
 """How the paths begin of pages that show what all matches tell."""
 
 
-class SiteError(Exception):
-    """The pages cannot be written as asked; the message says why and how to mend it."""
-
-
 class State(Struct, frozen=True):
     """What stands in a folder: pages up to record `number`, which is `last` (see `_last`), in the frame
-    `frame`; `files` are those that are no transcripts. What was computed for them and further matches leave
-    as it is, is kept: `drawn` charts, the `courses` of ratings (track, match), what full `stretches` of
-    matches tell (by their first), the `library` by its version, and files to download by theirs."""
+    `frame`; `files` are those that are no transcripts, `library` and `downloads` the versions of two kinds of
+    them. What was computed and holds while those matches stand is `known`, and how many matches of each
+    stretch (by its first) are told in a file of their own."""
 
-    number: int
-    last: str
-    frame: str
-    files: tuple[str, ...]
-    library: str
-    drawn: dict[str, Drawn]
-    courses: list[tuple[str, int, Course]]
-    stretches: dict[int, Told]
+    number: int = 0
+    last: str = ""
+    frame: str = ""
+    files: tuple[str, ...] = ()
+    library: str = ""
     downloads: str = ""
-
-
-NOWHERE = State(0, "", "", (), "", {}, [], {})
+    known: Known = Known()
+    stretches: dict[int, int] = {}
 
 
 class Built(NamedTuple):
@@ -86,49 +82,43 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
     """
     before = _state(out)
     now = _frame(site)
-    wanted = list(paths(site))
     settled = before.number if before.frame == now and _last(site, before.number) == before.last else 0
+    told = dict(before.stretches) if settled else {}
     if settled:
-        known = {(track, stop): course for track, stop, course in before.courses}
-        site.remember(before.drawn, known, before.stretches)
-    light = [path for path in wanted if not number_in(path, "matches", ".html")]
-    spans = list(_spans(site, settled, out))
-    library = library_version()
-    todo = light
-    if before.library == library and (out / "assets" / LIBRARY).exists():
-        todo = [path for path in light if path != f"assets/{LIBRARY}"]
-    if workers is None:
-        heavy = sum([len(pages) for _, pages in spans]) * BUNDLE
-        workers = (os.cpu_count() or 1) if heavy >= PARALLEL_FROM else 1
-    copies, version = downloads.paths(site), downloads.version(site)
-    out.mkdir(parents=True, exist_ok=True)
-    # Whoever is interrupted here begins anew, in a folder that is known to hold a site and of what files.
-    there = tuple(dict.fromkeys((*before.files, *light, *copies)))
-    begun = msgspec.structs.replace(NOWHERE, number=max(before.number, site.number), files=there)
-    _replace(out / STATE, msgspec.msgpack.encode(begun))
-    if workers > 1:
-        written = _in_parallel(site, folder, out, workers, spans, todo)
-    else:
-        written = sum([_span(site, out, first, pages) for first, pages in spans]) + _write(site, out, todo)
+        site.remember(before.known, partial(_stretch, out, told))
+    with Draughtsman() as site.draw:
+        wanted = list(paths(site))
+        light = [path for path in wanted if not number_in(path, "matches", ".html")]
+        spans = list(_spans(site, settled, out, told))
+        library = library_version()
+        kept = {f"data/matches-{first}.js" for first in range(1, settled - SHARD + 2, SHARD)}
+        if before.library == library:
+            kept.add(f"assets/{LIBRARY}")
+        todo = [path for path in light if path not in kept or not (out / path).exists()]
+        if workers is None:
+            heavy = sum([len(pages) for _, pages in spans]) * BUNDLE
+            workers = (os.cpu_count() or 1) if heavy >= PARALLEL_FROM else 1
+        copies, version = downloads.paths(site), downloads.version(site)
+        # Whoever is interrupted here begins anew, in a folder known to hold a site and of what files.
+        there = tuple(dict.fromkeys((*before.files, *light, *copies)))
+        _begin(out, State(max(before.number, site.number), files=there))
+        if workers > 1:
+            written = _in_parallel(site, folder, out, workers, spans, told, todo)
+        else:
+            written = 0
+            for first, pages in spans:
+                told[first], more = _span(site, out, first, pages, told)
+                written += more
+            written += _write(site, out, todo)
     for path in copies:
         if before.downloads != version or not (out / path).exists():
             downloads.write(site, path, out / path)
             written += 1
     wanted += copies
     removed = _remove(out, before, set(wanted))
-    courses = [(track, stop, course) for (track, stop), course in site.lasting().items()]
-    state = State(
-        site.number,
-        _last(site, site.number),
-        now,
-        (*light, *copies),
-        library,
-        site.used,
-        courses,
-        site.whole(),
-        version,
-    )
-    _replace(out / STATE, msgspec.msgpack.encode(state))
+    files = (*light, *copies)
+    last = _last(site, site.number)
+    _store(out, State(site.number, last, now, files, library, version, site.known(), told))
     return Built(written, len(wanted) - written, removed)
 
 
@@ -138,35 +128,56 @@ def _in_parallel(
     out: Path,
     workers: int,
     spans: Sequence[tuple[int, list[str]]],
+    told: dict[int, int],
     todo: Sequence[str],
 ) -> int:
-    """Write the transcripts of `spans` in so many processes, and the pages of `todo`; how many were."""
+    """Write the transcripts of `spans` in so many processes, and the pages of `todo`; how many were. How many
+    matches of each stretch are told is put into `told`."""
+    begun = _open, (folder, site.number, out, dict(told))
     try:
-        with ProcessPoolExecutor(workers, get_context("spawn"), _open, (folder, site.number)) as pool:
+        with ProcessPoolExecutor(workers, get_context("spawn"), *begun) as pool:
             jobs = [(first, pool.submit(_in_worker, out, first, pages)) for first, pages in spans]
             # What the stretches tell is on few pages: the others are made meanwhile.
             written = _write(site, out, [path for path in todo if not path.startswith(TELLING)])
             for first, job in jobs:
-                told, more = job.result()
-                site.stretches[first] = msgspec.msgpack.decode(told, type=Told)
+                told[first], more = job.result()
                 written += more
     except BrokenProcessPool:
         raise SiteError(
             "a process that makes pages was ended from outside, or for want of memory; build again"
         ) from None
+    site.stored = partial(_stretch, out, told)
     return written + _write(site, out, [path for path in todo if path.startswith(TELLING)])
 
 
 def _state(out: Path) -> State:
     """What an earlier build left. Raises SiteError when the folder is somebody else's."""
     try:
-        return msgspec.msgpack.decode((out / STATE).read_bytes(), type=State)
+        return msgspec.msgpack.decode((out / STATE / "built").read_bytes(), type=State)
     except (FileNotFoundError, NotADirectoryError):
         if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / "assets").is_dir())):
             raise SiteError(f"{out} is there and holds no site; name a new or an empty folder") from None
     except msgspec.MsgspecError:
         pass
-    return NOWHERE
+    return State()
+
+
+def _begin(out: Path, state: State) -> None:
+    (out / STATE).mkdir(parents=True, exist_ok=True)
+    _store(out, state)
+
+
+def _store(out: Path, state: State) -> None:
+    _replace(out / STATE / "built", msgspec.msgpack.encode(state))
+
+
+def _stretch(out: Path, told: Mapping[int, int], first: int) -> Told | None:
+    """What a stretch of matches tells, as far as an earlier build or another process read it."""
+    with suppress(FileNotFoundError, msgspec.MsgspecError):
+        found = msgspec.msgpack.decode((out / STATE / f"matches-{first}").read_bytes(), type=Told)
+        if found.matches == told.get(first):
+            return found
+    return None
 
 
 def _frame(site: Site) -> str:
@@ -186,27 +197,34 @@ def _last(site: Site, number: int) -> str:
     return next((f"{row.chain.hex()} {row.at_ms}" for row in site.moment.records(number, number)), "")
 
 
-def _spans(site: Site, settled: int, out: Path) -> Iterator[tuple[int, list[str]]]:
+def _spans(site: Site, settled: int, out: Path, told: Mapping[int, int]) -> Iterator[tuple[int, list[str]]]:
     """Stretches of matches, by their first, of which something is to be read, each with its pages of
     transcripts that are to be made: those that are not in `out` as they must be, full and linked to the next
     one."""
     for first in range(1, site.number + 1, STRETCH):
+        end = min(first + STRETCH, site.number + 1)
         pages = [
             path
-            for at in range(first, min(first + STRETCH, site.number + 1), BUNDLE)
+            for at in range(first, end, BUNDLE)
             for path in [f"matches/{at}.html"]
             if at + BUNDLE > settled or not (out / path).exists()
         ]
-        if pages or first not in site.stretches:
+        if pages or told.get(first) != end - first:
             yield first, pages
 
 
-def _span(site: Site, out: Path, first: int, pages: Sequence[str]) -> int:
-    """Read a stretch of matches and write these pages of it."""
+def _span(
+    site: Site, out: Path, first: int, pages: Sequence[str], told: Mapping[int, int]
+) -> tuple[int, int]:
+    """Read a stretch of matches and write these pages of it: how many matches it tells of, and how many files
+    were written. `told` says how many matches of each stretch were told before."""
+    needed = min([number_in(path, "matches", ".html") or first for path in pages], default=first)
     # The chain before its first match is on record with the match before.
-    site.moment.hold(max(first - 1, 1), first + STRETCH - 1)
-    site.stretch(first)
-    return _write(site, out, pages)
+    site.moment.hold(max(needed - 1, 1), first + STRETCH - 1)
+    found = site.stretch(first)
+    if told.get(first) != found.matches:
+        _replace(out / STATE / f"matches-{first}", msgspec.msgpack.encode(found))
+    return found.matches, _write(site, out, pages)
 
 
 def _write(site: Site, out: Path, wanted: Iterable[str]) -> int:
@@ -241,12 +259,14 @@ def _remove(out: Path, before: State, wanted: set[str]) -> int:
     return len(gone)
 
 
-_worker: list[Site] = []
+_worker: list[tuple[Site, Mapping[int, int]]] = []
 
 
-def _open(folder: Path, number: int) -> None:
+def _open(folder: Path, number: int, out: Path, told: Mapping[int, int]) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _worker.append(Site.open(folder).at(number))
+    site = Site.open(folder).at(number)
+    site.stored = partial(_stretch, out, told)
+    _worker.append((site, told))
 
 
 def _end_with_parent() -> None:
@@ -257,10 +277,11 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _in_worker(out: Path, first: int, pages: Sequence[str]) -> tuple[bytes, int]:
-    site = _worker[0]
-    written = _span(site, out, first, pages)
-    return msgspec.msgpack.encode(site.stretches.pop(first)), written
+def _in_worker(out: Path, first: int, pages: Sequence[str]) -> tuple[int, int]:
+    site, told = _worker[0]
+    found = _span(site, out, first, pages, told)
+    site.forget(first)
+    return found
 
 
 def build_folder(folder: Path, out: Path) -> Built:

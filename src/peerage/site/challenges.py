@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -75,17 +74,15 @@ def view(site: Site, path: str) -> View | None:
 
 def games(site: Site) -> Iterator[Played]:
     """Every game that was played, or that the arena is set to."""
-    statuses: dict[str, Counter[str]] = {site.settings.game: Counter()}
-    for row in site.summaries:
-        statuses.setdefault(row.game, Counter())[row.status] += 1
-    for name, counts in statuses.items():
+    unplayed: dict[str, dict[str, int]] = {site.settings.game: {}}
+    for name, counts in (unplayed | site.tally.games).items():
         spec = GAMES.get(name)
         yield Played(
             name,
             spec.about if spec else "This game is not installed here.",
             spec.tracks if spec else (),
-            counts.total(),
-            counts[DONE],
+            sum(counts.values()),
+            counts.get(DONE, 0),
             {status: count for status, count in sorted(counts.items()) if status != DONE},
             site.settings.rules if name == site.settings.game else {},
         )

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import metadata
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
@@ -22,6 +22,8 @@ COLOURS = ("#0a56a5", "#b3541e", "#2b7a4b", "#7a3f8f", "#8a6d00", "#00717d")
 """Of the first so many series; the others are quiet."""
 
 Values = Sequence[Mapping[str, Any]]
+Spec: TypeAlias = Callable[[], Mapping[str, Any]]
+"""Makes a spec when it must be drawn; it can be pickled, for another process."""
 
 
 class Chart(NamedTuple):
@@ -51,10 +53,13 @@ def frontier(offers: Values, unit: str) -> dict[str, Any]:
     return _with(_frontier(unit, _scale(offers)), offers)
 
 
-def trajectories(points: Values, what: str) -> dict[str, Any]:
-    """Ratings, called `what`, over the matches. Rows hold player, match, rating, low and high (its band), and
-    series: from 0 for those drawn in colour and named at the end of their lines, -1 for the others."""
-    return _with(_trajectories(what), points)
+def trajectories(points: Values, names: Sequence[str], what: str) -> dict[str, Any]:
+    """Ratings, called `what`, over the matches. Rows hold player, match, rating, low and high (its band); the
+    players in `names` are drawn in colour and named at the end of their lines."""
+    series = {name: place for place, name in enumerate(names)}
+    return _with(
+        _trajectories(what), [{**point, "series": series.get(point["player"], -1)} for point in points]
+    )
 
 
 def spending(days: Values) -> dict[str, Any]:
@@ -192,6 +197,11 @@ def _with(spec: dict[str, Any], rows: Values) -> dict[str, Any]:
         for row in rows
     ]
     return {**spec, "datasets": {"rows": shown}}
+
+
+def drawn(spec: Spec, label: str) -> Drawn:
+    """A spec as SVG that scales with the page, and as text to stand in it."""
+    return draw(spec(), label)
 
 
 def draw(spec: Mapping[str, Any], label: str) -> Drawn:

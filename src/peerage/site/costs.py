@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import date, timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 from peerage.ratings.table import Z95
@@ -14,6 +16,7 @@ from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.leaderboard import Row
 
+EPOCH = date(1970, 1, 1)
 PRIOR = 350.0
 """Standard deviation of a rating before any match, in points: Glicko's (Glickman 1999)."""
 
@@ -40,7 +43,7 @@ def view(site: Site, path: str) -> View | None:
         return None
     rows = by_day(site)
     days = len({row["day"] for row in rows})
-    dollars = sum(row.spent_nano for row in site.summaries) / 1e9
+    dollars = site.tally.spent_nano / 1e9
     gained = bits(site.board("bt").rows)
     charts = []
     if days > 1 and dollars:
@@ -51,7 +54,7 @@ def view(site: Site, path: str) -> View | None:
                 "Dollars of all matches that ended on a day (UTC).",
                 "spending",
                 rows,
-                lambda: spending(rows),
+                partial(spending, rows),
             )
         )
     return View(
@@ -82,17 +85,19 @@ def bits(rows: Sequence[Row]) -> float:
 
 def by_day(site: Site) -> list[dict[str, Any]]:
     """Dollars by day and game, in order of days."""
-    found: dict[tuple[str, str], int] = {}
-    for row in site.summaries:
-        day = datetime.fromtimestamp(row.at_ms / 1000, UTC).date().isoformat()
-        found[day, row.game] = found.get((day, row.game), 0) + row.spent_nano
-    return [{"day": day, "game": game, "dollars": nano / 1e9} for (day, game), nano in sorted(found.items())]
+    return [
+        {"day": (EPOCH + timedelta(days)).isoformat(), "game": game, "dollars": nano / 1e9}
+        for days, games in sorted(site.tally.days.items())
+        for game, nano in sorted(games.items())
+    ]
 
 
 def by_game(site: Site) -> list[Spent]:
     """Matches and dollars of each game."""
-    found: dict[str, tuple[int, int]] = {}
-    for row in site.summaries:
-        matches, nano = found.get(row.game, (0, 0))
-        found[row.game] = matches + 1, nano + row.spent_nano
-    return [Spent(game, matches, nano / 1e9) for game, (matches, nano) in sorted(found.items())]
+    nano: Counter[str] = Counter()
+    for games in site.tally.days.values():
+        nano.update(games)
+    return [
+        Spent(game, sum(statuses.values()), nano[game] / 1e9)
+        for game, statuses in sorted(site.tally.games.items())
+    ]

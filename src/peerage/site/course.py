@@ -26,12 +26,6 @@ def course(site: Site, track: Track, names: Collection[str] = ()) -> list[dict[s
     ]
 
 
-def coloured(points: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
-    """A course with the place of each player among `names`, -1 for others; see `charts.trajectories`."""
-    places = {name: place for place, name in enumerate(names)}
-    return [{**point, "series": places.get(point["player"], -1)} for point in points]
-
-
 def _short(value: float) -> float:
     """Two decimals: more than a chart can show."""
     return round(value, 2)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 from markupsafe import Markup
 
-from peerage.site.charts import Chart, draw
+from peerage.site.charts import Chart, Spec
 from peerage.site.reading import Site
 
 SHOWN = 60
@@ -22,11 +22,11 @@ def chart(
     about: str,
     name: str,
     rows: Sequence[Mapping[str, Any]],
-    spec: Callable[[], Mapping[str, Any]],
+    spec: Spec,
 ) -> Chart:
     """The chart of these rows. `name` is its file's; `spec` makes its spec when it must be drawn."""
     digest = sha256(msgspec.json.encode([name, rows])).hexdigest()
-    drawn = site.drawing(digest, lambda: draw(spec(), f"{title}. {about}"))
+    drawn = site.drawing(digest, spec, f"{title}. {about}")
     columns = tuple(rows[0]) if rows else ()
     return Chart(
         title,

@@ -6,12 +6,13 @@ What others recorded, where some of it was imported, has a table of its own, mar
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from peerage.ledger.outside import STREAM
 from peerage.site.addresses import slug
 from peerage.site.charts import Chart, frontier, trajectories
-from peerage.site.course import COLOURED, before, coloured, course, moves
+from peerage.site.course import COLOURED, before, course, moves
 from peerage.site.drawing import chart
 from peerage.site.reading import Site
 from peerage.site.rendering import View
@@ -193,7 +194,7 @@ def charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
             "Joined: nobody is rated as high for less. Bars are 95 % intervals.",
             f"frontier-{track}",
             plane,
-            lambda: frontier(plane, "the arena's cost unit"),
+            partial(frontier, plane, "the arena's cost unit"),
         )
     if site.number > 1 and ranked:
         points = course(site, track)
@@ -204,7 +205,7 @@ def charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
             f"{NAMES[track]} computed anew after so many matches; 95 % bands for the first {len(names)}.",
             f"course-{track}",
             points,
-            lambda: trajectories(coloured(points, names), f"{NAMES[track]} rating"),
+            partial(trajectories, points, names, f"{NAMES[track]} rating"),
         )
 
 

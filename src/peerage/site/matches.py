@@ -7,13 +7,12 @@ searches comes in pieces, as scripts, since a page in a plain folder may not fet
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
 import msgspec
 
-from peerage.ledger.store import Summary
 from peerage.protocol import visible
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.charts import embedded
@@ -65,40 +64,28 @@ def _bundle(site: Site, first: int) -> View:
 
 
 def _index(site: Site) -> View:
-    names, topics, statuses = vocabulary(site.summaries)
+    tally = site.tally
+    newest = list(site.moment.summaries(max(1, site.number - NEWEST + 1), site.number))
     catalogue = {
-        "players": [visible(name) for name in names],
-        "pages": [slug(name) for name in names],
-        "topics": [visible(topic) for topic in topics],
-        "statuses": [visible(status) for status in statuses],
+        "players": [visible(name) for name in tally.players],
+        "pages": [slug(name) for name in tally.players],
+        "topics": [visible(topic) for topic in tally.topics],
+        "statuses": [visible(status) for status in tally.statuses],
         "matches": site.number,
         "shard": SHARD,
         "bundle": BUNDLE,
-        "epoch": site.summaries[0].at_ms if site.summaries else 0,
+        "epoch": tally.began,
     }
     return View(
         "matches.html",
         "Matches",
         "matches.html",
         {
-            "newest": site.summaries[-NEWEST:][::-1],
+            "newest": newest[::-1],
             "catalogue": embedded(catalogue),
             "thousands": list(range(1, site.number + 1, 1000)) if site.number > 1000 else [],
         },
     )
-
-
-def vocabulary(rows: Sequence[Summary]) -> tuple[list[str], list[str], list[str]]:
-    """Players, topics and statuses of matches, each in the order of the first match that has it: places that
-    further matches never move."""
-    players: dict[str, None] = {}
-    topics: dict[str, None] = {}
-    statuses: dict[str, None] = {}
-    for row in rows:
-        topics[row.topic] = statuses[row.status] = None
-        for player in row.players:
-            players[player] = None
-    return list(players), list(topics), list(statuses)
 
 
 def shard(site: Site, first: int) -> bytes:
@@ -108,10 +95,12 @@ def shard(site: Site, first: int) -> bytes:
     match), `t` and `v` the places of topic and status, `c` the cost in millionths of a dollar; `e` is when
     the first one ended, in seconds since the first of all, `d` the seconds since the match before.
     """
+    tally = site.tally
     names, topics, statuses = (
-        {name: place for place, name in enumerate(words)} for words in vocabulary(site.summaries)
+        {name: place for place, name in enumerate(words)}
+        for words in (tally.players, tally.topics, tally.statuses)
     )
-    rows = site.summaries[first - 1 : first - 1 + SHARD]
+    rows = list(site.moment.summaries(first, first + SHARD - 1))
     times = [row.at_ms // 1000 for row in rows]
     columns: Mapping[str, Any] = {
         "p": [[names[player] for player in row.players] for row in rows],
@@ -119,7 +108,7 @@ def shard(site: Site, first: int) -> bytes:
         "t": [topics[row.topic] for row in rows],
         "v": [statuses[row.status] for row in rows],
         "c": [row.spent_nano // 1000 for row in rows],
-        "e": times[0] - site.summaries[0].at_ms // 1000,
+        "e": times[0] - tally.began // 1000,
         "d": [after - before for before, after in pairwise([times[0], *times])],
     }
     return b"peerageShard(%d,%b)\n" % (first, msgspec.json.encode(columns))

@@ -18,11 +18,15 @@ def paths(site: Site) -> Iterator[str]:
 def view(site: Site, path: str) -> View | None:
     if path != "judges.html":
         return None
-    report = site.judges
+    report = site.judged.report
     found = [pair for pair in report.favours if pair.found]
     return View(
         "judges.html",
         "Judges",
         "judges.html",
-        {"report": report, "found": found, "pairs": found or report.favours[:PAIRS]},
+        {
+            "report": report,
+            "found": found,
+            "pairs": found or report.favours[:PAIRS],
+        },
     )

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from peerage.engine.registration import registered
-from peerage.ledger.store import Summary
 from peerage.site.addresses import player_page
 from peerage.site.charts import trajectories
-from peerage.site.course import coloured, course
+from peerage.site.course import course
 from peerage.site.drawing import chart
 from peerage.site.leaderboards import NAMES
-from peerage.site.meetings import NONE, Record
 from peerage.site.reading import Site
 from peerage.site.rendering import View
-from peerage.standings import DONE
-
-RECENT = 20
+from peerage.site.tally import Field, Mine, Record
 
 
 def paths(site: Site) -> Iterator[str]:
@@ -36,12 +33,11 @@ def view(site: Site, path: str) -> View | None:
 
 def _head_to_head(site: Site) -> View:
     names = [row.player for row in site.table() if row.rank is not None]
-    found = site.meetings
     return View(
         "head_to_head.html",
         "Head-to-head",
         "index.html",
-        {"names": names, "cell": lambda one, other: found.get(one, {}).get(other, NONE), "shade": shade},
+        {"names": names, "cell": site.met, "shade": shade},
     )
 
 
@@ -57,8 +53,8 @@ def _player(site: Site, name: str) -> View:
     row = rows[site.track]
     assert row is not None
     order = {other.player: place for place, other in enumerate(site.table())}
-    against = sorted(site.meetings.get(name, {}).items(), key=lambda pair: order.get(pair[0], len(order)))
-    mine = site.matches_of.get(name, [])
+    mine = site.tally.players.get(name, Mine())
+    against = sorted(mine.against.items(), key=lambda pair: order.get(pair[0], len(order)))
     points = course(site, site.track, (name,))
     charts = []
     if len(points) > 1:
@@ -69,7 +65,7 @@ def _player(site: Site, name: str) -> View:
                 f"{NAMES[site.track]} computed anew after so many matches of the arena, with its 95 % band.",
                 f"course-{site.track}",
                 points,
-                lambda: trajectories(coloured(points, [name]), f"{NAMES[site.track]} rating"),
+                partial(trajectories, points, [name], f"{NAMES[site.track]} rating"),
             )
         )
     return View(
@@ -83,39 +79,22 @@ def _player(site: Site, name: str) -> View:
             "tenths": site.track == "trueskill",
             "tied": [other for pair in site.board().tied if name in pair for other in pair if other != name],
             "against": against,
-            "topics": by_key(mine, name, "topic"),
-            "games": by_key(mine, name, "game"),
+            "topics": most_played(mine.topics),
+            "games": most_played(mine.games),
             "stats": next((one for one in site.stats.players if one.player == name), None),
             "judge": next((one for one in site.stats.judges if one.player == name), None),
             "author": next((one for one in site.stats.authors if one.player == name), None),
             "card": _card(site, name),
-            "recent": mine[-RECENT:][::-1],
+            "recent": mine.recent[::-1],
             "charts": charts,
         },
     )
 
 
-def by_key(rows: Sequence[Summary], name: str, key: str) -> list[tuple[str, Record, float | None]]:
-    """One player's record by topic or game, the most played first, with the mean cost of its play there. In a
-    match of many, the best score wins."""
-    found: dict[str, Record] = {}
-    costs: dict[str, list[float]] = {}
-    for row in rows:
-        if row.status != DONE:
-            continue
-        place = row.players.index(name)
-        others = max((score for at, score in enumerate(row.scores) if at != place), default=float("-inf"))
-        what = str(getattr(row, key))
-        found[what] = found.get(what, NONE).plus(row.scores[place], others)
-        cost = row.costs[place]
-        if cost is not None:
-            costs.setdefault(what, []).append(cost)
-    most = sorted(found.items(), key=lambda pair: (-pair[1].matches, pair[0]))
-    return [(what, record, _mean(costs.get(what, ()))) for what, record in most]
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+def most_played(fields: Mapping[str, Field]) -> list[tuple[str, Record, float | None]]:
+    """One player's record by topic or game, the most played first, with the mean cost of its play there."""
+    most = sorted(fields.items(), key=lambda pair: (-pair[1].record.matches, pair[0]))
+    return [(what, field.record, field.cost_per_match) for what, field in most]
 
 
 def _card(site: Site, name: str) -> Mapping[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from peerage.challenges.pool import STREAM, Pool
 from peerage.engine.memory import learnt
@@ -15,17 +17,17 @@ from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Summary
 from peerage.ledger.votes import Votes
 from peerage.settings import ArenaSettings, Rating, load, rules_of
-from peerage.site.charts import Drawn
-from peerage.site.meetings import Record, meetings
+from peerage.site.charts import Drawn, Spec, drawn
 from peerage.site.moment import Moment, stops
 from peerage.site.story import Reader
+from peerage.site.tally import Mine, Record, Tally
 from peerage.standings import NOBODY, Standings, after_all, elo_settings, pinned_rating
 from peerage.tables.challenges import LEAST_ATTEMPTS, ChallengeRow, rows
-from peerage.tables.judges import JudgesReport, judges_of
+from peerage.tables.judges import JudgesReport, families_of, judges_of
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.played import Played, Scope
-from peerage.tables.stats import Stats, stats_of
-from peerage.tables.told import Told, together, told
+from peerage.tables.stats import JudgeStats, Stats, judge_stats, stats_of
+from peerage.tables.told import Told, in_sum, together, told
 from peerage.tables.tracks import METHODS, TRACKS, Track
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
@@ -33,6 +35,10 @@ Menu: TypeAlias = tuple[tuple[str, str], ...]
 
 STRETCH = 1_000
 """Matches that are read at a time for statistics, and kept together."""
+
+LONG = 10 * STRETCH
+"""Matches from which on judges are judged by whole stretches alone: it takes seconds, and a few matches more
+move nothing that can be seen."""
 
 
 class Course(NamedTuple):
@@ -42,6 +48,27 @@ class Course(NamedTuple):
     rating: Sequence[float]
     lower: Sequence[float]
     upper: Sequence[float]
+
+
+class Judged(Struct, frozen=True):
+    """What is known of judges after match `number`, whose players are of these `families`."""
+
+    number: int
+    families: dict[str, str]
+    report: JudgesReport
+    statistics: tuple[JudgeStats, ...]
+
+
+class Known(Struct, frozen=True):
+    """What was computed for an earlier moment of an arena, which holds as long as the matches up to it stand:
+    charts, the courses of ratings by (track, match), sums over the narrow table, what all full stretches of
+    matches tell in sum, and what is known of judges."""
+
+    drawn: dict[str, Drawn] = {}
+    courses: dict[tuple[str, int], Course] = {}
+    tally: Tally = field(default_factory=Tally)
+    sums: Told = field(default_factory=Told)
+    judged: Judged | None = None
 
 
 class Site:
@@ -72,13 +99,16 @@ class Site:
         self._boards: dict[tuple[str, str, str], Board] = {}
         self._played: dict[int, Played] = {}
         self._standings: dict[int, Standings] = {}
-        # What no further match changes is handed on; what becomes of challenges may change it.
-        self._drawn: dict[str, Drawn] = before.used if before else {}
-        self.used: dict[str, Drawn] = {}
+        self.draw: Callable[[Spec, str], Drawn] = drawn
+        self.stored: Callable[[int], Told | None] = _nothing
         self.amended = ledger.stream_heads()
+        # What no further match changes is handed on; what becomes of challenges may change it.
         same = before is not None and before.amended.get(STREAM) == self.amended.get(STREAM)
-        self.courses: dict[tuple[str, int], Course] = before.lasting() if before and same else {}
-        self.stretches: dict[int, Told] = before.whole() if before and same else {}
+        known = before.known() if before else Known()
+        self._known = known if same else Known(known.drawn)
+        self._stretches: dict[int, Told] = dict(before._stretches) if before and same else {}
+        self._courses = dict(self._known.courses)
+        self._drawn: dict[str, Drawn] = {}
 
     @classmethod
     def open(cls, folder: Path, menu: Menu = ()) -> Site:
@@ -113,9 +143,8 @@ class Site:
     @cached_property
     def tracks(self) -> tuple[Track, ...]:
         """The tracks that have pages: those that the game feeds, its own first, then what any match feeds."""
-        duels = any(len(row.players) == 2 for row in self.summaries)
         fed = [track for track in TRACKS if track in GAMES[self.settings.game].tracks]
-        sequential: tuple[Track, ...] = ("raw", "cost") if duels else ()
+        sequential: tuple[Track, ...] = ("raw", "cost") if self.tally.duels else ()
         return tuple(dict.fromkeys((self.track, *fed, "bt", *sequential, "trueskill", "glicko2")))
 
     def board(self, track: str = "", game: str = "", topic: str = "") -> Board:
@@ -123,7 +152,8 @@ class Site:
         wanted = (track or self.track, game, topic)
         if wanted not in self._boards:
             self.moment.position(elo_settings(self._rating))
-            self._boards[wanted] = board(self.moment, self.settings, wanted[0], Scope(game, topic))
+            played = None if game or topic else self._whole
+            self._boards[wanted] = board(self.moment, self.settings, wanted[0], Scope(game, topic), played)
         return self._boards[wanted]
 
     def table(self, track: str = "") -> Sequence[Row]:
@@ -132,13 +162,13 @@ class Site:
 
     def earlier(self, track: Track, number: int) -> Course:
         """The ratings of one track as they were after match `number`."""
-        if (track, number) not in self.courses:
+        if (track, number) not in self._courses:
             if number not in self._played:
                 self._played[number] = self._whole.until(number)
             standings = self._stood(number) if track in ("raw", "cost") else NOBODY
             found = METHODS[track](self._played[number], self._rating, standings)
-            self.courses[track, number] = Course(found.players, found.rating, found.lower, found.upper)
-        return self.courses[track, number]
+            self._courses[track, number] = Course(found.players, found.rating, found.lower, found.upper)
+        return self._courses[track, number]
 
     @cached_property
     def _whole(self) -> Played:
@@ -157,77 +187,92 @@ class Site:
             self._standings[number] = after_all(since, further, elo_settings(self._rating))
         return self._standings[number]
 
-    def drawing(self, digest: str, draw: Callable[[], Drawn]) -> Drawn:
+    def drawing(self, digest: str, spec: Spec, label: str) -> Drawn:
         """A chart by the digest of its data, drawn if it is not there yet."""
-        if digest not in self.used:
-            self.used[digest] = self._drawn.get(digest) or draw()
-        return self.used[digest]
+        if digest not in self._drawn:
+            self._drawn[digest] = self._known.drawn.get(digest) or self.draw(spec, label)
+        return self._drawn[digest]
 
-    def remember(
-        self,
-        drawn: Mapping[str, Drawn],
-        courses: Mapping[tuple[str, int], Course],
-        stretches: Mapping[int, Told],
-    ) -> None:
-        """Take over what was computed for an earlier moment of this arena, and written down."""
-        self._drawn |= drawn
-        self.courses |= courses
-        self.stretches |= stretches
+    def remember(self, known: Known, stored: Callable[[int], Told | None]) -> None:
+        """Take over what was computed for an earlier moment of this arena, and written down; `stored` gives
+        what is known of the stretch that begins with a match, which may have ended before it was full."""
+        self._known, self.stored = known, stored
+        self._courses = dict(known.courses)
 
-    def lasting(self) -> dict[tuple[str, int], Course]:
-        """The earlier ratings that the next moments need too."""
-        kept = set(stops(self.number))
-        return {key: found for key, found in self.courses.items() if key[1] in kept}
+    def known(self) -> Known:
+        """What was computed for this moment, or before it, and the next one needs too."""
+        kept, computed = set(stops(self.number)), self.__dict__
+        return Known(
+            dict(self._drawn),
+            {key: course for key, course in self._courses.items() if key[1] in kept},
+            computed.get("tally", self._known.tally),
+            computed.get("_full", self._known.sums),
+            computed.get("judged", self._known.judged),
+        )
 
     @property
     def summaries(self) -> Sequence[Summary]:
         """The narrow table up to this moment."""
         return self.moment.narrow
 
+    @cached_property
+    def tally(self) -> Tally:
+        """Sums over the narrow table."""
+        before = self._known.tally
+        rows = self.moment.summaries(before.number + 1, self.number) if before.number else self.summaries
+        return before.after(rows)
+
+    def met(self, player: str, other: str) -> Record:
+        """The record of one player against another."""
+        return self.tally.players.get(player, Mine()).against.get(other, Record())
+
     def stretch(self, first: int) -> Told:
         """What the matches from `first` on tell, `STRETCH` of them or as many as there are."""
-        if first not in self.stretches:
-            last = min(first + STRETCH - 1, self.number)
-            self.stretches[first] = told(self.moment, self.reader.texts, first, last)
-        return self.stretches[first]
+        last = min(first + STRETCH - 1, self.number)
+        found = self._stretches.get(first) or self.stored(first) or Told()
+        since = first + found.matches
+        if since <= last:
+            more = told(self.moment, self.reader.texts, since, last)
+            found = together([found, more]) if found.matches else more
+        self._stretches[first] = found
+        return found
 
-    def whole(self) -> dict[int, Told]:
-        """The stretches read that no further match adds to, by their first match."""
-        return {first: one for first, one in self.stretches.items() if first + STRETCH - 1 <= self.number}
+    def forget(self, first: int) -> None:
+        """Keep no longer what a stretch tells."""
+        self._stretches.pop(first, None)
 
     @cached_property
-    def _told(self) -> Told:
-        return together(map(self.stretch, range(1, self.number + 1, STRETCH)))
+    def _full(self) -> Told:
+        """What all full stretches tell in sum."""
+        before, end = self._known.sums, self.number - self.number % STRETCH
+        more = [in_sum(self.stretch(first)) for first in range(before.matches + 1, end + 1, STRETCH)]
+        return together([before, *more])
 
     @cached_property
     def stats(self) -> Stats:
-        """What players, judges and authors did."""
+        """What players, judges and authors did; judges up to match `judged.number`."""
         accounts = self.moment.position(elo_settings(self._rating)).accounts
-        return stats_of(self.moment, self.settings, self._told, accounts)
+        parts = [self._full]
+        if self._full.matches < self.number:
+            parts.append(in_sum(self.stretch(self._full.matches + 1)))
+        return stats_of(self.moment, self.settings, together(parts), accounts, self.judged.statistics)
 
     @cached_property
-    def matches_of(self) -> dict[str, list[Summary]]:
-        """The rows of the narrow table in which each player plays."""
-        found: dict[str, list[Summary]] = {}
-        for row in self.summaries:
-            for player in row.players:
-                found.setdefault(player, []).append(row)
-        return found
-
-    @cached_property
-    def meetings(self) -> dict[str, dict[str, Record]]:
-        """Every player's record against every other."""
-        return meetings(self.summaries)
-
-    @cached_property
-    def judges(self) -> JudgesReport:
-        """How the judges judge."""
-        return judges_of(self.moment, self.settings, self._told)
+    def judged(self) -> Judged:
+        """What is known of judges: up to now, or in a long arena up to the last full stretch."""
+        number = self.number if self.number < LONG else self.number - self.number % STRETCH
+        families = families_of(self.moment, self.settings)
+        known = self._known.judged
+        if known is not None and (known.number, known.families) == (number, families):
+            return known
+        read = together(map(self.stretch, range(1, number + 1, STRETCH)))
+        report = judges_of(self.moment, self.settings, read)
+        return Judged(number, families, report, judge_stats(read, families))
 
     @cached_property
     def has_pool(self) -> bool:
         """Whether challenges come back in later matches of this arena."""
-        return STREAM in self.amended or any(map(_pools, {row.game for row in self.summaries}))
+        return STREAM in self.amended or any(map(_pools, self.tally.games))
 
     @cached_property
     def pool(self) -> list[ChallengeRow]:
@@ -247,6 +292,10 @@ class Site:
     def reader(self) -> Reader:
         """Reads matches as stories."""
         return Reader(self.moment)
+
+
+def _nothing(first: int) -> None:
+    """No stretch is stored."""
 
 
 def _pools(game: str) -> bool:

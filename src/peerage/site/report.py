@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from peerage.site.course import before, moves
 from peerage.site.leaderboards import NAMES, WIDTH, charts, lines, priced
-from peerage.site.meetings import NONE
 from peerage.site.players import shade
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
@@ -28,7 +27,6 @@ def report(site: Site) -> bytes:
     found = site.board()
     ranked = [row for row in found.rows if row.rank is not None]
     style, script = (_asset(name) for name in ("site.css", "site.js"))
-    met = site.meetings
     return render(
         "report.html",
         {
@@ -45,10 +43,10 @@ def report(site: Site) -> bytes:
             "tenths": site.track == "trueskill",
             "charts": list(charts(site, site.track, found)),
             "names": [row.player for row in ranked[:COMPARED]],
-            "cell": lambda one, other: met.get(one, {}).get(other, NONE),
+            "cell": site.met,
             "shade": shade,
-            "measures": site.judges.measures,
-            "favours": [pair for pair in site.judges.favours if pair.found],
+            "measures": site.judged.report.measures,
+            "favours": [pair for pair in site.judged.report.favours if pair.found],
             "notes": found.notes,
             "voids": site.stats.voids,
         },
@@ -58,7 +56,7 @@ def report(site: Site) -> bytes:
 def verdict(site: Site) -> Iterator[str]:
     """What the matches show, in sentences."""
     rows = [row for row in site.table() if row.rank is not None]
-    decided = sum(row.status == "done" for row in site.summaries)
+    decided = site.tally.decided
     if not rows:
         yield "No match was decided yet, so there is nothing to say."
         return

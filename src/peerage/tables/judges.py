@@ -118,10 +118,15 @@ def judges(ledger: Ledger, settings: ArenaSettings, level: float = LEVEL) -> Jud
     return judges_of(ledger, settings, told(ledger, by_hex(ledger.texts()), 1, ledger.heads()[1]), level)
 
 
+def families_of(ledger: Ledger, settings: ArenaSettings) -> dict[str, str]:
+    """Every player's family, of those that left as they were last registered."""
+    families = {name: str(card.get("family", "")) for name, card in registered(ledger).items()}
+    return families | {player.name: player.family for player in settings.players}
+
+
 def judges_of(ledger: Ledger, settings: ArenaSettings, read: Told, level: float = LEVEL) -> JudgesReport:
     """`judges`, where what the matches of `ledger` tell was read before."""
-    families = {name: str(card.get("family", "")) for name, card in registered(ledger).items()}
-    families |= {player.name: player.family for player in settings.players}
+    families = families_of(ledger, settings)
     marks, ballots = marks_in(read.marks), ballots_in(read.ballots, read.seated)
     if len(ballots):
         voted = set(ballots.panels)

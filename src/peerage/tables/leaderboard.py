@@ -102,7 +102,13 @@ def leaderboard(
     return list(board(ledger, settings, track, scope).rows)
 
 
-def board(ledger: Ledger, settings: ArenaSettings, track: str = "", scope: Scope = EVERYTHING) -> Board:
+def board(
+    ledger: Ledger,
+    settings: ArenaSettings,
+    track: str = "",
+    scope: Scope = EVERYTHING,
+    played: Played | None = None,
+) -> Board:
     """The table of one track: `bt` (Bradley-Terry), `trueskill` or `glicko2`, which every game feeds, `raw`
     or `cost` (sequential Elo), which duels feed. Empty: the one that the game shows first.
 
@@ -112,7 +118,7 @@ def board(ledger: Ledger, settings: ArenaSettings, track: str = "", scope: Scope
     the ledger cannot be read.
 
     With `scope.source` outside or all imported results count, and the notes name their sources. These have
-    neither games, topics nor costs.
+    neither games, topics nor costs. `played` are the matches of the scope where they were read before.
     """
     track = track or GAMES[scope.game if scope.game in GAMES else settings.game].tracks[0]
     if track not in TRACKS:
@@ -120,7 +126,7 @@ def board(ledger: Ledger, settings: ArenaSettings, track: str = "", scope: Scope
     if scope.weights and track in ("raw", "cost", "averaged", "points"):
         raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
     rating = pinned_rating(ledger.meta(), settings.rating)
-    played = Played(ledger, scope)
+    played = played or Played(ledger, scope)
     standings, accounts = position(ledger, elo_settings(rating))
     if not played.whole:
         accounts = sums(ledger, played.finished)

@@ -16,6 +16,7 @@ from peerage.ledger.codec import by_hex
 from peerage.ledger.store import Ledger
 from peerage.settings import ArenaSettings
 from peerage.standings import elo_settings, pinned_rating
+from peerage.tables.judges import families_of
 from peerage.tables.outside import SourceStats, listed
 from peerage.tables.played import EVERYTHING, Scope, known, sums
 from peerage.tables.readings import Readings, ReadingStats
@@ -113,14 +114,26 @@ def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) ->
     known("game", scope.game, {row.game for row in rows})
     known("topic", scope.topic, {row.topic for row in rows})
     read = told(ledger, by_hex(ledger.texts()), 1, last, scope)
-    return stats_of(ledger, settings, read, sums(ledger, [row for row in rows if scope.holds(row)]))
+    accounts = sums(ledger, [row for row in rows if scope.holds(row)])
+    return stats_of(ledger, settings, read, accounts, judge_stats(read, families_of(ledger, settings)))
 
 
-def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapping[str, Account]) -> Stats:
-    """`stats`, where what the matches tell was read before, as were everybody's sums over the same ones."""
-    listing = {player.name: player for player in settings.players}
-    families = {player.name: player.family for player in settings.players}
+def judge_stats(read: Told, families: Mapping[str, str]) -> tuple[JudgeStats, ...]:
+    """What judges did in the matches that were read."""
     judged = judge_statistics(ballots_in(read.ballots, read.seated), families)
+    return tuple([_judge(name, found) for name, found in judged.items()])
+
+
+def stats_of(
+    ledger: Ledger,
+    settings: ArenaSettings,
+    read: Told,
+    accounts: Mapping[str, Account],
+    judges: tuple[JudgeStats, ...],
+) -> Stats:
+    """`stats`, where what the matches tell was read before, as were everybody's sums over the same ones, and
+    what judges did."""
+    listing = {player.name: player for player in settings.players}
     readings = Readings()
     for reading in read.readings:
         readings.count(*reading)
@@ -133,14 +146,14 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
                 _player(
                     name,
                     getattr(listing.get(name), "public_model", ""),
-                    families.get(name, ""),
+                    getattr(listing.get(name), "family", ""),
                     accounts.get(name, NOTHING),
                     read.replies.get(name, Replies()),
                 )
                 for name in names
             ]
         ),
-        tuple([_judge(name, found) for name, found in judged.items()]),
+        judges,
         tuple([_author(name, read.authors[name]) for name in sorted(read.authors)]),
         readings.rows(elo_settings(pinned_rating(ledger.meta(), settings.rating))),
         listed(ledger),

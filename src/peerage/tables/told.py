@@ -134,6 +134,13 @@ def together(parts: Iterable[Told]) -> Told:
     return whole
 
 
+def in_sum(read: Told) -> Told:
+    """What matches tell without what it tells of each: columns and readings."""
+    return msgspec.structs.replace(
+        read, ballots=Told().ballots, seated=Told().seated, marks=Told().marks, readings=[]
+    )
+
+
 def _sum(counts: dict[Key, int], more: Mapping[Key, int]) -> None:
     for key, count in more.items():
         counts[key] = counts.get(key, 0) + count

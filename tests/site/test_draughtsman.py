@@ -1,0 +1,22 @@
+"""Charts drawn in a process of their own."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from peerage.site.charts import drawn, frontier
+from peerage.site.draughtsman import Draughtsman, SiteError
+
+OFFERS = [{"player": "ann", "cost": 1.0, "rating": 1500.0, "low": 1400.0, "high": 1600.0, "best": True}]
+
+
+def test_another_process_draws_the_same_until_it_is_killed() -> None:
+    spec = partial(frontier, OFFERS, "dollars")
+    with Draughtsman() as draw:
+        assert draw(spec, "Cost") == drawn(spec, "Cost")
+        assert draw(spec, "Price") == drawn(spec, "Price")
+        draw._process.kill()
+        with pytest.raises(SiteError, match="build again"):
+            draw(spec, "Cost")
