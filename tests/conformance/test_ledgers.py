@@ -136,7 +136,6 @@ def test_an_empty_ledger(ledger: Ledger) -> None:
     assert ledger.snapshot() is None
     assert ledger.stream_heads() == {}
     assert list(ledger.exchanges(1)) == []
-    assert ledger.pair_counts() == []
     put(ledger)
     assert ledger.heads() == (0, 0)
 
@@ -272,23 +271,6 @@ def test_large_sums_stay_exact(ledger: Ledger) -> None:
         replies=[reply(1, "a", cost=huge)],
     )
     assert ledger.spent() == (huge, huge + 1, 1)
-
-
-def test_pair_counts(ledger: Ledger) -> None:
-    void = summary(5)
-    void = Summary(
-        5, 1, "duel", "", void.players, "no_challenge", (), (None, None), 0, (1.0, 1.0), (1.0, 1.0), 0
-    )
-    other = Summary(6, 1, "quiz", "", ("ada", "bob"), "done", (1.0, 0.0), (None, None), 0, (), (), 0)
-    three = Summary(7, 1, "duel", "", ("a", "b", "c"), "done", (2.0, 1.0, 0.0), (), 0, (), (), 0)
-    rows = [summary(1), summary(2), summary(3, score=0.5), summary(4, ("bob", "ada")), void, other, three]
-    put(ledger, summaries=rows)
-    assert ledger.pair_counts("duel") == [
-        ("ada", "bob", 0.5, 1),
-        ("ada", "bob", 1.0, 2),
-        ("bob", "ada", 1.0, 1),
-    ]
-    assert ledger.pair_counts()[1] == ("ada", "bob", 1.0, 3)
 
 
 def test_the_newest_snapshot_not_beyond(ledger: Ledger) -> None:

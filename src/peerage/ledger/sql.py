@@ -270,18 +270,6 @@ class SqlLedger:
         for rows in self._parts(select(SUMMARIES).where(_span(number, first, last)).order_by(number)):
             yield from narrow.deep(rows)
 
-    def pair_counts(self, game: str | None = None) -> Sequence[tuple[str, str, float, int]]:
-        t = SUMMARIES.c
-        grouped = select(t.players, t.scores, func.count()).where(t.status == "done")
-        if game is not None:
-            grouped = grouped.where(t.game == game)
-        counts: list[tuple[str, str, float, int]] = []
-        for players, scores, count in self._read(grouped.group_by(t.players, t.scores)):
-            names, points = narrow.decoded(narrow.STRINGS, players), narrow.decoded(narrow.FLOATS, scores)
-            if len(names) == len(points) == 2:
-                counts.append((names[0], names[1], points[0], count))
-        return sorted(counts)
-
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
         t = SNAPSHOTS.c
         wanted = select(t.number, t.body, t.checksum).where(_span(t.number, 0, at_most))

@@ -217,9 +217,6 @@ class Ledger(Protocol):
     def replace_summaries(self, summaries: Iterable[Summary]) -> None:
         """Write the narrow table anew from its first row (derived data)."""
 
-    def pair_counts(self, game: str | None = None) -> Sequence[tuple[str, str, float, int]]:
-        """(player, opponent, first one's score, matches) over finished two-player matches, grouped."""
-
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
         """The newest rating state whose bytes are whole, or the newest not beyond a match number."""
 

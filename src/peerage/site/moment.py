@@ -143,14 +143,6 @@ class Moment:
             self._snapshot = self.number, snapshot_body(*found)
         return found
 
-    def pair_counts(self, game: str | None = None) -> Sequence[tuple[str, str, float, int]]:
-        counts: dict[tuple[str, str, float], int] = {}
-        for row in self.narrow:
-            if row.status == "done" and len(row.players) == 2 and game in (None, row.game):
-                met = (row.players[0], row.players[1], row.scores[0])
-                counts[met] = counts.get(met, 0) + 1
-        return sorted((*met, count) for met, count in counts.items())
-
     def unanswered(self, first: int) -> Iterator[Unanswered]:
         return (row for row in self._ledger.unanswered(first) if row.match <= self.number)
 
