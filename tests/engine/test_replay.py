@@ -19,7 +19,7 @@ import pytest
 from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import open_arena
-from peerage.engine.replay import ReplayReport, replay
+from peerage.engine.replay import ReplayReport, mend, replay
 from peerage.games import GAMES
 from peerage.ledger import open_ledger
 
@@ -73,6 +73,13 @@ class Forger:
             return replay(ledger)
         finally:
             ledger.close()
+
+    def mend(self) -> ReplayReport:
+        with closing(open_ledger("sqlite:///arena.db", self.folder, create=False)) as ledger:
+            return mend(ledger)
+
+    def rows(self, table: str) -> list[tuple[Any, ...]]:
+        return self.sql.execute(f"SELECT * FROM {table} ORDER BY number").fetchall()
 
     def found(self) -> list[tuple[int, str]]:
         return [(difference.match, difference.about) for difference in self.replay().differences]
@@ -271,3 +278,34 @@ def test_the_last_bits_of_another_machine_are_no_difference(
     monkeypatch.setattr("peerage.judging.weights.math", library)
     with open_arena(tmp_path, create=False) as arena:
         assert arena.replay().differences == ()
+
+
+def test_what_follows_from_the_records_is_mended(forger: Forger) -> None:
+    whole, newest = forger.rows("summaries"), forger.rows("snapshots")[-1]
+    for damage in (
+        "DELETE FROM summaries WHERE number IN (3, 9)",
+        "UPDATE summaries SET scores = 'nothing' WHERE number = 4",
+        "INSERT INTO summaries SELECT number + 100, round, game, topic, players, status, scores, costs, "
+        "spent_nano, raw, cost_elo, at_ms FROM summaries WHERE number = 5",
+        'UPDATE summaries SET players = \'["a","b"]\'',
+        "DELETE FROM summaries",
+        "UPDATE snapshots SET body = '{}', checksum = 2745614147",
+        "DELETE FROM snapshots",
+    ):
+        forger.sql.execute(damage)
+        assert (forger.rows("summaries"), forger.rows("snapshots")[-1:]) != (whole, [newest]), damage
+        assert forger.mend().ok
+        assert forger.rows("summaries") == whole
+        assert forger.rows("snapshots")[-1] == newest
+        assert forger.replay().ok
+
+
+def test_nothing_is_mended_where_the_records_do_not_follow(forger: Forger) -> None:
+    record = forger.done()
+    player = next(iter(record["ratings"]["cost"]))
+    record["ratings"]["cost"][player][1] += 1e-3
+    forger.write("records", record["number"], record)
+    forger.sql.execute("DELETE FROM summaries")
+    report = forger.mend()
+    assert [difference.about for difference in report.differences] == [f"cost rating of {player}"]
+    assert forger.rows("summaries") == []

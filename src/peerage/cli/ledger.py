@@ -51,19 +51,30 @@ def verify(folder: Folder = HERE, shape: Written = Report.text) -> None:
     )
     for stream, head in report.streams.items():
         typer.echo(f"head of {visible(stream)}: {head}")
+    if any("narrow table" in problem.what for problem in report.problems):
+        typer.echo("the narrow table follows from the records: `peerage replay --mend` writes it anew")
     if not report.ok:
         raise typer.Exit(1)
 
 
-def replay(folder: Folder = HERE, shape: Written = Report.text) -> None:
+def replay(
+    folder: Folder = HERE,
+    mended: Annotated[
+        bool, typer.Option("--mend", help="Write the narrow table and the newest snapshot anew.")
+    ] = False,
+    shape: Written = Report.text,
+) -> None:
     """Recompute every outcome and rating from the replies.
 
-    Works offline, and compares with what is on record. Exits with 0 when all follows, with 1 when not.
+    Works offline, and compares with what is on record. Exits with 0 when all follows, with 1 when not. What
+    tables read beside the records follows from them: --mend writes it anew, where the records themselves
+    follow.
     """
+    from peerage.engine.replay import mend
     from peerage.engine.replay import replay as recompute
 
     with closing(_ledger(folder)) as ledger:
-        report = recompute(ledger)
+        report = (mend if mended else recompute)(ledger)
     if shape is Report.json:
         _json(report, report.ok)
         return
@@ -72,6 +83,12 @@ def replay(folder: Folder = HERE, shape: Written = Report.text) -> None:
         f"{'all follows' if report.ok else 'NOT all follows'}: {report.recomputed} of {report.matches} "
         f"matches recomputed, {report.as_stated} void as the engine stated"
     )
+    if mended:
+        typer.echo(
+            "the narrow table and the newest snapshot are written anew"
+            if report.ok
+            else "nothing was written"
+        )
     for what, number in report.unknown.items():
         typer.echo(f"not recomputable here: {number} matches of {what}")
     if not report.ok:

@@ -21,14 +21,14 @@ from typing import Any
 
 import msgspec
 
-from peerage.accounts import Account, count, read_snapshot
+from peerage.accounts import Account, count, read_snapshot, snapshot_body
 from peerage.engine.driver import Driver, GameError
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
 from peerage.games import GAMES
 from peerage.games.game import GameSpec
 from peerage.ledger.codec import by_hex, read_fixture, read_record, request_body
 from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.store import Exchange, FixtureRow, Ledger, RecordRow, Summary
+from peerage.ledger.store import Batch, Exchange, FixtureRow, Ledger, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
@@ -77,7 +77,22 @@ def replay(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -
 
     `progress(done, all)` is called now and then. Raises LedgerError when the ledger cannot be read.
     """
-    return _Replay(ledger).run(progress)
+    return _Replay(ledger, ledger.summaries).run(progress)
+
+
+def mend(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -> ReplayReport:
+    """Write anew what follows from the records, where these follow from the replies: the narrow table and the
+    newest snapshot, which are not compared.
+
+    Nothing is written when there are differences. Raises LedgerBusy while a run goes on, and LedgerError.
+    """
+    with ledger.runner():
+        recomputed = _Replay(ledger, None)
+        report = recomputed.run(progress)
+        if report.ok:
+            ledger.replace_summaries(recomputed.summaries)
+            ledger.write(Batch(snapshots=[(report.matches, recomputed.snapshot())]))
+    return report
 
 
 def known_game(fixture: Fixture) -> GameSpec[Any] | None:
@@ -92,10 +107,16 @@ def known_game(fixture: Fixture) -> GameSpec[Any] | None:
 
 
 class _Replay:
-    """One pass over a ledger. What was recomputed, never what is on record, goes into the next match."""
+    """One pass over a ledger. What was recomputed, never what is on record, goes into the next match.
 
-    def __init__(self, ledger: Ledger) -> None:
+    `stored` gives the rows of the narrow table, which are compared as the newest snapshot is; without it
+    neither is, and `summaries` are the rows as they must be.
+    """
+
+    def __init__(self, ledger: Ledger, stored: Callable[[int, int | None], Iterator[Summary]] | None) -> None:
         meta = ledger.meta()
+        self._stored = stored
+        self.summaries: list[Summary] = []
         self._ledger = ledger
         self._elo: EloSettings = elo_settings(pinned_rating(meta, Rating()))
         self._texts = by_hex(ledger.texts())
@@ -112,10 +133,10 @@ class _Replay:
     def run(self, progress: Callable[[int, int], None] | None) -> ReplayReport:
         _, last = self._ledger.heads()
         fixtures = _Column(self._ledger.fixtures(1, last))
-        summaries = _Column(self._ledger.summaries(1, last))
+        summaries = _Column(self._stored(1, last) if self._stored else ())
         grouped = groupby(self._ledger.exchanges(1, last), attrgetter("match"))
         exchanges = _Column(_Exchanges(number, tuple(rows)) for number, rows in grouped)
-        stored = self._ledger.snapshot(last)
+        stored = self._ledger.snapshot(last) if self._stored else None
         for row in self._ledger.records(1, last):
             fixture, said = fixtures.at(row.number), exchanges.at(row.number)
             summary = summaries.at(row.number)
@@ -125,7 +146,7 @@ class _Replay:
                 self._differ(row.number, "stored form", "something else", f"cannot be read: {error}")
                 self._past[row.number] = self._standings
             if stored is not None and stored[0] == row.number:
-                self._snapshot(row.number, stored[1])
+                self._compare_snapshot(row.number, stored[1])
             if progress is not None and row.number % 256 == 0:
                 progress(row.number, last)
         for column in (fixtures, summaries, exchanges):
@@ -153,11 +174,17 @@ class _Replay:
         settled = settle(fixture, digest, tally, outcome, self._standings, self._elo, row.at_ms)
         if settled.body != row.body:
             self._compare(record, settled.record)
-        if settled.summary != summary:
+        if self._stored is None:
+            self.summaries.append(settled.summary)
+        elif settled.summary != summary:
             self._compare_summary(summary, settled.summary)
         self._standings = settled.standings
         self._past[row.number] = settled.standings
         count(self._accounts, settled.summary, settled.record.totals)
+
+    def snapshot(self) -> bytes:
+        """The snapshot as it must be."""
+        return snapshot_body(self._standings, self._accounts)
 
     # ------------------------------------------------------------------------------------ one match again
 
@@ -272,8 +299,8 @@ class _Replay:
             elif before != after:
                 self._differ(derived.number, f"narrow table, {about}", _short(before), _short(after))
 
-    def _snapshot(self, number: int, body: bytes) -> None:
-        """The newest snapshot, which tables read."""
+    def _compare_snapshot(self, number: int, body: bytes) -> None:
+        """Compare the newest snapshot, which tables read."""
         found = read_snapshot(body)
         if found is None:
             return
