@@ -79,10 +79,6 @@ class Verdict(Struct, frozen=True):
     score: float | None
     ballots: tuple[Ballot, ...]
 
-    @property
-    def inconclusive(self) -> bool:
-        return self.score is None
-
 
 def panel(
     judges: Sequence[Seat],

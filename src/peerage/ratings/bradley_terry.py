@@ -113,10 +113,6 @@ class BradleyTerry:
             for i, (rating, rank) in enumerate(zip(self.rating, ranks(self.rating), strict=True))
         )
 
-    def anchored(self, player: int, at: float) -> Floats:
-        """The ratings shifted so that `player` stands at `at`."""
-        return np.asarray(self.rating - self.rating[player] + at)
-
     def _bound(self, percentile: float) -> Floats:
         if self.draws is not None and len(self.draws):
             return np.asarray(np.percentile(self.draws, percentile, axis=0, method="weibull"))

@@ -200,31 +200,3 @@ def slope_loops(a: Ints, b: Ints, points: Floats, met: Floats, strength: Floats)
         total[a[i]] += pull
         total[b[i]] -= pull
     return total
-
-
-def leverage(first: Ints, second: Ints, covariates: Floats, weight: Floats, inverse: Floats) -> Floats:
-    """weight * xᵀ inverse x of each row x = (unit of first - unit of second, covariates)."""
-    n = len(inverse) - covariates.shape[1]
-    spread = np.diag(inverse)[:n]
-    part = spread[first] + spread[second] - 2.0 * inverse[first, second]
-    for k in range(covariates.shape[1]):
-        cross = 2.0 * (inverse[first, n + k] - inverse[second, n + k]) + covariates @ inverse[n:, n + k]
-        part = part + covariates[:, k] * cross
-    return weight * part
-
-
-def leverage_loops(first: Ints, second: Ints, covariates: Floats, weight: Floats, inverse: Floats) -> Floats:
-    """`leverage` in one pass."""
-    m = covariates.shape[1]
-    n = len(inverse) - m
-    lever = np.empty(len(first))
-    for i in range(len(first)):
-        a, b = first[i], second[i]
-        part = inverse[a, a] + inverse[b, b] - 2.0 * inverse[a, b]
-        for k in range(m):
-            cross = 2.0 * (inverse[n + k, a] - inverse[n + k, b])
-            for j in range(m):
-                cross += covariates[i, j] * inverse[n + k, n + j]
-            part += covariates[i, k] * cross
-        lever[i] = weight[i] * part
-    return lever
