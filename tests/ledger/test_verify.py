@@ -179,6 +179,18 @@ def test_work_shared_among_processes_finds_the_same(opened: Callable[[], Ledger]
     assert found == verify(opened(), workers=1)
 
 
+def test_no_module_is_taken_from_the_folder_it_is_called_in(
+    opened: Callable[[], Ledger], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever checks somebody else's arena runs none of its files."""
+    there = tmp_path / "theirs"
+    there.mkdir()
+    for name in ("json", "msgspec", "peerage", "sqlite3"):
+        (there / f"{name}.py").write_text("raise SystemExit('taken')")
+    monkeypatch.chdir(there)
+    assert verify(opened(), workers=2).ok
+
+
 @pytest.mark.parametrize("table", ["records", "fixtures"])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_number_far_beyond_all_others_is_told_in_time(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -20,3 +21,13 @@ def test_another_process_draws_the_same_until_it_is_killed() -> None:
         draw._process.kill()
         with pytest.raises(SiteError, match="build again"):
             draw(spec, "Cost")
+
+
+def test_no_module_is_taken_from_the_folder_it_is_called_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("altair", "json", "peerage", "pickle"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('taken')")
+    monkeypatch.chdir(tmp_path)
+    with Draughtsman() as draw:
+        assert draw(partial(frontier, OFFERS, "dollars"), "Cost").svg

@@ -106,7 +106,7 @@ def install_missing(folder: Path) -> None:
     wanted = f"peerage[{','.join(lacking)}]"
     typer.echo(f"installing {wanted} into {sys.prefix}")
     if subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wanted],
+        [sys.executable, "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wanted],
         check=False,
     ).returncode:
         raise SettingsError(f"pip could not install {wanted}; its own message stands above")

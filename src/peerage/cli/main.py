@@ -105,6 +105,9 @@ app.add_typer(tournament.app, name="tournament")
 
 def main() -> None:
     """The entry point of the `peerage` command."""
+    # The folder that it is called in may be an arena of somebody else's: no process of ours takes modules
+    # from there.
+    os.environ["PYTHONSAFEPATH"] = "1"
     # Rows come by the hundred thousand, and hardly a cycle among them: at the default thresholds the
     # collector, which walks them all again and again, takes a sixth of the time of tables.
     gc.set_threshold(100_000, 50, 100)

@@ -109,7 +109,7 @@ def verify(ledger: Ledger, workers: int | None = None, votes: Votes | None = Non
 
 
 def _start(stack: ExitStack, ledger: Ledger, first: int, last: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "peerage.ledger.audit", ledger.address, str(first), str(last)]
+    command = [sys.executable, "-P", "-m", "peerage.ledger.audit", ledger.address, str(first), str(last)]
     helper = stack.enter_context(
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     )

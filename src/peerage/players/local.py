@@ -88,6 +88,7 @@ class Server:
         environment = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
         self._process = process = await asyncio.create_subprocess_exec(
             sys.executable,
+            "-P",
             "-m",
             "peerage.players.local_server",
             str(self.path),

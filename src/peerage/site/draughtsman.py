@@ -24,7 +24,7 @@ class Draughtsman:
     def __enter__(self) -> Draughtsman:
         # A session of its own: Ctrl+C is for the one who asked, with whom it ends.
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "peerage.site.draughtsman"],
+            [sys.executable, "-P", "-m", "peerage.site.draughtsman"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,

@@ -64,7 +64,7 @@ class Copies:
         # Under a new name: the one before may just be about to be sent to somebody.
         file = Path(self._room.name) / f"{time.monotonic_ns()}-{Path(path).name}"
         making = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "peerage.site.downloads", str(self._folder), path, str(file)),
+            *(sys.executable, "-P", "-m", "peerage.site.downloads", str(self._folder), path, str(file)),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             # Ctrl+C is for the server.

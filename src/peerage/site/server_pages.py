@@ -57,7 +57,7 @@ class Worker:
     async def _started(self) -> asyncio.subprocess.Process:
         if self._process is None or self._process.returncode is not None:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "peerage.site.server_worker", *self._arguments),
+                *(sys.executable, "-P", "-m", "peerage.site.server_worker", *self._arguments),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 # Ctrl+C is for the server, which ends its workers itself.
