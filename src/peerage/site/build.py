@@ -53,7 +53,8 @@ class State(Struct, frozen=True):
     """What stands in a folder: pages up to record `number`, which is `last` (see `_last`), in the frame
     `frame`; `files` are those that are no transcripts. What was computed for them and further matches leave
     as it is, is kept: `drawn` charts, the `courses` of ratings (track, match), what full `stretches` of
-    matches tell (by their first), the `library` by its version, and files to download by theirs."""
+    matches tell (by their first), the `library` by its version, and files to download by theirs, each with
+    its digest."""
 
     number: int
     last: str
@@ -64,6 +65,7 @@ class State(Struct, frozen=True):
     courses: list[tuple[str, int, Course]]
     stretches: dict[int, Told]
     downloads: str = ""
+    digests: dict[str, str] = {}
 
 
 NOWHERE = State(0, "", "", (), "", {}, [], {})
@@ -110,9 +112,10 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
         written = _in_parallel(site, folder, out, workers, spans, todo)
     else:
         written = sum([_span(site, out, first, pages) for first, pages in spans]) + _write(site, out, todo)
+    digests = {path: before.digests.get(path, "") for path in copies}
     for path in copies:
         if before.downloads != version or not (out / path).exists():
-            downloads.write(site, path, out / path)
+            digests[path] = downloads.write(site, path, out / path, settled, digests[path])
             written += 1
     wanted += copies
     removed = _remove(out, before, set(wanted))
@@ -127,6 +130,7 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
         courses,
         site.whole(),
         version,
+        digests,
     )
     _replace(out / STATE, msgspec.msgpack.encode(state))
     return Built(written, len(wanted) - written, removed)
