@@ -15,7 +15,8 @@ import pytest
 from bench.sample import sample
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.export import COLUMNS, documents, export
+from peerage.ledger.export import COLUMNS, documents, export, table
+from peerage.ledger.export import lines as documents_as_lines
 from peerage.ledger.merkle import leaf, link, root
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, Summary
 from peerage.protocol import fence
@@ -149,6 +150,27 @@ def test_csv_is_one_line_per_match_and_contestant(played: Ledger) -> None:
         "spent_nano": "1",
         "at_ms": "9",
     }
+
+
+def test_from_a_later_match_on_is_what_follows(played: Ledger) -> None:
+    csv_form, lines_form = "".join(export(played, "csv")), "".join(export(played, "jsonl"))
+    for first in range(1, 7):
+        rest = "".join(table(played, first))
+        assert csv_form.endswith(rest)
+        assert rest.count("\n") == 2 * (6 - first) + (first == 1)
+        rest = "".join(documents_as_lines(played, first))
+        assert lines_form.endswith(rest)
+        assert rest.count("\n") == 6 - first
+
+
+def test_no_text_is_a_formula_and_numbers_stay_numbers(ledger: Ledger) -> None:
+    row = Summary(1, 1, "=duel", "@x", ("+a", "-b"), "\tdone", (-1.0, 1.0), (None, 0.5), 1, (), (), 9)
+    with ledger.runner():
+        ledger.write(Batch(summaries=[row]))
+    assert "".join(table(ledger)).splitlines()[1:] == [
+        "1,1,'=duel,'@x,'\tdone,1,'+a,-1.0,,,,1,9",
+        "1,1,'=duel,'@x,'\tdone,2,'-b,1.0,0.5,,,1,9",
+    ]
 
 
 def test_what_is_missing_is_named(played: Ledger, tmp_path: Path) -> None:

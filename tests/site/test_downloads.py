@@ -5,16 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.ledger import open_ledger
+from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.amendments import SECRET
 from peerage.ledger.export import COLUMNS, contestants, documents
 from peerage.sealing import SALT
@@ -98,6 +103,125 @@ def test_nothing_is_written_again_while_the_ledger_stays(site: Site, sealed: Pat
     (out / "data" / ".arena.db.part").mkdir()
     assert build(site, sealed, out).written == len(stamps)
     assert {path: (out / path).read_bytes() for path in stamps} == bodies
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Rows of a group of Parquet: few, so that files have groups that are full, and matches stand in two."""
+    monkeypatch.setattr(downloads, "_GROUP", 7)
+    return 7
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """With which match each writing began."""
+    found: list[int] = []
+
+    def noting(real: Callable[[Ledger, int], Any]) -> Callable[[Ledger, int], Any]:
+        def noted(ledger: Ledger, first: int) -> Any:
+            found.append(first)
+            return real(ledger, first)
+
+        return noted
+
+    for name in ("table", "lines", "contestants"):
+        monkeypatch.setattr(downloads, name, noting(getattr(downloads, name)))
+    return found
+
+
+GROWING = [path for path in downloads.possible() if path != downloads.SQLITE]
+
+
+@pytest.mark.parametrize("path", GROWING)
+def test_a_file_that_grew_is_the_one_written_at_once(
+    site: Site, tmp_path: Path, small: int, begun: list[int], path: str
+) -> None:
+    fresh, file = tmp_path / "fresh", tmp_path / "file"
+    for since in range(1, site.number):
+        digest = downloads.write(site.at(since), path, file)
+        for number in {since, since + 1, min(since + small, site.number), site.number}:
+            grown = tmp_path / "grown"
+            shutil.copy(file, grown)
+            assert downloads.write(site.at(number), path, fresh) == sha256(fresh.read_bytes()).hexdigest()
+            begun.clear()
+            again = downloads.write(site.at(number), path, grown, since, digest)
+            assert begun == [since + 1]
+            assert grown.read_bytes() == fresh.read_bytes()
+            assert again == sha256(fresh.read_bytes()).hexdigest()
+    assert {*tmp_path.iterdir()} == {file, fresh, grown}
+
+
+@pytest.mark.parametrize("path", GROWING)
+def test_a_file_that_is_not_as_it_was_left_is_written_anew(
+    site: Site, tmp_path: Path, small: int, begun: list[int], path: str
+) -> None:
+    fresh, file = tmp_path / "fresh", tmp_path / "file"
+    downloads.write(site, path, fresh)
+    since = site.number - 1
+    digest = downloads.write(site.at(since), path, file)
+    whole = file.read_bytes()
+    for found in (
+        b"",
+        whole[:-1],
+        whole[:-9],
+        whole + b"\n",
+        whole[:99] + b"!" + whole[100:],
+        fresh.read_bytes(),
+    ):
+        file.write_bytes(found)
+        begun.clear()
+        downloads.write(site, path, file, since, digest)
+        assert begun == [1]
+        assert file.read_bytes() == fresh.read_bytes()
+    for known in ((0, digest), (since, ""), (0, "")):
+        file.write_bytes(whole)
+        begun.clear()
+        downloads.write(site, path, file, *known)
+        assert begun == [1]
+        assert file.read_bytes() == fresh.read_bytes()
+    file.unlink()
+    downloads.write(site, path, file, since, digest)
+    assert file.read_bytes() == fresh.read_bytes()
+
+
+def test_a_build_after_one_more_match_writes_that_one_into_the_files(
+    site: Site, sealed: Path, out: Path, tmp_path: Path, begun: list[int]
+) -> None:
+    build(site.at(site.number - 1), sealed, tmp_path)
+    assert set(begun) == {1}
+    begun.clear()
+    (tmp_path / downloads.CSV).write_text("something else")
+    build(site, sealed, tmp_path)
+    assert sorted(begun) == [1, *[site.number] * (len(GROWING) - 1)]
+    for path in downloads.paths(site):
+        assert (tmp_path / path).read_bytes() == (out / path).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("int64", [2**63 - 1, -(2**63), 0]),
+        ("float64", [0.1, -0.0, 5e-324]),
+        ("float64", [None, 1.0, *[2.0] * 7, None, 3.0, None]),
+        ("float64", [None]),
+        ("string", ["", "é", "\u202e\0\n", "a", "名前", "a"]),
+    ],
+)
+def test_columns_are_as_arrow_makes_them(kind: str, values: list[Any]) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    assert downloads._array(getattr(arrow, kind)(), values).equals(
+        arrow.array(values, getattr(arrow, kind)())
+    )
+
+
+def test_pandas_is_not_imported_for_parquet(sealed: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    code = (
+        "import sys; from pathlib import Path; from peerage.site.downloads import PARQUET, main\n"
+        "main(Path(sys.argv[1]), PARQUET, Path(sys.argv[2])); print('pandas' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, str(sealed), str(tmp_path / "file")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "False"
 
 
 def test_a_long_ledger_is_offered_by_the_server_alone(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

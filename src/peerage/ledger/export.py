@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
@@ -25,6 +26,9 @@ Format: TypeAlias = Literal["jsonl", "json", "csv"]
 
 BLOCK = 100
 """Matches read at a time."""
+
+_ROWS = 1_000
+"""Lines of CSV written at a time."""
 
 COLUMNS = (
     "number",
@@ -43,6 +47,8 @@ COLUMNS = (
 )
 """Of the CSV form, which has one line per match and contestant; unknown is empty."""
 
+_TEXTS = [COLUMNS.index(name) for name in ("game", "topic", "status", "player")]
+
 
 def export(ledger: Ledger, format: Format) -> Iterator[str]:
     """The ledger's finished matches in number order, in pieces of text.
@@ -51,16 +57,34 @@ def export(ledger: Ledger, format: Format) -> Iterator[str]:
     contestant. Raises LedgerError when something a match refers to is damaged or missing.
     """
     if format == "csv":
-        yield from _table(ledger)
+        yield from table(ledger)
     elif format == "jsonl":
-        for document in documents(ledger):
-            yield f"{msgspec.json.encode(document).decode()}\n"
+        yield from lines(ledger)
     else:
         before = "[\n"
         for document in documents(ledger):
             yield before + msgspec.json.encode(document).decode()
             before = ",\n"
         yield "[]\n" if before == "[\n" else "\n]\n"
+
+
+def lines(ledger: Ledger, first: int = 1) -> Iterator[str]:
+    """The documents of matches from `first` on, one a line."""
+    for document in documents(ledger, first):
+        yield f"{msgspec.json.encode(document).decode()}\n"
+
+
+def table(ledger: Ledger, first: int = 1) -> Iterator[str]:
+    """The narrow table of matches from `first` on as CSV, in pieces; the first match comes after a header."""
+    cells = cache(cell)
+    if first == 1:
+        yield _csv([COLUMNS])
+    rows = contestants(ledger, first)
+    while piece := list(islice(rows, _ROWS)):
+        columns: list[Iterable[object]] = list(zip(*piece, strict=True))
+        for place in _TEXTS:
+            columns[place] = map(cells, columns[place])
+        yield _csv(zip(*columns, strict=True))
 
 
 def documents(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[dict[str, Any]]:
@@ -157,14 +181,10 @@ def _exchange(
     }
 
 
-def _table(ledger: Ledger) -> Iterator[str]:
-    yield _line(COLUMNS)
-    yield from map(_line, contestants(ledger))
-
-
-def contestants(ledger: Ledger) -> Iterator[tuple[object, ...]]:
-    """The narrow table as rows of `COLUMNS`, one per match and contestant; None: unknown."""
-    for row in ledger.summaries():
+def contestants(ledger: Ledger, first: int = 1) -> Iterator[tuple[Any, ...]]:
+    """The narrow table of matches from `first` on as rows of `COLUMNS`, one per match and contestant; None:
+    unknown."""
+    for row in ledger.summaries(first):
         for place, player in enumerate(row.players):
             yield (
                 row.number,
@@ -192,7 +212,7 @@ def cell(value: object) -> object:
 _FORMULA = "=+-@\t\r"
 
 
-def _line(cells: tuple[object, ...]) -> str:
+def _csv(rows: Iterable[Iterable[object]]) -> str:
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(map(cell, cells))
+    csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()

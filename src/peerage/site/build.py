@@ -52,8 +52,8 @@ TELLING = ("players/", "challenges.html", "judges.html")
 class State(Struct, frozen=True):
     """What stands in a folder: pages up to record `number`, which is `last` (see `_last`), in the frame
     `frame`; `files` are those that are no transcripts, `library` and `downloads` the versions of two kinds of
-    them. What was computed and holds while those matches stand is `known`, and how many matches of each
-    stretch (by its first) are told in a file of their own."""
+    them, `digests` those of each file to download. What was computed and holds while those matches stand is
+    `known`, and how many matches of each stretch (by its first) are told in a file of their own."""
 
     number: int = 0
     last: str = ""
@@ -61,6 +61,7 @@ class State(Struct, frozen=True):
     files: tuple[str, ...] = ()
     library: str = ""
     downloads: str = ""
+    digests: dict[str, str] = {}
     known: Known = Known()
     stretches: dict[int, int] = {}
 
@@ -110,15 +111,16 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
                 told[first], more = _span(site, out, first, pages, told)
                 written += more
             written += _write(site, out, todo)
+    digests = {path: before.digests.get(path, "") for path in copies}
     for path in copies:
         if before.downloads != version or not (out / path).exists():
-            downloads.write(site, path, out / path)
+            digests[path] = downloads.write(site, path, out / path, settled, digests[path])
             written += 1
     wanted += copies
     removed = _remove(out, before, set(wanted))
     files = (*light, *copies)
     last = _last(site, site.number)
-    _store(out, State(site.number, last, now, files, library, version, site.known(), told))
+    _store(out, State(site.number, last, now, files, library, version, digests, site.known(), told))
     return Built(written, len(wanted) - written, removed)
 
 

@@ -1,8 +1,9 @@
 """The ledger to take along: all of it as SQLite and JSON Lines, its narrow table as CSV and Parquet.
 
 What is sealed stands there as its commitment, so `peerage verify` finds the same head in the copy as in the
-arena. Files are written piece by piece: none is ever held in memory. A server has them made by a process of
-their own, `python -m peerage.site.downloads FOLDER PATH FILE`.
+arena. Files are written piece by piece: none is ever held in memory. One that is there already is added to
+where that comes to the same bytes. A server has them made by a process of their own,
+`python -m peerage.site.downloads FOLDER PATH FILE`.
 """
 
 from __future__ import annotations
@@ -10,19 +11,21 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from peerage import __version__
 from peerage.ledger import Ledger
 from peerage.ledger.disclosure import write_redacted
-from peerage.ledger.export import COLUMNS, contestants, export
+from peerage.ledger.export import COLUMNS, contestants, lines, table
 from peerage.site.reading import Site
 
 SQLITE: Final = "data/arena.db"
@@ -82,7 +85,7 @@ def paths(site: Site) -> list[str]:
 
 def version(site: Site) -> str:
     """What stays the same while all these files do."""
-    ended = site.summaries[-1].at_ms if site.summaries else 0
+    ended = next((row.at_ms for row in site.moment.records(site.number, site.number)), 0)
     told = sha256(f"{__version__} {site.number} {site.chain} {ended} {paths(site)}".encode())
     for stream in sorted(site.moment.streams()):
         for row in site.moment.amendments(stream):
@@ -90,43 +93,95 @@ def version(site: Site) -> str:
     return told.hexdigest()
 
 
-def write(site: Site, path: str, to: Path) -> None:
-    """Write the file of `path` to `to`, whole or not at all.
+def write(site: Site, path: str, to: Path, since: int = 0, digest: str = "") -> str:
+    """Write the file of `path` to `to`, whole or not at all; the SHA-256 of its bytes, in hex.
 
-    The same ledger gives the same bytes. Raises LedgerError and OSError.
+    The same ledger gives the same bytes. `digest` is what an earlier call returned for the file at `to`, when
+    the ledger ended with match `since`; if that is the beginning of this ledger, with nothing amended, and
+    the file is as it was, only later matches are written into it. Raises LedgerError and OSError.
     """
     to.parent.mkdir(parents=True, exist_ok=True)
     part = to.with_name(f".{to.name}.part")
     shutil.rmtree(part, ignore_errors=True)  # of a build that was interrupted
     part.mkdir()
     file = part / to.name
+    first = since + 1 if since and _is(to, digest) else 1
     try:
         if path == SQLITE:
             write_redacted(site.moment, file)
         elif path == PARQUET:
-            _parquet(site.moment, file)
+            _parquet(site.moment, file, to, first)
         else:
-            with file.open("w", encoding="utf-8", errors="replace", newline="") as out:
-                out.writelines(export(site.moment, "csv" if path == CSV else "jsonl"))
+            if first > 1:
+                shutil.copyfile(to, file)
+            with file.open("a", encoding="utf-8", errors="replace", newline="") as out:
+                out.writelines((table if path == CSV else lines)(site.moment, first))
+        made = _digest(file)
         file.replace(to)
+        return made
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _parquet(ledger: Ledger, file: Path) -> None:
+def _digest(file: Path) -> str:
+    with file.open("rb") as body:
+        return file_digest(body, "sha256").hexdigest()
+
+
+def _is(file: Path, digest: str) -> bool:
+    try:
+        return _digest(file) == digest
+    except OSError:
+        return False
+
+
+def _parquet(ledger: Ledger, file: Path, known: Path, first: int) -> None:
+    """Write the narrow table to `file`; what comes before match `first` is in the file `known`."""
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     types = {**dict.fromkeys(_WHOLE, arrow.int64()), **dict.fromkeys(_TEXTS, arrow.string())}
     schema = arrow.schema([(name, types.get(name, arrow.float64())) for name in COLUMNS])
-    with parquet.ParquetWriter(file, schema) as writer:
-        for rows in _groups(contestants(ledger)):
-            columns = zip(zip(*rows, strict=True), schema.types, strict=True)
-            arrays = [arrow.array(column, kind) for column, kind in columns]
-            writer.write_table(arrow.Table.from_arrays(arrays, schema=schema))
+
+    def pieces() -> Iterator[Any]:
+        if first > 1:
+            with parquet.ParquetFile(known) as before:
+                yield from map(before.read_row_group, range(before.num_row_groups))
+        rows = contestants(ledger, first)
+        while some := list(islice(rows, _GROUP)):
+            columns = zip(schema.types, zip(*some, strict=True), strict=True)
+            yield arrow.Table.from_arrays([_array(kind, values) for kind, values in columns], schema=schema)
+
+    # Numbers are hardly ever the same: a dictionary of them would take time, and room.
+    with parquet.ParquetWriter(file, schema, use_dictionary=list(_TEXTS)) as writer:
+        rest: list[Any] = []
+        for piece in pieces():
+            held = arrow.concat_tables([*rest, piece]).combine_chunks()
+            full = held.num_rows // _GROUP * _GROUP
+            if full:
+                writer.write_table(held.slice(0, full), _GROUP)
+            rest = [held.slice(full)]
+        for last in rest:
+            if last.num_rows:
+                writer.write_table(last)
 
 
-def _groups(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
-    while group := list(islice(rows, _GROUP)):
-        yield group
+def _array(kind: Any, values: Sequence[Any]) -> Any:
+    """A column of Arrow, of numbers or texts; None: unknown.
+
+    `pyarrow.array` would import pandas where it is installed, which takes longer than all else.
+    """
+    arrow = import_module("pyarrow")
+    if kind == arrow.string():
+        encoded = {text: text.encode("utf-8", "replace") for text in set(values)}
+        texts = [encoded[text] for text in values]
+        ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+        parts = [None, arrow.py_buffer(ends), arrow.py_buffer(b"".join(texts))]
+    else:
+        known = None
+        if None in values:
+            known = arrow.py_buffer(np.packbits([value is not None for value in values], bitorder="little"))
+        numbers = np.array(values, np.int64 if kind == arrow.int64() else np.float64)
+        parts = [known, arrow.py_buffer(numbers)]
+    return arrow.Array.from_buffers(kind, len(values), parts)
 
 
 def main(folder: Path, path: str, to: Path) -> None:

@@ -6,14 +6,23 @@ becomes markup, steers the direction of text, or hides.
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 from base64 import b64encode
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
+from importlib.util import cache_from_source
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.bccache import Bucket
+from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from peerage.protocol import visible
@@ -48,9 +57,11 @@ def environment() -> Environment:
         loader=PackageLoader("peerage.site"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=lambda value: visible(value) if type(value) is str else value,
+        finalize=_shown,
+        optimized=False,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_Compiled(),
     )
     made.globals |= {
         "match_page": match_page,
@@ -72,6 +83,49 @@ def environment() -> Environment:
         "wbr": breakable,
     }
     return made
+
+
+# What wants the context waits for a page, and so do filters without the optimizer: were a function of ours
+# called on a constant while a template is compiled, what it gave would stay in the cache when it changes.
+@pass_context
+def _shown(_: Context, value: object) -> object:
+    return visible(value) if type(value) is str else value
+
+
+class _Compiled(BytecodeCache):
+    """Compiled templates, kept where Python keeps compiled modules; where none can be, each process compiles.
+
+    They depend on their source, on Jinja and on Python alone. A file begins with the SHA-256 of the rest, and
+    is not read when it is damaged.
+    """
+
+    def __init__(self) -> None:
+        self._compiler = version("jinja2")
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        return cache_from_source(filename or name)
+
+    def get_source_checksum(self, source: str) -> str:
+        return sha256(f"{self._compiler} {source}".encode()).hexdigest()
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            found = Path(bucket.key).read_bytes()
+            if sha256(found[32:]).digest() == found[:32]:
+                bucket.bytecode_from_string(found[32:])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if sys.dont_write_bytecode:
+            return
+        body, file = bucket.bytecode_to_string(), Path(bucket.key)
+        part = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}")
+        with suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                part.write_bytes(sha256(body).digest() + body)
+                part.replace(file)
+            except OSError:  # a full disk
+                part.unlink()
 
 
 def money(dollars: float | None) -> str:
