@@ -210,9 +210,11 @@ def test_an_arena_without_a_match_has_pages_too(tmp_path: Path) -> None:
     assert built.written > 10
 
 
+@pytest.mark.parametrize("long", [20, 1_000])
 def test_what_an_earlier_build_read_is_not_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int
 ) -> None:
+    monkeypatch.setattr(reading, "LONG", long)
     monkeypatch.setattr(reading, "STRETCH", 20)
     monkeypatch.setattr(site_build, "STRETCH", 20)
     arena, out = hostile_arena(tmp_path / "arena", 25), tmp_path / "out"

@@ -105,7 +105,7 @@ class Moment:
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
         if held := self._within(first, last):
             return _span(held.summaries, "number", first, self._end(last))
-        if self._summaries is None and last is not None:  # a few of them
+        if self._summaries is None and (last is not None or first > 1):  # a few of them
             return self._ledger.summaries(first, self._end(last))
         return islice(self.narrow, max(first, 1) - 1, None if last is None else max(last, 0))
 
