@@ -33,7 +33,7 @@ ACTING = (
 ABOVE = {
     **dict.fromkeys(PURE, ACTING),
     "settings": ("engine", "players", "ledger", "tables", "site", "cli", "arena", "playing"),
-    "ledger": ("players", "tables", "site", "cli", "arena", "playing"),
+    "ledger": ("engine", "games", "players", "tables", "site", "cli", "arena", "playing"),
     "players": ("engine", "ledger", "tables", "site", "cli", "arena", "playing"),
     "engine": ("tables", "site", "cli", "arena", "playing"),
     "tables": ("site", "cli", "arena", "playing"),

@@ -17,9 +17,9 @@ from peerage.cli.rate import named
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
-    from peerage.ledger.cob import Battle
     from peerage.ledger.outside import Source
     from peerage.ratings.data import Battles, Played
+    from peerage.tables.cob import Battle
 
 _COB = """\
 # Battles of the Color Obfuscation Benchmark, entered by `peerage import`.
@@ -150,8 +150,8 @@ def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
     from hashlib import sha256
 
     from peerage.games.color_obfuscation import COLOR_OBFUSCATION
-    from peerage.ledger.cob import entered, read_battles, recording
     from peerage.settings import FILE_NAME, SettingsError, rules_of
+    from peerage.tables.cob import entered, read_battles, recording
 
     body = file.read_bytes()
     battles = read_battles(body, str(file))

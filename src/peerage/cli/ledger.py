@@ -123,7 +123,7 @@ def export(
 def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
     """The export, piece by piece."""
     if shape is Document.cob:
-        from peerage.ledger.cob import battles, write_battles
+        from peerage.tables.cob import battles, write_battles
 
         return write_battles(battles(ledger))
     if shape is Document.outside:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from peerage.games.color_obfuscation import COLOR_OBFUSCATION
-from peerage.ledger.cob import Battle, battles, write_battles
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.standings import DONE
+from peerage.tables.cob import Battle, battles, write_battles
 
 NEWEST = 60
 

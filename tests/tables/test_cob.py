@@ -11,10 +11,10 @@ from peerage.arena import open_arena
 from peerage.engine.admit import admit, outcome
 from peerage.games.color_obfuscation import COLOR_OBFUSCATION
 from peerage.games.color_obfuscation_rules import ColorObfuscationRules
-from peerage.ledger.cob import SOURCE, Battle, battles, entered, read_battles, recording, write_battles
 from peerage.ledger.codec import fixture_body
 from peerage.ledger.store import Batch, FixtureRow, LedgerError
 from peerage.standings import elo_settings
+from peerage.tables.cob import SOURCE, Battle, battles, entered, read_battles, recording, write_battles
 
 FILE = Path(__file__).parents[1] / "data/cob/data.json"
 RECORDED = read_battles(FILE.read_bytes(), "data.json")
