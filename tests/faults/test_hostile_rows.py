@@ -59,6 +59,7 @@ READERS: dict[str, Callable[[Arena], Any]] = {
         ("records", "body", b"null"),
         ("records", "chain", "[]"),
         ("summaries", "scores", "[null]"),
+        ("summaries", "scores", "[1.0]"),
         ("summaries", "players", "x"),
         ("summaries", "raw", '{"a": 1}'),
         ("amendments", "chain", "[]"),

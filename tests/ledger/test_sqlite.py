@@ -263,7 +263,7 @@ def test_a_full_disk_loses_nothing(ledger: SqlLedger) -> None:
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
-import peerage.ledger.sql, sqlalchemy.dialects.sqlite
+import filelock, peerage.ledger.sql, sqlalchemy.dialects.sqlite
 from peerage.ledger import LedgerError, open_ledger
 os.setgid(65534)
 os.setuid(65534)

@@ -68,12 +68,14 @@ def test_what_was_built_before_is_not_written_again(tmp_path: Path) -> None:
     assert files(out) == files(fresh)
 
 
-@pytest.mark.parametrize("name", ["story.py", "rendering.py", "matches.py", "templates/match.html"])
-def test_transcripts_are_made_anew_when_what_makes_them_has_changed(
+@pytest.mark.parametrize(
+    "name", ["site/story.py", "site/matches.py", "site/templates/match.html", "tables/told.py"]
+)
+def test_what_is_remembered_is_made_anew_when_what_makes_it_has_changed(
     pages: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     before = site_build._frame(pages)
-    room = Path(shutil.copytree(Path(site_build.__file__).parent, tmp_path / "room"))
+    room = Path(shutil.copytree(Path(site_build.__file__).parents[1], tmp_path / "room"))
     monkeypatch.setattr(site_build.resources, "files", lambda _: room)
     assert site_build._frame(pages) == before
     with (room / name).open("ab") as file:

@@ -35,9 +35,10 @@ def build(
     """
     with drawing(), TemporaryDirectory() as restored:
         from peerage.site.build import build_folder
-        from peerage.site.publishing import restore
 
         if results is not None:
+            from peerage.site.publishing import restore
+
             folder = Path(restored)
             restore(results, folder)
         built = build_folder(folder, out)

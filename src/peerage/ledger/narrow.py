@@ -64,6 +64,12 @@ def deep(rows: Sequence[tuple[Any, ...]]) -> Iterator[Summary]:
             )
     for place, many, one in _LISTS:
         columns[place] = _column(many, one, columns[place])
+    for players, *lengths in set(zip(*[map(len, columns[place]) for place, _, _ in _LISTS], strict=True)):
+        if not {0, players}.issuperset(lengths):
+            raise LedgerError(
+                f"the narrow table holds a match of {players} players with other numbers of scores, costs or "
+                "ratings; `peerage verify` says where"
+            )
     return map(Summary, *columns)
 
 

@@ -17,7 +17,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
@@ -86,6 +85,8 @@ class SqliteFile:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Hold `FILE.lock`, which the system frees when the process dies; `FILE.runner` says who holds it."""
+        from filelock import FileLock, Timeout  # readers take no lock
+
         path = self.path
         lock = FileLock(f"{path}.lock", timeout=0, thread_local=False)
         note = path.with_name(path.name + ".runner")

@@ -7,6 +7,7 @@ matches can have changed.
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,11 +40,15 @@ STATE = ".peerage-site"
 PARALLEL_FROM = 2_000
 """Matches from which on it is worth more than one process."""
 
-DRAWN_BY = (
-    *[f"templates/{name}.html" for name in ("base", "match", "match_parts")],
-    *[f"{name}.py" for name in ("charts", "matches", "rendering", "steps", "story")],
+MADE_BY = (
+    *[f"site/templates/{name}.html" for name in ("base", "match", "match_parts")],
+    *[
+        f"site/{name}.py"
+        for name in ("charts", "downloads", "matches", "rendering", "steps", "story", "tally")
+    ],
+    *[f"{name}.py" for name in ("judging/ballots", "judging/marks", "ledger/export", "tables/told")],
 )
-"""What pages of transcripts, and charts, are made by."""
+"""What pages of transcripts, charts, and all that is remembered are made by."""
 
 TELLING = ("players/", "challenges.html", "judges.html")
 """How the paths begin of pages that show what all matches tell."""
@@ -184,10 +189,10 @@ def _stretch(out: Path, told: Mapping[int, int], first: int) -> Told | None:
 
 def _frame(site: Site) -> str:
     """A digest of what pages of transcripts show besides their matches, of what may change in them (a
-    challenge being withdrawn or retired), and of how both they and charts are made."""
+    challenge being withdrawn or retired), and of how all that is remembered is made."""
     told = sha256(repr((__version__, site.settings.name, menu(site))).encode("utf-8", "surrogatepass"))
-    for name in DRAWN_BY:
-        told.update(resources.files("peerage.site").joinpath(name).read_bytes())
+    for name in MADE_BY:
+        told.update(resources.files("peerage").joinpath(name).read_bytes())
     for row in site.moment.amendments(STREAM):
         told.update(row.chain)
     return told.hexdigest()
@@ -266,6 +271,7 @@ _worker: list[tuple[Site, Mapping[int, int]]] = []
 
 def _open(folder: Path, number: int, out: Path, told: Mapping[int, int]) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    gc.set_threshold(100_000, 50, 100)  # as at the door of the command line, which no worker passes
     site = Site.open(folder).at(number)
     site.stored = partial(_stretch, out, told)
     _worker.append((site, told))
