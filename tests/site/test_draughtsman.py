@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from peerage.site.charts import drawn, frontier
-from peerage.site.draughtsman import Draughtsman, SiteError
+from peerage.site.draughtsman import Draughtsman, DrawingError
 
 OFFERS = [{"player": "ann", "cost": 1.0, "rating": 1500.0, "low": 1400.0, "high": 1600.0, "best": True}]
 
@@ -19,7 +19,7 @@ def test_another_process_draws_the_same_until_it_is_killed() -> None:
         assert draw(spec, "Cost") == drawn(spec, "Cost")
         assert draw(spec, "Price") == drawn(spec, "Price")
         draw._process.kill()
-        with pytest.raises(SiteError, match="build again"):
+        with pytest.raises(DrawingError, match="try again"):
             draw(spec, "Cost")
 
 

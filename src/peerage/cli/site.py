@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from peerage.cli.options import HERE, Folder
+from peerage.site.draughtsman import Draughtsman
 
 app = typer.Typer(help="Make a web site of the arena.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -33,7 +34,7 @@ def build(
     They work on any web host and opened as files, and are complete without scripts. Building again writes
     only what has changed.
     """
-    with drawing(), TemporaryDirectory() as restored:
+    with drawing(), Draughtsman() as draw, TemporaryDirectory() as restored:
         from peerage.site.build import build_folder
 
         if results is not None:
@@ -41,7 +42,7 @@ def build(
 
             folder = Path(restored)
             restore(results, folder)
-        built = build_folder(folder, out)
+        built = build_folder(folder, out, draw)
     gone = f", {built.removed} removed" if built.removed else ""
     typer.echo(f"{built.written:,} pages written, {built.kept:,} unchanged{gone}\nopen {out / 'index.html'}")
 
@@ -90,11 +91,12 @@ def report(
 
     The verdict stands first, then the evidence. The file needs nothing beside it.
     """
-    with drawing():
+    with drawing(), Draughtsman() as draw:
         from peerage.site.reading import Site
         from peerage.site.report import report as written
 
         with closing(Site.open(folder)) as site:
+            site.draw = draw
             body = written(site)
     out.write_bytes(body)
     typer.echo(f"wrote {out}, {len(body) / 1000:.0f} kB")

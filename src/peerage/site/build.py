@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
@@ -28,8 +28,7 @@ from peerage import __version__
 from peerage.challenges.pool import STREAM
 from peerage.site import downloads
 from peerage.site.addresses import BUNDLE, SHARD, number_in
-from peerage.site.charts import library_version
-from peerage.site.draughtsman import Draughtsman, SiteError
+from peerage.site.charts import Drawn, Spec, drawn, library_version
 from peerage.site.pages import LIBRARY, menu, page, paths
 from peerage.site.reading import STRETCH, Known, Site
 from peerage.tables.told import Told
@@ -71,6 +70,10 @@ class State(Struct, frozen=True):
     stretches: dict[int, int] = {}
 
 
+class SiteError(Exception):
+    """The pages cannot be written as asked; the message says why and how to mend it."""
+
+
 class Built(NamedTuple):
     """What a build did: files written, files that stayed as they were, files removed."""
 
@@ -79,12 +82,18 @@ class Built(NamedTuple):
     removed: int
 
 
-def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Built:
+def build(
+    site: Site,
+    folder: Path,
+    out: Path,
+    workers: int | None = None,
+    draw: Callable[[Spec, str], Drawn] = drawn,
+) -> Built:
     """Write the pages of `site`, whose arena is in `folder`, to `out`.
 
     What an earlier build wrote and is no page any more is removed; other files are left alone. `workers`
-    processes are used, by default one for each core where it is worth it. Raises SiteError when `out` holds
-    something else, LedgerError and OSError.
+    processes are used, by default one for each core where it is worth it. `draw` draws charts, as
+    `charts.drawn` does. Raises SiteError when `out` holds something else, LedgerError and OSError.
     """
     before = _state(out)
     now = _frame(site)
@@ -92,30 +101,31 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None) -> Bu
     told = dict(before.stretches) if settled else {}
     if settled:
         site.remember(before.known, partial(_stretch, out, told))
-    with Draughtsman() as site.draw:
-        wanted = list(paths(site))
-        light = [path for path in wanted if not number_in(path, "matches", ".html")]
-        spans = list(_spans(site, settled, out, told))
-        library = library_version()
-        kept = {f"data/matches-{first}.js" for first in range(1, settled - SHARD + 2, SHARD)}
-        if before.library == library:
-            kept.add(f"assets/{LIBRARY}")
-        todo = [path for path in light if path not in kept or not (out / path).exists()]
-        if workers is None:
-            heavy = sum([len(pages) for _, pages in spans]) * BUNDLE
-            workers = (os.cpu_count() or 1) if heavy >= PARALLEL_FROM else 1
-        copies, version = downloads.paths(site), downloads.version(site)
-        # Whoever is interrupted here begins anew, in a folder known to hold a site and of what files.
-        there = tuple(dict.fromkeys((*before.files, *light, *copies)))
-        _begin(out, State(max(before.number, site.number), files=there))
-        if workers > 1:
-            written = _in_parallel(site, folder, out, workers, spans, told, todo)
-        else:
-            written = 0
-            for first, pages in spans:
-                told[first], more = _span(site, out, first, pages, told)
-                written += more
-            written += _write(site, out, todo)
+    site.draw = draw
+    wanted = list(paths(site))
+    light = [path for path in wanted if not number_in(path, "matches", ".html")]
+    spans = list(_spans(site, settled, out, told))
+    library = library_version()
+    kept = {f"data/matches-{first}.js" for first in range(1, settled - SHARD + 2, SHARD)}
+    if before.library == library:
+        kept.add(f"assets/{LIBRARY}")
+    todo = [path for path in light if path not in kept or not (out / path).exists()]
+    todo.sort(key=_charted)
+    if workers is None:
+        heavy = sum([len(pages) for _, pages in spans]) * BUNDLE
+        workers = (os.cpu_count() or 1) if heavy >= PARALLEL_FROM else 1
+    copies, version = downloads.paths(site), downloads.version(site)
+    # Whoever is interrupted here begins anew, in a folder known to hold a site and of what files.
+    there = tuple(dict.fromkeys((*before.files, *light, *copies)))
+    _begin(out, State(max(before.number, site.number), files=there))
+    if workers > 1:
+        written = _in_parallel(site, folder, out, workers, spans, told, todo)
+    else:
+        written = 0
+        for first, pages in spans:
+            told[first], more = _span(site, out, first, pages, told)
+            written += more
+        written += _write(site, out, todo)
     digests = {path: before.digests.get(path, "") for path in copies}
     for path in copies:
         if before.downloads != version or not (out / path).exists():
@@ -167,6 +177,11 @@ def _state(out: Path) -> State:
     except msgspec.MsgspecError:
         pass
     return State()
+
+
+def _charted(path: str) -> bool:
+    """Whether a page shows charts that a further match changes; what draws them has time till then."""
+    return path == "index.html" or path.startswith("leaderboard/")
 
 
 def _begin(out: Path, state: State) -> None:
@@ -292,7 +307,7 @@ def _in_worker(out: Path, first: int, pages: Sequence[str]) -> tuple[int, int]:
     return found
 
 
-def build_folder(folder: Path, out: Path) -> Built:
+def build_folder(folder: Path, out: Path, draw: Callable[[Spec, str], Drawn] = drawn) -> Built:
     """Build the site of the arena in `folder`. Raises SettingsError too."""
     with closing(Site.open(folder)) as site:
-        return build(site, folder, out)
+        return build(site, folder, out, draw=draw)

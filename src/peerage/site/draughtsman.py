@@ -1,7 +1,8 @@
 """Charts drawn in a process of their own, which gets ready while pages are read and written.
 
 The libraries that describe and draw charts take longer to start than all else that a small site needs to be
-built anew; on a second core they keep nobody waiting.
+built anew; on a second core they keep nobody waiting. So nothing here loads more than it must, and
+`python -m peerage.site.draughtsman` is the process.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import pickle
 import subprocess
 import sys
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from peerage.site.charts import Drawn, Spec, drawn, frontier
+if TYPE_CHECKING:
+    from peerage.site.charts import Drawn, Spec
 
 
-class SiteError(Exception):
-    """The pages cannot be made as asked; the message says why and how to mend it."""
+class DrawingError(Exception):
+    """A chart cannot be drawn; the message says why and how to mend it."""
 
 
 class Draughtsman:
@@ -32,18 +35,20 @@ class Draughtsman:
         return self
 
     def __call__(self, spec: Spec, label: str) -> Drawn:
-        """Raises SiteError when the process was ended."""
+        """Raises DrawingError when the process was ended, and ModuleNotFoundError where one is missing."""
         asked, told = self._process.stdin, self._process.stdout
         assert asked is not None
         assert told is not None
         try:
             pickle.dump((spec, label), asked)
             asked.flush()
-            found: Drawn = pickle.load(told)
+            found: Drawn | ModuleNotFoundError = pickle.load(told)
         except (EOFError, OSError, pickle.UnpicklingError):
-            raise SiteError(
-                "the process that draws charts was ended from outside, or for want of memory; build again"
+            raise DrawingError(
+                "the process that draws charts was ended from outside, or for want of memory; try again"
             ) from None
+        if isinstance(found, ModuleNotFoundError):
+            raise found
         return found
 
     def __exit__(
@@ -55,13 +60,19 @@ class Draughtsman:
 
 def main() -> None:
     """Draw what is asked on standard input, until it ends."""
-    drawn(lambda: frontier([], ""), "")  # the first chart takes a second, others a twentieth
+    from peerage.site.charts import drawn, frontier
+
+    missing: ModuleNotFoundError | None = None
+    try:
+        drawn(lambda: frontier([], ""), "")  # the first chart takes a second, others a twentieth
+    except ModuleNotFoundError as error:
+        missing = error
     while True:
         try:
             spec, label = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        pickle.dump(drawn(spec, label), sys.stdout.buffer)
+        pickle.dump(missing or drawn(spec, label), sys.stdout.buffer)
         sys.stdout.buffer.flush()
 
 
