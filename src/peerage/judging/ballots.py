@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -33,20 +32,21 @@ class PanelRecord(Struct, frozen=True):
     ballots: tuple[Ballot, ...]
 
 
-def panel_record(fixture: Fixture, outcome: Outcome) -> PanelRecord | None:
-    """The panel of a finished match; None when no judge was asked.
+def ballots_of(outcome: Outcome) -> tuple[Ballot, ...]:
+    """The ballots of a finished match, none when no judge was asked."""
+    return msgspec.convert(outcome.detail.get("ballots", ()), tuple[Ballot, ...])
+
+
+def panel_record(fixture: Fixture, ballots: tuple[Ballot, ...]) -> PanelRecord | None:
+    """The panel of a finished match, with its ballots; None when no judge was asked.
 
     Where recorded answers were judged nobody has a seat, and the fixture names their authors.
     """
-    ballots: Any = outcome.detail.get("ballots")
     if not ballots:
         return None
     authors = {seat.label: seat.player for seat in fixture.seats} or dict(fixture.drawn["authors"])
-    return PanelRecord(
-        {seat.label: seat.player for seat in fixture.all_seats()} | authors,
-        tuple(authors),
-        msgspec.convert(ballots, tuple[Ballot, ...]),
-    )
+    players = {seat.label: seat.player for seat in fixture.all_seats()} | authors
+    return PanelRecord(players, tuple(authors), ballots)
 
 
 def marks_of(panel: PanelRecord, contest: str, chars: Mapping[str, int]) -> list[Mark]:

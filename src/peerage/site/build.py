@@ -203,8 +203,7 @@ def _spans(site: Site, settled: int, out: Path) -> Iterator[tuple[int, list[str]
 
 def _span(site: Site, out: Path, first: int, pages: Sequence[str]) -> int:
     """Read a stretch of matches and write these pages of it."""
-    # The chain before its first match is on record with the match before.
-    site.moment.hold(max(first - 1, 1), first + STRETCH - 1)
+    site.reader.hold(first, min(first + STRETCH - 1, site.number))
     site.stretch(first)
     return _write(site, out, pages)
 

@@ -188,7 +188,7 @@ class Site:
         """What the matches from `first` on tell, `STRETCH` of them or as many as there are."""
         if first not in self.stretches:
             last = min(first + STRETCH - 1, self.number)
-            self.stretches[first] = told(self.moment, self.reader.texts, first, last)
+            self.stretches[first] = told(self.reader.matches(first, last))
         return self.stretches[first]
 
     def whole(self) -> dict[int, Told]:

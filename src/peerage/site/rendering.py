@@ -74,6 +74,11 @@ def environment() -> Environment:
     return made
 
 
+def escaped(text: str) -> Markup:
+    """Text as a template writes it."""
+    return escape(visible(text))
+
+
 def money(dollars: float | None) -> str:
     """Dollars, with as many digits as tell small sums apart."""
     if dollars is None:

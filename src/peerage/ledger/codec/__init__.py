@@ -5,13 +5,11 @@
 
 from peerage.ledger.codec.matches import fixture_body, read_fixture, read_record, record_body
 from peerage.ledger.codec.replies import (
-    Provenance,
-    read_answer,
-    read_provenance,
+    Said,
     read_reply,
+    read_said,
     reply_body,
     reply_salt,
-    withheld,
 )
 from peerage.ledger.codec.requests import (
     INLINE_CHARS,
@@ -32,19 +30,18 @@ __all__ = [
     "INLINE_CHARS",
     "MissingText",
     "Part",
-    "Provenance",
+    "Said",
     "Shown",
     "Text",
     "by_hex",
     "fixture_body",
     "form_of",
-    "read_answer",
     "read_fixture",
     "read_form",
-    "read_provenance",
     "read_record",
     "read_reply",
     "read_request",
+    "read_said",
     "read_shown",
     "read_templates",
     "record_body",
@@ -54,5 +51,4 @@ __all__ = [
     "request_salt",
     "seat_of",
     "text_digest",
-    "withheld",
 ]
