@@ -13,8 +13,8 @@ from peerage.arena import Arena, open_arena
 from peerage.judging.columns import Rows, joined
 from peerage.judging.marks import MARKS, Mark, add_mark
 from peerage.judging.preference import LONGER
-from peerage.ledger.codec import by_hex
 from peerage.match import Fixture, Outcome, Seat
+from peerage.tables.finished import Matches
 from peerage.tables.judges import JudgesReport, judges, judges_of
 from peerage.tables.told import scores, told
 
@@ -106,7 +106,7 @@ def test_scores_are_read_from_the_facts_of_a_tournament() -> None:
 
 
 def test_scores_beside_votes_are_left_out(arena: Arena, report: JudgesReport) -> None:
-    read = told(arena.ledger, by_hex(arena.ledger.texts()), 1, MATCHES)
+    read = told(Matches(arena.ledger).read(1, MATCHES))
     scored = Rows(MARKS)
     for author in ("p1", "p2", "p3"):
         add_mark(scored, Mark("somebody", author, "9999/q1", 8.0))

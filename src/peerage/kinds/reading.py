@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -23,7 +22,6 @@ _INVISIBLE = re.compile(
 _PLAIN = bytes(range(32, 127)) + b"\n\t"
 
 
-@lru_cache(maxsize=64)  # a panel is shown the same few texts many times over
 def visible(text: str) -> str:
     """`text` with control, zero-width and bidirectional characters replaced by a visible mark.
 

@@ -27,7 +27,7 @@ from peerage.challenges.pool import STREAM
 from peerage.site import downloads
 from peerage.site.addresses import BUNDLE, number_in
 from peerage.site.charts import Drawn, library_version
-from peerage.site.pages import LIBRARY, menu, page, paths
+from peerage.site.pages import LIBRARY, body, menu, paths
 from peerage.site.reading import STRETCH, Course, Site
 from peerage.tables.told import Told
 
@@ -212,14 +212,14 @@ def _write(site: Site, out: Path, wanted: Iterable[str]) -> int:
     """Write these pages where they differ from what is there; how many did."""
     written = 0
     for path in wanted:
-        made = page(site, path)
+        made = body(site, path)
         assert made is not None, path
         file = out / path
         with suppress(FileNotFoundError):
-            if file.stat().st_size == len(made.body) and file.read_bytes() == made.body:
+            if file.stat().st_size == len(made) and file.read_bytes() == made:
                 continue
         file.parent.mkdir(parents=True, exist_ok=True)
-        _replace(file, made.body)
+        _replace(file, made)
         written += 1
     return written
 

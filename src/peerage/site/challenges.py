@@ -112,7 +112,7 @@ def posed(story: Story) -> Posed | None:
         for seat in story.contestants
     ]
     return Posed(
-        match.record.number,
+        story.number,
         match.summary.topic,
         texts,
         authors,

@@ -66,7 +66,7 @@ def _link(player: str) -> str:
 def head(story: Story) -> Markup:
     """Who met in a match, what it came to, and its task, if that was drawn or given."""
     match, outcome = story.match, story.match.record.outcome
-    number, fixture, summary = match.record.number, match.fixture, match.summary
+    number, fixture, summary = story.number, match.fixture, match.summary
     topic = f' <span class="quiet">{escaped(summary.topic)}</span>' if summary.topic else ""
     seats = []
     for seat in story.contestants:
@@ -91,13 +91,16 @@ def head(story: Story) -> Markup:
 
 def stages(story: Story) -> Markup:
     """What was asked and said in a match, stage by stage."""
-    verdicts, scores, best = story.verdicts, story.match.record.outcome.scores, story.best
+    number, places, attempts, verdicts = story.number, story.places, story.attempts, story.verdicts
+    scores, best = story.match.record.outcome.scores, story.best
     parts: list[str] = []
     for role, asked in groupby(story.steps.values(), attrgetter("role")):
         outer = "details" if role == "sandbox" else "section"  # many, and told by their verdicts
         title = f"<summary>{STAGES[role]}</summary>" if role == "sandbox" else f"<h3>{STAGES[role]}</h3>"
         parts.append(f'<{outer} class="stage {role}">\n{title}\n<div class="steps">\n')
-        parts += [_step(story, one, verdicts.get(one.key), scores.get(one.label) == best) for one in asked]
+        for one in asked:
+            verdict, won = verdicts.get(one.key), scores.get(one.label) == best
+            parts.append(_step(one, number, places, attempts[one.key], verdict, won))
         parts.append(f"</div>\n</{outer}>\n")
     return Markup("".join(parts))
 
@@ -105,36 +108,31 @@ def stages(story: Story) -> Markup:
 def numbers(story: Story, tracks: Mapping[str, str]) -> Markup:
     """What a match cost each player, and what it moved; `tracks` are the tracks' names."""
     record = story.match.record
-    ratings = record.ratings
-    heads = [f'<th class="n" scope="col">{_name(tracks.get(track, track))}</th>' for track in ratings]
-    parts = [
-        '<section class="stage">\n<h3>What it cost and what it moved</h3>\n<div class="wide" tabindex="0" '
-        f'role="region" aria-label="Costs and ratings of match {record.number}">\n<table>\n<thead><tr>'
-        '<th scope="col">Player</th><th class="n" scope="col">Calls</th>'
-        '<th class="n" scope="col">Tokens in</th><th class="n" scope="col">out</th>'
-        '<th class="n" scope="col">Cost</th>',
-        *heads,
-        "</tr></thead>\n<tbody>\n",
-    ]
+    heads = [f'<th class="n" scope="col">{_name(tracks.get(track, track))}</th>' for track in record.ratings]
+    rows = []
     for player, total in record.totals.items():
         cost = money(None if total.unknown_costs else total.cost_nano / 1e9)
-        parts.append(
+        moved = [_moved(change.get(player)) for change in record.ratings.values()]
+        rows.append(
             f'<tr><th scope="row">{_name(player)}</th><td class="n">{total.calls}</td>'
             f'<td class="n">{total.input_tokens:,}</td><td class="n">{total.output_tokens:,}</td>'
-            f'<td class="n">{cost}</td>\n'
+            f'<td class="n">{cost}</td>\n{"".join(moved)}</tr>\n'
         )
-        for moved in ratings.values():
-            change = moved.get(player)
-            if change:
-                before, after = change
-                parts.append(
-                    f'<td class="n">{whole(after)} <span class="quiet">{after - before:+.1f}</span></td>'
-                )
-            else:
-                parts.append('<td class="n"></td>')
-        parts.append("</tr>\n")
-    parts.append("</tbody>\n</table>\n</div>\n</section>\n")
-    return Markup("".join(parts))
+    return Markup(
+        '<section class="stage">\n<h3>What it cost and what it moved</h3>\n<div class="wide" tabindex="0" '
+        f'role="region" aria-label="Costs and ratings of match {story.number}">\n<table>\n<thead><tr>'
+        '<th scope="col">Player</th><th class="n" scope="col">Calls</th>'
+        '<th class="n" scope="col">Tokens in</th><th class="n" scope="col">out</th>'
+        f'<th class="n" scope="col">Cost</th>{"".join(heads)}</tr></thead>\n<tbody>\n'
+        f"{''.join(rows)}</tbody>\n</table>\n</div>\n</section>\n"
+    )
+
+
+def _moved(change: tuple[float, float] | None) -> str:
+    if change is None:
+        return '<td class="n"></td>'
+    before, after = change
+    return f'<td class="n">{whole(after)} <span class="quiet">{after - before:+.1f}</span></td>'
 
 
 def proof(story: Story) -> Markup:
@@ -152,8 +150,9 @@ def proof(story: Story) -> Markup:
     )
 
 
-def _step(story: Story, one: Step, verdict: str | None, won: bool) -> str:
-    number, places = story.match.record.number, story.places
+def _step(
+    one: Step, number: int, places: Mapping[str, int], attempts: int, verdict: str | None, won: bool
+) -> str:
     stance = reply = trouble = saw = took = ""
     if verdict or one.choice:
         chip = "chip" if verdict else _STANCES.get(one.choice, "chip")
@@ -178,7 +177,7 @@ def _step(story: Story, one: Step, verdict: str | None, won: bool) -> str:
         form = _name(one.form[:12])
         saw = f'<p class="saw">asked <a href="../method.html#f{form}">like this</a>{seeing}</p>\n'
     if one.role != "sandbox":
-        took = f'<p class="took">{_took(one, story.attempts[one.key])}</p>\n'
+        took = f'<p class="took">{_took(one, attempts)}</p>\n'
     return (
         f'<div class="step{" best" if won else ""}" id="m{number}-{places[one.key]}">\n'
         f'<p class="who">{_name(one.player)} {_turn(one.label, one.key)}</p>\n'

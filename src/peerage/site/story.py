@@ -41,6 +41,10 @@ class Story:
 
     match: Finished
 
+    @property
+    def number(self) -> int:
+        return self.match.record.number
+
     @cached_property
     def steps(self) -> dict[str, Step]:
         """What was asked, in that order, by key: of several attempts the answered one."""
