@@ -119,17 +119,16 @@ TIED, ABSTAINED = 0, 1
 
 def add_panel(ballots: Rows, seated: Rows, name: str, panel: PanelRecord) -> None:
     """Add a panel, by a name that no other has, to rows of the layouts `BALLOTS` and `SEATED`."""
-    for label in panel.contestants:
-        seated.add((name, label, panel.players[label]))
+    seated.add([text for label in panel.contestants for text in (name, label, panel.players[label])])
+    names: list[str] = []
+    counts: list[int] = []
     for ballot in panel.ballots:
         usable = [(order, said) for order, said in ballot.verdicts.items() if said not in UNUSABLE]
         decided = [order.startswith(f"{said}-") for order, said in usable if said != TIE]
         unusable = len(ballot.verdicts) - len(usable)
-        ballots.add(
-            (name, panel.players[ballot.judge], ballot.vote),
-            (ballot.flipped, len(usable), unusable, len(decided), sum(decided)),
-            (ballot.weight,),
-        )
+        names += name, panel.players[ballot.judge], ballot.vote
+        counts += ballot.flipped, len(usable), unusable, len(decided), sum(decided)
+    ballots.add(names, counts, [ballot.weight for ballot in panel.ballots])
 
 
 def ballots_in(ballots: Columns, seated: Columns) -> Ballots:

@@ -16,7 +16,7 @@ from peerage.engine.driver import REPAIR
 from peerage.games.rejudgement import REJUDGEMENT
 from peerage.judging.ballots import BALLOTS, SEATED, add_panel, marks_of, panel_record
 from peerage.judging.columns import Columns, Rows, joined
-from peerage.judging.marks import MARKS, Mark, add_mark
+from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.scores import recorded
 from peerage.match import Fixture, Outcome
 from peerage.standings import DONE
@@ -85,10 +85,8 @@ def told(matches: Iterable[Finished]) -> Told:
         panel = panel_record(fixture, match.ballots)
         if panel is not None:
             add_panel(ballots, seated, name, panel)
-            for mark in marks_of(panel, name, chars):
-                add_mark(marks, mark)
-        for mark in scores(fixture, outcome, chars):
-            add_mark(marks, mark)
+            add_marks(marks, marks_of(panel, name, chars))
+        add_marks(marks, scores(fixture, outcome, chars))
         reading = read(fixture, outcome)
         if reading is not None:
             found.readings.append(reading)
