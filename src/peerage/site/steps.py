@@ -7,12 +7,13 @@ environment.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from itertools import groupby
 from operator import attrgetter
 
 from markupsafe import Markup
 
+from peerage.ledger.codec import Part
 from peerage.ledger.merkle import digest
 from peerage.protocol import visible
 from peerage.site.addresses import player_page
@@ -59,8 +60,8 @@ def _turn(label: str, key: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _link(player: str) -> str:
-    return f'<a href="../{escaped(player_page(player))}">{escaped(player)}</a>'
+def _seat(label: str, player: str) -> str:
+    return f'{escaped(label)} <a href="../{escaped(player_page(player))}">{escaped(player)}</a>'
 
 
 def head(story: Story) -> Markup:
@@ -73,7 +74,7 @@ def head(story: Story) -> Markup:
         got = outcome.scores.get(seat.label)
         won = ' class="won"' if got is not None and got == story.best and not outcome.void else ""
         points = "" if got is None else f" <b>{score(got)}</b>"
-        seats.append(f"<span{won}>{escaped(seat.label)} {_link(seat.player)}{points}</span>\n")
+        seats.append(f"<span{won}>{_seat(seat.label, seat.player)}{points}</span>\n")
     task = story.task
     if task:
         task = (
@@ -91,7 +92,8 @@ def head(story: Story) -> Markup:
 
 def stages(story: Story) -> Markup:
     """What was asked and said in a match, stage by stage."""
-    number, places, attempts, verdicts = story.number, story.places, story.attempts, story.verdicts
+    attempts, verdicts, places = story.attempts, story.verdicts, story.places
+    seeing = cache(partial(_seeing, story.number, places))  # a panel sees the same few things
     scores, best = story.match.record.outcome.scores, story.best
     parts: list[str] = []
     for role, asked in groupby(story.steps.values(), attrgetter("role")):
@@ -100,7 +102,8 @@ def stages(story: Story) -> Markup:
         parts.append(f'<{outer} class="stage {role}">\n{title}\n<div class="steps">\n')
         for one in asked:
             verdict, won = verdicts.get(one.key), scores.get(one.label) == best
-            parts.append(_step(one, number, places, attempts[one.key], verdict, won))
+            address = f"m{story.number}-{places[one.key]}"
+            parts.append(_step(one, address, seeing(one.parts), attempts[one.key], verdict, won))
         parts.append(f"</div>\n</{outer}>\n")
     return Markup("".join(parts))
 
@@ -150,9 +153,7 @@ def proof(story: Story) -> Markup:
     )
 
 
-def _step(
-    one: Step, number: int, places: Mapping[str, int], attempts: int, verdict: str | None, won: bool
-) -> str:
+def _step(one: Step, address: str, seen: str, attempts: int, verdict: str | None, won: bool) -> str:
     stance = reply = trouble = saw = took = ""
     if verdict or one.choice:
         chip = "chip" if verdict else _STANCES.get(one.choice, "chip")
@@ -166,23 +167,25 @@ def _step(
             frame = f' tabindex="0" role="region" aria-label="What {_name(one.label)} said"'
         reply = f'<div class="said"{frame}>{shown(one.reply)}</div>\n'
     if one.form:
-        seen = [
-            f'<a href="#m{number}-{places[part.reply]}">{_name(part.label)}</a>'
-            if part.reply in places
-            else _name(part.label)
-            for part in one.parts
-            if part.label is not None  # what a player wrote, or the user
-        ]
-        seeing = f", seeing {', '.join(seen)}" if seen else ""
         form = _name(one.form[:12])
-        saw = f'<p class="saw">asked <a href="../method.html#f{form}">like this</a>{seeing}</p>\n'
+        saw = f'<p class="saw">asked <a href="../method.html#f{form}">like this</a>{seen}</p>\n'
     if one.role != "sandbox":
         took = f'<p class="took">{_took(one, attempts)}</p>\n'
     return (
-        f'<div class="step{" best" if won else ""}" id="m{number}-{places[one.key]}">\n'
+        f'<div class="step{" best" if won else ""}" id="{address}">\n'
         f'<p class="who">{_name(one.player)} {_turn(one.label, one.key)}</p>\n'
         f"{stance}{trouble}{reply}{saw}{took}</div>\n"
     )
+
+
+def _seeing(number: int, places: Mapping[str, int], parts: tuple[Part, ...]) -> str:
+    """What was shown of what players, or the user, wrote."""
+    seen = []
+    for part in parts:
+        if part.label is not None:
+            label, place = _name(part.label), places.get(part.reply)
+            seen.append(f'<a href="#m{number}-{place}">{label}</a>' if place else label)
+    return f", seeing {', '.join(seen)}" if seen else ""
 
 
 def _took(one: Step, attempts: int) -> str:
