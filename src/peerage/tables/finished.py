@@ -8,7 +8,7 @@ From here come both what matches tell (`tables.told`) and their transcripts in b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby, zip_longest
 from operator import attrgetter
@@ -82,14 +82,14 @@ class Matches:
     """Reads finished matches from a ledger whose texts it holds."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self.ledger = ledger
-        self.texts = by_hex(ledger.texts())
+        self._ledger = ledger
+        self._texts = by_hex(ledger.texts())
         self._forms: dict[str, tuple[Role, AnyKind]] = {}
 
     def read(self, first: int, last: int, scope: Scope = EVERYTHING) -> Iterator[Finished]:
         """The finished matches first..last of a scope, in number order. Raises LedgerError when rows are
         missing."""
-        ledger = self.ledger
+        ledger = self._ledger
         asked = groupby(ledger.exchanges(first, last), attrgetter("match"))
         number, exchanges = next(asked, (0, iter(())))
         records = ledger.records(max(first - 1, 1), last)
@@ -105,7 +105,7 @@ class Matches:
             before, chain = chain, row.chain
             if not scope.holds(summary):
                 continue
-            fixture, record = read_fixture(issued.body, self.texts), read_record(row.body)
+            fixture, record = read_fixture(issued.body, self._texts), read_record(row.body)
             yield Finished(
                 fixture,
                 record,
@@ -115,11 +115,8 @@ class Matches:
                 {seat.label: seat.player for seat in fixture.all_seats()},
                 msgspec.convert(record.outcome.detail.get("drafts", ()), tuple[Draft, ...]),
                 ballots_of(record.outcome),
-                self._steps(exchanges) if number == row.number else [],
+                [self._step(one) for one in exchanges] if number == row.number else [],
             )
-
-    def _steps(self, exchanges: Iterable[Exchange]) -> list[Step]:
-        return [self._step(one) for one in exchanges]
 
     def _step(self, asked: Exchange) -> Step:
         key, player = asked.key, asked.player
@@ -129,7 +126,7 @@ class Matches:
             return _run(key, player, said)
         label, form, parts = shown
         if form not in self._forms:
-            self._forms[form] = read_form(self.texts(form))
+            self._forms[form] = read_form(self._texts(form))
         role, kind = self._forms[form]
         if said is None:
             return Step(key, player, label, role, form, parts, None)
