@@ -7,6 +7,7 @@ matches can have changed.
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -244,6 +245,8 @@ _worker: list[Site] = []
 
 
 def _open(folder: Path, number: int) -> None:
+    # As in `cli.main`: among the matches that are held there is hardly a cycle.
+    gc.set_threshold(100_000, 50, 100)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _worker.append(Site.open(folder).at(number))
 
