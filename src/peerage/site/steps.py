@@ -33,8 +33,6 @@ LONG = 6_000
 """Characters from which on a text scrolls in a frame of its own."""
 
 _STANCES = {"approve": "chip yes", "object": "chip no"}
-
-
 _BETWEEN = ' <span class="quiet">·</span> '
 _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#x27;"))
 
@@ -53,7 +51,7 @@ _name = lru_cache(maxsize=4096)(shown)
 
 @lru_cache(maxsize=4096)
 def _turn(label: str, key: str) -> str:
-    """Whose turn it was, and what the key says beside the label, which it often holds."""
+    """Whose turn it was, and what the request's key says beside the label, which it often holds."""
     rest = key.removesuffix(label).removeprefix(label).strip("/")
     about = "" if rest in ("", "answer") else f" · {shown(rest)}"
     return f'<span class="label">{shown(label)}{about}</span>'
