@@ -123,11 +123,14 @@ def add_panel(ballots: Rows, seated: Rows, name: str, panel: PanelRecord) -> Non
     names: list[str] = []
     counts: list[int] = []
     for ballot in panel.ballots:
-        usable = [(order, said) for order, said in ballot.verdicts.items() if said not in UNUSABLE]
-        decided = [order.startswith(f"{said}-") for order, said in usable if said != TIE]
-        unusable = len(ballot.verdicts) - len(usable)
+        usable = decided = first = 0
+        for order, said in ballot.verdicts.items():
+            usable += said not in UNUSABLE
+            if said != TIE and said not in UNUSABLE:
+                decided += 1
+                first += order.startswith(f"{said}-")
         names += name, panel.players[ballot.judge], ballot.vote
-        counts += ballot.flipped, len(usable), unusable, len(decided), sum(decided)
+        counts += ballot.flipped, usable, len(ballot.verdicts) - usable, decided, first
     ballots.add(names, counts, [ballot.weight for ballot in panel.ballots])
 
 
