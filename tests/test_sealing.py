@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.ledger.codec import read_reply, read_request, reply_body, reply_salt, request_body
+from peerage.ledger.codec import read_reply, read_request, read_said, reply_body, reply_salt, request_body
 from peerage.ledger.merkle import digest, leaf, link
 from peerage.protocol import Ask, Message, Quote, Reply, Run, Text
 from peerage.sealing import REDACTED, Sealed, committed, salt, seal, unseal
@@ -62,6 +62,8 @@ def test_a_sealed_reply_reads_back_and_redacted_it_says_so() -> None:
         3,
         5,
     )
+    assert read_said(committed(body)).withheld
+    assert not read_said(body).withheld
     assert reply_salt("", "key") == ""
 
 

@@ -174,10 +174,13 @@ def render(message: Message, mark: str) -> str:
     return "".join([_filled(fill[text], mark) if is_place else text for is_place, text in parts])
 
 
+_visible = lru_cache(maxsize=64)(visible)  # a panel is shown the same few texts many times over
+
+
 def _filled(value: str | Quote, mark: str) -> str:
     if isinstance(value, str):
         return value
-    body = visible(value.text)
+    body = _visible(value.text)
     if mark in body.lower():  # in capitals a model would still take it for the marker
         body = re.sub(mark, "·" * len(mark), body, flags=re.IGNORECASE)
     return f"<<<{value.label} {mark}>>>\n{body}\n<<<end {value.label} {mark}>>>" if value.label else body

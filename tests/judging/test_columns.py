@@ -50,6 +50,17 @@ def test_many_rows_are_put_down_in_their_order() -> None:
     assert joined([columns(rows[:1300]), columns(rows[1300:])], LAYOUT) == columns(rows)
 
 
+@given(ROWS)
+def test_rows_added_together_are_added_one_by_one(rows: list[Row]) -> None:
+    gathered = Rows(LAYOUT)
+    gathered.add(
+        [name for row in rows for name in row[:2]], [row[2] for row in rows], [row[3] for row in rows]
+    )
+    assert gathered.columns() == columns(rows)
+
+
 def test_a_row_of_another_layout_is_refused() -> None:
     with pytest.raises(ValueError, match="expected one of"):
         Rows(LAYOUT).add(("a",), (1,), (1.0,))
+    with pytest.raises(ValueError, match="expected one of"):
+        Rows(LAYOUT).add(("a", "b", "c", "d"), (1, 2), (1.0,))

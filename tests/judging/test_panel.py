@@ -31,7 +31,7 @@ def test_takes_plain_strings() -> None:
     verdict, asks = run(panel(JUDGES, {"left": "L", "right": "R"}, {"question": "Which?"}), saying("tie"))
     assert verdict.score == 0.5
     assert [ask.key for ask in asks][:2] == ["judge/1/left-right", "judge/1/right-left"]
-    assert not verdict.inconclusive
+    assert verdict.score is not None
 
 
 def test_hidden_qualities_reach_the_judges_in_the_order_shown() -> None:
@@ -95,7 +95,7 @@ def test_quorum(votes: list[str], quorum: float) -> None:
     ballots, ratings = _ballots(votes)
     valid = sum(vote != "abstain" for vote in votes)
     found = count(ballots, ratings, "A", PanelRules(quorum=quorum))
-    assert found.inconclusive == (valid == 0 or valid < quorum * len(votes) - 1e-9)
+    assert (found.score is None) == (valid == 0 or valid < quorum * len(votes) - 1e-9)
 
 
 @given(VOTES)

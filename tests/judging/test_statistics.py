@@ -2,7 +2,7 @@ import pytest
 from tests.offline import fixture, house, play
 
 from peerage.games.duel import DUEL
-from peerage.judging.ballots import PanelRecord, listed, panel_record
+from peerage.judging.ballots import PanelRecord, ballots_of, listed, panel_record
 from peerage.judging.panel import Ballot
 from peerage.judging.statistics import judge_statistics
 from peerage.match import Outcome
@@ -66,7 +66,7 @@ def test_planted_faults_are_seen_in_play() -> None:
     panels = []
     for number in range(1, 121):
         made = fixture(DUEL, list(settings), {"prompts": ["Say why."]}, number=number, seed=f"s{number}")
-        found = panel_record(made, play(DUEL, made, house(settings, f"s{number}")).outcome)
+        found = panel_record(made, ballots_of(play(DUEL, made, house(settings, f"s{number}")).outcome))
         assert found is not None
         panels.append(found)
     found_all = judge_statistics(listed(panels), {name: player.family for name, player in settings.items()})
@@ -82,4 +82,4 @@ def test_planted_faults_are_seen_in_play() -> None:
 
 def test_no_panel_no_record() -> None:
     made = fixture(DUEL, ["a", "b", "c", "d"])
-    assert panel_record(made, Outcome(void="no_answer")) is None
+    assert panel_record(made, ballots_of(Outcome(void="no_answer"))) is None

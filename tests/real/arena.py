@@ -21,7 +21,7 @@ import yaml
 from tests.servers.smollm import smollm
 
 from peerage.arena import open_arena
-from peerage.ledger.codec import by_hex, read_provenance, read_record, read_reply
+from peerage.ledger.codec import by_hex, read_record, read_reply, read_said
 from peerage.match import MatchRecord
 from peerage.protocol import Choice, Reply, Unusable
 
@@ -247,7 +247,7 @@ def read_back(folder: Path, matches: int) -> Played:
 
 
 def _source(body: bytes) -> tuple[str, bool]:
-    source = read_provenance(body)
+    source = read_said(body)
     return source.model, source.truncated
 
 

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
 from multiprocessing import active_children
 from pathlib import Path
 
@@ -17,12 +17,12 @@ from tests.site.arenas import hostile, hostile_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.ledger import Ledger
 from peerage.site import build as site_build
 from peerage.site import downloads, reading
 from peerage.site.build import STATE, SiteError, build, build_folder
-from peerage.site.pages import Page, page, paths
+from peerage.site.pages import body, page, paths
 from peerage.site.reading import Site
+from peerage.tables.finished import Finished
 from peerage.tables.told import Told
 from peerage.tables.told import told as reading_told
 
@@ -115,12 +115,12 @@ def interrupted(site: Site, folder: Path, out: Path, monkeypatch: pytest.MonkeyP
     """Begin a build that ends after three pages, before there is anything that all pages load."""
     left = iter(range(3))
 
-    def stops(site: Site, path: str) -> Page | None:
+    def stops(site: Site, path: str) -> bytes | None:
         next(left)
-        return page(site, path)
+        return body(site, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(site_build, "page", stops)
+        patch.setattr(site_build, "body", stops)
         with pytest.raises(StopIteration):
             build(site, folder, out, workers=1)
 
@@ -224,9 +224,10 @@ def test_what_an_earlier_build_read_is_not_read_again(
     play(arena, 45, clients=hostile)
     read: list[tuple[int, int]] = []
 
-    def told(ledger: Ledger, texts: Callable[[str], str], first: int, last: int) -> Told:
-        read.append((first, last))
-        return reading_told(ledger, texts, first, last)
+    def told(matches: Iterable[Finished]) -> Told:
+        stretch = list(matches)
+        read.append((stretch[0].record.number, stretch[-1].record.number))
+        return reading_told(stretch)
 
     monkeypatch.setattr(reading, "told", told)
     build_folder(arena, out)
@@ -242,8 +243,8 @@ def test_what_a_stretch_tells_is_read_again_where_its_file_is_damaged(
     shutil.copytree(built, out)
     told = out / STATE / "matches-1"
     whole = told.read_bytes()
-    for body in (whole[:-9], b"", whole[::-1]):
-        told.write_bytes(body)
+    for damaged in (whole[:-9], b"", whole[::-1]):
+        told.write_bytes(damaged)
         (out / "judges.html").unlink()
         build_folder(arena, out)
         assert files(out) == files(built)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -11,13 +11,13 @@ import pytest
 from tests.engine.arenas import play
 from tests.site.arenas import hostile, hostile_arena
 
-from peerage.ledger import Ledger
 from peerage.ledger.store import LedgerError
 from peerage.site import reading
 from peerage.site.moment import Moment, stops
 from peerage.site.pages import page
 from peerage.site.reading import Known, Site
 from peerage.tables.challenges import pool, retire, withdraw
+from peerage.tables.finished import Finished
 from peerage.tables.told import Told
 from peerage.tables.told import told as reading_told
 
@@ -45,9 +45,10 @@ def test_what_stretches_tell_is_handed_on(tmp_path: Path, monkeypatch: pytest.Mo
     later, fresh = site.refreshed(), Site.open(arena)
     read: list[tuple[int, int]] = []
 
-    def told(ledger: Ledger, texts: Callable[[str], str], first: int, last: int) -> Told:
-        read.append((first, last))
-        return reading_told(ledger, texts, first, last)
+    def told(matches: Iterable[Finished]) -> Told:
+        stretch = list(matches)
+        read.append((stretch[0].fixture.number, stretch[-1].fixture.number))
+        return reading_told(stretch)
 
     monkeypatch.setattr(reading, "told", told)
     assert later.stats == fresh.stats

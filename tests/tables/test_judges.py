@@ -11,10 +11,10 @@ from tests.tables.conftest import MATCHES
 
 from peerage.arena import Arena, open_arena
 from peerage.judging.columns import Rows, joined
-from peerage.judging.marks import MARKS, Mark, add_mark
+from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.preference import LONGER
-from peerage.ledger.codec import by_hex
 from peerage.match import Fixture, Outcome, Seat
+from peerage.tables.finished import Matches
 from peerage.tables.judges import JudgesReport, judges, judges_of
 from peerage.tables.told import scores, told
 
@@ -106,10 +106,10 @@ def test_scores_are_read_from_the_facts_of_a_tournament() -> None:
 
 
 def test_scores_beside_votes_are_left_out(arena: Arena, report: JudgesReport) -> None:
-    read = told(arena.ledger, by_hex(arena.ledger.texts()), 1, MATCHES)
+    read = told(Matches(arena.ledger).read(1, MATCHES))
     scored = Rows(MARKS)
     for author in ("p1", "p2", "p3"):
-        add_mark(scored, Mark("somebody", author, "9999/q1", 8.0))
-        add_mark(scored, Mark(report.judges[0].judge, author, "9999/q1", 5.0))
+        others = [("somebody", 8.0), (report.judges[0].judge, 5.0)]
+        add_marks(scored, [Mark(judge, author, "9999/q1", score) for judge, score in others])
     read.marks = joined([read.marks, scored.columns()], MARKS)
     assert judges_of(arena.ledger, arena.settings, read) == report

@@ -11,22 +11,21 @@ from tests.tables.conftest import MATCHES
 from peerage.arena import Arena, open_arena
 from peerage.judging.ballots import ballots_in
 from peerage.judging.marks import marks_in
-from peerage.ledger.codec import by_hex
+from peerage.tables.finished import Matches
 from peerage.tables.told import Told, together, told
 
 
 @pytest.fixture(scope="module")
 def whole(folder: Path) -> Told:
     with open_arena(folder, create=False) as arena:
-        return told(arena.ledger, by_hex(arena.ledger.texts()), 1, MATCHES)
+        return told(Matches(arena.ledger).read(1, MATCHES))
 
 
 @pytest.mark.parametrize("size", [1, 7, MATCHES])
 def test_stretches_together_tell_what_the_whole_does(arena: Arena, whole: Told, size: int) -> None:
-    texts = by_hex(arena.ledger.texts())
+    matches = Matches(arena.ledger)
     parts = [
-        told(arena.ledger, texts, first, min(first + size - 1, MATCHES))
-        for first in range(1, MATCHES + 1, size)
+        told(matches.read(first, min(first + size - 1, MATCHES))) for first in range(1, MATCHES + 1, size)
     ]
     kept = msgspec.msgpack.decode(msgspec.msgpack.encode(parts), type=list[Told])
     assert together(kept) == whole
@@ -36,8 +35,8 @@ def test_stretches_together_tell_what_the_whole_does(arena: Arena, whole: Told, 
 
 
 def test_putting_together_changes_no_part(arena: Arena) -> None:
-    texts = by_hex(arena.ledger.texts())
-    parts = [told(arena.ledger, texts, 1, 20), told(arena.ledger, texts, 21, 40)]
+    matches = Matches(arena.ledger)
+    parts = [told(matches.read(1, 20)), told(matches.read(21, 40))]
     before = msgspec.msgpack.encode(parts)
     together(parts)
     assert msgspec.msgpack.encode(parts) == before

@@ -38,8 +38,8 @@ def write(
             scores,
             (None,) * len(scores),
             0,
-            (1500.0,),
-            (1500.0,),
+            (),
+            (),
             0,
         )
         for number, (players, scores) in enumerate(matches, 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -33,20 +32,21 @@ class PanelRecord(Struct, frozen=True):
     ballots: tuple[Ballot, ...]
 
 
-def panel_record(fixture: Fixture, outcome: Outcome) -> PanelRecord | None:
-    """The panel of a finished match; None when no judge was asked.
+def ballots_of(outcome: Outcome) -> tuple[Ballot, ...]:
+    """The ballots of a finished match, none when no judge was asked."""
+    return msgspec.convert(outcome.detail.get("ballots", ()), tuple[Ballot, ...])
+
+
+def panel_record(fixture: Fixture, ballots: tuple[Ballot, ...]) -> PanelRecord | None:
+    """The panel of a finished match, with its ballots; None when no judge was asked.
 
     Where recorded answers were judged nobody has a seat, and the fixture names their authors.
     """
-    ballots: Any = outcome.detail.get("ballots")
     if not ballots:
         return None
     authors = {seat.label: seat.player for seat in fixture.seats} or dict(fixture.drawn["authors"])
-    return PanelRecord(
-        {seat.label: seat.player for seat in fixture.all_seats()} | authors,
-        tuple(authors),
-        msgspec.convert(ballots, tuple[Ballot, ...]),
-    )
+    players = {seat.label: seat.player for seat in fixture.all_seats()} | authors
+    return PanelRecord(players, tuple(authors), ballots)
 
 
 def marks_of(panel: PanelRecord, contest: str, chars: Mapping[str, int]) -> list[Mark]:
@@ -119,17 +119,19 @@ TIED, ABSTAINED = 0, 1
 
 def add_panel(ballots: Rows, seated: Rows, name: str, panel: PanelRecord) -> None:
     """Add a panel, by a name that no other has, to rows of the layouts `BALLOTS` and `SEATED`."""
-    for label in panel.contestants:
-        seated.add((name, label, panel.players[label]))
+    seated.add([text for label in panel.contestants for text in (name, label, panel.players[label])])
+    names: list[str] = []
+    counts: list[int] = []
     for ballot in panel.ballots:
-        usable = [(order, said) for order, said in ballot.verdicts.items() if said not in UNUSABLE]
-        decided = [order.startswith(f"{said}-") for order, said in usable if said != TIE]
-        unusable = len(ballot.verdicts) - len(usable)
-        ballots.add(
-            (name, panel.players[ballot.judge], ballot.vote),
-            (ballot.flipped, len(usable), unusable, len(decided), sum(decided)),
-            (ballot.weight,),
-        )
+        usable = decided = first = 0
+        for order, said in ballot.verdicts.items():
+            usable += said not in UNUSABLE
+            if said != TIE and said not in UNUSABLE:
+                decided += 1
+                first += order.startswith(f"{said}-")
+        names += name, panel.players[ballot.judge], ballot.vote
+        counts += ballot.flipped, usable, len(ballot.verdicts) - usable, decided, first
+    ballots.add(names, counts, [ballot.weight for ballot in panel.ballots])
 
 
 def ballots_in(ballots: Columns, seated: Columns) -> Ballots:

@@ -20,7 +20,6 @@ from msgspec import Struct
 from peerage.ratings.kernels import Floats, Ints
 
 _CODE, _COUNT, _NUMBER = "<i4", "<i2", "<f8"
-_BLOCK = 1_000
 
 
 class Layout(NamedTuple):
@@ -62,47 +61,47 @@ class Columns(Struct, frozen=True):
         return tuple([self.names[at] for at in held]), place[code]
 
 
+class _Places(dict[str, int]):
+    """A place for each name, in the order in which they are first asked for."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = place = len(self)
+        return place
+
+
 class Rows:
     """Gathers rows of one layout."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._names: dict[str, int] = {}
-        self._codes = [array("i") for _ in range(layout.codes)]
-        self._counts = [array("h") for _ in range(layout.counts)]
-        self._numbers = [array("d") for _ in range(layout.numbers)]
-        self._pending: list[tuple[Sequence[str], Sequence[int], Sequence[float]]] = []
+        self._places = _Places()
+        # Row by row.
+        self._codes, self._counts, self._numbers = array("i"), array("h"), array("d")
 
     def add(self, names: Sequence[str], counts: Sequence[int] = (), numbers: Sequence[float] = ()) -> None:
-        """Add one row. Raises ValueError when it is not of the layout."""
-        if (len(names), len(counts), len(numbers)) != self._layout:
+        """Add one row, or more of them, one after another. Raises ValueError when they are not of the
+        layout."""
+        rows = len(names) // self._layout.codes
+        if (len(names), len(counts), len(numbers)) != tuple([rows * width for width in self._layout]):
             raise ValueError(f"found the row {(*names, *counts, *numbers)}: expected one of {self._layout}")
-        self._pending.append((names, counts, numbers))
-        if len(self._pending) >= _BLOCK:
-            self._settle()
-
-    def _settle(self) -> None:
-        """Put the pending rows into columns; many at a time, which is faster than one by one."""
-        names, counts, numbers = zip(*self._pending, strict=True) if self._pending else ((), (), ())
-        place = self._names
-        codes = [place.setdefault(name, len(place)) for row in names for name in row]
-        for at, column in enumerate(self._codes):
-            column.extend(codes[at :: self._layout.codes])
-        for column, values in zip(self._counts, zip(*counts, strict=True), strict=False):
-            column.extend(values)
-        for floats, given in zip(self._numbers, zip(*numbers, strict=True), strict=False):
-            floats.extend(given)
-        self._pending.clear()
+        self._codes.extend(map(self._places.__getitem__, names))
+        self._counts.extend(counts)
+        self._numbers.extend(numbers)
 
     def columns(self) -> Columns:
         """The rows added so far."""
-        self._settle()
+        codes, counts, numbers = self._layout
         return Columns(
-            tuple(self._names),
-            tuple([np.asarray(column).astype(_CODE).tobytes() for column in self._codes]),
-            tuple([np.asarray(column).astype(_COUNT).tobytes() for column in self._counts]),
-            tuple([np.asarray(column).astype(_NUMBER).tobytes() for column in self._numbers]),
+            tuple(self._places),
+            _cut(self._codes, codes, _CODE),
+            _cut(self._counts, counts, _COUNT),
+            _cut(self._numbers, numbers, _NUMBER),
         )
+
+
+def _cut(rows: array[int] | array[float], width: int, kind: str) -> tuple[bytes, ...]:
+    """The columns of so many that stand row by row."""
+    return tuple([np.asarray(rows)[at::width].astype(kind).tobytes() for at in range(width)])
 
 
 def joined(parts: Iterable[Columns], layout: Layout) -> Columns:

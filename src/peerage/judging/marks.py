@@ -107,10 +107,12 @@ class Marks:
         return replace(self.only(starts), value=mean)
 
 
-def add_mark(rows: Rows, mark: Mark) -> None:
-    """Add a mark to rows of the layout `MARKS`."""
-    chars = math.nan if mark.chars is None else mark.chars
-    rows.add((mark.judge, mark.author, mark.contest), (), (mark.value, chars))
+def add_marks(rows: Rows, marks: Iterable[Mark]) -> None:
+    """Add marks to rows of the layout `MARKS`."""
+    marks = list(marks)
+    names = [name for mark in marks for name in mark[:3]]
+    numbers = [x for _, _, _, value, chars in marks for x in (value, math.nan if chars is None else chars)]
+    rows.add(names, (), numbers)
 
 
 def marks_in(columns: Columns) -> Marks:
@@ -135,6 +137,5 @@ def marks_in(columns: Columns) -> Marks:
 def tabled(marks: Iterable[Mark]) -> Marks:
     """Marks as columns; in which order they come does not matter."""
     rows = Rows(MARKS)
-    for mark in marks:
-        add_mark(rows, mark)
+    add_marks(rows, marks)
     return marks_in(rows.columns())

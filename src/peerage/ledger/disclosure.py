@@ -30,7 +30,7 @@ from peerage.ledger.store import (
     RecordRow,
     ReplyRow,
 )
-from peerage.sealing import SALT, Sealed, committed
+from peerage.sealing import MARK, SALT, Sealed, committed
 
 Row = TypeVar("Row", FixtureRow, RecordRow, Amendment, Exchange)
 BLOCK = 100
@@ -40,10 +40,10 @@ BLOCK = 100
 def redacted(row: Row, revealed: Collection[str] = ()) -> Row:
     """A row as others may see it; values whose salts are `revealed` stay opened."""
     if isinstance(row, Exchange):
+        if MARK not in row.request and (row.reply is None or MARK not in row.reply):
+            return row
         request = committed(row.request, revealed)
         reply = None if row.reply is None else committed(row.reply, revealed)
-        if request is row.request and reply is row.reply:
-            return row
         return msgspec.structs.replace(row, request=request, reply=reply)
     body = committed(row.body, revealed)
     return row if body is row.body else msgspec.structs.replace(row, body=body)

@@ -64,11 +64,13 @@ def deep(rows: Sequence[tuple[Any, ...]]) -> Iterator[Summary]:
             )
     for place, many, one in _LISTS:
         columns[place] = _column(many, one, columns[place])
-    for players, *lengths in set(zip(*[map(len, columns[place]) for place, _, _ in _LISTS], strict=True)):
-        if not {0, players}.issuperset(lengths):
+    lengths = list(zip(*[map(len, columns[place]) for place, _, _ in _LISTS], strict=True))
+    for players, *others in set(lengths):
+        if not {0, players}.issuperset(others):
+            row = lengths.index((players, *others))
             raise LedgerError(
-                f"the narrow table holds a match of {players} players with other numbers of scores, costs or "
-                "ratings; `peerage verify` says where"
+                f"match {columns[0][row]} is between {', '.join(columns[4][row]) or 'nobody'} and has other "
+                "numbers of scores, costs or ratings in the narrow table; `peerage verify` says more"
             )
     return map(Summary, *columns)
 

@@ -29,7 +29,7 @@ from peerage.challenges.pool import STREAM
 from peerage.site import downloads
 from peerage.site.addresses import BUNDLE, SHARD, number_in
 from peerage.site.charts import Drawn, Spec, drawn, library_version
-from peerage.site.pages import LIBRARY, menu, page, paths
+from peerage.site.pages import LIBRARY, body, menu, paths
 from peerage.site.reading import STRETCH, Known, Site
 from peerage.tables.told import Told
 
@@ -45,7 +45,10 @@ MADE_BY = (
         f"site/{name}.py"
         for name in ("charts", "downloads", "matches", "rendering", "steps", "story", "tally")
     ],
-    *[f"{name}.py" for name in ("judging/ballots", "judging/marks", "ledger/export", "tables/told")],
+    *[
+        f"{name}.py"
+        for name in ("judging/ballots", "judging/marks", "ledger/export", "tables/finished", "tables/told")
+    ],
 )
 """What pages of transcripts, charts, and all that is remembered are made by."""
 
@@ -240,9 +243,9 @@ def _span(
 ) -> tuple[int, int]:
     """Read a stretch of matches and write these pages of it: how many matches it tells of, and how many files
     were written. `told` says how many matches of each stretch were told before."""
-    needed = min([number_in(path, "matches", ".html") or first for path in pages], default=first)
-    # The chain before its first match is on record with the match before.
-    site.moment.hold(max(needed - 1, 1), first + STRETCH - 1)
+    shown = min([number_in(path, "matches", ".html") or first for path in pages], default=site.number)
+    needed = min(shown, first + told.get(first, 0))
+    site.reader.hold(needed, min(first + STRETCH - 1, site.number))
     found = site.stretch(first)
     if told.get(first) != found.matches:
         _replace(out / STATE / f"matches-{first}", msgspec.msgpack.encode(found))
@@ -253,14 +256,14 @@ def _write(site: Site, out: Path, wanted: Iterable[str]) -> int:
     """Write these pages where they differ from what is there; how many did."""
     written = 0
     for path in wanted:
-        made = page(site, path)
+        made = body(site, path)
         assert made is not None, path
         file = out / path
         with suppress(FileNotFoundError):
-            if file.stat().st_size == len(made.body) and file.read_bytes() == made.body:
+            if file.stat().st_size == len(made) and file.read_bytes() == made:
                 continue
         file.parent.mkdir(parents=True, exist_ok=True)
-        _replace(file, made.body)
+        _replace(file, made)
         written += 1
     return written
 
@@ -285,8 +288,8 @@ _worker: list[tuple[Site, Mapping[int, int]]] = []
 
 
 def _open(folder: Path, number: int, out: Path, told: Mapping[int, int]) -> None:
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     gc.set_threshold(100_000, 50, 100)  # as at the door of the command line, which no worker passes
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     site = Site.open(folder).at(number)
     site.stored = partial(_stretch, out, told)
     _worker.append((site, told))

@@ -90,11 +90,11 @@ def games(site: Site) -> Iterator[Played]:
 
 def posed(story: Story) -> Posed | None:
     """The challenge of a match; None when none stood."""
-    said = {step.key: step.reply for _, steps in story.groups for step in steps}
-    players, outcome = story.players, story.record.outcome
-    accepted = next((draft for draft in story.drafts if draft.accepted), None)
+    match, steps = story.match, story.steps
+    players, outcome = match.players, match.record.outcome
+    accepted = next((draft for draft in match.drafts if draft.accepted), None)
     if accepted is not None:
-        texts = {stage: said.get(key, "") for stage, key in accepted.keys.items()}
+        texts = {stage: steps[key].reply if key in steps else "" for stage, key in accepted.keys.items()}
         authors = tuple(dict.fromkeys(players[label] for label in accepted.authors.values()))
     else:
         texts, authors = ({"task": story.task} if story.task else {}), ()
@@ -109,19 +109,20 @@ def posed(story: Story) -> Posed | None:
         for seat in story.contestants
     ]
     return Posed(
-        story.record.number,
-        story.summary.topic,
+        story.number,
+        match.summary.topic,
         texts,
         authors,
         accepted.approval if accepted else None,
-        len(story.drafts),
+        len(match.drafts),
         tuple(results),
     )
 
 
 def _result(story: Story, label: str) -> str:
-    score = story.record.outcome.scores.get(label)
+    scores = story.match.record.outcome.scores
+    score = scores.get(label)
     if score is None:
-        return story.summary.status
-    shared = list(story.record.outcome.scores.values()).count(story.best) > 1
+        return story.match.summary.status
+    shared = list(scores.values()).count(story.best) > 1
     return ("tied" if shared else "won") if score == story.best else "lost"

@@ -19,7 +19,7 @@ from peerage.site.charts import embedded
 from peerage.site.leaderboards import NAMES
 from peerage.site.reading import Site
 from peerage.site.rendering import View
-from peerage.site.steps import numbers, stages
+from peerage.site.steps import head, numbers, proof, stages
 
 NEWEST = 100
 """Matches listed where no script runs."""
@@ -56,8 +56,10 @@ def _bundle(site: Site, first: int) -> View:
             "first": first,
             "last": last,
             "size": BUNDLE,
+            "head": head,
             "stages": stages,
             "numbers": numbers,
+            "proof": proof,
             "tracks": NAMES,
         },
     )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from itertools import islice
-from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from peerage.accounts import Position, position, snapshot_body
 from peerage.ledger.disclosure import disclosed, redacted
@@ -27,19 +25,6 @@ from peerage.ratings.elo import EloSettings
 
 STOPS = 20
 """Ratings are followed over so many moments at most."""
-
-Row = TypeVar("Row")
-
-
-class _Held(NamedTuple):
-    """The rows of the matches first..last, in number order."""
-
-    first: int
-    last: int
-    fixtures: list[FixtureRow]
-    records: list[RecordRow]
-    summaries: list[Summary]
-    exchanges: list[Exchange]
 
 
 class Moment:
@@ -63,7 +48,6 @@ class Moment:
         self._known = known
         self._revealed = revealed
         self._summaries: Sequence[Summary] | None = None
-        self._held: _Held | None = None
         self._snapshot: tuple[int, bytes] | None = None
 
     @cached_property
@@ -84,27 +68,7 @@ class Moment:
             self._summaries, self._known = rows, ()
         return self._summaries
 
-    def hold(self, first: int, last: int) -> None:
-        """Read these matches now and keep them, until others are held: many small readings of them come from
-        there."""
-        self._held = None
-        self._held = _Held(
-            first,
-            self._end(last),
-            list(self.fixtures(first, last)),
-            list(self.records(first, last)),
-            list(self.summaries(first, last)),
-            list(self.exchanges(first, last)),
-        )
-
-    def _within(self, first: int, last: int | None) -> _Held | None:
-        """What is held, if that is all of these matches."""
-        held = self._held
-        return held if held and held.first <= first and self._end(last) <= held.last else None
-
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
-        if held := self._within(first, last):
-            return _span(held.summaries, "number", first, self._end(last))
         if self._summaries is None and (last is not None or first > 1):  # a few of them
             return self._ledger.summaries(first, self._end(last))
         return islice(self.narrow, max(first, 1) - 1, None if last is None else max(last, 0))
@@ -113,18 +77,12 @@ class Moment:
         return self.number, self.number
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
-        if held := self._within(first, last):
-            return _span(held.fixtures, "number", first, self._end(last))
         return map(self._shown, self._ledger.fixtures(first, self._end(last)))
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
-        if held := self._within(first, last):
-            return _span(held.records, "number", first, self._end(last))
         return map(self._shown, self._ledger.records(first, self._end(last)))
 
     def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
-        if held := self._within(first, last):
-            return _span(held.exchanges, "match", first, self._end(last))
         return map(self._shown, self._ledger.exchanges(first, self._end(last)))
 
     def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str]]:
@@ -181,11 +139,6 @@ class Moment:
 
     def _end(self, last: int | None) -> int:
         return self.number if last is None else min(last, self.number)
-
-
-def _span(rows: list[Row], number: str, first: int, last: int) -> Iterator[Row]:
-    key = attrgetter(number)
-    return islice(rows, bisect_left(rows, first, key=key), bisect_right(rows, last, key=key))
 
 
 def stops(number: int) -> list[int]:

@@ -77,8 +77,8 @@ def page(site: Site, path: str) -> Page | None:
     """What stands at `path` (no leading slash; empty is the first page); None when nothing does."""
     path = path or "index.html"
     kind = TYPES.get(path.rpartition(".")[2])
-    body = None if kind is None else _body(site, path)
-    return None if body is None or kind is None else Page(body, kind, sha256(body).hexdigest()[:32])
+    made = None if kind is None else body(site, path)
+    return None if made is None or kind is None else Page(made, kind, sha256(made).hexdigest()[:32])
 
 
 def paths(site: Site) -> Iterator[str]:
@@ -88,7 +88,8 @@ def paths(site: Site) -> Iterator[str]:
     yield from (f"assets/{name}" for name in (*ASSETS, LIBRARY))
 
 
-def _body(site: Site, path: str) -> bytes | None:
+def body(site: Site, path: str) -> bytes | None:
+    """The bytes at `path`; None when nothing stands there."""
     if path.startswith("assets/"):
         return _asset(path.removeprefix("assets/"))
     for room in _ROOMS:

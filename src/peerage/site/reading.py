@@ -232,7 +232,7 @@ class Site:
         found = self._stretches.get(first) or self.stored(first) or Told()
         since = first + found.matches
         if since <= last:
-            more = told(self.moment, self.reader.texts, since, last)
+            more = told(self.reader.matches(since, last))
             found = together([found, more]) if found.matches else more
         self._stretches[first] = found
         return found

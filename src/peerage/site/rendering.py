@@ -42,7 +42,9 @@ class View(NamedTuple):
 
 def render(template: str, values: Mapping[str, Any]) -> bytes:
     """A page from a template of this room."""
-    return environment().get_template(template).render(values).encode("utf-8", "replace")
+    parts = environment().get_template(template).generate(values)
+    # One character beyond Latin-1 would make the whole page twice as wide before it is written.
+    return b"".join([part.encode("utf-8", "replace") for part in parts])
 
 
 def inline(text: str) -> str:
@@ -126,6 +128,11 @@ class _Compiled(BytecodeCache):
                 part.replace(file)
             except OSError:  # a full disk
                 part.unlink()
+
+
+def escaped(text: str) -> Markup:
+    """Text as a template writes it."""
+    return escape(visible(text))
 
 
 def money(dollars: float | None) -> str:

@@ -24,13 +24,13 @@ from peerage.judging.normalisation import normalised
 from peerage.judging.preference import Positions, kin_preferences, length_bias, length_leans, positions
 from peerage.judging.residuals import of_ratings, of_votes
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
-from peerage.ledger.codec import by_hex
 from peerage.ledger.store import Ledger
 from peerage.ratings.history import duels
 from peerage.ratings.judges import fit_coded
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
+from peerage.tables.finished import Matches
 from peerage.tables.told import Told, told
 
 
@@ -115,7 +115,7 @@ def judges(ledger: Ledger, settings: ArenaSettings, level: float = LEVEL) -> Jud
 
     Reads every record and every exchange once. Raises LedgerError.
     """
-    return judges_of(ledger, settings, told(ledger, by_hex(ledger.texts()), 1, ledger.heads()[1]), level)
+    return judges_of(ledger, settings, told(Matches(ledger).read(1, ledger.heads()[1])), level)
 
 
 def families_of(ledger: Ledger, settings: ArenaSettings) -> dict[str, str]:

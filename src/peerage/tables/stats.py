@@ -12,10 +12,10 @@ from msgspec import Struct
 from peerage.accounts import NOTHING, Account
 from peerage.judging.ballots import ballots_in
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
-from peerage.ledger.codec import by_hex
 from peerage.ledger.store import Ledger
 from peerage.settings import ArenaSettings
 from peerage.standings import elo_settings, pinned_rating
+from peerage.tables.finished import Matches
 from peerage.tables.judges import families_of
 from peerage.tables.outside import SourceStats, listed
 from peerage.tables.played import EVERYTHING, Scope, known, sums
@@ -113,7 +113,7 @@ def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) ->
     rows = list(ledger.summaries(1, last))
     known("game", scope.game, {row.game for row in rows})
     known("topic", scope.topic, {row.topic for row in rows})
-    read = told(ledger, by_hex(ledger.texts()), 1, last, scope)
+    read = told(Matches(ledger).read(1, last, scope))
     accounts = sums(ledger, [row for row in rows if scope.holds(row)])
     return stats_of(ledger, settings, read, accounts, judge_stats(read, families_of(ledger, settings)))
 

@@ -6,27 +6,21 @@ matches can be read in any process, and kept; `together` puts stretches one afte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import groupby, zip_longest
-from operator import attrgetter
-from typing import NamedTuple, TypeVar
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
 
-import msgspec
 from msgspec import Struct
 
-from peerage.challenges.drafting import Draft
 from peerage.engine.driver import REPAIR
 from peerage.games.rejudgement import REJUDGEMENT
 from peerage.judging.ballots import BALLOTS, SEATED, add_panel, marks_of, panel_record
 from peerage.judging.columns import Columns, Rows, joined
-from peerage.judging.marks import MARKS, Mark, add_mark
+from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.scores import recorded
-from peerage.ledger.codec import form_of, read_fixture, read_form, read_record, read_reply, withheld
-from peerage.ledger.store import Exchange, Ledger, LedgerError
 from peerage.match import Fixture, Outcome
-from peerage.protocol import SANDBOX, AnyKind, Role, Unusable
 from peerage.standings import DONE
-from peerage.tables.played import EVERYTHING, Scope
+from peerage.tables.finished import Finished
 from peerage.tables.readings import Read, read
 
 Key = TypeVar("Key")
@@ -70,41 +64,34 @@ class Told(Struct):
     readings: list[Read] = []
 
 
-class _Judged(NamedTuple):
-    """What judges did, row by row."""
-
-    ballots: Rows
-    seated: Rows
-    marks: Rows
-
-
-def told(
-    ledger: Ledger, texts: Callable[[str], str], first: int, last: int, scope: Scope = EVERYTHING
-) -> Told:
-    """What the matches first..last of a scope tell; `texts` gives a long text by its digest in hex.
-
-    Raises LedgerError when rows are missing.
-    """
-    found, judged = Told(), _Judged(Rows(BALLOTS), Rows(SEATED), Rows(MARKS))
-    forms: dict[str, tuple[Role, AnyKind]] = {}
-    asked = groupby(ledger.exchanges(first, last), attrgetter("match"))
-    number, exchanges = next(asked, (0, iter(())))
-    rows = zip_longest(
-        ledger.fixtures(first, last), ledger.records(first, last), ledger.summaries(first, last)
-    )
-    for issued, row, summary in rows:
-        if not (issued and row and summary and issued.number == row.number == summary.number):
-            raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
-        while number and number < row.number:
-            number, exchanges = next(asked, (0, iter(())))
-        if not scope.holds(summary):
-            continue
+def told(matches: Iterable[Finished]) -> Told:
+    """What these matches tell."""
+    found = Told()
+    ballots, seated, marks = Rows(BALLOTS), Rows(SEATED), Rows(MARKS)
+    said: Counter[tuple[str, str, str, bool]] = Counter()
+    waits: Counter[tuple[str, int]] = Counter()
+    for match in matches:
+        fixture, outcome, name = match.fixture, match.record.outcome, str(match.fixture.number)
         found.matches += 1
-        if summary.status != DONE:
-            found.voids[summary.status] = found.voids.get(summary.status, 0) + 1
-        chars = _replies(found, exchanges, texts, forms) if number == row.number else {}
-        _record(found, judged, read_fixture(issued.body, texts), read_record(row.body).outcome, chars)
-    found.ballots, found.seated, found.marks = [rows.columns() for rows in judged]
+        if match.summary.status != DONE:
+            _sum(found.voids, {match.summary.status: 1})
+        asked = [step for step in match.steps if step.role != "sandbox"]
+        said.update([(step.player, step.role, step.status, step.key.endswith(REPAIR)) for step in asked])
+        waits.update(
+            [(step.player, step.said.latency_ms) for step in asked if step.said and step.status != "void"]
+        )
+        _drafts(found, match)
+        chars = _chars(match)
+        panel = panel_record(fixture, match.ballots)
+        if panel is not None:
+            add_panel(ballots, seated, name, panel)
+            add_marks(marks, marks_of(panel, name, chars))
+        add_marks(marks, scores(fixture, outcome, chars))
+        reading = read(fixture, outcome)
+        if reading is not None:
+            found.readings.append(reading)
+    _replies(found, said, waits)
+    found.ballots, found.seated, found.marks = ballots.columns(), seated.columns(), marks.columns()
     return found
 
 
@@ -136,9 +123,7 @@ def together(parts: Iterable[Told]) -> Told:
 
 def in_sum(read: Told) -> Told:
     """What matches tell without what it tells of each: columns and readings."""
-    return msgspec.structs.replace(
-        read, ballots=Told().ballots, seated=Told().seated, marks=Told().marks, readings=[]
-    )
+    return Told(read.matches, read.voids, read.replies, read.authors)
 
 
 def _sum(counts: dict[Key, int], more: Mapping[Key, int]) -> None:
@@ -146,34 +131,25 @@ def _sum(counts: dict[Key, int], more: Mapping[Key, int]) -> None:
         counts[key] = counts.get(key, 0) + count
 
 
-def _record(
-    found: Told, judged: _Judged, fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]
-) -> None:
-    """Count what the record of one match tells; `chars` are the lengths of its answers."""
-    if fixture.game == REJUDGEMENT.name:
-        chars = {label: len(text) for label, text in fixture.drawn["answers"].items()}
-    _drafts(found, fixture, outcome)
-    panel = panel_record(fixture, outcome)
-    if panel is not None:
-        add_panel(judged.ballots, judged.seated, str(fixture.number), panel)
-        for mark in marks_of(panel, str(fixture.number), chars):
-            add_mark(judged.marks, mark)
-    for mark in scores(fixture, outcome, chars):
-        add_mark(judged.marks, mark)
-    reading = read(fixture, outcome)
-    if reading is not None:
-        found.readings.append(reading)
+def _chars(match: Finished) -> dict[str, int]:
+    """The characters of a match's answers, by what follows `answer/` in the key."""
+    if match.fixture.game == REJUDGEMENT.name:
+        return {label: len(text) for label, text in match.fixture.drawn["answers"].items()}
+    return {  # a repair comes after what it repairs
+        step.key.removeprefix(ANSWER).removesuffix(REPAIR): len(step.said.words)
+        for step in match.steps
+        if step.said and step.key.startswith(ANSWER)
+    }
 
 
-def _drafts(found: Told, fixture: Fixture, outcome: Outcome) -> None:
-    seats = {seat.label: seat.player for seat in fixture.all_seats()}
-    for draft in msgspec.convert(outcome.detail.get("drafts", ()), tuple[Draft, ...]):
+def _drafts(found: Told, match: Finished) -> None:
+    for draft in match.drafts:
         # A draft can be written and fall all the same: a program of its author that does not run.
-        silent = [seats[label] for stage, label in draft.authors.items() if stage not in draft.keys]
+        silent = [match.players[label] for stage, label in draft.authors.items() if stage not in draft.keys]
         if silent:
             found.authors.setdefault(silent[0], Drafts()).turns_lost += 1
             continue
-        for player in dict.fromkeys(seats[label] for label in draft.authors.values()):
+        for player in dict.fromkeys(match.players[label] for label in draft.authors.values()):
             tally = found.authors.setdefault(player, Drafts())
             tally.drafts += 1
             tally.approved += draft.accepted
@@ -182,43 +158,22 @@ def _drafts(found: Told, fixture: Fixture, outcome: Outcome) -> None:
 
 
 def _replies(
-    found: Told,
-    exchanges: Iterable[Exchange],
-    texts: Callable[[str], str],
-    forms: dict[str, tuple[Role, AnyKind]],
-) -> dict[str, int]:
-    """Count the replies of one match; the characters of its answers, by what follows `answer/` in the key."""
-    chars: dict[str, int] = {}
-    for one in exchanges:
-        if one.player == SANDBOX:
+    found: Told, said: Mapping[tuple[str, str, str, bool], int], waits: Mapping[tuple[str, int], int]
+) -> None:
+    """Everybody's replies, from how many there are by player, role, status and whether they are repairs, and
+    by player and latency."""
+    for (player, role, status, repair), count in said.items():
+        tally = found.replies.setdefault(player, Replies())
+        if status == "waiting":
+            tally.lost += count
             continue
-        tally = found.replies.get(one.player)
-        if tally is None:
-            tally = found.replies[one.player] = Replies()
-        if one.reply is None:
-            tally.lost += 1
-            continue
-        raw = read_reply(one.key, one.reply)
-        if one.key.startswith(ANSWER):  # a repair comes after what it repairs
-            chars[one.key.removeprefix(ANSWER).removesuffix(REPAIR)] = len(raw.text)
-        form = form_of(one.request)
-        if form not in forms:
-            forms[form] = read_form(texts(form))
-        role, kind = forms[form]
-        tally.calls[role] = tally.calls.get(role, 0) + 1
-        status: str = raw.status
-        if status != "void":
-            tally.waits[raw.latency_ms] = tally.waits.get(raw.latency_ms, 0) + 1
-        repair = one.key.endswith(REPAIR)
-        tally.repaired += repair
-        if status == "ok" and not withheld(one.reply):
-            try:
-                kind.parse(raw.text)
-            except Unusable:
-                # A first unusable reply is followed by its repair, which decides.
-                status = "invalid" if repair else "repairing"
-        tally.statuses[status] = tally.statuses.get(status, 0) + 1
-    return chars
+        if status == "invalid" and not repair:
+            status = "repairing"  # a first unusable reply is followed by its repair, which decides
+        _sum(tally.calls, {role: count})
+        _sum(tally.statuses, {status: count})
+        tally.repaired += count * repair
+    for (player, latency), count in waits.items():
+        found.replies[player].waits[latency] = count
 
 
 def scores(fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]) -> Iterator[Mark]:

@@ -20,17 +20,16 @@ from peerage.engine.replay import known_game
 from peerage.judging.panel import Ballot
 from peerage.ledger.codec import (
     read_fixture,
-    read_provenance,
     read_record,
     read_reply,
     read_request,
-    withheld,
+    read_said,
 )
 from peerage.ledger.merkle import GENESIS, leaf
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, Ledger, LedgerError
 from peerage.match import Fixture, MatchRecord, Outcome
-from peerage.protocol import SANDBOX, Chosen, Reply, Run, Unusable, fence, ran, render
+from peerage.protocol import SANDBOX, Chosen, Run, Unusable, fence, ran, render
 from peerage.standings import DONE
 from peerage.tables.views import (
     BallotView,
@@ -194,19 +193,18 @@ def _exchange(
     )
     if exchange.reply is None:
         return asked
-    raw = read_reply(key, exchange.reply)
-    status, reason, value = str(raw.status), raw.reason, None
-    if status == "ok" and not withheld(exchange.reply):
+    raw = read_said(exchange.reply)
+    status, reason, value = raw.status, raw.reason, None
+    if status == "ok" and not raw.withheld:
         try:
-            value = ask.expects.parse(raw.text)
+            value = ask.expects.parse(raw.words)
         except Unusable as unusable:
             status, reason = "invalid", str(unusable)
     chosen = value if isinstance(value, Chosen) else Chosen("")
-    made = read_provenance(exchange.reply)
     return msgspec.structs.replace(
         asked,
         status=status,
-        reply=raw.text,
+        reply=raw.words,
         reason=reason,
         choice=chosen.choice,
         choice_reason=chosen.reason,
@@ -214,24 +212,24 @@ def _exchange(
         output_tokens=raw.output_tokens,
         latency_s=raw.latency_ms / 1e3,
         cost_usd=None if raw.cost_nano is None else raw.cost_nano / 1e9,
-        model=made.model,
-        price=made.price,
-        truncated=made.truncated,
+        model=raw.model,
+        price=raw.price,
+        truncated=raw.truncated,
         digest=leaf(key, exchange.player, exchange.request, exchange.reply).hex(),
     )
 
 
 def _program(run: Run, exchange: Exchange, attempts: int) -> ExchangeView:
-    raw = Reply("void") if exchange.reply is None else read_reply(run.key, exchange.reply)
-    status, reply, reason, digest = "waiting", "", raw.reason, ""
+    status, reply, reason, digest = "waiting", "", "", ""
     if exchange.reply is not None:
-        status = raw.status
+        raw = read_said(exchange.reply)
+        status, reason = raw.status, raw.reason
         digest = leaf(run.key, exchange.player, exchange.request, exchange.reply).hex()
-    if exchange.reply is not None and withheld(exchange.reply):
-        reply = raw.text
-    elif raw.status == "ok":
-        done = ran(raw.text)
-        status, reply, reason = done.status, done.stdout, done.stderr
+        if raw.withheld:
+            reply = raw.words
+        elif status == "ok":
+            done = ran(raw.words)
+            status, reply, reason = done.status, done.stdout, done.stderr
     shown = (("program", run.source), ("stdin", run.stdin))
     return ExchangeView(
         run.key,

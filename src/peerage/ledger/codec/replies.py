@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -13,8 +13,11 @@ from peerage.sealing import Kept, salt
 _encode = msgspec.json.Encoder().encode
 
 
-class _Body(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A reply as stored; `status` invalid never stands here, since validity follows from the kind."""
+class Said(Struct, frozen=True, omit_defaults=True, gc=False):
+    """A reply as stored; `status` invalid never stands here, since validity follows from the kind.
+
+    `model` is the version as the provider named it, `price` that of its price; a `truncated` one was cut.
+    """
 
     status: str
     text: str | Kept = ""
@@ -29,8 +32,18 @@ class _Body(Struct, frozen=True, omit_defaults=True, gc=False):
     truncated: bool = False
     hidden: Any = None
 
+    @property
+    def withheld(self) -> bool:
+        """Whether the text is sealed and redacted, so that nobody can read it."""
+        return not isinstance(self.text, str) and not self.text.salt
 
-_decode_body = msgspec.json.Decoder(_Body).decode
+    @property
+    def words(self) -> str:
+        """The text, sealed or not; REDACTED where it is withheld."""
+        return self.text if isinstance(self.text, str) else self.text.value
+
+
+_decode = msgspec.json.Decoder(Said).decode
 
 
 def reply_body(
@@ -41,7 +54,7 @@ def reply_body(
     With a `salt` (`reply_salt`) its text is sealed.
     """
     return _encode(
-        _Body(
+        Said(
             reply.status,
             Kept(salt, reply.text) if salt else reply.text,
             reply.reason,
@@ -63,15 +76,17 @@ def reply_salt(secret: str, key: str) -> str:
     return salt(secret, f"reply/{key}") if secret else ""
 
 
+def read_said(body: bytes) -> Said:
+    """A reply with all that is stored of it."""
+    return _decode(body)
+
+
 def read_reply(key: str, body: bytes) -> Reply:
     """A raw reply (its value not yet parsed) from its stored bytes."""
-    return _raw(key, _decode_body(body))
-
-
-def _raw(key: str, said: _Body) -> Reply:
+    said = _decode(body)
     return Reply(
         said.status,  # type: ignore[arg-type]
-        said.text if isinstance(said.text, str) else said.text.value,
+        said.words,
         None,
         said.reason,
         said.input_tokens,
@@ -82,28 +97,3 @@ def _raw(key: str, said: _Body) -> Reply:
         said.hidden,
         key,
     )
-
-
-def withheld(body: bytes) -> bool:
-    """Whether a stored reply's text is sealed and redacted, so that nobody can read it."""
-    return b'"text":{"sealed":"' in body
-
-
-class Provenance(NamedTuple):
-    """Where a reply came from: model version as the provider named it, price version; and was it cut."""
-
-    model: str
-    price: str
-    truncated: bool
-
-
-def read_provenance(body: bytes) -> Provenance:
-    """What is stored with a reply for people, not for games."""
-    said = _decode_body(body)
-    return Provenance(said.model, said.price, said.truncated)
-
-
-def read_answer(key: str, body: bytes) -> tuple[Reply, Provenance]:
-    """A raw reply and its provenance, read in one go."""
-    said = _decode_body(body)
-    return _raw(key, said), Provenance(said.model, said.price, said.truncated)

@@ -76,12 +76,6 @@ _RUN = b'{"run":'
 _SEALED_RUN = b'{"sealed_run":'
 
 
-class _Shape(Struct, frozen=True, gc=False):
-    """The little of a request that statistics need."""
-
-    form: str
-
-
 class _Asked(Struct, frozen=True, gc=False):
     """The little of a request that the budget needs."""
 
@@ -95,7 +89,6 @@ _decode_program = msgspec.json.Decoder(_Program).decode
 _decode_sealed_program = msgspec.json.Decoder(_SealedProgram).decode
 _decode_fill = msgspec.json.Decoder(list[dict[str, str | _Filled]]).decode
 _decode_run = msgspec.json.Decoder(tuple[str, str]).decode
-_decode_shape = msgspec.json.Decoder(_Shape).decode
 _decode_asked = msgspec.json.Decoder(_Asked).decode
 
 
@@ -247,11 +240,6 @@ def read_templates(text: str) -> tuple[tuple[Speaker, str], ...]:
 def _opened(fills: Kept) -> list[dict[str, str | _Filled]]:
     """What fills a sealed request's templates; nothing where it is redacted."""
     return _decode_fill(fills.value) if fills.salt else []
-
-
-def form_of(body: bytes) -> str:
-    """Which form (role, limits, kind of reply, templates) a stored request has: its digest in hex."""
-    return _decode_shape(body).form
 
 
 def seat_of(body: bytes) -> str:
