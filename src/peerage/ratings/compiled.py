@@ -30,6 +30,7 @@ def _compiled(module: ModuleType) -> dict[str, Any]:
     """
     import numba
 
+    _loaded.add(module)
     namespace: dict[str, Any] = dict(vars(module))
     for name, value in vars(module).items():
         if isinstance(value, FunctionType) and value.__module__ == module.__name__:
@@ -42,6 +43,14 @@ def _compiled(module: ModuleType) -> dict[str, Any]:
     for name in [name for name in namespace if name.endswith("_loops")]:
         namespace[name.removesuffix("_loops")] = namespace[name]
     return namespace
+
+
+_loaded: set[ModuleType] = set()
+
+
+def ready(module: ModuleType) -> bool:
+    """Whether a module's kernels are compiled in this process: then less work repays their use."""
+    return module in _loaded
 
 
 def kernel(function: F, *, long: bool) -> F:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from peerage.ratings import glicko2_kernels
-from peerage.ratings.compiled import kernel
+from peerage.ratings.compiled import kernel, ready
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.kernels import Ints
 from peerage.ratings.table import Z95, Row, rank_ranges, ranks, separated
@@ -111,7 +111,8 @@ def rate(
         rating[:known], deviation[:known], sigma[:known] = start.rating, start.deviation, start.volatility
         games[:known] = start.games or 0.0
     mu, phi = (rating - 1500) / _SCALE, deviation / _SCALE
-    kernel(glicko2_kernels.periods, long=len(history) >= _LONG)(
+    long = len(history) >= _LONG or ready(glicko2_kernels)
+    kernel(glicko2_kernels.periods, long=long)(
         mu,
         phi,
         sigma,

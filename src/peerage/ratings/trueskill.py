@@ -21,7 +21,7 @@ from statistics import NormalDist
 import numpy as np
 
 from peerage.ratings import trueskill_kernels
-from peerage.ratings.compiled import columns, kernel
+from peerage.ratings.compiled import columns, kernel, ready
 from peerage.ratings.history import Duels, Game, Games, games
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import Z95, Row, rank_ranges, ranks, separated
@@ -149,7 +149,7 @@ def _play_duels(
     history: Duels, settings: TrueSkillSettings, start: TrueSkillTable | None, trail: Floats
 ) -> TrueSkillTable:
     mu, variance, played = _begin(history.players, settings, start)
-    long = len(history) >= _LONG_DUELS
+    long = len(history) >= _LONG_DUELS or ready(trueskill_kernels)
     play: Callable[..., None] = kernel(trueskill_kernels.duels, long=long)
     play(
         *columns(mu, variance, history.first, history.second, history.score, history.weight, long=long),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -36,19 +37,24 @@ _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 1
 class Ratings:
     """A track's ratings of `players`, in their order, with 95 % intervals.
 
-    `above` is a boolean matrix, [i, j] when i is better than j at 95 %, for all pairs together. `mu` and
-    `sigma` are the method's own scale, where it has one. `start` is where a player without a match stands.
+    `apart` gives `above`, a boolean matrix, [i, j] when i is better than j at 95 %, for all pairs together:
+    what follows ratings through time has no use for it, and it takes longest. `mu` and `sigma` are the
+    method's own scale, where it has one. `start` is where a player without a match stands.
     """
 
     players: tuple[str, ...]
     rating: Sequence[float]
     lower: Sequence[float]
     upper: Sequence[float]
-    above: np.ndarray
+    apart: Callable[[], np.ndarray]
     notes: tuple[str, ...]
     start: float = 1500.0
     mu: Sequence[float] | None = None
     sigma: Sequence[float] | None = None
+
+    @cached_property
+    def above(self) -> np.ndarray:
+        return self.apart()
 
 
 def bradley_terry(played: History, rating: Rating, standings: Standings) -> Ratings:
@@ -73,7 +79,7 @@ def bradley_terry(played: History, rating: Rating, standings: Standings) -> Rati
         table.rating.tolist(),
         table.lower.tolist(),
         table.upper.tolist(),
-        table.above,
+        lambda: table.above,
         (*notes, "neither the order of matches nor cost nor propagation enters"),
     )
 
@@ -89,7 +95,7 @@ def trueskill(played: History, rating: Rating, standings: Standings) -> Ratings:
         table.rating.tolist(),
         (table.mu - Z95 * table.sigma).tolist(),
         (table.mu + Z95 * table.sigma).tolist(),
-        separated(table.mu, np.diag(table.sigma**2)),
+        partial(separated, table.mu, np.diag(table.sigma**2)),
         (
             f"TrueSkill, μ - {_SKILL.k:g}σ: what one can be sure of; the interval is that of μ",
             f"a newcomer has μ = {_SKILL.mu:g}, σ = {_SKILL.sigma:.3f}; β = {_SKILL.beta:.3f}, "
@@ -113,7 +119,7 @@ def glicko(played: History, rating: Rating, standings: Standings) -> Ratings:
         table.rating,
         (value - Z95 * deviation).tolist(),
         (value + Z95 * deviation).tolist(),
-        separated(value, np.diag(deviation**2)),
+        partial(separated, value, np.diag(deviation**2)),
         (
             f"Glicko-2 in periods of about {_PERIOD} matches a player, τ = {settings.tau:g}; the interval is "
             "the rating ± 1.96 deviations (σ)",
@@ -157,7 +163,7 @@ def points(played: Played, rating: Rating, standings: Standings) -> Ratings:
         total.tolist(),
         (total - Z95 * error).tolist(),
         (total + Z95 * error).tolist(),
-        separated(total, np.diag(error**2)),
+        partial(separated, total, np.diag(error**2)),
         (
             "total points, whose interval allows for the spread of points from match to match; μ is the mean "
             "of a match, σ its standard error",
@@ -196,7 +202,7 @@ def averaged(played: Played, rating: Rating, standings: Standings) -> Ratings:
         table.rating.tolist(),
         (table.rating - Z95 * found.error).tolist(),
         (table.rating + Z95 * found.error).tolist(),
-        found.above(),
+        found.above,
         (*notes, *_settled(found), *_unconnected(history), "neither cost nor propagation enters"),
         rating.initial,
     )
@@ -223,7 +229,7 @@ def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings
         table.rating.tolist(),
         (table.rating - Z95 * table.error).tolist(),
         (table.rating + Z95 * table.error).tolist(),
-        separated(table.rating, table.covariance),
+        partial(separated, table.rating, table.covariance),
         (*notes, "neither the order of matches nor cost nor propagation enters"),
     )
 
@@ -267,7 +273,7 @@ def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["r
         value.tolist(),
         (value - Z95 * found.error).tolist(),
         (value + Z95 * found.error).tolist(),
-        found.above(),
+        found.above,
         (*_elo_notes(rating, track), *_settled(found), *_unconnected(history)),
         rating.initial,
     )
