@@ -11,11 +11,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
 from peerage.protocol import visible
+from peerage.site.kept import kept
 
 INK, QUIET, LINE = "#111111", "#666666", "#dddddd"
 COLOURS = ("#0a56a5", "#b3541e", "#2b7a4b", "#7a3f8f", "#8a6d00", "#00717d")
@@ -50,7 +52,7 @@ class Drawn(NamedTuple):
 def frontier(offers: Values, unit: str) -> dict[str, Any]:
     """Cost against rating; the offers that nobody beats at their price are joined. Rows hold player, cost,
     rating, low, high (None without an interval) and best."""
-    return _with(_frontier(unit, _scale(offers)), offers)
+    return _with(_made("frontier", _frontier, unit, _scale(offers)), offers)
 
 
 def trajectories(points: Values, names: Sequence[str], what: str) -> dict[str, Any]:
@@ -58,13 +60,15 @@ def trajectories(points: Values, names: Sequence[str], what: str) -> dict[str, A
     players in `names` are drawn in colour and named at the end of their lines."""
     series = {name: place for place, name in enumerate(names)}
     return _with(
-        _trajectories(what), [{**point, "series": series.get(point["player"], -1)} for point in points]
+        _made("course", _trajectories, what),
+        [{**point, "series": series.get(point["player"], -1)} for point in points],
     )
 
 
 def spending(days: Values) -> dict[str, Any]:
     """Dollars by day. Rows hold day (ISO 8601), game and dollars."""
-    return _with(_spending(max(2, min(40, 500 // max(1, len({row["day"] for row in days}))))), days)
+    size = max(2, min(40, 500 // max(1, len({row["day"] for row in days}))))
+    return _with(_made("spending", _spending, size), days)
 
 
 def scaling(rows: Values) -> dict[str, Any]:
@@ -85,6 +89,15 @@ def scaling(rows: Values) -> dict[str, Any]:
 
 
 @cache
+def _made(name: str, make: Callable[..., dict[str, Any]], *of: object) -> dict[str, Any]:
+    """A spec without data. It is kept: altair takes as long to start as most pages take to make."""
+    name = "-".join([name, *[re.sub(r"\W+", "_", str(one)) for one in of]])
+    version = f"{metadata.version('altair')} {of}"
+    body = kept(Path(__file__), name, version, lambda: json.dumps(make(*of)).encode())
+    found: dict[str, Any] = json.loads(body)
+    return found
+
+
 def _frontier(unit: str, scale: Literal["log", "linear"]) -> dict[str, Any]:
     import altair as alt
 
@@ -124,7 +137,6 @@ def _scale(offers: Values) -> Literal["log", "linear"]:
     return "log" if costs and min(costs) > 0 and max(costs) > 8 * min(costs) else "linear"
 
 
-@cache
 def _trajectories(what: str) -> dict[str, Any]:
     import altair as alt
 
@@ -152,7 +164,6 @@ def _trajectories(what: str) -> dict[str, Any]:
     return _spec(alt.layer(*layers), 560, 340, right=130)
 
 
-@cache
 def _spending(size: int) -> dict[str, Any]:
     import altair as alt
 
@@ -208,7 +219,7 @@ def draw(spec: Mapping[str, Any], label: str) -> Drawn:
     """A spec as SVG that scales with the page, and as text to stand in it."""
     import vl_convert
 
-    svg = vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=_version())
+    svg = vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=_version(spec["$schema"]))
     # Sizes are the style sheet's; an SVG inside a page needs no declarations of its own.
     size = re.search(r'viewBox="([^"]*)"', svg)
     inside = svg[svg.index(">") + 1 :]
@@ -222,7 +233,7 @@ def picture(spec: Mapping[str, Any]) -> str:
     import vl_convert
 
     opaque = {**spec, "background": "white"}
-    return str(vl_convert.vegalite_to_svg(json.dumps(opaque), vl_version=_version()))
+    return str(vl_convert.vegalite_to_svg(json.dumps(opaque), vl_version=_version(spec["$schema"])))
 
 
 def library_version() -> str:
@@ -230,19 +241,24 @@ def library_version() -> str:
     return f"{metadata.version('altair')} {metadata.version('vl-convert-python')}"
 
 
-def bundle() -> str:
-    """The browser's drawing library as one script: Vega, Vega-Lite and Vega-Embed."""
-    import vl_convert
+def bundle() -> bytes:
+    """The browser's drawing library as one script: Vega, Vega-Lite and Vega-Embed. It is kept: putting it
+    together takes seconds."""
 
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version()))
+    def together() -> bytes:
+        import altair as alt
+        import vl_convert
+
+        version = _version(alt.SCHEMA_URL)
+        return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)).encode()
+
+    return kept(Path(__file__), "vega.js", library_version(), together)
 
 
-@cache
-def _version() -> str:
-    """The version of Vega-Lite that the specs are written for: the one of our altair, cut to its minor."""
-    import altair as alt
-
-    return "v" + ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+def _version(schema: str) -> str:
+    """The version of Vega-Lite that a spec is written for, by the address of its schema, cut to its minor."""
+    major, minor, *_ = schema.rpartition("/v")[2].removesuffix(".json").split(".")
+    return f"v{major}.{minor}"
 
 
 def embedded(data: Mapping[str, Any]) -> Markup:

@@ -102,7 +102,7 @@ def body(site: Site, path: str) -> bytes | None:
 @cache
 def _asset(name: str) -> bytes | None:
     if name == LIBRARY:
-        return bundle().encode()
+        return bundle()
     return resources.files("peerage.site").joinpath("assets", name).read_bytes() if name in ASSETS else None
 
 

@@ -6,17 +6,12 @@ becomes markup, steers the direction of text, or hides.
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
 from base64 import b64encode
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
-from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +22,7 @@ from markupsafe import Markup, escape
 
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
+from peerage.site.kept import keep, place, read
 
 DASH = "–"
 
@@ -95,39 +91,24 @@ def _shown(_: Context, value: object) -> object:
 
 
 class _Compiled(BytecodeCache):
-    """Compiled templates, kept where Python keeps compiled modules; where none can be, each process compiles.
-
-    They depend on their source, on Jinja and on Python alone. A file begins with the SHA-256 of the rest, and
-    is not read when it is damaged.
-    """
+    """Compiled templates, which depend on their source, on Jinja and on Python alone, are kept."""
 
     def __init__(self) -> None:
         self._compiler = version("jinja2")
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
-        return cache_from_source(filename or name)
+        return str(place(Path(filename or name)))
 
     def get_source_checksum(self, source: str) -> str:
         return sha256(f"{self._compiler} {source}".encode()).hexdigest()
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        with suppress(OSError):
-            found = Path(bucket.key).read_bytes()
-            if sha256(found[32:]).digest() == found[:32]:
-                bucket.bytecode_from_string(found[32:])
+        found = read(Path(bucket.key))
+        if found is not None:
+            bucket.bytecode_from_string(found)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        if sys.dont_write_bytecode:
-            return
-        body, file = bucket.bytecode_to_string(), Path(bucket.key)
-        part = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}")
-        with suppress(OSError):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                part.write_bytes(sha256(body).digest() + body)
-                part.replace(file)
-            except OSError:  # a full disk
-                part.unlink()
+        keep(Path(bucket.key), bucket.bytecode_to_string())
 
 
 def escaped(text: str) -> Markup:
