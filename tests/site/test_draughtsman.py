@@ -14,7 +14,7 @@ OFFERS = [{"player": "ann", "cost": 1.0, "rating": 1500.0, "low": 1400.0, "high"
 
 
 def test_another_process_draws_the_same_until_it_is_killed() -> None:
-    spec = partial(frontier, OFFERS, "dollars")
+    spec = partial(frontier, OFFERS)
     with Draughtsman() as draw:
         assert draw(spec, "Cost") == drawn(spec, "Cost")
         assert draw(spec, "Price") == drawn(spec, "Price")
@@ -30,4 +30,4 @@ def test_no_module_is_taken_from_the_folder_it_is_called_in(
         (tmp_path / f"{name}.py").write_text("raise SystemExit('taken')")
     monkeypatch.chdir(tmp_path)
     with Draughtsman() as draw:
-        assert draw(partial(frontier, OFFERS, "dollars"), "Cost").svg
+        assert draw(partial(frontier, OFFERS), "Cost").svg

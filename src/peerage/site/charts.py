@@ -49,10 +49,10 @@ class Drawn(NamedTuple):
     spec: str
 
 
-def frontier(offers: Values, unit: str) -> dict[str, Any]:
+def frontier(offers: Values) -> dict[str, Any]:
     """Cost against rating; the offers that nobody beats at their price are joined. Rows hold player, cost,
     rating, low, high (None without an interval) and best."""
-    return _with(_made("frontier", _frontier, unit, _scale(offers)), offers)
+    return _with(_made("frontier", _frontier, _scale(offers)), offers)
 
 
 def trajectories(points: Values, names: Sequence[str], what: str) -> dict[str, Any]:
@@ -98,13 +98,13 @@ def _made(name: str, make: Callable[..., dict[str, Any]], *of: object) -> dict[s
     return found
 
 
-def _frontier(unit: str, scale: Literal["log", "linear"]) -> dict[str, Any]:
+def _frontier(scale: Literal["log", "linear"]) -> dict[str, Any]:
     import altair as alt
 
     base = alt.Chart(alt.NamedData("rows")).encode(
         x=alt.X(
             "cost:Q",
-            title=f"cost per match, {unit}",
+            title="cost per match, the arena's cost unit",
             scale=alt.Scale(type=scale, nice=False, padding=24),
             axis=alt.Axis(labelOverlap="greedy", tickCount=5),
         ),

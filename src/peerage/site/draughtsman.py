@@ -64,7 +64,7 @@ def main() -> None:
 
     missing: ModuleNotFoundError | None = None
     try:
-        drawn(lambda: frontier([], ""), "")  # the first chart takes a second, others a twentieth
+        drawn(lambda: frontier([]), "")  # the first chart takes a second, others a twentieth
     except ModuleNotFoundError as error:
         missing = error
     while True:

@@ -194,7 +194,7 @@ def charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
             "Joined: nobody is rated as high for less. Bars are 95 % intervals.",
             f"frontier-{track}",
             plane,
-            partial(frontier, plane, "the arena's cost unit"),
+            partial(frontier, plane),
         )
     if site.number > 1 and ranked:
         points = course(site, track)
