@@ -236,6 +236,20 @@ def test_what_an_earlier_build_read_is_not_read_again(
     assert files(out) == files(tmp_path / "fresh")
 
 
+def test_where_nothing_is_remembered_all_is_made_anew(arena: Path, built: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(built, out)
+    for state in (b"", (out / STATE / "built").read_bytes()[:-1], b"\xff" * 99):
+        (out / STATE / "built").write_bytes(state)
+        (out / "costs.html").write_bytes(b"old")
+        build_folder(arena, out)
+        assert files(out) == files(built)
+    shutil.rmtree(out / STATE)
+    (out / STATE).write_bytes(b"what the folder was before there was a first release")
+    build_folder(arena, out)
+    assert files(out) == files(built)
+
+
 def test_what_a_stretch_tells_is_read_again_where_its_file_is_damaged(
     arena: Path, built: Path, tmp_path: Path
 ) -> None:

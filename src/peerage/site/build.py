@@ -31,6 +31,7 @@ from peerage.site.addresses import BUNDLE, SHARD, number_in
 from peerage.site.charts import Drawn, Spec, drawn, library_version
 from peerage.site.pages import LIBRARY, body, menu, paths
 from peerage.site.reading import STRETCH, Known, Site
+from peerage.standings import pinned_rating
 from peerage.tables.told import Told
 
 STATE = ".peerage-site"
@@ -188,6 +189,8 @@ def _charted(path: str) -> bool:
 
 
 def _begin(out: Path, state: State) -> None:
+    if (out / STATE).is_file():  # as it was before there was a first release
+        (out / STATE).unlink()
     (out / STATE).mkdir(parents=True, exist_ok=True)
     _store(out, state)
 
@@ -206,9 +209,12 @@ def _stretch(out: Path, told: Mapping[int, int], first: int) -> Told | None:
 
 
 def _frame(site: Site) -> str:
-    """A digest of what pages of transcripts show besides their matches, of what may change in them (a
-    challenge being withdrawn or retired), and of how all that is remembered is made."""
-    told = sha256(repr((__version__, site.settings.name, menu(site))).encode("utf-8", "surrogatepass"))
+    """A digest of what all that is remembered rests on besides the matches: what pages of transcripts show
+    around them, the constants of ratings, withdrawn and retired challenges, and how it is made."""
+    rating = pinned_rating(site.moment.meta(), site.settings.rating)
+    told = sha256(
+        repr((__version__, site.settings.name, menu(site), rating)).encode("utf-8", "surrogatepass")
+    )
     for name in MADE_BY:
         told.update(resources.files("peerage").joinpath(name).read_bytes())
     for row in site.moment.amendments(STREAM):
