@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import sys
 
@@ -28,6 +29,8 @@ def main(names: list[str]) -> None:
     unknown = [name for name in names if name not in BENCHES]
     if unknown:
         sys.exit(f"no bench is called {', '.join(unknown)}; there are {', '.join(BENCHES)}")
+    # Processes begin as they do for people: with modules that Python compiled before.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     for name in names or BENCHES:
         print(f"== {name}", flush=True)
         sys.argv = [f"bench.{name}"]
