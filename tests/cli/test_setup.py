@@ -172,6 +172,7 @@ class TestDoctor:
         cli.invoke(app, ["init", "--dir", str(tmp_path)])
         doctor.install_missing(tmp_path)
         assert ran[0][1:] == [
+            "-P",
             "-m",
             "pip",
             "install",

@@ -60,6 +60,12 @@ def test_nobody_has_voted_where_there_is_no_file(tmp_path: Path) -> None:
     assert not votes.path.exists()
 
 
+def test_nobody_has_voted_while_the_first_vote_is_being_cast(tmp_path: Path) -> None:
+    votes = Votes("sqlite:///arena.db", tmp_path)
+    votes.path.touch()
+    assert (list(votes.amendments()), votes.count(), votes.misfiled()) == ([], 0, [])
+
+
 def test_votes_lie_beside_whatever_ledger(tmp_path: Path) -> None:
     assert Votes("sqlite:///mine.db", tmp_path).path == tmp_path / "mine.votes.db"
     assert Votes(f"sqlite:///{tmp_path}/x.db", Path()).path == tmp_path / "x.votes.db"

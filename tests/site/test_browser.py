@@ -109,6 +109,37 @@ def test_matches_are_found_by_player_and_topic(tab: Page, built: Path) -> None:
     )
 
 
+def test_matches_are_found_by_a_part_of_a_name_and_shown_step_by_step(tab: Page, built: Path) -> None:
+    open_page(tab, built, "matches.html")
+    found, rows, player = (
+        tab.locator("#found"),
+        tab.locator("#matches tbody tr"),
+        tab.locator("[name=player]"),
+    )
+
+    def search(text: str, field: str = "player") -> int:
+        tab.locator(f"[name={field}]").fill(text)
+        tab.wait_for_function("!document.getElementById('found').textContent.startsWith('Searching')")
+        return int(found.inner_text().split()[0])
+
+    whole = search(NAMES[0])
+    assert search(NAMES[0].upper()[:-1]) >= whole
+    assert search("nobody is called so") == 0
+    assert search(NAMES[0]) == whole
+    assert search(NAMES[0], "against") == 0  # nobody meets itself
+    tab.locator("[name=against]").fill("")
+    player.fill("")
+    tab.wait_for_function("document.getElementById('found').textContent === ''")
+    assert tab.locator("#more").is_hidden()
+    tab.evaluate("shown = 2; search()")
+    tab.wait_for_function("document.querySelectorAll('#matches tbody tr').length === 2")
+    assert found.inner_text() == f"{MATCHES} matches, the newest 2 of them shown"
+    tab.locator("#more").click()
+    tab.wait_for_function(f"document.querySelectorAll('#matches tbody tr').length === {MATCHES}")
+    assert tab.locator("#more").is_hidden()
+    assert rows.count() == MATCHES
+
+
 def test_replay_keys_step_through_a_match(tab: Page, built: Path) -> None:
     open_page(tab, built, "matches/1.html#m2")
     steps = tab.locator("#m2 .step").count()

@@ -81,7 +81,7 @@ def replay(
     _problems([str(difference) for difference in report.differences])
     typer.echo(
         f"{'all follows' if report.ok else 'NOT all follows'}: {report.recomputed} of {report.matches} "
-        f"matches recomputed, {report.as_stated} void as the engine stated"
+        f"matches recomputed, {report.as_stated} voided without asking the game and taken as stated"
     )
     if mended:
         typer.echo(

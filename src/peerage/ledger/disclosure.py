@@ -6,6 +6,7 @@ every attempt at it. The digests stay the same, so `verify` works on a redacted 
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Collection
 from contextlib import closing
 from itertools import groupby
@@ -136,7 +137,7 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
     to.write(
         Batch(
             meta={key: value for key, value in ledger.meta().items() if key not in (SECRET, "schema")},
-            texts=list(ledger.texts().items()),
+            texts=sorted(ledger.texts().items()),
             amendments=[
                 redacted(row, revealed) for stream in ledger.streams() for row in ledger.amendments(stream)
             ],
@@ -168,3 +169,6 @@ def write_redacted(ledger: Ledger, file: Path) -> None:
         raise LedgerError(f"{file} is there already; name a new file")
     with closing(open_ledger(f"sqlite:///{file.name}", file.parent, create=True)) as to, to.runner():
         _copy(ledger, to)
+    # Whoever reads it later leaves no files of a log beside it.
+    with closing(sqlite3.connect(file)) as copy:
+        copy.execute("PRAGMA journal_mode=DELETE")

@@ -27,6 +27,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     func,
+    inspect,
     select,
 )
 from sqlalchemy.exc import DBAPIError
@@ -177,6 +178,8 @@ class Votes:
         engine = self._file.reading()
         try:
             with self._explained(), engine.connect() as connection:
+                if not inspect(connection).has_table(_VOTES.name):  # the first vote is just being cast
+                    return []
                 return [tuple(row) for row in connection.execute(wanted)]
         finally:
             engine.dispose()

@@ -48,8 +48,8 @@ class Filter(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A row with its interval drawn, pixels from the left of `WIDTH`, the names of those it is statistically
-    tied with, and how many ranks it rose of late (None for a newcomer)."""
+    """A row with its interval and the middle of that drawn, pixels from the left of `WIDTH`, the names of
+    those it is statistically tied with, and how many ranks it rose of late (None for a newcomer)."""
 
     row: Row
     at: float
@@ -174,7 +174,7 @@ def lines(found: Board, rose: Mapping[str, int]) -> list[Line]:
     return [
         Line(
             row,
-            place(row.rating) or 0.0,
+            place(row.mu if row.track == "trueskill" else row.rating) or 0.0,
             place(row.lower),
             place(row.upper),
             tuple(tied.get(row.player, ())),
@@ -202,11 +202,17 @@ def charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
         yield chart(
             site,
             "Ratings over the matches",
-            f"{NAMES[track]} computed anew after so many matches; 95 % bands for the first {len(names)}.",
+            f"{NAMES[track]} computed anew after so many matches; 95 % bands{of_mu(track)} for the first "
+            f"{len(names)}.",
             f"course-{track}",
             points,
             partial(trajectories, points, names, f"{NAMES[track]} rating"),
         )
+
+
+def of_mu(track: Track) -> str:
+    """What a track's intervals are of, where that is not the rating."""
+    return " (of μ)" if track == "trueskill" else ""
 
 
 def priced(rows: Sequence[Row]) -> list[dict[str, Any]]:

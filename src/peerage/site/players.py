@@ -11,7 +11,7 @@ from peerage.site.addresses import player_page
 from peerage.site.charts import trajectories
 from peerage.site.course import course
 from peerage.site.drawing import chart
-from peerage.site.leaderboards import NAMES
+from peerage.site.leaderboards import NAMES, of_mu
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record
@@ -62,7 +62,8 @@ def _player(site: Site, name: str) -> View:
             chart(
                 site,
                 "Rating over the matches",
-                f"{NAMES[site.track]} computed anew after so many matches of the arena, with its 95 % band.",
+                f"{NAMES[site.track]} computed anew after so many matches of the arena, with its 95 % "
+                f"band{of_mu(site.track)}.",
                 f"course-{site.track}",
                 points,
                 partial(trajectories, points, [name], f"{NAMES[site.track]} rating"),
@@ -75,7 +76,10 @@ def _player(site: Site, name: str) -> View:
         {
             "name": name,
             "row": row,
-            "rated": [(NAMES[track], found) for track, found in rows.items() if found is not None],
+            "rated": [
+                (NAMES[track], of_mu(track), found) for track, found in rows.items() if found is not None
+            ],
+            "of_mu": of_mu(site.track),
             "tenths": site.track == "trueskill",
             "tied": [other for pair in site.board().tied if name in pair for other in pair if other != name],
             "against": against,

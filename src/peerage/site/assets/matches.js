@@ -3,10 +3,12 @@
 "use strict";
 
 const SHOWN = 100;
+let shown = SHOWN;
 const catalogue = JSON.parse(document.getElementById("catalogue").textContent);
 const form = document.getElementById("search");
 const body = document.querySelector("#matches tbody");
 const found = document.getElementById("found");
+const more = document.getElementById("more");
 const newest = [...body.rows];
 const shards = new Map();
 let run = 0;
@@ -26,9 +28,14 @@ function load(first) {
 
 function wantedOf() {
   const data = new FormData(form);
+  // The places of those who are called so, or else of all whose name holds the text.
   const place = (name) => {
     const text = String(data.get(name)).trim();
-    return text === "" ? null : catalogue.players.indexOf(text);
+    if (text === "") return null;
+    const exact = catalogue.players.indexOf(text);
+    if (exact >= 0) return new Set([exact]);
+    const part = text.toLowerCase();
+    return new Set(catalogue.players.flatMap((player, at) => (player.toLowerCase().includes(part) ? [at] : [])));
   };
   return {
     player: place("player"),
@@ -40,17 +47,18 @@ function wantedOf() {
 
 function fits(wanted, players, scores, topic) {
   if (wanted.topic !== null && topic !== wanted.topic) return false;
-  const at = wanted.player === null ? -1 : players.indexOf(wanted.player);
-  if (wanted.player !== null && at < 0) return false;
-  if (wanted.against !== null && !players.includes(wanted.against)) return false;
+  const meets = (seat) => players.some((player, other) => other !== seat && wanted.against.has(player));
+  const seats = players.flatMap((player, seat) =>
+    (wanted.player === null || wanted.player.has(player)) && (wanted.against === null || meets(seat)) ? [seat] : []);
+  if (seats.length === 0 && (wanted.player !== null || wanted.against !== null)) return false;
   if (wanted.result === "") return true;
   if (wanted.result === "void") return scores.length === 0;
   if (scores.length === 0) return false;
   const best = Math.max(...scores);
   const tied = scores.filter((score) => score === best).length > 1;
-  if (wanted.result === "tied") return tied && (at < 0 || scores[at] === best);
-  if (at < 0) return !tied;
-  return wanted.result === "won" ? scores[at] === best && !tied : scores[at] < best;
+  if (wanted.result === "tied") return tied && seats.some((seat) => scores[seat] === best);
+  if (wanted.player === null) return !tied;
+  return seats.some((seat) => (wanted.result === "won" ? scores[seat] === best && !tied : scores[seat] < best));
 }
 
 const points = (score) => (score === 0.5 ? "½" : String(Math.round(score * 100) / 100));
@@ -94,29 +102,34 @@ function line(number, columns, at, seconds) {
 async function search() {
   const mine = ++run;
   const wanted = wantedOf();
-  if (wanted.player === null && wanted.against === null && wanted.topic === null && wanted.result === "") {
+  const everything = wanted.player === null && wanted.against === null && wanted.topic === null && wanted.result === "";
+  if (everything && shown === SHOWN) {
     body.replaceChildren(...newest);
     found.textContent = "";
+    more.hidden = catalogue.matches <= newest.length;
     return;
   }
   found.textContent = "Searching …";
   const rows = [];
   let count = 0;
   let missing = false;
-  for (let first = catalogue.matches - ((catalogue.matches - 1) % catalogue.shard); first >= 1; first -= catalogue.shard) {
+  const enough = () => everything && rows.length >= shown; // all are counted already
+  for (let first = catalogue.matches - ((catalogue.matches - 1) % catalogue.shard); first >= 1 && !enough(); first -= catalogue.shard) {
     missing = !(await load(first)) || missing;
     if (mine !== run) return; // another search has begun
     const columns = shards.get(first);
     if (!columns) continue;
     let seconds = 0;
     const times = columns.d.map((step) => (seconds += step));
-    for (let at = columns.t.length - 1; at >= 0; at--) {
+    for (let at = columns.t.length - 1; at >= 0 && !enough(); at--) {
       if (!fits(wanted, columns.p[at], columns.s[at], columns.t[at])) continue;
       count += 1;
-      if (rows.length < SHOWN) rows.push(line(first + at, columns, at, columns.e + times[at]));
+      if (rows.length < shown) rows.push(line(first + at, columns, at, columns.e + times[at]));
     }
   }
   body.replaceChildren(...rows);
+  if (everything) count = catalogue.matches;
+  more.hidden = count <= rows.length;
   found.textContent = `${count.toLocaleString("en")} matches` +
     (count > rows.length ? `, the newest ${rows.length} of them shown` : "") +
     (missing ? "; a part of the index could not be loaded" : "");
@@ -139,6 +152,11 @@ function begin() {
       if (value !== "") state.set(name, name === "topic" ? catalogue.topics[Number(value)] : String(value));
     }
     history.replaceState(null, "", `#${state}`);
+    shown = SHOWN;
+    search();
+  });
+  more.addEventListener("click", () => {
+    shown += SHOWN;
     search();
   });
   search();
