@@ -309,3 +309,16 @@ def test_nothing_is_mended_where_the_records_do_not_follow(forger: Forger) -> No
     report = forger.mend()
     assert [difference.about for difference in report.differences] == [f"cost rating of {player}"]
     assert forger.rows("summaries") == []
+
+
+@pytest.mark.parametrize("at_ms", [-7, 2**63 - 1])
+def test_no_time_that_cannot_be_is_mended_into_the_tables(forger: Forger, at_ms: int) -> None:
+    forger.sql.execute("UPDATE records SET at_ms = ? WHERE number = 5", [at_ms])
+    before = forger.rows("summaries")
+    assert [(one.match, one.about) for one in forger.mend().differences] == [(5, "when it ended")]
+    assert forger.rows("summaries") == before
+
+
+def test_a_reply_that_is_no_text_is_told(forger: Forger) -> None:
+    forger.sql.execute("UPDATE replies SET body = x'7b2274657874223a22ff227d' WHERE id = 20")
+    assert any(about == "stored form" for _, about in forger.found())

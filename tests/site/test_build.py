@@ -8,18 +8,26 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import closing
+from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.engine.arenas import play
 from tests.site.arenas import hostile, hostile_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
+from peerage.engine.replay import mend
+from peerage.ledger import open_ledger
 from peerage.site import build as site_build
 from peerage.site import downloads, reading
 from peerage.site.build import STATE, SiteError, build, build_folder
+from peerage.site.charts import Drawn, Spec, drawn, trajectories
+from peerage.site.course import course
+from peerage.site.drawing import chart
 from peerage.site.pages import body, page, paths
 from peerage.site.reading import Site
 from peerage.tables.finished import Finished
@@ -239,7 +247,9 @@ def test_what_an_earlier_build_read_is_not_read_again(
 def test_where_nothing_is_remembered_all_is_made_anew(arena: Path, built: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(built, out)
-    for state in (b"", (out / STATE / "built").read_bytes()[:-1], b"\xff" * 99):
+    whole = (out / STATE / "built").read_bytes()
+    flipped = whole[:999] + bytes([whole[999] ^ 1]) + whole[1000:]
+    for state in (b"", whole[:-1], flipped, b"\xff" * 99):
         (out / STATE / "built").write_bytes(state)
         (out / "costs.html").write_bytes(b"old")
         build_folder(arena, out)
@@ -257,8 +267,72 @@ def test_what_a_stretch_tells_is_read_again_where_its_file_is_damaged(
     shutil.copytree(built, out)
     told = out / STATE / "matches-1"
     whole = told.read_bytes()
-    for damaged in (whole[:-9], b"", whole[::-1]):
+    for damaged in (whole[:-9], b"", whole[::-1], whole.replace(b"A", b"\xb5", 1)):
         told.write_bytes(damaged)
         (out / "judges.html").unlink()
         build_folder(arena, out)
         assert files(out) == files(built)
+
+
+def test_files_to_download_that_were_damaged_are_made_anew(arena: Path, built: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(built, out)
+    for path in ("arena.db", "matches.csv", "matches.jsonl"):
+        (out / "data" / path).write_bytes((out / "data" / path).read_bytes()[:100])
+    assert build_folder(arena, out).written == 3
+    assert files(out) == files(built)
+
+
+def test_of_two_builds_at_once_one_is_refused(arena: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def again(spec: Spec, label: str) -> Drawn:
+        with pytest.raises(SiteError, match="another build is writing to"):
+            build_folder(arena, out)
+        return drawn(spec, label)
+
+    build_folder(arena, out, again)
+    build_folder(arena, tmp_path / "fresh")
+    assert files(out) == files(tmp_path / "fresh")
+
+
+def test_nothing_outside_is_removed_whatever_was_written_down(
+    arena: Path, built: Path, tmp_path: Path
+) -> None:
+    out, victim = tmp_path / "out", tmp_path / "victim"
+    shutil.copytree(built, out)
+    victim.write_text("mine")
+    state = site_build._state(out)
+    gone = ("../victim", str(victim), "data/../../victim")
+    site_build._store(out / STATE / "built", msgspec.structs.replace(state, files=(*state.files, *gone)))
+    assert build_folder(arena, out).removed == 0
+    assert victim.read_text() == "mine"
+
+
+def test_a_chart_whose_players_have_changed_ranks_is_another(pages: Site) -> None:
+    points = course(pages, pages.track)
+    names = [row.player for row in pages.table()]
+
+    def svg(names: list[str], title: str) -> str:
+        return str(chart(pages, title, "", "x", points, partial(trajectories, points, names, "rating")).spec)
+
+    assert svg(names, "One") != svg(names[::-1], "One")
+    drawings = len(pages.known().drawn)
+    assert svg(names, "Two") == svg(names, "One")
+    assert len(pages.known().drawn) == drawings + 1
+
+
+def test_a_narrow_table_that_was_mended_makes_other_pages(arena: Path, built: Path, tmp_path: Path) -> None:
+    theirs, out = tmp_path / "arena", tmp_path / "out"
+    shutil.copytree(arena, theirs)
+    with sqlite3.connect(theirs / "arena.db") as rows:
+        rows.execute("UPDATE summaries SET topic = 'forged', spent_nano = 7")
+    rows.close()
+    build_folder(theirs, out)
+    assert b"forged" in (out / "data" / "matches.csv").read_bytes()
+    with closing(open_ledger("sqlite:///arena.db", theirs, create=False)) as ledger:
+        assert mend(ledger).ok
+    build_folder(theirs, out)
+    assert files(out).keys() == files(built).keys()
+    ours = ("data/matches.csv", "data/matches.jsonl", "data/spending.csv", "matches/1.html", "costs.html")
+    assert {path: files(out)[path] for path in ours} == {path: files(built)[path] for path in ours}

@@ -28,7 +28,8 @@ from peerage.games import GAMES
 from peerage.games.game import GameSpec
 from peerage.ledger.codec import by_hex, read_fixture, read_record, request_body
 from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.store import Batch, Exchange, FixtureRow, Ledger, RecordRow, Summary
+from peerage.ledger.narrow import is_time
+from peerage.ledger.store import MENDED, Batch, Exchange, FixtureRow, Ledger, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
@@ -91,7 +92,9 @@ def mend(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -> 
         report = recomputed.run(progress)
         if report.ok:
             ledger.replace_summaries(recomputed.summaries)
-            ledger.write(Batch(snapshots=[(report.matches, recomputed.snapshot())]))
+            times = int(ledger.meta().get(MENDED, "0")) + 1
+            snapshots = [(report.matches, recomputed.snapshot())]
+            ledger.write(Batch(snapshots=snapshots, meta={MENDED: str(times)}))
     return report
 
 
@@ -142,7 +145,7 @@ class _Replay:
             summary = summaries.at(row.number)
             try:
                 self._match(row, fixture, said.rows if said else (), summary)
-            except (msgspec.MsgspecError, KeyError) as error:
+            except (msgspec.MsgspecError, UnicodeDecodeError, KeyError) as error:
                 self._differ(row.number, "stored form", "something else", f"cannot be read: {error}")
                 self._past[row.number] = self._standings
             if stored is not None and stored[0] == row.number:
@@ -163,6 +166,8 @@ class _Replay:
         summary: Summary | None,
     ) -> None:
         record = read_record(row.body)
+        if not is_time(row.at_ms):
+            self._differ(row.number, "when it ended", str(row.at_ms), "a time in milliseconds")
         if issued is None:
             self._differ(row.number, "fixture", record.fixture, "there is none")
             return

@@ -21,6 +21,7 @@ from peerage.ledger import open_ledger
 from peerage.ledger.amendments import SECRET
 from peerage.ledger.codec import by_hex, read_fixture, reply_salt, request_salt
 from peerage.ledger.store import (
+    MENDED,
     Amendment,
     Batch,
     Exchange,
@@ -136,7 +137,9 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
     revealed = disclosed(ledger)
     to.write(
         Batch(
-            meta={key: value for key, value in ledger.meta().items() if key not in (SECRET, "schema")},
+            meta={
+                key: value for key, value in ledger.meta().items() if key not in (SECRET, MENDED, "schema")
+            },
             texts=sorted(ledger.texts().items()),
             amendments=[
                 redacted(row, revealed) for stream in ledger.streams() for row in ledger.amendments(stream)

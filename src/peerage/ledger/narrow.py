@@ -57,7 +57,7 @@ def deep(rows: Sequence[tuple[Any, ...]]) -> Iterator[Summary]:
     """Rows of the narrow table as summaries. LedgerError when somebody else wrote one."""
     columns = list(zip(*rows, strict=True))
     for at_ms in (min(columns[_AT_MS]), max(columns[_AT_MS])):
-        if not 0 <= at_ms < _YEAR_10_000:
+        if not is_time(at_ms):
             raise LedgerError(
                 f"the narrow table holds {at_ms}, which is no time in milliseconds; `peerage verify` says "
                 "where"
@@ -73,6 +73,11 @@ def deep(rows: Sequence[tuple[Any, ...]]) -> Iterator[Summary]:
                 "numbers of scores, costs or ratings in the narrow table; `peerage verify` says more"
             )
     return map(Summary, *columns)
+
+
+def is_time(at_ms: int) -> bool:
+    """Whether these milliseconds since 1970 lie before the year 10,000."""
+    return 0 <= at_ms < _YEAR_10_000
 
 
 _AT_MS = 11

@@ -13,6 +13,9 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
+MENDED = "mended"
+"""The fact that says how often the narrow table was written anew: what was made of it is no longer right."""
+
 SCHEMA_VERSION = 1
 
 

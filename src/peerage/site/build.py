@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from importlib import resources
@@ -22,13 +22,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from filelock import FileLock, Timeout
 from msgspec import Struct
 
 from peerage import __version__
 from peerage.challenges.pool import STREAM
+from peerage.ledger.store import MENDED
 from peerage.site import downloads
 from peerage.site.addresses import BUNDLE, SHARD, number_in
 from peerage.site.charts import Drawn, Spec, drawn, library_version
+from peerage.site.kept import read
 from peerage.site.pages import LIBRARY, body, menu, paths
 from peerage.site.reading import STRETCH, Known, Site
 from peerage.standings import pinned_rating
@@ -99,6 +102,14 @@ def build(
     processes are used, by default one for each core where it is worth it. `draw` draws charts, as
     `charts.drawn` does. Raises SiteError when `out` holds something else, LedgerError and OSError.
     """
+    _state(out)
+    with _alone(out):
+        return _build(site, folder, out, workers, draw)
+
+
+def _build(
+    site: Site, folder: Path, out: Path, workers: int | None, draw: Callable[[Spec, str], Drawn]
+) -> Built:
     before = _state(out)
     now = _frame(site)
     settled = before.number if before.frame == now and _last(site, before.number) == before.last else 0
@@ -113,7 +124,7 @@ def build(
     kept = {f"data/matches-{first}.js" for first in range(1, settled - SHARD + 2, SHARD)}
     if before.library == library:
         kept.add(f"assets/{LIBRARY}")
-    todo = [path for path in light if path not in kept or not (out / path).exists()]
+    todo = [path for path in light if path not in kept or not (out / path).is_file()]
     todo.sort(key=_charted)
     if workers is None:
         heavy = sum([len(pages) for _, pages in spans]) * BUNDLE
@@ -121,7 +132,7 @@ def build(
     copies, version = downloads.paths(site), downloads.version(site)
     # Whoever is interrupted here begins anew, in a folder known to hold a site and of what files.
     there = tuple(dict.fromkeys((*before.files, *light, *copies)))
-    _begin(out, State(max(before.number, site.number), files=there))
+    _store(out / STATE / "built", State(max(before.number, site.number), files=there))
     if workers > 1:
         written = _in_parallel(site, folder, out, workers, spans, told, todo)
     else:
@@ -132,14 +143,15 @@ def build(
         written += _write(site, out, todo)
     digests = {path: before.digests.get(path, "") for path in copies}
     for path in copies:
-        if before.downloads != version or not (out / path).exists():
+        if before.downloads != version or not downloads.whole(out / path, digests[path]):
             digests[path] = downloads.write(site, path, out / path, settled, digests[path])
             written += 1
     wanted += copies
     removed = _remove(out, before, set(wanted))
     files = (*light, *copies)
     last = _last(site, site.number)
-    _store(out, State(site.number, last, now, files, library, version, digests, site.known(), told))
+    state = State(site.number, last, now, files, library, version, digests, site.known(), told)
+    _store(out / STATE / "built", state)
     return Built(written, len(wanted) - written, removed)
 
 
@@ -173,13 +185,13 @@ def _in_parallel(
 
 def _state(out: Path) -> State:
     """What an earlier build left. Raises SiteError when the folder is somebody else's."""
-    try:
-        return msgspec.msgpack.decode((out / STATE / "built").read_bytes(), type=State)
-    except (FileNotFoundError, NotADirectoryError):
-        if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / "assets").is_dir())):
-            raise SiteError(f"{out} is there and holds no site; name a new or an empty folder") from None
-    except msgspec.MsgspecError:
-        pass
+    body = read(out / STATE / "built")
+    with suppress(msgspec.MsgspecError):  # of another version
+        if body is not None:
+            return msgspec.msgpack.decode(body, type=State)
+    ours = (out / "assets").is_dir() or (out / STATE).exists()
+    if out.exists() and not ours and (not out.is_dir() or any(out.iterdir())):
+        raise SiteError(f"{out} is there and holds no site; name a new or an empty folder")
     return State()
 
 
@@ -188,32 +200,39 @@ def _charted(path: str) -> bool:
     return path == "index.html" or path.startswith("leaderboard/")
 
 
-def _begin(out: Path, state: State) -> None:
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Hold the folder: two builds at once would each write over what the other remembers."""
     if (out / STATE).is_file():  # as it was before there was a first release
         (out / STATE).unlink()
     (out / STATE).mkdir(parents=True, exist_ok=True)
-    _store(out, state)
+    try:
+        with FileLock(out / STATE / "lock", timeout=0):
+            yield
+    except Timeout:
+        raise SiteError(f"another build is writing to {out}; wait until it has ended") from None
 
 
-def _store(out: Path, state: State) -> None:
-    _replace(out / STATE / "built", msgspec.msgpack.encode(state))
+def _store(file: Path, what: State | Told) -> None:
+    """Write down what is remembered, so that damage to it is seen: see `kept.read`."""
+    body = msgspec.msgpack.encode(what)
+    _replace(file, sha256(body).digest() + body)
 
 
 def _stretch(out: Path, told: Mapping[int, int], first: int) -> Told | None:
     """What a stretch of matches tells, as far as an earlier build or another process read it."""
-    with suppress(FileNotFoundError, msgspec.MsgspecError):
-        found = msgspec.msgpack.decode((out / STATE / f"matches-{first}").read_bytes(), type=Told)
-        if found.matches == told.get(first):
-            return found
-    return None
+    body = read(out / STATE / f"matches-{first}") if first in told else None
+    found = None if body is None else msgspec.msgpack.decode(body, type=Told)
+    return found if found is not None and found.matches == told[first] else None
 
 
 def _frame(site: Site) -> str:
     """A digest of what all that is remembered rests on besides the matches: what pages of transcripts show
     around them, the constants of ratings, withdrawn and retired challenges, and how it is made."""
-    rating = pinned_rating(site.moment.meta(), site.settings.rating)
+    meta = site.moment.meta()
+    rating, mended = pinned_rating(meta, site.settings.rating), meta.get(MENDED, "")
     told = sha256(
-        repr((__version__, site.settings.name, menu(site), rating)).encode("utf-8", "surrogatepass")
+        repr((__version__, site.settings.name, menu(site), rating, mended)).encode("utf-8", "surrogatepass")
     )
     for name in MADE_BY:
         told.update(resources.files("peerage").joinpath(name).read_bytes())
@@ -238,7 +257,7 @@ def _spans(site: Site, settled: int, out: Path, told: Mapping[int, int]) -> Iter
             path
             for at in range(first, end, BUNDLE)
             for path in [f"matches/{at}.html"]
-            if at + BUNDLE > settled or not (out / path).exists()
+            if at + BUNDLE > settled or not (out / path).is_file()
         ]
         if pages or told.get(first) != end - first:
             yield first, pages
@@ -254,7 +273,7 @@ def _span(
     site.reader.hold(needed, min(first + STRETCH - 1, site.number))
     found = site.stretch(first)
     if told.get(first) != found.matches:
-        _replace(out / STATE / f"matches-{first}", msgspec.msgpack.encode(found))
+        _store(out / STATE / f"matches-{first}", found)
     return found.matches, _write(site, out, pages)
 
 
@@ -284,7 +303,12 @@ def _replace(file: Path, body: bytes) -> None:
 def _remove(out: Path, before: State, wanted: set[str]) -> int:
     """Remove what an earlier build wrote and no page is any more; how many files that was."""
     transcripts = [f"matches/{first}.html" for first in range(1, before.number + 1, BUNDLE)]
-    gone = [path for path in (*before.files, *transcripts) if path not in wanted and (out / path).is_file()]
+    gone = [
+        path
+        for path in (*before.files, *transcripts)
+        # Whoever wrote down what was built may be a stranger.
+        if path not in wanted and ".." not in path and (out / path).is_file() and not Path(path).is_absolute()
+    ]
     for path in gone:
         (out / path).unlink()
     return len(gone)

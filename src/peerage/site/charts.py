@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -24,8 +24,8 @@ COLOURS = ("#0a56a5", "#b3541e", "#2b7a4b", "#7a3f8f", "#8a6d00", "#00717d")
 """Of the first so many series; the others are quiet."""
 
 Values = Sequence[Mapping[str, Any]]
-Spec: TypeAlias = Callable[[], Mapping[str, Any]]
-"""Makes a spec when it must be drawn; it can be pickled, for another process."""
+Spec: TypeAlias = partial[dict[str, Any]]
+"""Makes a spec when it must be drawn: what it is made of can be told, and pickled for another process."""
 
 
 class Chart(NamedTuple):

@@ -26,6 +26,7 @@ from peerage import __version__
 from peerage.ledger import Ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import COLUMNS, contestants, lines, table
+from peerage.ledger.store import MENDED
 from peerage.site.reading import Site
 
 SQLITE: Final = "data/arena.db"
@@ -86,7 +87,8 @@ def paths(site: Site) -> list[str]:
 def version(site: Site) -> str:
     """What stays the same while all these files do."""
     ended = next((row.at_ms for row in site.moment.records(site.number, site.number)), 0)
-    told = sha256(f"{__version__} {site.number} {site.chain} {ended} {paths(site)}".encode())
+    mended = site.moment.meta().get(MENDED, "")
+    told = sha256(f"{__version__} {site.number} {site.chain} {ended} {mended} {paths(site)}".encode())
     for stream in sorted(site.moment.streams()):
         for row in site.moment.amendments(stream):
             told.update(row.chain)
@@ -105,7 +107,7 @@ def write(site: Site, path: str, to: Path, since: int = 0, digest: str = "") -> 
     shutil.rmtree(part, ignore_errors=True)  # of a build that was interrupted
     part.mkdir()
     file = part / to.name
-    first = since + 1 if since and _is(to, digest) else 1
+    first = since + 1 if since and whole(to, digest) else 1
     try:
         if path == SQLITE:
             write_redacted(site.moment, file)
@@ -128,7 +130,8 @@ def _digest(file: Path) -> str:
         return file_digest(body, "sha256").hexdigest()
 
 
-def _is(file: Path, digest: str) -> bool:
+def whole(file: Path, digest: str) -> bool:
+    """Whether a file is as `write` left it."""
     try:
         return _digest(file) == digest
     except OSError:

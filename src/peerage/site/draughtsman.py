@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,7 @@ def main() -> None:
 
     missing: ModuleNotFoundError | None = None
     try:
-        drawn(lambda: frontier([]), "")  # the first chart takes a second, others a twentieth
+        drawn(partial(frontier, []), "")  # the first chart takes a second, others a twentieth
     except ModuleNotFoundError as error:
         missing = error
     while True:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
-from peerage.site.charts import Chart, Spec
+from peerage.site.charts import Chart, Spec, library_version
 from peerage.site.reading import Site
 
 SHOWN = 60
@@ -25,8 +25,9 @@ def chart(
     spec: Spec,
 ) -> Chart:
     """The chart of these rows. `name` is its file's; `spec` makes its spec when it must be drawn."""
-    digest = sha256(msgspec.json.encode([name, rows])).hexdigest()
-    drawn = site.drawing(digest, spec, f"{title}. {about}")
+    label = f"{title}. {about}"
+    made_of = [library_version(), label, spec.func.__name__, spec.args]
+    drawn = site.drawing(sha256(msgspec.json.encode(made_of)).hexdigest(), spec, label)
     columns = tuple(rows[0]) if rows else ()
     return Chart(
         title,

@@ -69,7 +69,9 @@ class Played:
         everything = scope.game == scope.topic == ""
         self._ledger = ledger
         self._points = cache(partial(match_points, ledger))
+        newest, last = ledger.heads()[1], 0
         for summary in amended(ledger):
+            last = summary.number
             kind = summary.game, summary.topic, summary.status
             kinds[kind] = kinds.get(kind, 0) + 1
             if not everything and not scope.holds(summary):
@@ -89,6 +91,11 @@ class Played:
             for player in players:
                 if player not in self.players:
                     self.players[player] = len(self.players)
+        if last < newest:
+            raise LedgerError(
+                f"{ledger.address} lacks rows of its narrow table from match {last + 1} on; "
+                "`peerage replay --mend` writes it anew"
+            )
         self.games, self.topics = _counts(kinds, 0), _counts(kinds, 1)
         for what, asked, place in (("game", scope.game, 0), ("topic", scope.topic, 1)):
             known(what, asked, {kind[place] for kind in kinds})
