@@ -7,10 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from peerage.ledger.codec.texts import Text, text_digest
-from peerage.match import Fixture, MatchRecord, Seat
+from peerage.match import Fixture, MatchRecord
 
 _encode = msgspec.json.Encoder().encode
 _decode_record = msgspec.json.Decoder(MatchRecord).decode
@@ -44,38 +43,10 @@ def _settings_text(settings: _Same) -> Text:
     return text_digest(text), text
 
 
-class _Stored(Struct, frozen=True, gc=False):
-    """A fixture as stored: its settings by digest."""
-
-    number: int
-    round: int
-    game: str
-    version: int
-    seed: str
-    seats: tuple[Seat, ...]
-    officials: Mapping[str, tuple[Seat, ...]]
-    settings: str
-    drawn: Mapping[str, Any] = {}
-    snapshot: int = 0
-
-
-_decode_fixture = msgspec.json.Decoder(_Stored).decode
-
-
 def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
-    found = _decode_fixture(body)
-    return Fixture(
-        found.number,
-        found.round,
-        found.game,
-        found.version,
-        found.seed,
-        found.seats,
-        found.officials,
-        _settings(texts(found.settings)),
-        found.drawn,
-        found.snapshot,
-    )
+    data = msgspec.json.decode(body, type=dict[str, Any])
+    data["settings"] = _settings(texts(str(data.get("settings"))))
+    return msgspec.convert(data, Fixture)
 
 
 @lru_cache(maxsize=64)
