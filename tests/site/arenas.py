@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from tests.engine.arenas import house, play, write_arena
 from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient
 from peerage.settings import PlayerSettings
+from peerage.site import reading
+from peerage.tables.finished import Finished
+from peerage.tables.told import Told, told
 
 MATCHES = 45
 MATCHES_SERVED = 12
@@ -96,6 +99,19 @@ def sealed_arena(folder: Path, matches: int = 8, players: int = 5, seats: int = 
     (folder / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")
     play(folder, matches)
     return folder
+
+
+def spans_read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """From now on the first and the last match of whatever a site reads for its statistics."""
+    read: list[tuple[int, int]] = []
+
+    def noted(matches: Iterable[Finished]) -> Told:
+        span = list(matches)
+        read.append((span[0].record.number, span[-1].record.number))
+        return told(span)
+
+    monkeypatch.setattr(reading, "told", noted)
+    return read
 
 
 def eventually(holds: Callable[[], bool]) -> None:

@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterable
 from contextlib import closing
 from functools import partial
 from multiprocessing import active_children
@@ -16,7 +15,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.engine.arenas import play
-from tests.site.arenas import hostile, hostile_arena
+from tests.site.arenas import hostile, hostile_arena, spans_read
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
@@ -30,9 +29,6 @@ from peerage.site.course import course
 from peerage.site.drawing import chart
 from peerage.site.pages import body, page, paths
 from peerage.site.reading import Site
-from peerage.tables.finished import Finished
-from peerage.tables.told import Told
-from peerage.tables.told import told as reading_told
 
 cli = CliRunner()
 
@@ -76,17 +72,15 @@ def test_what_was_built_before_is_not_written_again(tmp_path: Path) -> None:
     assert files(out) == files(fresh)
 
 
-@pytest.mark.parametrize(
-    "name", ["site/story.py", "site/matches.py", "site/templates/match.html", "tables/told.py"]
-)
+@pytest.mark.parametrize("name", ["site/story.py", "site/templates/match.html", "tables/judges.py"])
 def test_what_is_remembered_is_made_anew_when_what_makes_it_has_changed(
     pages: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     before = site_build._frame(pages)
-    room = Path(shutil.copytree(Path(site_build.__file__).parents[1], tmp_path / "room"))
-    monkeypatch.setattr(site_build.resources, "files", lambda _: room)
+    program = Path(shutil.copytree(site_build.PROGRAM, tmp_path / "program"))
+    monkeypatch.setattr(site_build, "PROGRAM", program)
     assert site_build._frame(pages) == before
-    with (room / name).open("ab") as file:
+    with (program / name).open("ab") as file:
         file.write(b"\n")
     assert site_build._frame(pages) != before
 
@@ -230,14 +224,7 @@ def test_what_an_earlier_build_read_is_not_read_again(
     arena, out = hostile_arena(tmp_path / "arena", 25), tmp_path / "out"
     build_folder(arena, out)
     play(arena, 45, clients=hostile)
-    read: list[tuple[int, int]] = []
-
-    def told(matches: Iterable[Finished]) -> Told:
-        stretch = list(matches)
-        read.append((stretch[0].record.number, stretch[-1].record.number))
-        return reading_told(stretch)
-
-    monkeypatch.setattr(reading, "told", told)
+    read = spans_read(monkeypatch)
     build_folder(arena, out)
     assert read == [(26, 40), (41, 45)]
     build_folder(arena, tmp_path / "fresh")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.engine.arenas import play
-from tests.site.arenas import hostile, hostile_arena
+from tests.site.arenas import hostile, hostile_arena, spans_read
 
 from peerage.ledger.store import LedgerError
 from peerage.site import reading
@@ -17,9 +16,6 @@ from peerage.site.moment import Moment, stops
 from peerage.site.pages import page
 from peerage.site.reading import Known, Site
 from peerage.tables.challenges import pool, retire, withdraw
-from peerage.tables.finished import Finished
-from peerage.tables.told import Told
-from peerage.tables.told import told as reading_told
 
 
 def test_a_course_goes_through_what_the_leaderboards_were(pages: Site) -> None:
@@ -43,14 +39,7 @@ def test_what_stretches_tell_is_handed_on(tmp_path: Path, monkeypatch: pytest.Mo
     assert site.stats.matches == 10
     play(arena, 13, clients=hostile)
     later, fresh = site.refreshed(), Site.open(arena)
-    read: list[tuple[int, int]] = []
-
-    def told(matches: Iterable[Finished]) -> Told:
-        stretch = list(matches)
-        read.append((stretch[0].fixture.number, stretch[-1].fixture.number))
-        return reading_told(stretch)
-
-    monkeypatch.setattr(reading, "told", told)
+    read = spans_read(monkeypatch)
     assert later.stats == fresh.stats
     assert read[:2] == [(11, 12), (13, 13)]  # what was not told before, then all of them
     assert later.judged == fresh.judged

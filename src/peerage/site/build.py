@@ -16,7 +16,6 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from hashlib import sha256
-from importlib import resources
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +24,7 @@ import msgspec
 from filelock import FileLock, Timeout
 from msgspec import Struct
 
-from peerage import __version__
+import peerage
 from peerage.challenges.pool import STREAM
 from peerage.ledger.store import MENDED
 from peerage.site import downloads
@@ -40,21 +39,10 @@ from peerage.tables.told import Told
 STATE = ".peerage-site"
 """The folder of what was built: `built` is the `State`, `matches-N` what a stretch of matches tells."""
 
+PROGRAM = Path(peerage.__file__).parent
+
 PARALLEL_FROM = 2_000
 """Matches from which on it is worth more than one process."""
-
-MADE_BY = (
-    *[f"site/templates/{name}.html" for name in ("base", "match", "match_parts")],
-    *[
-        f"site/{name}.py"
-        for name in ("charts", "downloads", "matches", "rendering", "steps", "story", "tally")
-    ],
-    *[
-        f"{name}.py"
-        for name in ("judging/ballots", "judging/marks", "ledger/export", "tables/finished", "tables/told")
-    ],
-)
-"""What pages of transcripts, charts, and all that is remembered are made by."""
 
 TELLING = ("players/", "challenges.html", "judges.html")
 """How the paths begin of pages that show what all matches tell."""
@@ -228,14 +216,12 @@ def _stretch(out: Path, told: Mapping[int, int], first: int) -> Told | None:
 
 def _frame(site: Site) -> str:
     """A digest of what all that is remembered rests on besides the matches: what pages of transcripts show
-    around them, the constants of ratings, withdrawn and retired challenges, and how it is made."""
+    around them, the constants of ratings, withdrawn and retired challenges, and the program that makes it."""
     meta = site.moment.meta()
     rating, mended = pinned_rating(meta, site.settings.rating), meta.get(MENDED, "")
-    told = sha256(
-        repr((__version__, site.settings.name, menu(site), rating, mended)).encode("utf-8", "surrogatepass")
-    )
-    for name in MADE_BY:
-        told.update(resources.files("peerage").joinpath(name).read_bytes())
+    told = sha256(repr((site.settings.name, menu(site), rating, mended)).encode("utf-8", "surrogatepass"))
+    for file in sorted(PROGRAM.rglob("*.py")) + sorted(PROGRAM.rglob("*.html")):
+        told.update(file.read_bytes())
     for row in site.moment.amendments(STREAM):
         told.update(row.chain)
     return told.hexdigest()
