@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from peerage.cli.options import HERE, Folder
-from peerage.site.draughtsman import Draughtsman
 
 app = typer.Typer(help="Make a web site of the arena.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -34,6 +33,8 @@ def build(
     They work on any web host and opened as files, and are complete without scripts. Building again writes
     only what has changed.
     """
+    from peerage.site.draughtsman import Draughtsman
+
     with drawing(), Draughtsman() as draw, TemporaryDirectory() as restored:
         from peerage.site.build import build_folder
 
@@ -91,6 +92,8 @@ def report(
 
     The verdict stands first, then the evidence. The file needs nothing beside it.
     """
+    from peerage.site.draughtsman import Draughtsman
+
     with drawing(), Draughtsman() as draw:
         from peerage.site.reading import Site
         from peerage.site.report import report as written
