@@ -38,13 +38,13 @@ test-all: $(VENV)/.dev       ## the suite with its slow parts (200 kills, long s
 	$(BIN)/python -m pytest -m 'not real'
 
 lint: $(VENV)/.dev           ## style, imports, types
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
 
 format: $(VENV)/.dev         ## rewrite the source in its one style
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
 
 bench: $(VENV)/.bench        ## measure ours beside the field's packages
 	$(BIN)/python -m bench

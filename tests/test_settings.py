@@ -16,6 +16,7 @@ from peerage.settings import (
     loads,
     rules_of,
 )
+from peerage.settings.shape import words_of
 
 HOUSE = "players:\n" + "".join(f"  - house:0.{at}\n" for at in range(1, 9))
 
@@ -317,3 +318,69 @@ def test_names_that_look_the_same_are_the_same() -> None:
 def test_half_a_character_is_refused_with_its_line(text: str) -> None:
     found = complaint(text)
     assert "surrogate" in found or "expected `key: value`" in found
+
+
+class TestCommands:
+    def test_a_list_of_words_is_a_command_and_its_arguments_stay_private(self) -> None:
+        settings = loads(
+            "players:\n  - {command: [./my agent, --style, short and dry], name: dry}\n"
+            "  - command: [python, -c, 'print(1)']\n  - 'command:./agent --token s3cret'\n"
+        )
+        assert [player.words for player in settings.players] == [
+            ("./my agent", "--style", "short and dry"),
+            ("python", "-c", "print(1)"),
+            ("./agent", "--token", "s3cret"),
+        ]
+        assert [(one.provider, one.name, one.public_model, one.family) for one in settings.players] == [
+            ("command", "dry", "command:./my agent", "command:./my agent"),
+            ("command", "command:python", "command:python", "command:python"),
+            ("command", "command:./agent", "command:./agent", "command:./agent"),
+        ]
+
+    def test_what_is_dumped_is_read_again(self) -> None:
+        player = PlayerSettings.model_validate({"command": ["./my agent", "--x"], "name": "mine"})
+        assert PlayerSettings.model_validate(player.model_dump(mode="json", exclude_defaults=True)) == player
+
+    @pytest.mark.parametrize(
+        ("player", "told"),
+        [
+            (
+                "{command: ./agent --x}",
+                "players[1].command: found './agent --x'; expected a list (lines that",
+            ),
+            ("{command: [./agent, 3]}", "players[1].command[2]: found 3; expected text; put it in quotes"),
+            ("{command: []}", "players[1].model: missing; expected what answers"),
+            ('{command: [""]}', "players[1]: 'command:' names no model"),
+            (
+                '{command: ["a\\nb"]}',
+                "players[1].model: 'command:a\\nb' holds characters that cannot be seen",
+            ),
+            ('{command: [a, "b\\0"]}', "players[1].command: a word holds the character U+0000"),
+            (
+                "{command: [./agent], model: house:1}",
+                "players[1]: found both `model` and `command`; state one",
+            ),
+            (
+                '{model: "command:\'./my agent"}',
+                "players[1]: a quote in `model` is never closed; close it, or",
+            ),
+            ("{model: \"command:''\"}", "players[1]: \"command:''\" names no program"),
+        ],
+    )
+    def test_what_is_no_command(self, player: str, told: str) -> None:
+        found = complaint(f"players: [{player}]")
+        assert told in found
+        assert "\n" not in found
+
+    @pytest.mark.parametrize(
+        ("line", "here", "on_windows"),
+        [
+            ("./agent --style dry", ["./agent", "--style", "dry"], ["./agent", "--style", "dry"]),
+            ("'./my agent' a\"b c\"", ["./my agent", "ab c"], ["./my agent", "ab c"]),
+            (r'"C:\My Agents\a.exe" -x C:\new', ["C:\\My Agents\\a.exe", "-x", "C:new"],
+             ["C:\\My Agents\\a.exe", "-x", "C:\\new"]),
+        ],
+    )  # fmt: skip
+    def test_the_words_of_a_line(self, line: str, here: list[str], on_windows: list[str]) -> None:
+        assert list(words_of(line, windows=False)) == here
+        assert list(words_of(line, windows=True)) == on_windows

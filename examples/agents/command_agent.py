@@ -3,7 +3,7 @@
 In arena.yaml:
 
     players:
-      - {model: "command:python command_agent.py", name: Counter}
+      - {command: [python, command_agent.py], name: Counter}
 
 It answers every question with the number of its words, and votes for the first option it is offered.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -102,7 +103,7 @@ def test_debugging_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_closed_pipe_is_quiet() -> None:
     running = subprocess.run(
-        f"{sys.executable} -m peerage.cli.main games --format json | true",
+        f"{shlex.quote(sys.executable)} -m peerage.cli.main games --format json | true",
         shell=True,
         capture_output=True,
         text=True,

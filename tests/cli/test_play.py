@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
@@ -289,11 +290,9 @@ def test_a_run_that_nobody_can_officiate_says_how_to_mend_it_and_makes_no_ledger
 def agents(tmp_path: Path, text: str, more: str = "") -> None:
     """Five players that are one program of Python."""
     (tmp_path / "agent.py").write_text(text)
-    command = f"command:{sys.executable} agent.py"
-    lines = "".join(
-        f"  - {{model: '{command}', name: a{at}, price: {{input: 9, output: 9}}}}\n" for at in range(5)
-    )
-    (tmp_path / "arena.yaml").write_text(f"engine: {{retries: 0}}\n{more}players:\n{lines}")
+    one = {"command": [sys.executable, "agent.py"], "price": {"input": 9, "output": 9}}
+    lines = yaml.safe_dump({"players": [{"name": f"a{at}", **one} for at in range(5)]})
+    (tmp_path / "arena.yaml").write_text(f"engine: {{retries: 0}}\n{more}{lines}")
 
 
 def test_a_run_of_which_nothing_came_says_why_and_leaves_with_1(tmp_path: Path) -> None:

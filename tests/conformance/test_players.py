@@ -71,8 +71,8 @@ async def _stated(
         case "http":
             return {"model": await _serve_agent(stack), "key_env": "K"}, {"model": "http://127.0.0.1:9/x"}
         case "command":
-            program = folder / "conformant_agent.py"
-            return {"model": f"command:{sys.executable} {program}"}, {"model": "command:absent-program"}
+            program = [sys.executable, str(folder / "conformant_agent.py")]
+            return {"command": program}, {"command": ["absent-program"]}
         case "python":
             return {"model": "python:conformant_agent:answer"}, {"model": "python:conformant_agent:absent"}
         case "house":

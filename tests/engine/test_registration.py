@@ -52,9 +52,12 @@ def test_a_card_holds_no_key_and_no_credentials() -> None:
         model="openai:m", base_url="https://me:s3cret@host:8000/v1?key=s3cret", key_env="MY_KEY"
     )
     agent = PlayerSettings(model="command:./agent --token s3cret")
+    listed = PlayerSettings.model_validate({"command": ["./my agent", "--token", "s3cret"]})
     endpoint = PlayerSettings(model="https://me:s3cret@host/act?token=s3cret")
-    for player in (server, agent, endpoint):
+    for player in (server, agent, listed, endpoint):
         kept = str(card(player, price))
         assert "s3cret" not in kept
         assert "MY_KEY" not in kept
     assert card(server, price)["base_url"] == "https://host:8000/v1"
+    assert card(agent, price)["model"] == "command:./agent"
+    assert card(listed, price)["model"] == "command:./my agent"

@@ -17,6 +17,7 @@ from peerage.cli.main import app
 IN_ENVIRONMENT = "sk-environment-0123456789abcdef"
 IN_FILE = "sk-file-0123456789abcdef"
 OF_THE_AGENT = "sk-agent-0123456789abcdef"
+IN_ARGUMENTS = "token-argument-0123456789abcdef"
 
 SNOOP = """
 import json, os, pathlib, sys
@@ -41,10 +42,10 @@ def test_no_key_reaches_a_child_a_ledger_or_a_page(
     monkeypatch.setenv("OPENAI_API_KEY", IN_ENVIRONMENT)
     (tmp_path / ".env").write_text(f"GROQ_API_KEY={IN_FILE}\nAGENT_KEY={OF_THE_AGENT}\n")
     (tmp_path / "agent.py").write_text(SNOOP)
-    command = f"command:{sys.executable} agent.py"
+    command = [sys.executable, "agent.py", "--token", IN_ARGUMENTS]
     agents = [
-        {"name": "plain", "model": command},
-        {"name": "keyed", "model": command, "key_env": "AGENT_KEY"},
+        {"name": "plain", "command": command},
+        {"name": "keyed", "command": command, "key_env": "AGENT_KEY"},
     ]
     settings = {
         "engine": {"retries": 0},
@@ -71,11 +72,11 @@ def test_no_key_reaches_a_child_a_ledger_or_a_page(
     assert OF_THE_AGENT in children, "the agent that names its key has it"
     assert {OF_THE_AGENT in one["environment"].values() for one in seen} == {True, False}
     assert not any(OF_THE_AGENT in line for one in seen for line in one["lines"])
-    stored = b"".join(path.read_bytes() for path in tmp_path.glob("arena.*"))
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("arena.db*"))
     assert len(stored) > 50_000
     for key in (IN_ENVIRONMENT, IN_FILE):
         assert key not in children
-    for key in (IN_ENVIRONMENT, IN_FILE, OF_THE_AGENT):
+    for key in (IN_ENVIRONMENT, IN_FILE, OF_THE_AGENT, IN_ARGUMENTS):
         assert key not in shown
         assert key not in caplog.text
         assert key.encode() not in stored

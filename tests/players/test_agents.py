@@ -34,10 +34,10 @@ CALL = Call(
 )
 
 
-def program(folder: Path, source: str) -> str:
+def program(folder: Path, source: str, **stated: Any) -> PlayerSettings:
     path = folder / "agent.py"
     path.write_text(source)
-    return f"command:{sys.executable} {path}"
+    return PlayerSettings.model_validate({"command": [sys.executable, str(path)], **stated})
 
 
 async def ask(settings: PlayerSettings, folder: Path, env: dict[str, str] | None = None) -> Answer:
@@ -123,64 +123,64 @@ def test_no_bytes_break_the_reader(content: bytes) -> None:
 
 
 async def test_a_program_reads_the_request_and_writes_the_reply(tmp_path: Path) -> None:
-    model = program(
+    agent = program(
         tmp_path,
         "import json, sys\nasked = json.load(sys.stdin)\n"
         "json.dump({'text': asked['messages'][-1]['content'].upper(), 'cost_usd': 0.5}, sys.stdout)\n",
     )
-    answer = await ask(PlayerSettings(model=model), tmp_path)
+    answer = await ask(agent, tmp_path)
     assert (answer.text, answer.cost_usd) == ("WHY?", 0.5)
     assert answer.latency_s > 0
 
 
 async def test_a_programs_environment_holds_no_key_but_its_own(tmp_path: Path) -> None:
-    model = program(tmp_path, "import json, os\nprint(json.dumps(dict(os.environ)))\n")
+    agent = program(tmp_path, "import json, os\nprint(json.dumps(dict(os.environ)))\n", key_env="MY_KEY")
     env = {**os.environ, "OPENAI_API_KEY": SECRET, "MY_KEY": "mine", "SOME_TOKEN": SECRET}
-    seen = json.loads((await ask(PlayerSettings(model=model, key_env="MY_KEY"), tmp_path, env)).text)
+    seen = json.loads((await ask(agent, tmp_path, env)).text)
     assert SECRET not in seen.values()
     assert seen["MY_KEY"] == "mine"
     assert seen["PATH"] == os.environ["PATH"]
 
 
 async def test_a_program_runs_in_the_arenas_folder(tmp_path: Path) -> None:
-    model = program(tmp_path, "import os\nprint(os.getcwd(), end='')\n")
-    assert Path((await ask(PlayerSettings(model=model), tmp_path)).text).resolve() == tmp_path.resolve()
+    agent = program(tmp_path, "import os\nprint(os.getcwd(), end='')\n")
+    assert Path((await ask(agent, tmp_path)).text).resolve() == tmp_path.resolve()
 
 
 async def test_a_failing_program_tells_the_end_of_its_errors(tmp_path: Path) -> None:
-    model = program(tmp_path, f"import sys\nsys.stderr.write('x' * 9000 + 'the {SECRET} end')\nsys.exit(3)\n")
-    error = await failure(
-        PlayerSettings(model=model, name="Mine", key_env="K"), tmp_path, {**os.environ, "K": SECRET}
-    )
+    source = f"import sys\nsys.stderr.write('x' * 9000 + 'the {SECRET} end')\nsys.exit(3)\n"
+    agent = program(tmp_path, source, name="Mine", key_env="K")
+    error = await failure(agent, tmp_path, {**os.environ, "K": SECRET})
     assert (error.kind, error.maybe_paid) == ("transient", True)
     assert "exit code 3" in str(error)
 
 
 async def test_an_error_object_says_whether_to_retry(tmp_path: Path) -> None:
     for retry, kind in ((True, "transient"), (False, "permanent")):
-        model = program(tmp_path, f"print('{json.dumps({'error': 'search is down', 'retry': retry})}')\n")
-        error = await failure(PlayerSettings(model=model), tmp_path)
+        agent = program(tmp_path, f"print('{json.dumps({'error': 'search is down', 'retry': retry})}')\n")
+        error = await failure(agent, tmp_path)
         assert error.kind == kind
         assert "search is down" in str(error)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="process groups")
 async def test_a_slow_program_is_killed_with_its_children(tmp_path: Path) -> None:
-    model = program(
+    agent = program(
         tmp_path,
         "import pathlib, subprocess, sys, time\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
         "pathlib.Path('pid').write_text(str(child.pid))\n"
         "time.sleep(60)\n",
+        timeout_s=2,
     )
-    error = await failure(PlayerSettings(model=model, timeout_s=2), tmp_path)
+    error = await failure(agent, tmp_path)
     assert "within 2 s" in str(error)
     await gone(int((tmp_path / "pid").read_text()))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="process groups")
 async def test_a_child_left_behind_neither_blocks_nor_survives(tmp_path: Path) -> None:
-    model = program(
+    agent = program(
         tmp_path,
         "import pathlib, subprocess, sys\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
@@ -188,7 +188,7 @@ async def test_a_child_left_behind_neither_blocks_nor_survives(tmp_path: Path) -
         "print('done', end='')\n",
     )
     began = time.monotonic()
-    assert (await ask(PlayerSettings(model=model), tmp_path)).text == "done"
+    assert (await ask(agent, tmp_path)).text == "done"
     assert time.monotonic() - began < 20
     await gone(int((tmp_path / "pid").read_text()))
 
@@ -203,8 +203,8 @@ async def gone(pid: int) -> None:
 
 
 async def test_a_cancelled_call_kills_its_program(tmp_path: Path) -> None:
-    model = program(tmp_path, "import os, time\nopen('pid','w').write(str(os.getpid()))\ntime.sleep(60)\n")
-    client = open_client(PlayerSettings(model=model), dict(os.environ), tmp_path)
+    agent = program(tmp_path, "import os, time\nopen('pid','w').write(str(os.getpid()))\ntime.sleep(60)\n")
+    client = open_client(agent, dict(os.environ), tmp_path)
     await client.start()
     task = asyncio.create_task(client.answer(CALL))
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
@@ -217,13 +217,13 @@ async def test_a_cancelled_call_kills_its_program(tmp_path: Path) -> None:
 
 
 async def test_a_flood_is_stopped(tmp_path: Path) -> None:
-    model = program(tmp_path, "import sys\nwhile True: sys.stdout.write('x' * 65536)\n")
-    error = await failure(PlayerSettings(model=model, timeout_s=30), tmp_path)
+    agent = program(tmp_path, "import sys\nwhile True: sys.stdout.write('x' * 65536)\n", timeout_s=30)
+    error = await failure(agent, tmp_path)
     assert f"more than {MAX_BODY // 2**20} MiB" in str(error)
 
 
 async def test_a_program_that_does_not_read_its_input(tmp_path: Path) -> None:
-    long = PlayerSettings(model=program(tmp_path, "print('ok', end='')\n"), system_prompt="x" * 10**6)
+    long = program(tmp_path, "print('ok', end='')\n", system_prompt="x" * 10**6)
     assert (await ask(long, tmp_path)).text == "ok"
 
 

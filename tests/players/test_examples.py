@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +19,8 @@ AGENTS = Path(__file__).parents[2] / "examples" / "agents"
 VERDICT = Choice("verdict", ("A", "B", "tie"))
 
 
-async def play(model: str) -> tuple[Answer, Answer]:
-    client = open_client(PlayerSettings(model=model), dict(os.environ), AGENTS)
+async def play(**stated: Any) -> tuple[Answer, Answer]:
+    client = open_client(PlayerSettings.model_validate(stated), dict(os.environ), AGENTS)
     calls = [
         Call(
             key="k",
@@ -39,9 +40,11 @@ async def play(model: str) -> tuple[Answer, Answer]:
         await client.close()
 
 
-@pytest.mark.parametrize("model", [f"command:{sys.executable} command_agent.py", "python:http_agent:answer"])
-async def test_a_program_and_a_function(model: str) -> None:
-    text, verdict = await play(model)
+@pytest.mark.parametrize(
+    "stated", [{"command": [sys.executable, "command_agent.py"]}, {"model": "python:http_agent:answer"}]
+)
+async def test_a_program_and_a_function(stated: dict[str, Any]) -> None:
+    text, verdict = await play(**stated)
     assert text.text == "The question has 3 words."
     assert VERDICT.parse(verdict.text).choice == "A"
 
@@ -55,7 +58,7 @@ async def test_an_endpoint() -> None:
     try:
         for _ in range(100):
             try:
-                text, verdict = await play(f"http://127.0.0.1:{port}/")
+                text, verdict = await play(model=f"http://127.0.0.1:{port}/")
                 break
             except PlayerError:
                 await asyncio.sleep(0.1)

@@ -88,7 +88,7 @@ def write_arena(folder: Path, rules: Mapping[str, Any], calls: int = 2) -> Path:
 
 @dataclass
 class Run:
-    """`peerage run` in a process of its own, as a person starts it."""
+    """`peerage run` in a process of its own, as a person starts it; ended with its block at the latest."""
 
     process: subprocess.Popen[str]
     folder: Path
@@ -107,6 +107,14 @@ class Run:
             ),
             folder,
         )
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
 
     def until_answered(self, replies: int, patience_s: float = 120.0) -> None:
         """Return when so many replies are on record; notes the server's process by the way."""
@@ -148,7 +156,11 @@ def recorded(folder: Path) -> int:
 def servers_of(parent: int) -> list[int]:
     """The model servers that are children of a process."""
     listed = subprocess.run(
-        ["ps", "-A", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+        # Twice wide: else lines are cut at COLUMNS, and a long path hides what is run.
+        ["ps", "-A", "-ww", "-o", "pid=,ppid=,args="],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
     return [

@@ -28,14 +28,14 @@ pytestmark = needs_model
 
 def test_a_drafted_duel_interrupted_and_resumed(tmp_path: Path) -> None:
     folder = write_arena(tmp_path / "arena", DRAFTED, calls=1)
-    first = Run.start(folder, 1)
-    first.until_answered(2)
-    first.interrupt()
+    with Run.start(folder, 1) as first:
+        first.until_answered(2)
+        first.interrupt()
     before = recorded(folder)
     assert 2 <= before < 7, "the run was over before it was interrupted"
-    second = Run.start(folder, 1)
-    second.until_answered(before + 1)
-    assert "1 matches, 1 of them now" in second.finish()
+    with Run.start(folder, 1) as second:
+        second.until_answered(before + 1)
+        assert "1 matches, 1 of them now" in second.finish()
     assert asked_twice(folder) == []
     played = read_back(folder, 1)
     check_drafted(played)

@@ -36,13 +36,13 @@ def play(folder: Path, matches: int) -> Played:
     """Play with two interruptions, check what every arena keeps, and tell the figures."""
     started = time.monotonic()
     for share in (4, 2):
-        run = Run.start(folder, matches)
-        run.until_answered(recorded(folder) + matches // share)
-        run.interrupt()
+        with Run.start(folder, matches) as run:
+            run.until_answered(recorded(folder) + matches // share)
+            run.interrupt()
     at = recorded(folder)
-    last = Run.start(folder, matches)
-    last.until_answered(at + 1)
-    last.finish()
+    with Run.start(folder, matches) as last:
+        last.until_answered(at + 1)
+        last.finish()
     seconds = time.monotonic() - started
     played = read_back(folder, matches)
     assert asked_twice(folder) == []
@@ -84,13 +84,13 @@ def test_drafted_challenges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_ctrl_c_while_the_model_loads(tmp_path: Path) -> None:
-    run = Run.start(write_arena(tmp_path / "arena", PROMPTS), 2)
-    until = time.monotonic() + 60
-    while not (servers := servers_of(run.process.pid)):
-        assert time.monotonic() < until
-        time.sleep(0.02)
-    run.process.send_signal(signal.SIGINT)
-    _, err = run.process.communicate(timeout=60)
+    with Run.start(write_arena(tmp_path / "arena", PROMPTS), 2) as run:
+        until = time.monotonic() + 60
+        while not (servers := servers_of(run.process.pid)):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        run.process.send_signal(signal.SIGINT)
+        _, err = run.process.communicate(timeout=60)
     assert run.process.returncode == 130, err
     assert not alive(servers[0])
 
@@ -98,9 +98,9 @@ def test_ctrl_c_while_the_model_loads(tmp_path: Path) -> None:
 def test_the_example_is_played(tmp_path: Path) -> None:
     example = Path(__file__).parents[2] / "examples" / "smollm2"
     folder = Path(shutil.copytree(example, tmp_path / "arena"))
-    run = Run.start(folder, 3)
-    run.until_answered(1)
-    run.finish()
+    with Run.start(folder, 3) as run:
+        run.until_answered(1)
+        run.finish()
     with open_arena(folder, create=False) as arena:
         assert arena.verify().ok
         assert arena.replay().recomputed == 3

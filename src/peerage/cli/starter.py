@@ -74,6 +74,7 @@ def arena_text(name: str, seed: int, keys: Mapping[str, str]) -> str:
     )
     text += (
         "  # - {model: openai:my-model, base_url: http://localhost:8000/v1, name: mine}   # vLLM, llama.cpp\n"
+        "  # - {command: [./my-agent, --fast], name: agent}   # a program: JSON in, JSON out\n"
     )
     budget = (
         "5.00             # dollars at most, over all runs"

@@ -26,7 +26,7 @@ class _Named(msgspec.Struct):
 
 def card(player: PlayerSettings, price: Price) -> dict[str, Any]:
     """What is kept of a player: its stated settings, its price and where that comes from."""
-    stated = player.model_dump(mode="json", exclude_defaults=True, exclude={"key_env"})
+    stated = player.model_dump(mode="json", exclude_defaults=True, exclude={"key_env", "command"})
     if player.base_url:
         stated["base_url"] = without_credentials(player.base_url)
     stated["model"] = player.public_model

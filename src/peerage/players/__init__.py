@@ -25,7 +25,7 @@ def open_client(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
     """The client of one player, not yet started.
 
     `env` holds the keys (see `keys.environment`); `folder` is the arena's, against which relative paths
-    in `gguf:`, `command:` and `python:` are read. Raises SettingsError for a model text that nobody
+    in `gguf:`, a command and `python:` are read. Raises SettingsError for a model text that nobody
     serves and for a library that is not installed.
     """
     provider = settings.provider

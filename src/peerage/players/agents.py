@@ -11,7 +11,6 @@ import asyncio
 import importlib
 import inspect
 import os
-import shlex
 import shutil
 import signal
 import sys
@@ -40,7 +39,7 @@ STDERR_KEPT = 2_000
 
 
 class CommandClient:
-    """`command:PROGRAM ARGS`: the request on standard input, the reply on standard output, exit code 0.
+    """A program run for every call: the request on standard input, the reply on standard output, exit code 0.
 
     Any other exit code is a transient failure; the end of standard error goes into its message.
     """
@@ -48,7 +47,7 @@ class CommandClient:
     def __init__(self, settings: PlayerSettings, env: Mapping[str, str], folder: Path) -> None:
         self._settings = settings
         self._folder = folder
-        self._arguments = shlex.split(settings.model.partition(":")[2], posix=os.name != "nt")
+        self._arguments = list(settings.words)
         self._environment = child_environment(env, settings.key_env)
         self._secrets = (env.get(settings.key_env, "") if settings.key_env else "",)
         self._running: set[asyncio.subprocess.Process] = set()

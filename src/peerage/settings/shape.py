@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
+import shlex
 import unicodedata
 from collections.abc import Iterable
 from importlib.metadata import entry_points
@@ -77,7 +79,13 @@ class PlayerSettings(Section):
     model: str = Field(
         description="What answers: `provider:model` (openai, anthropic, google, groq, xai, huggingface, "
         "openrouter, mistral, ollama), `house:SKILL`, `gguf:PATH`, `command:PROGRAM ARGS`, `http:URL` (or "
-        "`https:`), `python:module:function`; with `base_url`, any OpenAI-compatible server."
+        "`https:`), `python:module:function`; with `base_url`, any OpenAI-compatible server. `command` can "
+        "take its place."
+    )
+    command: tuple[str, ...] = Field(
+        (),
+        description="In place of `model`: a program and its arguments as a list of words, which need no "
+        "quoting inside. Only the program is recorded and shown, never its arguments.",
     )
     name: Annotated[str, BeforeValidator(_tidied)] = Field(
         "", max_length=80, description="Unique name in tables. Default: the model's text."
@@ -113,13 +121,26 @@ class PlayerSettings(Section):
     @model_validator(mode="before")
     @classmethod
     def _one_line(cls, value: object) -> object:
-        return {"model": value} if isinstance(value, str) else value
+        """One line is its model; where only a command is stated, its program is the model."""
+        if isinstance(value, str):
+            return {"model": value}
+        if isinstance(value, dict) and "model" not in value and (command := value.get("command")):
+            program = command[0] if isinstance(command, list | tuple) else command
+            return {"model": f"command:{program}", **value}
+        return value
 
     @field_validator("name", "model")
     @classmethod
     def _printable(cls, value: str) -> str:
         if visible(value) != value or "\n" in value or "\t" in value:
             raise ValueError(f"{visible(value)!r} holds characters that cannot be seen; retype it")
+        return value
+
+    @field_validator("command")
+    @classmethod
+    def _words(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any("\0" in word for word in value):
+            raise ValueError("a word holds the character U+0000, which no program can be given; remove it")
         return value
 
     @model_validator(mode="after")
@@ -132,6 +153,18 @@ class PlayerSettings(Section):
             )
         if not rest.strip():
             raise ValueError(f"{self.model!r} names no model; {_HOW} or `house:0.5`")
+        if self.command and self.model != f"command:{self.command[0]}":
+            raise ValueError("found both `model` and `command`; state one of them")
+        if self.provider == "command" and not self.command:
+            try:
+                words = words_of(rest)
+            except ValueError:
+                raise ValueError(
+                    "a quote in `model` is never closed; close it, or give the words as a list: "
+                    "`command: [./agent, --option]`"
+                ) from None
+            if not words[0]:
+                raise ValueError(f"{self.model!r} names no program; write `command: [./agent, --option]`")
         if self.provider == "house":
             try:
                 skill = float(rest)
@@ -156,13 +189,31 @@ class PlayerSettings(Section):
         if self.provider in ("http", "https"):
             return without_credentials(self.model)
         if self.provider == "command":
-            return "command:" + self.model.partition(":")[2].split(maxsplit=1)[0]
+            return f"command:{self.words[0]}"
         return self.model
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The program and the arguments of a `command:` player, as it is run."""
+        return self.command or words_of(self.model.partition(":")[2])
 
     @property
     def provider(self) -> str:
         """The prefix of `model`."""
         return self.model.partition(":")[0]
+
+
+def words_of(line: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
+    """The words of a command line: quotes hold one together; on Windows a backslash is only a backslash.
+
+    Raises ValueError where a quote is never closed.
+    """
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    if windows:
+        lexer.escape = ""
+    return tuple(lexer)
 
 
 def known_scheme(scheme: str) -> bool:
