@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
@@ -14,7 +13,7 @@ import msgspec
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.exchange import reply_from_bytes, request_of
 from peerage.players.keys import find_key
-from peerage.players.named import keyless, named_failure
+from peerage.players.named import keyless, named_failure, secrets_of
 from peerage.players.session import connection_failure, open_session, read_bounded
 from peerage.settings import PlayerSettings
 
@@ -32,7 +31,7 @@ class EndpointClient:
         self._settings = settings
         self._key = find_key(settings, env)
         self._url = address(settings.model)
-        self._secrets = (self._key, urlsplit(self._url).password or "", urlsplit(self._url).query)
+        self._secrets = (self._key, *secrets_of(self._url))
         self._session: aiohttp.ClientSession | None = None
 
     async def start(self) -> None:

@@ -55,8 +55,9 @@ _WORDS = {
 
 def player_error(error: Exception, key_place: str) -> PlayerError:
     """The failure behind an exception of the model library; `key_place` names where the key is set."""
-    if isinstance(error, PlayerError):
-        return error
+    ours = next((cause for cause in _causes(error) if isinstance(cause, PlayerError)), None)
+    if ours is not None:
+        return ours
     if isinstance(error, ModelHTTPError):
         return _status(error, key_place)
     if isinstance(error, ModelConnectionError):

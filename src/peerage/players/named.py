@@ -1,9 +1,18 @@
-"""How a failure is told: which player, in one short printable line; and that no key is in what is said."""
+"""How a failure is told: which player, in one short printable line; and that no key is in what is said.
+
+A key is found as it is, percent-encoded (whole or in part), in base64 (wherever it begins in what was
+encoded) and backwards. A short one counts only where it is a word of its own, so that a password `banana`
+leaves "bananas" alone.
+"""
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import takewhile
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
@@ -14,15 +23,18 @@ LONGEST = 600
 SHORTEST_SECRET = 6
 """A stated key shorter than this is a placeholder ("none", "x"); replacing it would garble the message."""
 
+LONG_SECRET = 16
+"""A key of so many characters is no part of another word by chance, so it is found inside of words too."""
+
 PART = 10
-"""Characters by which the beginning or end of a key is known where a message was cut in the middle of it."""
+"""Characters by which the beginning or end of a long key is known where a message was cut in the middle."""
 
 
 def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> PlayerError:
     """`error` with the player's name in front, shortened, printable, its keys replaced by `[key]`."""
     told = str(error)
     for secret in _worth_hiding(secrets):
-        told = _without_parts(told.replace(secret, "[key]"), secret)
+        told = _without_parts(without_key(told, secret), secret)
     told = " ".join(visible(told).split())
     if not told.startswith(f"{player}: "):
         told = f"{player}: {told}"
@@ -36,23 +48,67 @@ def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> Pl
 
 def keyless(answer: Answer, secrets: Iterable[str]) -> Answer:
     """`answer` with the player's keys, should it repeat one, replaced by `[key]`: replies are published."""
+    text, snapshot = answer.text, answer.snapshot
     for secret in _worth_hiding(secrets):
-        if secret in answer.text or secret in answer.snapshot:
-            answer = msgspec.structs.replace(
-                answer,
-                text=answer.text.replace(secret, "[key]"),
-                snapshot=answer.snapshot.replace(secret, "[key]"),
-            )
-    return answer
+        text, snapshot = without_key(text, secret), without_key(snapshot, secret)
+    if text == answer.text and snapshot == answer.snapshot:
+        return answer
+    return msgspec.structs.replace(answer, text=text, snapshot=snapshot)
+
+
+def secrets_of(address: str) -> tuple[str, ...]:
+    """What of an address is as secret as a key: its password, its query and the values in that."""
+    parts = urlsplit(address)
+    return (parts.password or "", parts.query, *[value for _, value in parse_qsl(parts.query)])
+
+
+def without_key(text: str, secret: str) -> str:
+    """`text` with every form of a key replaced by `[key]`."""
+    return _forms(secret).sub("[key]", text)
 
 
 def _worth_hiding(secrets: Iterable[str]) -> list[str]:
     return [secret for secret in secrets if len(secret) >= SHORTEST_SECRET]
 
 
+@lru_cache(maxsize=256)
+def _forms(secret: str) -> re.Pattern[str]:
+    """What a key looks like: plain or percent-encoded, backwards, in base64."""
+    forms = [_escaped(secret), _escaped(secret[::-1])]
+    if len(secret) < LONG_SECRET:
+        whole = b64encode(secret.encode()).decode().rstrip("=")
+        forms += [re.escape(whole), re.escape(_url_safe(whole))]
+        begins = r"(?:(?<![^\W_])|(?<=%[0-9a-fA-F]{2}))"
+        return re.compile(rf"{begins}(?:{'|'.join(forms)})(?![^\W_])={{0,2}}")
+    for ahead in range(3):
+        core = _base64_core(secret.encode(), ahead)
+        shared = "[A-Za-z0-9+/_-]?"  # at either end a character holds bits of the key and of its neighbour
+        forms += [
+            f"{shared if ahead else ''}{re.escape(one)}{shared}={{0,2}}" for one in (core, _url_safe(core))
+        ]
+    return re.compile("|".join(dict.fromkeys(forms)))
+
+
+def _escaped(secret: str) -> str:
+    """A pattern for a key of which any characters may be percent-encoded."""
+    coded = [re.sub("..", r"%\g<0>", one.encode("utf-8", "replace").hex()) for one in secret]
+    return "".join([f"(?:{re.escape(one)}|(?i:{code}))" for one, code in zip(secret, coded, strict=True)])
+
+
+def _base64_core(secret: bytes, ahead: int) -> str:
+    """What a key is in base64 when `ahead` bytes (modulo 3) are encoded before it, whatever they and the ones
+    after it are: the characters that depend on the key alone."""
+    coded = b64encode(bytes(ahead) + secret).decode()
+    return coded[-(-ahead * 8 // 6) : (ahead + len(secret)) * 8 // 6]
+
+
+def _url_safe(coded: str) -> str:
+    return coded.replace("+", "-").replace("/", "_")
+
+
 def _without_parts(told: str, secret: str) -> str:
     """`told` without what a cut left of a key: what begins or ends like it, as far as it does."""
-    if len(secret) <= PART:
+    if len(secret) < LONG_SECRET:
         return told
     for head, tail in ((secret[:PART], secret[PART:]), (secret[-PART:][::-1], secret[:-PART][::-1])):
         backwards = not secret.startswith(head)

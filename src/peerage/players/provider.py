@@ -33,7 +33,7 @@ from pydantic_ai.settings import ModelSettings
 from peerage.players.client import Answer, Call, PlayerError, said
 from peerage.players.failures import is_filtered, player_error, rejected_settings
 from peerage.players.keys import PROVIDERS, find_key, key_names
-from peerage.players.named import keyless, named_failure
+from peerage.players.named import keyless, named_failure, secrets_of
 from peerage.protocol import AnyKind, Speaker
 from peerage.settings import PlayerSettings
 
@@ -53,6 +53,7 @@ class ProviderClient:
         self._key = find_key(settings, env)
         self._key_place = " or ".join(key_names(settings))
         self._base_url = settings.base_url or _default_url(settings.provider, env)
+        self._secrets = (self._key, *secrets_of(self._base_url))
         self._structured = settings.structured
         self._usual: dict[str, Any] = {}
         self._untaken: set[str] = set()
@@ -122,7 +123,7 @@ class ProviderClient:
                     f"{failure}; {', '.join(rejected)} is left out from now on", retry_after_s=0.0
                 )
             raise self._failure(failure) from None
-        return keyless(read(response, time.perf_counter() - started), (self._key,))
+        return keyless(read(response, time.perf_counter() - started), self._secrets)
 
     async def close(self) -> None:
         session, self._session = self._session, None
@@ -152,7 +153,7 @@ class ProviderClient:
                 self.warnings += (f"{self._settings.name}: the server does not take {name}; it is left out",)
 
     def _failure(self, error: PlayerError) -> PlayerError:
-        return named_failure(error, self._settings.name, (self._key,))
+        return named_failure(error, self._settings.name, self._secrets)
 
     def _open_model(self) -> Model:
         provider, _, name = self._settings.model.partition(":")
@@ -212,12 +213,17 @@ class ProviderClient:
         import httpx2
         from openai import DefaultAioHttpClient
 
-        from peerage.players.session import CONNECT_S, KEEPALIVE_S, is_loopback
+        from peerage.players.session import CONNECT_S, KEEPALIVE_S, is_loopback, refuse_redirect
+
+        async def redirected(response: httpx2.Response) -> None:
+            if response.has_redirect_location:
+                refuse_redirect(str(response.request.url), response.headers["location"])
 
         self._http = DefaultAioHttpClient(
             limits=httpx2.Limits(max_connections=10_000, keepalive_expiry=KEEPALIVE_S),
             timeout=httpx2.Timeout(self._settings.timeout_s, connect=CONNECT_S, pool=None),
             trust_env=not is_loopback(self._base_url),
+            event_hooks={"response": [redirected]},
         )
         return self._http
 

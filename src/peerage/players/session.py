@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from types import SimpleNamespace
+from urllib.parse import urljoin, urlsplit
 
 import aiohttp
 
@@ -19,9 +20,42 @@ def is_loopback(url: str) -> bool:
     return (urlsplit(url).hostname or "") in {"127.0.0.1", "localhost", "::1"}
 
 
+def refuse_redirect(asked: str, location: str) -> None:
+    """Raise PlayerError when the redirect of `asked` leads to another server, or from https to http.
+
+    Prompts and keys are for the server that the owner named, and for no other that it names in turn.
+    """
+    was, then = urlsplit(asked), urlsplit(urljoin(asked, location))
+    same = (was.hostname, _port(was.scheme, was.port)) == (then.hostname, _port(then.scheme, then.port))
+    upgraded = was.hostname == then.hostname and (was.scheme, then.scheme) == ("http", "https")
+    if (same and was.scheme == then.scheme) or upgraded:
+        return
+    here, there = was.netloc.rpartition("@")[2], then.netloc.rpartition("@")[2]
+    raise PlayerError(
+        f"{here} redirects to {then.scheme}://{there}; nothing was sent there. "
+        "If that is where the player is, state its address",
+        kind="permanent",
+    )
+
+
+def _port(scheme: str, port: int | None) -> int | None:
+    return port or {"http": 80, "https": 443}.get(scheme)
+
+
+async def _redirected(
+    session: aiohttp.ClientSession, context: SimpleNamespace, asked: aiohttp.TraceRequestRedirectParams
+) -> None:
+    headers = asked.response.headers
+    refuse_redirect(str(asked.url), headers.get("Location") or headers.get("URI") or "")
+
+
 def open_session(url: str) -> aiohttp.ClientSession:
-    """A session for one server: as many connections as there are calls, no time limit of its own."""
+    """A session for one server: as many connections as there are calls, no time limit of its own, and no
+    redirect to another server."""
+    redirects = aiohttp.TraceConfig()
+    redirects.on_request_redirect.append(_redirected)
     return aiohttp.ClientSession(
+        trace_configs=[redirects],
         connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
         trust_env=not is_loopback(url),

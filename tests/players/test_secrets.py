@@ -1,0 +1,206 @@
+"""Keys where clients handle them: no reply, failure or redirect carries one away."""
+
+from __future__ import annotations
+
+import base64
+import sys
+from collections.abc import AsyncIterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from peerage.players import open_client
+from peerage.players.checks import check
+from peerage.players.client import Call, PlayerError
+from peerage.protocol import Text
+from peerage.settings import PlayerSettings
+
+KEY = "sk-canary-0123456789abcdef"
+ENV = {"CANARY": KEY}
+FORMS = f"{KEY} {KEY[::-1]} {base64.b64encode(KEY.encode()).decode()} sk%2Dcanary%2D0123456789abcdef"
+
+MODELS = [
+    "openai:tiny",
+    pytest.param(
+        "anthropic:claude-haiku-4-5",
+        marks=pytest.mark.skipif(find_spec("anthropic") is None, reason="needs `anthropic`"),
+    ),
+    pytest.param(
+        "google:gemini-2.5-flash",
+        marks=pytest.mark.skipif(
+            not find_spec("google") or not find_spec("google.genai"), reason="needs `google-genai`"
+        ),
+    ),
+    "http:",
+]
+
+
+class Server:
+    """Answers in every provider's shape with `text`, or with the status and headers of `instead`."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.text = "Hello."
+        self.instead: tuple[int, dict[str, str]] | None = None
+        self.seen: list[web.BaseRequest] = []
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        self.seen.append(request)
+        if self.instead is not None:
+            code, headers = self.instead
+            return web.json_response(
+                {"error": {"message": self.text, "type": "x"}}, status=code, headers=headers
+            )
+        if request.path.endswith("/models"):
+            return web.json_response({"data": [{"id": "tiny"}]})
+        if request.path.endswith("/chat/completions"):
+            message = {"role": "assistant", "content": self.text}
+            return web.json_response(
+                {
+                    "id": "c", "object": "chat.completion", "created": 1, "model": "m",
+                    "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                    "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
+                }
+            )  # fmt: skip
+        if request.path.endswith("/messages"):
+            return web.json_response(
+                {
+                    "id": "m", "type": "message", "role": "assistant", "model": "m",
+                    "content": [{"type": "text", "text": self.text}], "stop_reason": "end_turn",
+                    "stop_sequence": None, "usage": {"input_tokens": 12, "output_tokens": 4},
+                }
+            )  # fmt: skip
+        if "generateContent" in request.path:
+            content = {"role": "model", "parts": [{"text": self.text}]}
+            return web.json_response(
+                {
+                    "candidates": [{"content": content, "finishReason": "STOP"}],
+                    "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": 4},
+                    "modelVersion": "m", "responseId": "r",
+                }
+            )  # fmt: skip
+        return web.json_response({"text": self.text})
+
+
+async def _serve(server: Server) -> web.AppRunner:
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", server.answer)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    return runner
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    running = Server()
+    runner = await _serve(running)
+    yield running
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def elsewhere() -> AsyncIterator[Server]:
+    running = Server()
+    runner = await _serve(running)
+    yield running
+    await runner.cleanup()
+
+
+def settings_for(model: str, server: Server) -> PlayerSettings:
+    if model == "http:":
+        return PlayerSettings(model=server.url + "/agent", name="P", key_env="CANARY")
+    base = server.url + ("/v1" if model.startswith("openai") else "")
+    return PlayerSettings(model=model, name="P", base_url=base, key_env="CANARY")
+
+
+def call() -> Call:
+    return Call("k", "contestant", (("user", "Why?"),), Text(), 100, None, "s")
+
+
+async def ask(settings: PlayerSettings, folder: Path = Path()) -> Any:
+    client = open_client(settings, ENV, folder)
+    await client.start()
+    try:
+        return await client.answer(call())
+    except PlayerError as error:
+        return error
+    finally:
+        await client.close()
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_a_reply_and_a_failure_that_repeat_the_key_are_told_without_it(
+    model: str, server: Server
+) -> None:
+    server.text = f"You sent {FORMS}."
+    answer = await ask(settings_for(model, server))
+    assert answer.text.replace("=", "") == "You sent [key] [key] [key] [key]."
+    assert KEY in str(server.seen[0].headers), "the test is about a key that was sent"
+    server.instead = (400, {})
+    failure = await ask(settings_for(model, server))
+    assert isinstance(failure, PlayerError)
+    assert "[key] [key]" in str(failure)
+    assert KEY not in str(failure)
+    assert KEY[::-1] not in str(failure)
+
+
+ECHO = "import os\ndef player(request):\n    return os.environ['CANARY'] + ' ' + os.environ['CANARY'][::-1]\n"
+
+
+@pytest.mark.parametrize("model", ["python:echo_of_keys:player", "command:{} run.py"])
+async def test_agents_here_are_told_without_it_too(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANARY", KEY)
+    (tmp_path / "echo_of_keys.py").write_text(ECHO)
+    (tmp_path / "run.py").write_text("import echo_of_keys\nprint(echo_of_keys.player({}), end='')\n")
+    settings = PlayerSettings(model=model.format(sys.executable), name="P", key_env="CANARY")
+    assert (await ask(settings, tmp_path)).text == "[key] [key]"
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("model", MODELS)
+async def test_no_redirect_to_another_server_is_followed(
+    model: str, code: int, server: Server, elsewhere: Server
+) -> None:
+    server.instead = (code, {"Location": elsewhere.url + "/v1/chat/completions"})
+    failure = await ask(settings_for(model, server))
+    assert isinstance(failure, PlayerError)
+    assert elsewhere.seen == []
+    assert failure.kind == "permanent"
+    assert not failure.maybe_paid
+    assert f"redirects to {elsewhere.url}" in str(failure)
+
+
+async def test_a_redirect_on_the_same_server_is_followed(server: Server) -> None:
+    moved = settings_for("openai:tiny", server)
+    whole = server.answer
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path.startswith("/old"):
+            raise web.HTTPTemporaryRedirect("/v1/chat/completions")
+        return await whole(request)
+
+    server.answer = answer  # type: ignore[method-assign]
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}/old"
+    answered = await ask(moved.model_copy(update={"base_url": url}))
+    await runner.cleanup()
+    assert answered.text == "Hello."
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_doctor_follows_none_either(model: str, server: Server, elsewhere: Server) -> None:
+    server.instead = (307, {"Location": elsewhere.url + "/v1/models"})
+    found = await check(settings_for(model, server), ENV, Path())
+    assert elsewhere.seen == []
+    assert any("redirects to" in one.found for one in found)
