@@ -76,7 +76,7 @@ def test_a_transient_failure_is_tried_again_and_leaves_no_trace_in_the_record(tm
     assert {lost.cost_nano for lost in failures(rough)} == {0}
 
 
-@pytest.mark.parametrize(("kind", "attempts"), [("transient", 3), ("permanent", 1)])
+@pytest.mark.parametrize(("kind", "attempts"), [("transient", 3), ("request", 1)])
 def test_a_contestant_that_cannot_be_reached_voids_its_match(arena: Path, kind: Any, attempts: int) -> None:
     cast = Cast(lambda call, _: PlayerError("down", kind=kind) if call.key == "answer/A" else None)
     play(arena, 3, clients=cast)

@@ -110,10 +110,10 @@ def test_what_is_no_reply_object_is_the_text_itself(text: str) -> None:
         {"text": "x", "output_tokens": 10**30},
     ],
 )
-def test_a_broken_field_is_a_permanent_failure(reply: dict[str, Any]) -> None:
+def test_a_broken_field_fails_its_request(reply: dict[str, Any]) -> None:
     with pytest.raises(PlayerError, match="malformed") as caught:
         reply_from_bytes(json.dumps(reply).encode(), 0.0)
-    assert caught.value.kind == "permanent"
+    assert caught.value.kind == "request"
 
 
 @given(st.binary(max_size=200))
@@ -156,7 +156,7 @@ async def test_a_failing_program_tells_the_end_of_its_errors(tmp_path: Path) -> 
 
 
 async def test_an_error_object_says_whether_to_retry(tmp_path: Path) -> None:
-    for retry, kind in ((True, "transient"), (False, "permanent")):
+    for retry, kind in ((True, "transient"), (False, "request")):
         agent = program(tmp_path, f"print('{json.dumps({'error': 'search is down', 'retry': retry})}')\n")
         error = await failure(agent, tmp_path)
         assert error.kind == kind
@@ -254,10 +254,10 @@ async def test_functions_plain_and_async(tmp_path: Path) -> None:
     assert (plain.text, plain.output_tokens) == ("peerage-player", 4)
     assert (await ask(settings("waits"), tmp_path)).text == "Why?"
     for name, kind, says in (
-        ("fails", "permanent", "KeyError"),
+        ("fails", "request", "KeyError"),
         ("offline", "transient", "nobody there"),
-        ("leaves", "permanent", "RuntimeError"),
-        ("number", "permanent", "not int"),
+        ("leaves", "request", "RuntimeError"),
+        ("number", "request", "not int"),
         ("constant", "permanent", "cannot be called"),
         ("absent", "permanent", "cannot import"),
     ):
@@ -315,7 +315,10 @@ async def test_an_endpoint_gets_the_request_and_its_own_key(
 @pytest.mark.parametrize(
     ("status", "kind", "maybe_paid"),
     [
-        (400, "permanent", False),
+        (400, "request", False),
+        (401, "permanent", False),
+        (402, "permanent", False),
+        (404, "permanent", False),
         (429, "transient", False),
         (500, "transient", True),
         (503, "transient", False),

@@ -147,7 +147,8 @@ async def test_a_setting_that_the_server_rejects_is_left_out_from_then_on(
         (401, "permanent", False, "TINY_KEY"),
         (403, "permanent", False, "TINY_KEY"),
         (404, "permanent", False, "base_url"),
-        (400, "permanent", False, "turned down"),
+        (400, "request", False, "turned down"),
+        (402, "permanent", False, "credit"),
         (408, "transient", False, "failed"),
         (429, "transient", False, "rate limit"),
         (500, "transient", True, "failed"),
@@ -176,7 +177,7 @@ async def test_retry_after_in_seconds_and_as_a_date(server: OpenAIServer) -> Non
     assert second.value.retry_after_s == pytest.approx(30, abs=3)
 
 
-async def test_an_empty_account_and_a_long_prompt_are_permanent(server: OpenAIServer) -> None:
+async def test_an_empty_account_is_permanent_and_a_long_prompt_the_requests_own(server: OpenAIServer) -> None:
     server.next(
         behave.status(
             429, error={"message": "no funds", "type": "insufficient_quota", "code": "insufficient_quota"}
@@ -187,7 +188,7 @@ async def test_an_empty_account_and_a_long_prompt_are_permanent(server: OpenAISe
     with pytest.raises(PlayerError, match="credit") as quota:
         await client.answer(call())
     length = await failure(client)
-    assert quota.value.kind == length.kind == "permanent"
+    assert (quota.value.kind, length.kind) == ("permanent", "request")
     assert "longer than the model takes" in str(length)
 
 

@@ -51,7 +51,7 @@ def priced(line: Line, answer: Answer) -> Reply:
 
 def raised(player: str, error: Exception) -> PlayerError:
     """A third party's client may raise or return anything; it costs its own player only."""
-    return PlayerError(f"{player}: its client failed with {error!r}", kind="permanent", maybe_paid=True)
+    return PlayerError(f"{player}: its client failed with {error!r}", kind="request", maybe_paid=True)
 
 
 def _counted(tokens: int | None) -> int | None:

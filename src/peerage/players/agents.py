@@ -225,7 +225,7 @@ class FunctionClient:
             raise self._failure(
                 PlayerError(
                     f"{type(error).__name__}: {error or 'no reply in time'}",
-                    kind="transient" if isinstance(error, OSError) else "permanent",
+                    kind="transient" if isinstance(error, OSError) else "request",
                     maybe_paid=True,
                 )
             ) from None

@@ -79,16 +79,17 @@ def said(
     )
 
 
-FailureKind: TypeAlias = Literal["transient", "permanent"]
+FailureKind: TypeAlias = Literal["transient", "request", "permanent"]
 
 
 class PlayerError(Exception):
     """A player could not answer.
 
-    `kind` transient: worth another try (429, 5xx, timeout, dropped connection); permanent: not (bad
-    key, unknown model). `retry_after_s` is the provider's wish, when it stated one. `maybe_paid` holds
-    when the provider may have done, and charged for, the work. The message names player, cause, mend,
-    and never a key.
+    `kind` transient: worth another try (429, 5xx, timeout, dropped connection); request: this request is not
+    worth another one, others may be (prompt too long, malformed reply); permanent: no request of this player
+    will get through (bad key, no credit, unknown model), which benches it. `retry_after_s` is the provider's
+    wish, when it stated one. `maybe_paid` holds when the provider may have done, and charged for, the work.
+    The message names player, cause, mend, and never a key.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 import aiohttp
 import msgspec
 
-from peerage.players.client import Answer, Call, PlayerError
+from peerage.players.client import Answer, Call, FailureKind, PlayerError
 from peerage.players.exchange import reply_from_bytes, request_of
 from peerage.players.keys import find_key
 from peerage.players.named import keyless, named_failure, secrets_of
@@ -18,6 +18,8 @@ from peerage.players.session import connection_failure, open_session, read_bound
 from peerage.settings import PlayerSettings
 
 _UNPAID = (408, 425, 429, 503)
+_CLOSED = (401, 402, 403, 404)
+"""Statuses that no other request to this endpoint will escape."""
 
 
 class EndpointClient:
@@ -96,7 +98,8 @@ def _check_json(content: bytes) -> None:
 def _status_failure(response: aiohttp.ClientResponse, content: bytes) -> PlayerError:
     code, told = response.status, content[:300].decode("utf-8", "replace")
     if code < 500 and code not in _UNPAID:
-        return PlayerError(f"the endpoint turned the request down ({code}): {told}", kind="permanent")
+        kind: FailureKind = "permanent" if code in _CLOSED else "request"
+        return PlayerError(f"the endpoint turned the request down ({code}): {told}", kind=kind)
     return PlayerError(
         f"the endpoint failed ({code}): {told}",
         retry_after_s=seconds_until(response.headers.get("Retry-After", "")),

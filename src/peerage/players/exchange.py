@@ -67,7 +67,7 @@ def reply_from(found: Any, latency_s: float) -> Answer:
     if "error" in found:
         raise PlayerError(
             f"the agent reports: {str(found['error'])[:300]}",
-            kind="transient" if found.get("retry", False) is True else "permanent",
+            kind="transient" if found.get("retry", False) is True else "request",
             maybe_paid=True,
         )
     text, model = found.get("text"), found.get("model", "")
@@ -102,4 +102,4 @@ def _number(value: object) -> bool:
 
 
 def _broken(what: str) -> PlayerError:
-    return PlayerError(f"the agent's reply is malformed: {what}", kind="permanent", maybe_paid=True)
+    return PlayerError(f"the agent's reply is malformed: {what}", kind="request", maybe_paid=True)

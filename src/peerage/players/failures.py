@@ -1,4 +1,4 @@
-"""What went wrong with a provider, in the house's terms: transient or permanent, paid or not, how to mend."""
+"""What went wrong with a provider: whether another try or another request may help, paid or not, the fix."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def player_error(error: Exception, key_place: str) -> PlayerError:
         return PlayerError("no reply in time", maybe_paid=True)
     if isinstance(error, ModelAPIError | UnexpectedModelBehavior):
         return PlayerError(f"the reply could not be read: {_text(error)}", maybe_paid=True)
-    return PlayerError(f"{type(error).__name__}: {error}", kind="permanent", maybe_paid=True)
+    return PlayerError(f"{type(error).__name__}: {error}", kind="request", maybe_paid=True)
 
 
 def _status(error: ModelHTTPError, key_place: str) -> PlayerError:
@@ -85,14 +85,14 @@ def _status(error: ModelHTTPError, key_place: str) -> PlayerError:
             f"no such model or address ({code}): {said}; check `model` and `base_url`", kind="permanent"
         )
     if isinstance(error, ModelContextWindowExceededError):
-        return PlayerError(f"the prompt is longer than the model takes ({code}): {said}", kind="permanent")
+        return PlayerError(f"the prompt is longer than the model takes ({code}): {said}", kind="request")
     if code >= 500 or code in _WAITS_ARE_FREE:
         return PlayerError(
             f"the provider failed ({code}): {said}",
             retry_after_s=error.retry_after,
             maybe_paid=code not in _WAITS_ARE_FREE,
         )
-    return PlayerError(f"the request was turned down ({code}): {said}", kind="permanent")
+    return PlayerError(f"the request was turned down ({code}): {said}", kind="request")
 
 
 def _text(error: ModelAPIError | UnexpectedModelBehavior) -> str:

@@ -136,7 +136,7 @@ class HouseClient:
                 text, hidden = _pick(texts.RAMBLES, draws[8]), None
         else:
             raise PlayerError(
-                f"house players do not know replies of the kind {type(expects).__name__}", kind="permanent"
+                f"house players do not know replies of the kind {type(expects).__name__}", kind="request"
             )
         most = call.max_tokens * CHARS_PER_TOKEN
         truncated = len(text) > most
