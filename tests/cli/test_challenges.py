@@ -166,8 +166,8 @@ def test_a_redacted_copy_gives_the_same_head_and_no_answer(
     shown.mkdir()
     say("challenges", "redact", str(shown / "arena.db"))
     again = cli.invoke(app, ["challenges", "redact", str(shown / "arena.db"), "--dir", str(folder)])
-    assert again.exit_code == 1
-    assert "is there already; name a new file" in again.stderr
+    assert again.exit_code == 2
+    assert "is a database, perhaps a ledger, and is never replaced" in again.stderr
     whole = open_ledger("sqlite:///arena.db", folder, create=False)
     redacted = open_ledger("sqlite:///arena.db", shown, create=False)
     report = verify(redacted)

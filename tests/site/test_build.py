@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 from peerage.cli.main import app
 from peerage.engine.replay import mend
 from peerage.ledger import open_ledger
+from peerage.outputs import Folder, OutputRefused
 from peerage.site import build as site_build
 from peerage.site import downloads, reading
 from peerage.site.build import STATE, SiteError, build, build_folder
@@ -103,14 +104,14 @@ def test_pages_that_are_none_any_more_go_and_strange_files_stay(
 
 def test_somebody_elses_folder_is_left_alone(arena: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(SiteError, match="holds no site"):
+    with pytest.raises(OutputRefused, match="holds no site"):
         build_folder(arena, tmp_path)
-    with pytest.raises(SiteError, match="holds no site"):
+    with pytest.raises(OutputRefused, match="holds no site"):
         build_folder(arena, tmp_path / "thesis.txt")
     assert os.listdir(tmp_path) == ["thesis.txt"]
     said = cli.invoke(app, ["site", "build", str(tmp_path), "--dir", str(arena)])
-    assert said.exit_code == 1
-    assert "holds no site; name a new or an empty folder" in said.output
+    assert said.exit_code == 2
+    assert "holds no site that Peerage wrote; name a new or an empty folder" in said.output
 
 
 def interrupted(site: Site, folder: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +243,7 @@ def test_where_nothing_is_remembered_all_is_made_anew(arena: Path, built: Path, 
         build_folder(arena, out)
         assert files(out) == files(built)
     shutil.rmtree(out / STATE)
-    (out / STATE).write_bytes(b"what the folder was before there was a first release")
+    (out / STATE).mkdir()
     build_folder(arena, out)
     assert files(out) == files(built)
 
@@ -291,7 +292,7 @@ def test_nothing_outside_is_removed_whatever_was_written_down(
     victim.write_text("mine")
     state = site_build._state(out)
     gone = ("../victim", str(victim), "data/../../victim")
-    site_build._store(out / STATE / "built", msgspec.structs.replace(state, files=(*state.files, *gone)))
+    site_build._store(Folder(out), "built", msgspec.structs.replace(state, files=(*state.files, *gone)))
     assert build_folder(arena, out).removed == 0
     assert victim.read_text() == "mine"
 

@@ -100,9 +100,10 @@ def test_nothing_is_written_again_while_the_ledger_stays(site: Site, sealed: Pat
     assert {path: (out / path).stat().st_mtime_ns for path in stamps} == stamps
     for path in stamps:
         (out / path).unlink()
-    (out / "data" / ".arena.db.part").mkdir()
+    (out / "data" / ".peerage-0123456789ab.part").mkdir()  # of a build that was killed
     assert build(site, sealed, out).written == len(stamps)
     assert {path: (out / path).read_bytes() for path in stamps} == bodies
+    assert not [*out.rglob("*.part")]
 
 
 @pytest.fixture

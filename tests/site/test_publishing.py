@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from peerage.cli.main import app
 from peerage.ledger import LedgerError
 from peerage.ledger.verify import verify
+from peerage.outputs import OutputRefused
 from peerage.site.publishing import PublishError, publish, restore
 from peerage.site.reading import Site
 
@@ -86,7 +87,7 @@ def test_another_ledger_and_another_folder_are_refused(site: Site, tmp_path: Pat
     opened.close()
     with pytest.raises(PublishError, match="3 matches of another ledger"):
         publish(site, tmp_path / "results", push=False)
-    with pytest.raises(PublishError, match="no Git repository"):
+    with pytest.raises(OutputRefused, match="no Git repository"):
         publish(site, tmp_path / "other", push=False)
     with pytest.raises(PublishError, match="git push in"):
         publish(site, tmp_path / "fresh", push=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Report, Shape, Written
+from peerage.cli.options import HERE, Folder, Force, Format, Report, Shape, Written
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -186,8 +186,9 @@ def enter(
 
 @app.command()
 def redact(
-    file: Annotated[Path, typer.Argument(help="The SQLite file to write; it must not be there.")],
+    file: Annotated[Path, typer.Argument(help="The SQLite file to write; no database may be there.")],
     folder: Folder = HERE,
+    force: Force = False,
 ) -> None:
     """Write a copy of the ledger that others may see.
 
@@ -195,9 +196,12 @@ def redact(
     disclosed.
     """
     from peerage.ledger.disclosure import write_redacted
+    from peerage.outputs import REDACTED, arena_files, writing
 
     with _opened(folder) as arena:
-        write_redacted(arena.ledger, file)
+        kept = arena_files(folder, arena.ledger.address)
+        with writing(file, REDACTED, kept, force=force) as part:
+            write_redacted(arena.ledger, part)
     typer.echo(f"wrote {file}")
 
 

@@ -178,13 +178,14 @@ def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
 def _arena(folder: Path, otherwise: str) -> Arena:
     """The arena in `folder`, made with these settings when there is none."""
     from peerage.arena import open_arena
+    from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, SettingsError
 
     path = folder / FILE_NAME
     made = not path.exists()
     if made:
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(otherwise, "utf-8")
+        write(path, otherwise, SETTINGS)
     try:
         return open_arena(folder)
     except SettingsError:

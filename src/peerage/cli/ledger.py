@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Report, Written
+from peerage.cli.options import HERE, Folder, Force, Report, Written
 
 if TYPE_CHECKING:
     from peerage.ledger.store import Ledger
@@ -99,6 +99,7 @@ def export(
     folder: Folder = HERE,
     shape: Annotated[Document, typer.Option("--format", help="How to write it.")] = Document.jsonl,
     to: Annotated[Path | None, typer.Option(help="valyrian: the folder to write.")] = None,
+    force: Force = False,
 ) -> None:
     """Write all finished matches to standard output.
 
@@ -113,7 +114,7 @@ def export(
         raise typer.BadParameter("--to FOLDER goes with --format valyrian, which needs it")
     if to is not None:
         with closing(_ledger(folder)) as ledger:
-            typer.echo(f"wrote {_write_valyrian(ledger, to)} files into {to}")
+            typer.echo(f"wrote {_write_valyrian(ledger, folder, to, force)} files into {to}")
         return
     with closing(_ledger(folder)) as ledger:
         for piece in _pieces(ledger, shape):
@@ -135,18 +136,16 @@ def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
     return pieces(ledger, shape.value)  # type: ignore[arg-type]
 
 
-def _write_valyrian(ledger: Ledger, to: Path) -> int:
+def _write_valyrian(ledger: Ledger, folder: Path, to: Path, force: bool) -> int:
     """Write the files of the Valyrian layout; how many they are."""
     from peerage.ledger.valyrian import files
+    from peerage.outputs import Export, arena_files
     from peerage.tables.challenges import amended, match_points
 
-    count = 0
-    for name, text in files(ledger, amended(ledger), match_points(ledger)):
-        path = to / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        count += 1
-    return count
+    with Export.into(to, arena_files(folder, ledger.address), force=force) as export:
+        for name, text in files(ledger, amended(ledger), match_points(ledger)):
+            export.write(name, text.encode("utf-8", "replace"))
+    return len(export.digests)
 
 
 def _json(report: Any, ok: bool) -> None:

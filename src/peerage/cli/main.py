@@ -140,7 +140,7 @@ def _tell(error: Exception) -> int:
 
     if type(error).__module__.partition(".")[0] == "peerage":
         typer.echo(f"peerage: {visible(str(error))}", err=True)
-        return USAGE if type(error).__name__ in ("SettingsError", "ArenaError") else FAILED
+        return USAGE if type(error).__name__ in ("SettingsError", "ArenaError", "OutputRefused") else FAILED
     if type(error).__module__.startswith("msgspec") or isinstance(error, UnicodeDecodeError):
         typer.echo(
             f"peerage: a record cannot be read ({visible(str(error))}); ask `peerage verify`", err=True

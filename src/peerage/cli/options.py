@@ -32,6 +32,10 @@ Shape = Annotated[Format, typer.Option("--format", help="How to write the table.
 Written = Annotated[Report, typer.Option("--format", help="How to write it.")]
 Quiet = Annotated[bool, typer.Option("--yes", help="Ask nothing; for scripts.")]
 
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace what is there even if Peerage did not write it.")
+]
+
 HERE = Path(".")
 
 

@@ -102,6 +102,7 @@ def demo(
     """
     from peerage.cli.starter import demo_text
     from peerage.games import GAMES
+    from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, SettingsError, suggest
 
     if game is not None and game not in GAMES:
@@ -109,7 +110,7 @@ def demo(
     path = folder / FILE_NAME
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(demo_text(1 if seed is None else seed, game or "duel"), "utf-8")
+        write(path, demo_text(1 if seed is None else seed, game or "duel"), SETTINGS)
     with _opened(folder, None, concurrency, seed) as arena:
         if game not in (None, arena.settings.game):
             raise SettingsError(

@@ -51,6 +51,7 @@ def rejudge(
     from peerage.cli.play import equipped
     from peerage.engine.rejudge import issue
     from peerage.ledger import open_ledger
+    from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, rules_of
 
     target, code = to or folder / INTO, 0
@@ -60,7 +61,7 @@ def rejudge(
             equipped(settings, folder)
         if text:
             target.mkdir(parents=True, exist_ok=True)
-            (target / FILE_NAME).write_text(text, "utf-8")
+            write(target / FILE_NAME, text, SETTINGS)
         if budget is not None:
             limited = settings.budget.model_copy(update={"arena": budget})
             settings = settings.model_copy(update={"budget": limited})

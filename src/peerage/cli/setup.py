@@ -24,6 +24,7 @@ def init(
     import os
 
     from peerage.cli.starter import arena_text
+    from peerage.outputs import SETTINGS, write
     from peerage.players.keys import environment, found_keys
     from peerage.settings import FILE_NAME, SettingsError
 
@@ -33,7 +34,7 @@ def init(
     folder.mkdir(parents=True, exist_ok=True)
     keys = found_keys(environment(folder, os.environ))
     title = name or folder.resolve().name or "arena"
-    path.write_text(arena_text(json.dumps(title, ensure_ascii=False), seed, keys), "utf-8")
+    write(path, arena_text(json.dumps(title, ensure_ascii=False), seed, keys), SETTINGS, force=force)
     typer.echo(f"wrote {path}")
     for provider, variable in keys.items():
         typer.echo(f"  {provider}: key found in {variable}")

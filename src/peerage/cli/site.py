@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder
+from peerage.cli.options import HERE, Folder, Force
 
 app = typer.Typer(help="Make a web site of the arena.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -27,11 +27,12 @@ def build(
         Path | None,
         typer.Option(help="A repository of published results to build from.", show_default="the arena"),
     ] = None,
+    force: Force = False,
 ) -> None:
     """Write the arena as a folder of pages.
 
     They work on any web host and opened as files, and are complete without scripts. Building again writes
-    only what has changed.
+    only what has changed. A folder that holds something else is left alone.
     """
     from peerage.site.draughtsman import Draughtsman
 
@@ -43,7 +44,7 @@ def build(
 
             folder = Path(restored)
             restore(results, folder)
-        built = build_folder(folder, out, draw)
+        built = build_folder(folder, out, draw, force=force)
     gone = f", {built.removed} removed" if built.removed else ""
     typer.echo(f"{built.written:,} pages written, {built.kept:,} unchanged{gone}\nopen {out / 'index.html'}")
 
@@ -53,18 +54,22 @@ def publish(
     results: Annotated[Path, typer.Argument(help="The repository: a clone, or a folder to make one in.")],
     folder: Folder = HERE,
     push: Annotated[bool, typer.Option("--push", help="Push it to its upstream; never by force.")] = False,
+    force: Force = False,
 ) -> None:
     """Commit the results to a Git repository.
 
     One JSON file a match, leaderboard.json, and what it takes to restore and verify the ledger: the history
     is the audit trail. What is sealed is redacted.
     """
+    from peerage.outputs import arena_files
+
     with drawing():
         from peerage.site.publishing import publish as committed
         from peerage.site.reading import Site
 
         with closing(Site.open(folder)) as site:
-            done = committed(site, results, push)
+            kept = arena_files(folder, site.ledger.address)
+            done = committed(site, results, push, kept, force=force)
     if done.commit:
         typer.echo(f"{done.matches:,} matches new or changed, commit {done.commit} in {results}")
     else:
@@ -74,6 +79,7 @@ def publish(
 @app.command()
 def init(
     results: Annotated[Path, typer.Argument(help="The results repository.")] = HERE,
+    force: Force = False,
 ) -> None:
     """Write the GitHub Actions workflow that builds and deploys the pages.
 
@@ -81,17 +87,21 @@ def init(
     """
     from peerage.site.publishing import write_workflow
 
-    typer.echo(f"wrote {write_workflow(results)}; commit and push it, and choose GitHub Actions under Pages")
+    file = write_workflow(results, force=force)
+    typer.echo(f"wrote {file}; commit and push it, and choose GitHub Actions under Pages")
 
 
 def report(
     out: Annotated[Path, typer.Argument(help="The file to write.")] = Path("report.html"),
     folder: Folder = HERE,
+    force: Force = False,
 ) -> None:
     """Write one HTML file to send to somebody.
 
-    The verdict stands first, then the evidence. The file needs nothing beside it.
+    The verdict stands first, then the evidence. The file needs nothing beside it. An earlier report is
+    replaced; any other file only with --force.
     """
+    from peerage.outputs import REPORT, arena_files, refuse, write
     from peerage.site.draughtsman import Draughtsman
 
     with drawing(), Draughtsman() as draw:
@@ -99,9 +109,11 @@ def report(
         from peerage.site.report import report as written
 
         with closing(Site.open(folder)) as site:
+            kept = arena_files(folder, site.ledger.address)
+            refuse(out, REPORT, kept, force=force)
             site.draw = draw
             body = written(site)
-    out.write_bytes(body)
+    write(out, body, REPORT, kept, force=force)
     typer.echo(f"wrote {out}, {len(body) / 1000:.0f} kB")
 
 

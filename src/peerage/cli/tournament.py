@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Shape
+from peerage.cli.options import HERE, Folder, Force, Format, Shape
 from peerage.cli.site import drawing
 
 if TYPE_CHECKING:
@@ -193,11 +193,15 @@ def plot(
     file: Annotated[Path, typer.Argument(help="The SVG file to write.")],
     number: Number = None,
     folder: Folder = HERE,
+    force: Force = False,
 ) -> None:
     """Draw what more tokens are worth, as an SVG file."""
+    from peerage.outputs import PLOT, arena_files, refuse, write
     from peerage.tables.tournament import tournament
 
     with _opened(folder) as arena:
+        kept = arena_files(folder, arena.ledger.address)
+        refuse(file, PLOT, kept, force=force)
         found = tournament(arena.ledger, number)
     if not found.scaling:
         raise NothingToDraw(
@@ -207,7 +211,7 @@ def plot(
         from peerage.site.charts import picture, scaling
 
         drawn = picture(scaling(found.as_dict()["scaling"]))
-    file.write_text(drawn, "utf-8")
+    write(file, drawn.replace("<svg ", PLOT.mark.decode(), 1), PLOT, kept, force=force)
     typer.echo(f"{file}: scores under {len({row.max_tokens for row in found.scaling})} token limits")
 
 
@@ -218,12 +222,14 @@ def page(
     folder: Folder = HERE,
     sample: Annotated[int, typer.Option(min=1, help="About so many answers.")] = 20,
     seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = 1,
+    force: Force = False,
 ) -> None:
     """Write a page on which people score answers, blind.
 
     The file holds everything and sends nothing. Whoever has scored saves a small file; `peerage tournament
     votes` enters it.
     """
+    from peerage.outputs import SCORING_PAGE, arena_files, write
     from peerage.tables.tournament import answers, find
 
     with drawing():
@@ -231,12 +237,13 @@ def page(
         from peerage.site.audience import sample as drawn
 
     with _opened(folder) as arena:
+        kept = arena_files(folder, arena.ledger.address)
         match = find(arena.ledger, number)
         exhibits = drawn(match, answers(arena.ledger, match), sample, seed)
         title = f"{arena.settings.name}: tournament {match.number}"
     if not exhibits:
         raise NothingToDraw(f"tournament {match.number} has no answers that could be shown")
-    file.write_bytes(made(match, exhibits, title))
+    write(file, made(match, exhibits, title), SCORING_PAGE, kept, force=force)
     typer.echo(f"{file}: {sum(len(one.answers) for one in exhibits)} answers to {len(exhibits)} questions")
 
 

@@ -28,7 +28,6 @@ from peerage.ledger.store import (
     FixtureRow,
     IntentRow,
     Ledger,
-    LedgerError,
     RecordRow,
     ReplyRow,
 )
@@ -167,9 +166,8 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
 
 
 def write_redacted(ledger: Ledger, file: Path) -> None:
-    """Write all that others may see of a ledger into a new SQLite file. Raises LedgerError."""
-    if file.exists():
-        raise LedgerError(f"{file} is there already; name a new file")
+    """Write all that others may see of a ledger into the SQLite file `file`, which must not be there. Raises
+    LedgerError."""
     with closing(open_ledger(f"sqlite:///{file.name}", file.parent, create=True)) as to, to.runner():
         _copy(ledger, to)
     # Whoever reads it later leaves no files of a log beside it.

@@ -22,6 +22,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from peerage.ledger.store import LedgerBusy, LedgerError
+from peerage.outputs import replacing
 
 PAGE_BYTES = 16_384
 CHECKPOINT_PAGES = 1_000
@@ -103,8 +104,8 @@ class SqliteFile:
             ) from error
         try:
             # Only a hint for people: a full disk must not stop a runner here.
-            with suppress(OSError):
-                note.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
+            with suppress(OSError), replacing(note) as part:
+                part.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
             yield
         finally:
             with suppress(OSError):

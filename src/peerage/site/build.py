@@ -27,6 +27,7 @@ from msgspec import Struct
 import peerage
 from peerage.challenges.pool import STREAM
 from peerage.ledger.store import MENDED
+from peerage.outputs import Folder, OutputRefused, arena_files
 from peerage.site import downloads
 from peerage.site.addresses import BUNDLE, SHARD, number_in
 from peerage.site.charts import Drawn, Spec, drawn, library_version
@@ -83,21 +84,28 @@ def build(
     out: Path,
     workers: int | None = None,
     draw: Callable[[Spec, str], Drawn] = drawn,
+    *,
+    force: bool = False,
 ) -> Built:
     """Write the pages of `site`, whose arena is in `folder`, to `out`.
 
     What an earlier build wrote and is no page any more is removed; other files are left alone. `workers`
     processes are used, by default one for each core where it is worth it. `draw` draws charts, as
-    `charts.drawn` does. Raises SiteError when `out` holds something else, LedgerError and OSError.
+    `charts.drawn` does. Raises OutputRefused when `out` holds something else, unless told to `force` it, and
+    where a link leads out of it; SiteError, LedgerError and OSError.
     """
-    _state(out)
-    with _alone(out):
-        return _build(site, folder, out, workers, draw)
+    if not force:
+        _refuse_another(out)
+    target = Folder(out, arena_files(folder, site.ledger.address))
+    with _alone(target):
+        target.tidy()
+        return _build(site, folder, target, workers, draw)
 
 
 def _build(
-    site: Site, folder: Path, out: Path, workers: int | None, draw: Callable[[Spec, str], Drawn]
+    site: Site, folder: Path, target: Folder, workers: int | None, draw: Callable[[Spec, str], Drawn]
 ) -> Built:
+    out = target.root
     before = _state(out)
     now = _frame(site)
     settled = before.number if before.frame == now and _last(site, before.number) == before.last else 0
@@ -120,33 +128,33 @@ def _build(
     copies, version = downloads.paths(site), downloads.version(site)
     # Whoever is interrupted here begins anew, in a folder known to hold a site and of what files.
     there = tuple(dict.fromkeys((*before.files, *light, *copies)))
-    _store(out / STATE / "built", State(max(before.number, site.number), files=there))
+    _store(target, "built", State(max(before.number, site.number), files=there))
     if workers > 1:
-        written = _in_parallel(site, folder, out, workers, spans, told, todo)
+        written = _in_parallel(site, folder, target, workers, spans, told, todo)
     else:
         written = 0
         for first, pages in spans:
-            told[first], more = _span(site, out, first, pages, told)
+            told[first], more = _span(site, target, first, pages, told)
             written += more
-        written += _write(site, out, todo)
+        written += _write(site, target, todo)
     digests = {path: before.digests.get(path, "") for path in copies}
     for path in copies:
         if before.downloads != version or not downloads.whole(out / path, digests[path]):
-            digests[path] = downloads.write(site, path, out / path, settled, digests[path])
+            digests[path] = downloads.write(site, path, target.place(path), settled, digests[path])
             written += 1
     wanted += copies
-    removed = _remove(out, before, set(wanted))
+    removed = _remove(target, before, set(wanted))
     files = (*light, *copies)
     last = _last(site, site.number)
     state = State(site.number, last, now, files, library, version, digests, site.known(), told)
-    _store(out / STATE / "built", state)
+    _store(target, "built", state)
     return Built(written, len(wanted) - written, removed)
 
 
 def _in_parallel(
     site: Site,
     folder: Path,
-    out: Path,
+    target: Folder,
     workers: int,
     spans: Sequence[tuple[int, list[str]]],
     told: dict[int, int],
@@ -154,12 +162,12 @@ def _in_parallel(
 ) -> int:
     """Write the transcripts of `spans` in so many processes, and the pages of `todo`; how many were. How many
     matches of each stretch are told is put into `told`."""
-    begun = _open, (folder, site.number, out, dict(told))
+    begun = _open, (folder, site.number, target.root, dict(told))
     try:
         with ProcessPoolExecutor(workers, get_context("spawn"), *begun) as pool:
-            jobs = [(first, pool.submit(_in_worker, out, first, pages)) for first, pages in spans]
+            jobs = [(first, pool.submit(_in_worker, target, first, pages)) for first, pages in spans]
             # What the stretches tell is on few pages: the others are made meanwhile.
-            written = _write(site, out, [path for path in todo if not path.startswith(TELLING)])
+            written = _write(site, target, [path for path in todo if not path.startswith(TELLING)])
             for first, job in jobs:
                 told[first], more = job.result()
                 written += more
@@ -167,20 +175,26 @@ def _in_parallel(
         raise SiteError(
             "a process that makes pages was ended from outside, or for want of memory; build again"
         ) from None
-    site.stored = partial(_stretch, out, told)
-    return written + _write(site, out, [path for path in todo if path.startswith(TELLING)])
+    site.stored = partial(_stretch, target.root, told)
+    return written + _write(site, target, [path for path in todo if path.startswith(TELLING)])
 
 
 def _state(out: Path) -> State:
-    """What an earlier build left. Raises SiteError when the folder is somebody else's."""
+    """What an earlier build left."""
     body = read(out / STATE / "built")
     with suppress(msgspec.MsgspecError):  # of another version
         if body is not None:
             return msgspec.msgpack.decode(body, type=State)
-    ours = (out / "assets").is_dir() or (out / STATE).exists()
-    if out.exists() and not ours and (not out.is_dir() or any(out.iterdir())):
-        raise SiteError(f"{out} is there and holds no site; name a new or an empty folder")
     return State()
+
+
+def _refuse_another(out: Path) -> None:
+    """Raise OutputRefused when the folder is somebody else's."""
+    if out.exists() and not (out / STATE).is_dir() and (not out.is_dir() or any(out.iterdir())):
+        raise OutputRefused(
+            f"{out} exists and holds no site that Peerage wrote; name a new or an empty folder, or write "
+            "into it with --force"
+        )
 
 
 def _charted(path: str) -> bool:
@@ -189,22 +203,21 @@ def _charted(path: str) -> bool:
 
 
 @contextmanager
-def _alone(out: Path) -> Iterator[None]:
+def _alone(target: Folder) -> Iterator[None]:
     """Hold the folder: two builds at once would each write over what the other remembers."""
-    if (out / STATE).is_file():  # as it was before there was a first release
-        (out / STATE).unlink()
-    (out / STATE).mkdir(parents=True, exist_ok=True)
+    lock = target.place(f"{STATE}/lock")
+    lock.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(out / STATE / "lock", timeout=0):
+        with FileLock(lock, timeout=0):
             yield
     except Timeout:
-        raise SiteError(f"another build is writing to {out}; wait until it has ended") from None
+        raise SiteError(f"another build is writing to {target.root}; wait until it has ended") from None
 
 
-def _store(file: Path, what: State | Told) -> None:
+def _store(target: Folder, name: str, what: State | Told) -> None:
     """Write down what is remembered, so that damage to it is seen: see `kept.read`."""
     body = msgspec.msgpack.encode(what)
-    _replace(file, sha256(body).digest() + body)
+    target.write(f"{STATE}/{name}", sha256(body).digest() + body)
 
 
 def _stretch(out: Path, told: Mapping[int, int], first: int) -> Told | None:
@@ -250,7 +263,7 @@ def _spans(site: Site, settled: int, out: Path, told: Mapping[int, int]) -> Iter
 
 
 def _span(
-    site: Site, out: Path, first: int, pages: Sequence[str], told: Mapping[int, int]
+    site: Site, target: Folder, first: int, pages: Sequence[str], told: Mapping[int, int]
 ) -> tuple[int, int]:
     """Read a stretch of matches and write these pages of it: how many matches it tells of, and how many files
     were written. `told` says how many matches of each stretch were told before."""
@@ -259,45 +272,29 @@ def _span(
     site.reader.hold(needed, min(first + STRETCH - 1, site.number))
     found = site.stretch(first)
     if told.get(first) != found.matches:
-        _store(out / STATE / f"matches-{first}", found)
-    return found.matches, _write(site, out, pages)
+        _store(target, f"matches-{first}", found)
+    return found.matches, _write(site, target, pages)
 
 
-def _write(site: Site, out: Path, wanted: Iterable[str]) -> int:
+def _write(site: Site, target: Folder, wanted: Iterable[str]) -> int:
     """Write these pages where they differ from what is there; how many did."""
     written = 0
     for path in wanted:
         made = body(site, path)
         assert made is not None, path
-        file = out / path
-        with suppress(FileNotFoundError):
-            if file.stat().st_size == len(made) and file.read_bytes() == made:
-                continue
-        file.parent.mkdir(parents=True, exist_ok=True)
-        _replace(file, made)
-        written += 1
+        written += target.write(path, made)
     return written
 
 
-def _replace(file: Path, body: bytes) -> None:
-    """Write a file whole or not at all."""
-    part = file.with_name(f".{file.name}.part")
-    part.write_bytes(body)
-    part.replace(file)
-
-
-def _remove(out: Path, before: State, wanted: set[str]) -> int:
+def _remove(target: Folder, before: State, wanted: set[str]) -> int:
     """Remove what an earlier build wrote and no page is any more; how many files that was."""
     transcripts = [f"matches/{first}.html" for first in range(1, before.number + 1, BUNDLE)]
-    gone = [
-        path
-        for path in (*before.files, *transcripts)
-        # Whoever wrote down what was built may be a stranger.
-        if path not in wanted and ".." not in path and (out / path).is_file() and not Path(path).is_absolute()
-    ]
-    for path in gone:
-        (out / path).unlink()
-    return len(gone)
+    gone = 0
+    for path in (*before.files, *transcripts):
+        if path not in wanted:
+            with suppress(OutputRefused):  # whoever wrote down what was built may be a stranger
+                gone += target.remove(path)
+    return gone
 
 
 _worker: list[tuple[Site, Mapping[int, int]]] = []
@@ -319,14 +316,16 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _in_worker(out: Path, first: int, pages: Sequence[str]) -> tuple[int, int]:
+def _in_worker(target: Folder, first: int, pages: Sequence[str]) -> tuple[int, int]:
     site, told = _worker[0]
-    found = _span(site, out, first, pages, told)
+    found = _span(site, target, first, pages, told)
     site.forget(first)
     return found
 
 
-def build_folder(folder: Path, out: Path, draw: Callable[[Spec, str], Drawn] = drawn) -> Built:
+def build_folder(
+    folder: Path, out: Path, draw: Callable[[Spec, str], Drawn] = drawn, *, force: bool = False
+) -> Built:
     """Build the site of the arena in `folder`. Raises SettingsError too."""
     with closing(Site.open(folder)) as site:
-        return build(site, folder, out, draw=draw)
+        return build(site, folder, out, draw=draw, force=force)

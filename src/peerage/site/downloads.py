@@ -27,6 +27,7 @@ from peerage.ledger import Ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import COLUMNS, contestants, lines, table
 from peerage.ledger.store import MENDED
+from peerage.outputs import replacing
 from peerage.site.reading import Site
 
 SQLITE: Final = "data/arena.db"
@@ -103,12 +104,8 @@ def write(site: Site, path: str, to: Path, since: int = 0, digest: str = "") -> 
     the file is as it was, only later matches are written into it. Raises LedgerError and OSError.
     """
     to.parent.mkdir(parents=True, exist_ok=True)
-    part = to.with_name(f".{to.name}.part")
-    shutil.rmtree(part, ignore_errors=True)  # of a build that was interrupted
-    part.mkdir()
-    file = part / to.name
     first = since + 1 if since and whole(to, digest) else 1
-    try:
+    with replacing(to) as file:
         if path == SQLITE:
             write_redacted(site.moment, file)
         elif path == PARQUET:
@@ -118,11 +115,7 @@ def write(site: Site, path: str, to: Path, since: int = 0, digest: str = "") -> 
                 shutil.copyfile(to, file)
             with file.open("a", encoding="utf-8", errors="replace", newline="") as out:
                 out.writelines((table if path == CSV else lines)(site.moment, first))
-        made = _digest(file)
-        file.replace(to)
-        return made
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+        return _digest(file)
 
 
 def _digest(file: Path) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from hashlib import sha256
 from importlib import resources
 from itertools import chain
@@ -40,6 +40,8 @@ from peerage.ledger.store import (
     ReplyRow,
     Summary,
 )
+from peerage.outputs import NOTHING, SETTINGS, WORKFLOW, Folder, Kept, OutputRefused
+from peerage.outputs import write as write_file
 from peerage.settings import FILE_NAME
 from peerage.site.reading import Site
 
@@ -47,7 +49,7 @@ FACTS = "ledger.json"
 OURS = (FILE_NAME, FACTS, "leaderboard.json", "matches", "texts")
 """What is committed; anything else in the repository is left alone."""
 
-WORKFLOW = Path(".github/workflows/pages.yml")
+WORKFLOW_FILE = ".github/workflows/pages.yml"
 BLOCK = 200
 """Matches restored in one transaction."""
 
@@ -107,19 +109,21 @@ class Published(NamedTuple):
     commit: str
 
 
-def publish(site: Site, results: Path, push: bool) -> Published:
+def publish(site: Site, results: Path, push: bool, kept: Kept = NOTHING, *, force: bool = False) -> Published:
     """Bring the repository `results` up to date, in one commit; made when it is not there.
 
-    `push` sends it to its upstream. Raises PublishError, LedgerError and OSError.
+    `push` sends it to its upstream; files that are `kept` are never replaced; `force` replaces files that no
+    publishing wrote. Raises OutputRefused, PublishError, LedgerError and OSError.
     """
     if not (results / ".git").exists():
-        if results.exists() and any(results.iterdir()):
-            raise PublishError(f"{results} is there and is no Git repository; name a clone or a new folder")
+        if results.exists() and (not results.is_dir() or any(results.iterdir())):
+            raise OutputRefused(f"{results} exists and is no Git repository; name a clone or a new folder")
         results.mkdir(parents=True, exist_ok=True)
         _git(results, "init", "--quiet", "--initial-branch=main")
-    _refuse_another(site, results)
+    target = Folder(results, kept)
+    _refuse_another(site, target, force)
     for path, body in chain(_matches(site), _rest(site)):
-        _write(results / path, body)
+        target.write(path, body)
     ours = [name for name in OURS if (results / name).exists()]
     _git(results, "add", "--", *ours)
     commit = ""
@@ -133,16 +137,29 @@ def publish(site: Site, results: Path, push: bool) -> Published:
     return Published(sum([path.startswith("matches/") for path in staged]), commit)
 
 
-def _refuse_another(site: Site, results: Path) -> None:
-    """Raise PublishError when what was published is not the beginning of this ledger."""
-    with suppress(FileNotFoundError):
-        known = msgspec.json.decode((results / FACTS).read_bytes(), type=Facts)
-        there = next((row.chain.hex() for row in site.moment.records(known.number, known.number)), "")
-        if known.number and there != known.head:
-            raise PublishError(
-                f"{results} holds {known.number} matches of another ledger (head {known.head[:12]}); publish "
-                "this one elsewhere"
-            )
+def _refuse_another(site: Site, target: Folder, force: bool) -> None:
+    """Raise PublishError when what was published is not the beginning of this ledger, and OutputRefused when
+    files that no publishing wrote would be replaced."""
+    results = target.root
+    try:
+        known = msgspec.json.decode(target.place(FACTS).read_bytes(), type=Facts)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        for name in OURS:
+            if (results / name).is_symlink():
+                target.place(name)
+        theirs = [name for name in OURS if (results / name).exists()]
+        if theirs and not force:
+            raise OutputRefused(
+                f"{results} holds {', '.join(theirs)} that no `site publish` wrote; name another repository, "
+                "or replace them with --force"
+            ) from None
+        return
+    there = next((row.chain.hex() for row in site.moment.records(known.number, known.number)), "")
+    if known.number and there != known.head:
+        raise PublishError(
+            f"{results} holds {known.number} matches of another ledger (head {known.head[:12]}); publish "
+            "this one elsewhere"
+        )
 
 
 def match_file(number: int) -> str:
@@ -179,15 +196,6 @@ def _settings(site: Site) -> dict[str, Any]:
     return {"name": site.settings.name, **stated, "players": players}
 
 
-def _write(file: Path, body: bytes) -> None:
-    """Write a file where it differs."""
-    with suppress(FileNotFoundError):
-        if file.read_bytes() == body:
-            return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(body)
-
-
 def _git(folder: Path, *words: str) -> str:
     """What a Git command says; raises PublishError with its complaint."""
     try:
@@ -209,7 +217,7 @@ def restore(results: Path, folder: Path) -> None:
     facts = _read(results / FACTS, Facts)
     folder.mkdir(parents=True, exist_ok=True)
     settings = yaml.safe_load((results / FILE_NAME).read_text("utf-8"))
-    (folder / FILE_NAME).write_text(yaml.safe_dump(settings, allow_unicode=True, sort_keys=False), "utf-8")
+    write_file(folder / FILE_NAME, yaml.safe_dump(settings, allow_unicode=True, sort_keys=False), SETTINGS)
     with closing(open_ledger("sqlite:///arena.db", folder, create=True)) as ledger, ledger.runner():
         ledger.write(Batch(texts=list(_texts(results)), amendments=facts.amendments, meta=facts.meta))
         batch = Batch()
@@ -265,10 +273,13 @@ def _read(file: Path, kind: type[Any]) -> Any:
         raise LedgerError(f"{file} is not as it was published: {error}") from error
 
 
-def write_workflow(results: Path) -> Path:
-    """Write the GitHub Actions workflow that builds the pages of a results repository and deploys them."""
+def write_workflow(results: Path, *, force: bool = False) -> Path:
+    """Write the GitHub Actions workflow that builds the pages of a results repository and deploys them.
+
+    Raises OutputRefused where another workflow is in the way, unless told to `force` it.
+    """
     text = resources.files("peerage.site").joinpath("templates", "pages.yml").read_text("utf-8")
-    file = results / WORKFLOW
+    file = Folder(results).place(WORKFLOW_FILE)
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text.replace("{{ version }}", __version__), "utf-8")
+    write_file(file, text.replace("{{ version }}", __version__), WORKFLOW, force=force)
     return file
