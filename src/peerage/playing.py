@@ -12,6 +12,7 @@ import math
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from datetime import UTC, datetime
@@ -23,7 +24,9 @@ import msgspec
 from peerage.arena import ArenaError
 from peerage.engine.admit import Recording, admit
 from peerage.engine.answers import Line
-from peerage.engine.recovery import read_budget_voids, recover
+from peerage.engine.budget import whole_nano
+from peerage.engine.probes import probe_costs, probe_players
+from peerage.engine.recovery import Recovered, read_budget_voids, recover
 from peerage.engine.registration import registrations
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
@@ -32,6 +35,7 @@ from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.store import Batch, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.players import open_client
+from peerage.players.checks import near_models
 from peerage.players.client import Client, PlayerError
 from peerage.players.keys import environment
 from peerage.players.prices import price_of
@@ -60,12 +64,16 @@ async def play(
     """Play an arena; see `Arena.play`."""
     enough_players(settings)
     with ledger.runner():
-        lag = _pin(settings, ledger)
+        lag, unpinned = _pinned(settings, ledger)
         recovered = recover(ledger, lag, elo_settings(settings.rating))
-        read_budget_voids(recovered, ledger, _budget_since(settings, ledger))
         async with AsyncExitStack() as stack:
             lines = await _open_lines(folder, settings, stack, clients)
             _check_budget(settings, lines)
+            if settings.engine.probe and clients is None and not _reached(ledger, max_matches):
+                settings = await _probe(folder, settings, ledger, lines, recovered)
+            if unpinned:
+                ledger.write(Batch(meta=unpinned))
+            read_budget_voids(recovered, ledger, _budget_since(settings, ledger))
             _register(ledger, lines)
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
             runner = Runner(
@@ -123,6 +131,59 @@ async def _open_lines(
     return lines
 
 
+def _reached(ledger: Ledger, limit: int | None) -> bool:
+    """Whether there is nothing to play, and so nobody to probe."""
+    return limit is not None and ledger.heads()[1] >= limit
+
+
+async def _probe(
+    folder: Path, settings: ArenaSettings, ledger: Ledger, lines: Mapping[str, Line], recovered: Recovered
+) -> ArenaSettings:
+    """Probe the players; the settings with those who can play.
+
+    Nothing but the probes themselves is on record when too few are left: ArenaError then.
+    """
+    limits, held = settings.budget, Counter[str]()
+
+    def affordable(player: str, nano: int) -> bool:
+        most = whole_nano(limits.arena), whole_nano(limits.player)
+        spent = recovered.spent_nano + held.total(), recovered.spent_by.get(player, 0)
+        if any(limit is not None and one + nano > limit for limit, one in zip(most, spent, strict=True)):
+            return False
+        held[player] += nano
+        return True
+
+    before = {name: cost.most_nano for name, cost in probe_costs(ledger).items()}
+    env = environment(folder, os.environ)
+    probed = await probe_players(ledger, lines, env, affordable=affordable, clock=_now_ms)
+    after = {name: cost.most_nano for name, cost in probe_costs(ledger).items()}
+    recovered.charge({name: nano - before.get(name, 0) for name, nano in after.items()})
+    failed = [one for one in probed.values() if one.unusable]
+    if not failed:
+        return settings
+    left = settings.model_copy(
+        update={
+            "players": tuple([p for p in settings.players if p.name not in {one.player for one in failed}])
+        }
+    )
+    try:
+        enough_players(left)
+    except SettingsError:
+        raise ArenaError(
+            "\n".join(
+                [
+                    f"{len(failed)} of {len(settings.players)} players cannot play, and too few are left for "
+                    f"{settings.game!r}:",
+                    *[f"  {one.problem}" for one in failed],
+                    "nothing was played; `--no-probe` plays without asking first",
+                ]
+            )
+        ) from None
+    for one in failed:
+        _log.warning("%s; it is left out of this run", one.problem)
+    return left
+
+
 async def _programs(
     settings: ArenaSettings, pending: Sequence[Fixture], stack: AsyncExitStack
 ) -> Programs | None:
@@ -164,15 +225,28 @@ def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
     budget = settings.budget
     bounded = any(limit is not None for limit in (budget.arena, budget.match, budget.player))
     if bounded and unpriced:
+        players = {player.name: player for player in settings.players}
+        near = {name: near_models(players[name]) for name in unpriced}
+        named = ", ".join(f"{name} ({near[name]})" if near[name] else name for name in unpriced)
+        correct = "Correct the model's name, or state" if any(near.values()) else "State"
         raise ArenaError(
-            f"a budget is set, but no price is known for {', '.join(unpriced)}, so it could not be kept. "
-            "State `price: {input: …, output: …}` (dollars per million tokens) for each, or take the "
+            f"a budget is set, but no price is known for {named}, so it could not be kept. "
+            f"{correct} `price: {{input: …, output: …}}` (dollars per million tokens) for each, or take the "
             "budget away"
         )
 
 
 def _pin(settings: ArenaSettings, ledger: Ledger) -> int:
     """The pairing lag in rounds; what must not change between runs is written down in the first one."""
+    lag, unpinned = _pinned(settings, ledger)
+    if unpinned:
+        ledger.write(Batch(meta=unpinned))
+    return lag
+
+
+def _pinned(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str]]:
+    """The pairing lag in rounds, and the facts that are still to be written down. Raises SettingsError when
+    the settings contradict those that are."""
     per_round = tables(GAMES[settings.game], rules_of(settings), len(settings.players))
     pinned = {
         "seed": str(settings.seed),
@@ -182,8 +256,7 @@ def _pin(settings: ArenaSettings, ledger: Ledger) -> int:
     }
     meta = ledger.meta()
     if "lag" not in meta:
-        ledger.write(Batch(meta=pinned))
-        return int(pinned["lag"])
+        return int(pinned["lag"]), pinned
     places = {"seed": "seed", "rating": "rating", "window": "pairing.window"}
     for key, place in places.items():
         if key not in meta:
@@ -194,7 +267,7 @@ def _pin(settings: ArenaSettings, ledger: Ledger) -> int:
                 f"depend on it:{_difference(meta[key], pinned[key])}. Set it back, or start a new arena "
                 "in another folder"
             )
-    return int(meta["lag"])
+    return int(meta["lag"]), {}
 
 
 def _budget_since(settings: ArenaSettings, ledger: Ledger) -> int:

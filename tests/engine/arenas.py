@@ -37,13 +37,15 @@ def house(count: int, **more: Any) -> list[dict[str, Any]]:
 
 
 def write_arena(folder: Path, players: int | list[Any] = 7, seed: int = 1, **sections: Any) -> Path:
-    """Write (or rewrite) `arena.yaml` in `folder`."""
+    """Write (or rewrite) `arena.yaml` in `folder`; players are not probed unless `engine` says so."""
     folder.mkdir(parents=True, exist_ok=True)
+    engine = {"probe": False, **sections.pop("engine", {})}
     settings = {
         "seed": seed,
         "players": house(players) if isinstance(players, int) else players,
         "rules": SMALL,
         "pairing": {"window": 24},
+        "engine": engine,
         **sections,
     }
     (folder / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")

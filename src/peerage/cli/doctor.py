@@ -144,7 +144,10 @@ def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
         about = f"none known for {', '.join(unpriced)}" + (
             ", so the budget cannot be kept" if bounded else ""
         )
-        mend = "`price: {input: …, output: …}` states one, in dollars per million tokens"
+        players = {player.name: player for player in settings.players}
+        near = [f"{name}: {hint}" for name in unpriced if (hint := checks.near_models(players[name]))]
+        state_one = "`price: {input: …, output: …}` states one, in dollars per million tokens"
+        mend = "; ".join([*near, state_one])
         found.append(Finding(area, "prices", "broken" if bounded else "warning", about, mend))
     return settings, found
 

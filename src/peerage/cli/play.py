@@ -54,6 +54,9 @@ def run(
     stats_only: Annotated[
         bool, typer.Option("--stats-only", help="Show statistics and play nothing.")
     ] = False,
+    no_probe: Annotated[
+        bool, typer.Option("--no-probe", help="Do not ask each player one small question first.")
+    ] = False,
     log_level: Annotated[
         Level, typer.Option(help="How much of what libraries say is shown.")
     ] = Level.warning,
@@ -74,7 +77,7 @@ def run(
         settings = load(folder)
         enough_players(settings)
         equipped(settings, folder)
-    with _opened(folder, budget, concurrency, seed) as arena:
+    with _opened(folder, budget, concurrency, seed, no_probe) as arena:
         code = 0
         if not stats_only:
             _agree(arena, max_matches, yes)
@@ -244,7 +247,9 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
     show(plan.as_dict()["players"], columns, shape, title=title, notes=notes)
 
 
-def _opened(folder: Path, budget: float | None, concurrency: int | None, seed: int | None) -> Arena:
+def _opened(
+    folder: Path, budget: float | None, concurrency: int | None, seed: int | None, no_probe: bool = False
+) -> Arena:
     """The arena in `folder`, with what the command line says in place of its settings."""
     from peerage.arena import Arena
     from peerage.ledger import open_ledger
@@ -257,6 +262,9 @@ def _opened(folder: Path, budget: float | None, concurrency: int | None, seed: i
         )
     if concurrency is not None:
         engine = settings.engine.model_copy(update={"concurrency": concurrency})
+        settings = settings.model_copy(update={"engine": engine})
+    if no_probe:
+        engine = settings.engine.model_copy(update={"probe": False})
         settings = settings.model_copy(update={"engine": engine})
     if seed is not None:
         settings = settings.model_copy(update={"seed": seed})

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from peerage.accounts import Account, position
+from peerage.engine.probes import probe_costs
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
@@ -40,7 +41,7 @@ class Recovered:
     `standings` and `accounts` are after the last record; `after_round` the standings at the end of recent
     rounds, as pairing may need them; `round_ends` the last number of each round not folded yet. `pending`
     are issued fixtures without a record, with their digests, and `exchanges` what is on record for them.
-    `spent_nano` counts known costs, and calls left open by a crash at their worst; `spent_by` the same by
+    `spent_nano` counts known costs, those of probes too, and calls left open by a crash at their worst; `spent_by` the same by
     player, `begun` that part of it which belongs to pending matches. `left_open` are the calls that the last
     run left open.
 
@@ -65,6 +66,13 @@ class Recovered:
     left_open: list[Unanswered] = field(default_factory=list)
     retired: dict[str, int] = field(default_factory=dict)
     unaffordable: int = 0
+
+    def charge(self, nano: Mapping[str, int]) -> None:
+        """Count what players cost outside any match."""
+        self.spent_nano += sum(nano.values())
+        self.spent_by = {
+            player: self.spent_by.get(player, 0) + nano.get(player, 0) for player in {**self.spent_by, **nano}
+        }
 
 
 class _Seat(msgspec.Struct):
@@ -113,6 +121,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     known, open_nano, _ = ledger.spent()
     found.spent_nano = known + open_nano
     found.spent_by = ledger.spent_by()
+    found.charge({player: cost.most_nano for player, cost in probe_costs(ledger).items()})
     return found
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import difflib
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,9 +14,13 @@ from urllib.parse import urlsplit
 from peerage.players import open_client
 from peerage.players.client import PlayerError
 from peerage.players.keys import PROVIDERS, find_key, key_names
+from peerage.players.prices import known_models
+from peerage.protocol import visible
 from peerage.settings import PlayerSettings, SettingsError
 
 TIMEOUT_S = 5.0
+SHORT_LIST = 6
+"""Models of a server that are named one by one."""
 
 
 @dataclass(frozen=True)
@@ -86,37 +92,99 @@ def _installed(module: str) -> bool:
 
 
 _NATIVE = {
-    "anthropic": ("https://api.anthropic.com", "/v1/models", "x-api-key"),
-    "google": ("https://generativelanguage.googleapis.com", "/v1beta/models", "x-goog-api-key"),
+    "anthropic": ("https://api.anthropic.com", "/v1/models", "x-api-key", "?limit=1000"),
+    "google": ("https://generativelanguage.googleapis.com", "/v1beta/models", "x-goog-api-key", "?pageSize=1000"),
 }
 
 
-async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str) -> Finding:
-    """GET the list of models: tells whether the server answers, the key works, and the model exists."""
-    provider = settings.provider
+@dataclass(frozen=True)
+class Listing:
+    """What a server says to the question which models it has: its HTTP status, None without an answer, and
+    the models' names. `problem` says why there is no answer."""
+
+    server: str
+    status: int | None
+    models: tuple[str, ...] = ()
+    problem: str = ""
+
+
+async def listing(settings: PlayerSettings, env: Mapping[str, str]) -> Listing:
+    """Ask a provider or server for its models; costs nothing and takes at most `TIMEOUT_S` seconds."""
+    provider, key = settings.provider, find_key(settings, env)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     base = settings.base_url or (env.get("OLLAMA_BASE_URL", "") if provider == "ollama" else "")
     base = base or PROVIDERS[provider].base_url
     url = base.rstrip("/") + "/models"
     if provider in _NATIVE:
-        usual, path, header = _NATIVE[provider]
-        url = (settings.base_url or usual).rstrip("/") + path
+        usual, path, header, page = _NATIVE[provider]
+        url = (settings.base_url or usual).rstrip("/") + path + page
         headers = {header: key, "anthropic-version": "2023-06-01"}
     server = urlsplit(url).netloc.rpartition("@")[2]
     status, content = await _get(url, headers)
     if status is None:
-        mend = "start it, or mend `base_url`" if settings.base_url else "check the network"
-        return Finding(settings.name, "server", False, f"{server} does not answer: {content}", mend)
+        return Listing(server, None, problem=content)
+    return Listing(server, status, _models(content) if status == 200 else ())
+
+
+def _models(content: str) -> tuple[str, ...]:
+    """The names in a list of models as OpenAI's API gives it, or Google's; empty when it is neither."""
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return ()
+    rows = found.get("data", found.get("models")) if isinstance(found, dict) else None
+    names = [row.get("id") or row.get("name") for row in rows or () if isinstance(row, dict)]
+    return tuple([name.removeprefix("models/") for name in names if isinstance(name, str)])
+
+
+def is_listed(settings: PlayerSettings, models: Iterable[str]) -> bool:
+    """Whether a player's model is among those that its server lists, with or without its maker's name."""
+    name = settings.model.partition(":")[2]
+    if settings.provider in ("huggingface", "openrouter"):
+        name = name.partition(":")[0]  # what follows is not the model but where or how it is served
+    return any(one == name or one.endswith(f"/{name}") for one in models)
+
+
+def near_models(settings: PlayerSettings, models: Iterable[str] = ()) -> str:
+    """`did you mean …?` for a model that nobody knows by its name: the nearest of `models`, the server's own
+    list, or of the price table's; all of a short list when none is near; else empty."""
+    name = settings.model.partition(":")[2]
+    known = [visible(one) for one in models] or list(known_models(settings))
+    spelt = {one.casefold(): one for one in known}
+    if close := difflib.get_close_matches(name.casefold(), spelt, n=1, cutoff=0.6):
+        return f"did you mean `{spelt[close[0]]}`?"
+    return f"it has {', '.join(known)}" if 0 < len(known) <= SHORT_LIST else ""
+
+
+async def advice(settings: PlayerSettings, env: Mapping[str, str]) -> str:
+    """What to do about a model that its server turned down: its right name, when its own seems to be wrong.
+
+    Empty when the server lists the model or nothing is known.
+    """
+    if settings.provider not in PROVIDERS:
+        return ""
+    found = (await listing(settings, env)).models
+    known = found or known_models(settings)
+    return "" if not known or is_listed(settings, known) else near_models(settings, found)
+
+
+async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str) -> Finding:
+    """GET the list of models: tells whether the server answers, the key works, and the model exists."""
+    found = await listing(settings, env)
+    server, status = found.server, found.status
+    if status is None:
+        mend = "start it, or fix `base_url`" if settings.base_url else "check the network"
+        return Finding(settings.name, "server", False, f"{server} does not answer: {found.problem}", mend)
     if status in (401, 403):
         place = next((name for name in key_names(settings) if env.get(name, "").strip()), "key_env")
         mend = f"check the key in {place}" if key else "name the key's variable in `key_env`"
         return Finding(settings.name, "server", False, f"{server} denies access ({status})", mend)
     if status >= 500:
         return Finding(settings.name, "server", False, f"{server} fails ({status})", "try again later")
-    model = settings.model.partition(":")[2]
-    if status == 200 and '"id"' in content and f'"{model}"' not in content and f"/{model}" not in content:
-        found = f"{server} answers, but does not list {model}"
-        return Finding(settings.name, "server", True, found, "check the model's name")
+    if found.models and not is_listed(settings, found.models):
+        missing = f"{server} answers, but does not list {settings.model.partition(':')[2]}"
+        mend = near_models(settings, found.models) or "check the model's name"
+        return Finding(settings.name, "server", True, missing, mend)
     return Finding(settings.name, "server", True, f"{server} answers")
 
 

@@ -34,7 +34,9 @@ class Answer(Struct, frozen=True, gc=False):
     Token counts are None when the provider reports none. `latency_s` is in seconds, measured (or
     virtual, for house players). `cost_usd` is set only by a player that reports its own cost; else the
     engine prices the tokens. `snapshot` is the model version that the provider named. `refused` holds
-    when the provider or the model declined. `hidden` is a house answer's true quality.
+    when the provider or the model declined. `hidden` is a house answer's true quality. `reasoning_tokens`
+    are those of the output tokens that went into thinking, None when the provider does not say; `thought`
+    holds when the reply shows in any way that the model thinks before it answers.
     """
 
     text: str
@@ -46,6 +48,8 @@ class Answer(Struct, frozen=True, gc=False):
     refused: bool = False
     truncated: bool = False
     hidden: Any = None
+    reasoning_tokens: int | None = None
+    thought: bool = False
 
 
 MAX_TEXT = 200_000
@@ -65,6 +69,8 @@ def said(
     snapshot: str = "",
     refused: bool = False,
     truncated: bool = False,
+    reasoning_tokens: int | None = None,
+    thought: bool = False,
 ) -> Answer:
     """An `Answer` whose text is at most `MAX_TEXT` characters long."""
     return Answer(
@@ -76,6 +82,8 @@ def said(
         snapshot=snapshot[:200],
         refused=refused,
         truncated=truncated or len(text) > MAX_TEXT,
+        reasoning_tokens=reasoning_tokens,
+        thought=thought,
     )
 
 

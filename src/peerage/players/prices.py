@@ -132,9 +132,30 @@ def nano(dollars: float) -> int:
     return _ceil_decimal(Decimal(str(dollars)) * NANO)
 
 
-def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> Price:
+def known_models(settings: PlayerSettings) -> tuple[str, ...]:
+    """The names under which the price table knows models of this player's provider; empty when it knows none
+    of them, or the player has a server of its own."""
+    if settings.base_url:
+        return ()
+    try:
+        from genai_prices.data_snapshot import get_snapshot
+    except ImportError:
+        return ()
+    provider, _ = _in_table(settings)
+    return tuple([model.id for one in get_snapshot().providers if one.id == provider for model in one.models])
+
+
+def _in_table(settings: PlayerSettings) -> tuple[str, str]:
+    """Provider and model as the table names them."""
     provider, _, name = settings.model.partition(":")
-    if provider in ("gguf", "command", "python", "http", "https"):
+    if provider == "huggingface" and ":" in name:
+        name, _, host = name.rpartition(":")
+        provider = f"huggingface_{host}"
+    return _PRICE_IDS.get(provider, provider), name
+
+
+def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> Price:
+    if settings.provider in ("gguf", "command", "python", "http", "https"):
         return Price(**limits)
     try:
         from importlib.metadata import version
@@ -142,14 +163,10 @@ def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> P
         from genai_prices.data_snapshot import get_snapshot
     except ImportError:
         return Price(**limits)
-    if provider == "huggingface" and ":" in name:
-        name, _, host = name.rpartition(":")
-        provider = f"huggingface_{host}"
+    provider, name = _in_table(settings)
     by_url = settings.base_url or None
     try:
-        _, model = get_snapshot().find_provider_model(
-            name, None, None if by_url else _PRICE_IDS.get(provider, provider), by_url
-        )
+        _, model = get_snapshot().find_provider_model(name, None, None if by_url else provider, by_url)
     except LookupError:
         return Price(**limits)
     found = model.get_prices(datetime.combine(at, time(12), UTC))

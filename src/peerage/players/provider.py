@@ -24,6 +24,7 @@ from pydantic_ai.messages import (
     ModelResponse,
     SystemPromptPart,
     TextPart,
+    ThinkingPart,
     UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters
@@ -319,6 +320,7 @@ def read(response: ModelResponse, latency_s: float) -> Answer:
     usage = response.usage
     counted = usage.input_tokens > 0
     cost = details.get("cost")
+    reasoning = usage.output_reasoning_tokens or usage.details.get("reasoning_tokens", 0)
     return said(
         text or str(details.get("refusal") or ""),
         latency_s,
@@ -328,4 +330,6 @@ def read(response: ModelResponse, latency_s: float) -> Answer:
         snapshot=response.model_name or "",
         refused=response.finish_reason == "content_filter" or "refusal" in details,
         truncated=response.finish_reason == "length",
+        reasoning_tokens=reasoning if counted else None,
+        thought=reasoning > 0 or any(isinstance(part, ThinkingPart) for part in response.parts),
     )

@@ -314,6 +314,11 @@ class Engine(Section):
     )
     backoff_s: Positive = Field(1.0, description="First wait before a retry; doubles each time, with jitter.")
     backoff_max_s: Positive = Field(60.0, description="Longest wait before a retry.")
+    probe: bool = Field(
+        True,
+        description="Ask each player behind a network one small question before the first match of a run, so "
+        "that a wrong key, a misspelled model or a setting it does not take is found before money is spent.",
+    )
     match_deadline_s: Positive = Field(3600.0, description="A match that takes longer is void.")
 
 

@@ -1,0 +1,193 @@
+"""Probes of players before a run: what they found, and what they cost, on a chained stream of their own.
+
+Each run that probes writes two entries: what is about to be sent, with what it may cost at most, and what came
+back. So a probe cut short by a crash counts at its worst, like any open call; and a probe is never a match's
+call, nor in any match's totals.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping
+
+import msgspec
+from msgspec import Struct
+
+from peerage.engine.answers import Line, priced
+from peerage.engine.calls import OVERHEAD_BYTES
+from peerage.ledger.amendments import amend
+from peerage.ledger.store import Ledger, LedgerError
+from peerage.players.probe import PROBE_TOKENS, Probed, needs_probe, probe, probe_call
+from peerage.protocol import storable
+
+STREAM = "probes"
+
+_log = logging.getLogger("peerage")
+
+
+class Found(Struct, frozen=True, omit_defaults=True):
+    """What one probe found, as it is on record.
+
+    `status` is ok, refused, cut (at its token limit), failed (until something is changed) or void (the
+    provider failed for now). `cost_nano` is null where it is unknown; `worst_nano` is what it may then have
+    cost, null without a price. `thinks` says that the model was seen to think before it answers.
+    """
+
+    status: str
+    reason: str = ""
+    requests: int = 1
+    cost_nano: int | None = 0
+    worst_nano: int | None = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    latency_ms: int = 0
+    snapshot: str = ""
+    thinks: bool = False
+
+
+class Entry(Struct, frozen=True, omit_defaults=True):
+    """One entry of the stream: `sent` with what each probe may cost at most, or what they `found`."""
+
+    sent: dict[str, int | None] = {}
+    found: dict[str, Found] = {}
+
+
+class ProbeCost(Struct, frozen=True):
+    """What the probes of one player cost over all runs, in 1e-9 dollars: for certain, and what they may have
+    cost beyond that (no usage reported, or a crash)."""
+
+    probes: int = 0
+    billed_nano: int = 0
+    possibly_nano: int = 0
+    unknown: int = 0
+
+    @property
+    def most_nano(self) -> int:
+        """What counts against a budget."""
+        return self.billed_nano + self.possibly_nano
+
+
+_read = msgspec.json.Decoder(Entry).decode
+
+
+def entries(ledger: Ledger) -> Iterable[Entry]:
+    """All entries in order. Raises LedgerError for a row that is none."""
+    for row in ledger.amendments(STREAM):
+        try:
+            yield _read(row.body)
+        except msgspec.MsgspecError as error:
+            raise LedgerError(
+                f"entry {row.sequence} of the stream {STREAM!r} cannot be read ({error}); "
+                "`peerage verify` says more"
+            ) from error
+
+
+def probe_costs(ledger: Ledger) -> dict[str, ProbeCost]:
+    """What probes cost so far, by player. Raises LedgerError."""
+    costs: dict[str, ProbeCost] = {}
+    under_way: dict[str, int | None] = {}
+
+    def add(player: str, billed: int, possibly: int | None) -> None:
+        was = costs.get(player, ProbeCost())
+        costs[player] = ProbeCost(
+            was.probes + 1,
+            was.billed_nano + billed,
+            was.possibly_nano + (possibly or 0),
+            was.unknown + (possibly is None),
+        )
+
+    def cut_short() -> None:
+        for player, worst in under_way.items():
+            add(player, 0, worst)
+        under_way.clear()
+
+    for entry in entries(ledger):
+        if entry.sent:
+            cut_short()
+            under_way.update(entry.sent)
+        for player, found in entry.found.items():
+            under_way.pop(player, None)
+            known = found.cost_nano is not None
+            add(player, found.cost_nano or 0, 0 if known else found.worst_nano)
+    cut_short()
+    return costs
+
+
+def worst_probe(line: Line) -> int | None:
+    """What the probe of a player may cost at most, in 1e-9 dollars; None when its price is unknown.
+
+    Of several requests only the last can be charged: those before it were refused.
+    """
+    if line.price.free:
+        return 0
+    size = sum(len(text.encode()) for _, text in probe_call().messages)
+    return line.price.worst_nano(size + OVERHEAD_BYTES, PROBE_TOKENS)
+
+
+async def probe_players(
+    ledger: Ledger,
+    lines: Mapping[str, Line],
+    env: Mapping[str, str],
+    *,
+    affordable: Callable[[str, int], bool],
+    clock: Callable[[], int],
+) -> dict[str, Probed]:
+    """Ask every player behind a network one small question, all at once; what was found, by name.
+
+    `affordable(player, nano)` sets the worst cost of one probe aside, or says that the budget has no room for
+    it: that player is then not probed. `clock` gives Unix milliseconds. The caller holds the runner's lock.
+    """
+    worst: dict[str, int | None] = {}
+    for name, line in lines.items():
+        if needs_probe(line.settings) and affordable(name, worst_probe(line) or 0):
+            worst[name] = worst_probe(line)
+    if not worst:
+        return {}
+    amend(ledger, STREAM, [msgspec.to_builtins(Entry(sent=worst))], clock())
+    asked = [lines[name] for name in worst]
+    probed = await asyncio.gather(*[probe(line.settings, line.client, env) for line in asked])
+    found = {one.player: _found(lines[one.player], one, worst[one.player]) for one in probed}
+    amend(ledger, STREAM, [msgspec.to_builtins(Entry(found=found))], clock())
+    for one in probed:
+        _tell(one, found[one.player])
+    return {one.player: one for one in probed}
+
+
+def _found(line: Line, probed: Probed, worst: int | None) -> Found:
+    """A probe as it goes on record."""
+    if probed.failure is not None:
+        free = not probed.failure.maybe_paid
+        return Found(
+            "failed" if probed.unusable else "void",
+            storable(probed.problem)[:1000],
+            probed.requests,
+            0 if free else None,
+            0 if free else worst,
+        )
+    assert probed.answer is not None
+    reply = priced(line, probed.answer)
+    status = "refused" if probed.answer.refused else "cut" if probed.answer.truncated else "ok"
+    reasoning = probed.answer.reasoning_tokens
+    return Found(
+        status,
+        "",
+        probed.requests,
+        reply.cost_nano,
+        worst if reply.cost_nano is None else 0,
+        reply.input_tokens,
+        reply.output_tokens,
+        reasoning if type(reasoning) is int and 0 <= reasoning < 2**40 else None,
+        reply.latency_ms,
+        storable(probed.answer.snapshot)[:200],
+        probed.thinks,
+    )
+
+
+def _tell(probed: Probed, found: Found) -> None:
+    if found.status == "void":
+        _log.warning("%s; it plays all the same", probed.problem)
+    elif not probed.unusable:
+        thinks = ", thinks before it answers" if found.thinks else ""
+        _log.info("%s answered its probe in %.1f s%s", probed.player, found.latency_ms / 1000, thinks)
