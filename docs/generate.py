@@ -30,7 +30,7 @@ from peerage.tables.outside import SourceStats
 from peerage.tables.plan import Plan, PlayerPlan
 from peerage.tables.readings import ReadingStats
 from peerage.tables.rejudged import Moved, Rejudged
-from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, Stats
+from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats
 from peerage.tables.tournament import (
     BudgetRow,
     Cell,
@@ -216,6 +216,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         AuthorStats,
         ReadingStats,
         SourceStats,
+        ProbeStats,
     ),
     "`judges`: one object (`--of` one of its lists)": (JudgesReport, Measure, JudgeRow, FavourRow),
     "`rejudge`: one object": (Rejudged, Moved),

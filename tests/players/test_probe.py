@@ -74,6 +74,14 @@ async def test_a_model_that_the_server_lists_is_not_called_misspelled() -> None:
     assert found.advice == ""
 
 
+async def test_a_server_that_finds_the_probe_too_short_leaves_the_player_in() -> None:
+    async with OpenAIServer() as server:
+        server.next(behave.status(400, error={"message": "max_completion_tokens was reached"}))
+        found = await probed(server)
+    assert found.failure is not None
+    assert not found.unusable
+
+
 async def test_a_failure_that_may_pass_leaves_the_player_in() -> None:
     async with OpenAIServer() as server:
         for trouble in (behave.status(503), behave.status(429), behave.drop()):
@@ -169,3 +177,11 @@ def test_a_model_is_listed_with_or_without_its_maker_and_host() -> None:
     assert is_listed(PlayerSettings(model="openrouter:maker/a:free"), ["maker/a"])
     assert is_listed(PlayerSettings(model="huggingface:maker/a:groq"), ["maker/a"])
     assert not is_listed(PlayerSettings(model="openai:a"), ["aa", "a:free"])
+
+
+async def test_a_wrong_key_does_not_make_a_right_name_wrong() -> None:
+    denied = behave.status(401, error={"message": "wrong key"})
+    async with OpenAIServer() as server:
+        server.next(denied, denied)  # the probe, and the list of models
+        found = await probed(server, "openai:gpt-5-mini-2025-08-07")
+    assert found.advice == ""

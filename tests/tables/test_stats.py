@@ -104,7 +104,7 @@ def test_authors_are_counted_from_their_drafts(counted: Stats, told: list[Transc
 def test_statistics_are_plain_json(counted: Stats) -> None:
     data = counted.as_dict()
     assert json.loads(json.dumps(data)) == data
-    assert set(data) == {"matches", "voids", "players", "judges", "authors", "readings", "outside"}
+    assert set(data) == {"matches", "voids", "players", "judges", "authors", "readings", "outside", "probes"}
 
 
 def test_an_arena_not_yet_played_has_empty_statistics(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ SHOWN = 3
 
 def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> Iterator[str]:
     """The last words of a run, line by line; `void` are its matches that came to nothing."""
+    from peerage.engine.probes import probe_costs
+
     counts = (
         f"{report.settled:,} matches, {report.played:,} of them now, in {report.calls:,} calls; "
         f"{dollars(report.spent_nano / 1e9)} spent in all"
@@ -35,6 +37,9 @@ def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> 
             yield "to go on, raise `budget` in arena.yaml, or say --budget DOLLARS"
         case _:
             yield f"done: {counts}"
+    probed = sum(cost.most_nano for cost in probe_costs(arena.ledger).values())
+    if probed:
+        yield f"{dollars(probed / 1e9)} of that went into probes before runs, in no match"
     if report.possibly_paid_twice:
         yield (
             f"{report.possibly_paid_twice} calls that a crash had left open were asked again; at most "

@@ -169,6 +169,7 @@ class Part(StrEnum):
     authors = "authors"
     readings = "readings"
     outside = "outside"
+    probes = "probes"
 
 
 def stats(
@@ -222,6 +223,7 @@ _HEADINGS = {
     "authors": "Authors",
     "readings": "Readings: where a game's rules leave room, the table under each of them",
     "outside": "Outside results: imported, not played here",
+    "probes": "Probes: small questions before runs, in no match and no other sum here",
 }
 _STATS = {
     "players": [
@@ -266,6 +268,12 @@ _STATS = {
         Column("results", ">Results", whole),
         Column("players", ">Players", whole),
         Column("sha256", "SHA-256", str, 1),
+    ],
+    "probes": [
+        Column("player", "Player"),
+        Column("probes", ">Probes", whole),
+        Column("cost_usd", ">Billed", dollars),
+        Column("possibly_usd", ">Possibly billed", dollars),
     ],
     "readings": [
         Column("reading", "Reading"),

@@ -1,8 +1,8 @@
 """Probes of players before a run: what they found, and what they cost, on a chained stream of their own.
 
-Each run that probes writes two entries: what is about to be sent, with what it may cost at most, and what came
-back. So a probe cut short by a crash counts at its worst, like any open call; and a probe is never a match's
-call, nor in any match's totals.
+Each run that probes writes two entries: what is about to be sent, with what it may cost at most, and what
+came back. So a probe cut short by a crash counts at its worst, like any open call; and a probe is never a
+match's call, nor in any match's totals.
 """
 
 from __future__ import annotations

@@ -41,9 +41,9 @@ class Recovered:
     `standings` and `accounts` are after the last record; `after_round` the standings at the end of recent
     rounds, as pairing may need them; `round_ends` the last number of each round not folded yet. `pending`
     are issued fixtures without a record, with their digests, and `exchanges` what is on record for them.
-    `spent_nano` counts known costs, those of probes too, and calls left open by a crash at their worst; `spent_by` the same by
-    player, `begun` that part of it which belongs to pending matches. `left_open` are the calls that the last
-    run left open.
+    `spent_nano` counts known costs, those of probes too, and calls left open by a crash at their worst;
+    `spent_by` the same by player, `begun` that part of it which belongs to pending matches. `left_open` are
+    the calls that the last run left open.
 
     `retired` maps players whose budget voided a match to its round, and `unaffordable` counts the last
     matches void for a budget without one between that was not (see `read_budget_voids`).

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from peerage.players import open_client
 from peerage.players.client import PlayerError
 from peerage.players.keys import PROVIDERS, find_key, key_names
-from peerage.players.prices import known_models
+from peerage.players.prices import in_price_table, known_models
 from peerage.protocol import visible
 from peerage.settings import PlayerSettings, SettingsError
 
@@ -93,7 +93,12 @@ def _installed(module: str) -> bool:
 
 _NATIVE = {
     "anthropic": ("https://api.anthropic.com", "/v1/models", "x-api-key", "?limit=1000"),
-    "google": ("https://generativelanguage.googleapis.com", "/v1beta/models", "x-goog-api-key", "?pageSize=1000"),
+    "google": (
+        "https://generativelanguage.googleapis.com",
+        "/v1beta/models",
+        "x-goog-api-key",
+        "?pageSize=1000",
+    ),
 }
 
 
@@ -150,6 +155,8 @@ def near_models(settings: PlayerSettings, models: Iterable[str] = ()) -> str:
     list, or of the price table's; all of a short list when none is near; else empty."""
     name = settings.model.partition(":")[2]
     known = [visible(one) for one in models] or list(known_models(settings))
+    if name in known:
+        return ""
     spelt = {one.casefold(): one for one in known}
     if close := difflib.get_close_matches(name.casefold(), spelt, n=1, cutoff=0.6):
         return f"did you mean `{spelt[close[0]]}`?"
@@ -164,8 +171,8 @@ async def advice(settings: PlayerSettings, env: Mapping[str, str]) -> str:
     if settings.provider not in PROVIDERS:
         return ""
     found = (await listing(settings, env)).models
-    known = found or known_models(settings)
-    return "" if not known or is_listed(settings, known) else near_models(settings, found)
+    known = is_listed(settings, found) if found else in_price_table(settings)
+    return "" if known else near_models(settings, found)
 
 
 async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str) -> Finding:

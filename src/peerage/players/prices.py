@@ -145,6 +145,11 @@ def known_models(settings: PlayerSettings) -> tuple[str, ...]:
     return tuple([model.id for one in get_snapshot().providers if one.id == provider for model in one.models])
 
 
+def in_price_table(settings: PlayerSettings) -> bool:
+    """Whether the price table knows this player's model."""
+    return _model_in_table(settings) is not None
+
+
 def _in_table(settings: PlayerSettings) -> tuple[str, str]:
     """Provider and model as the table names them."""
     provider, _, name = settings.model.partition(":")
@@ -154,21 +159,28 @@ def _in_table(settings: PlayerSettings) -> tuple[str, str]:
     return _PRICE_IDS.get(provider, provider), name
 
 
-def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> Price:
-    if settings.provider in ("gguf", "command", "python", "http", "https"):
-        return Price(**limits)
+def _model_in_table(settings: PlayerSettings) -> Any:
+    """The table's entry for a player's model; None when it has none, or is not installed."""
     try:
-        from importlib.metadata import version
-
         from genai_prices.data_snapshot import get_snapshot
     except ImportError:
-        return Price(**limits)
+        return None
     provider, name = _in_table(settings)
     by_url = settings.base_url or None
     try:
-        _, model = get_snapshot().find_provider_model(name, None, None if by_url else provider, by_url)
+        return get_snapshot().find_provider_model(name, None, None if by_url else provider, by_url)[1]
     except LookupError:
+        return None
+
+
+def _from_table(settings: PlayerSettings, at: date, limits: dict[str, Any]) -> Price:
+    if settings.provider in ("gguf", "command", "python", "http", "https"):
         return Price(**limits)
+    model = _model_in_table(settings)
+    if model is None:
+        return Price(**limits)
+    from importlib.metadata import version
+
     found = model.get_prices(datetime.combine(at, time(12), UTC))
     if found.input_mtok is None or found.output_mtok is None:
         return Price(**limits)

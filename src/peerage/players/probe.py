@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from peerage.players import checks
 from peerage.players.client import Answer, Call, Client, PlayerError
@@ -19,13 +20,15 @@ PATIENCE_S = 30.0
 """Seconds after which a probe is given up; a player may be that slow and still play."""
 AGAIN = 3
 """Further requests where a server refuses a setting that can be left out: a refused request costs nothing."""
+_OWN_LIMIT = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens", "budget_tokens")
+"""Words of a server that finds the probe's limit too small, as some do with models that think."""
 
 _EXPECTS = Choice("answer", ("yes", "no"))
 _QUESTION = f"Is 7 greater than 5? {_EXPECTS.instruction()}"
 
 
 class Probed(Struct, frozen=True):
-    """What a probe found: an answer, or a failure and what to do about it. `requests` counts what was sent."""
+    """What a probe found: an answer, or a failure and what to do about it; `requests` is how many it took."""
 
     player: str
     requests: int
@@ -35,8 +38,15 @@ class Probed(Struct, frozen=True):
 
     @property
     def unusable(self) -> bool:
-        """Whether the player cannot play until somebody changes its settings, key or account."""
-        return self.failure is not None and self.failure.kind == "permanent"
+        """Whether the player cannot play until somebody changes its settings, key or account.
+
+        A server that turns down so small a question turns down every other one, unless it is the small token
+        limit that it does not like.
+        """
+        if self.failure is None or self.failure.kind == "transient" or self.failure.maybe_paid:
+            return False
+        said = str(self.failure).casefold()
+        return self.failure.kind == "permanent" or not any(word in said for word in _OWN_LIMIT)
 
     @property
     def thinks(self) -> bool:
@@ -52,7 +62,7 @@ class Probed(Struct, frozen=True):
 
 
 def needs_probe(settings: PlayerSettings) -> bool:
-    """Whether a player is behind a network: a provider's model, one at a `base_url`, an agent at an address."""
+    """Whether a player is behind a network: a model of a provider or at a `base_url`, an agent's address."""
     return settings.provider in PROVIDERS or settings.provider in ("http", "https")
 
 
@@ -81,9 +91,8 @@ async def probe(settings: PlayerSettings, client: Client, env: Mapping[str, str]
         except PlayerError as failure:
             if failure.retry_after_s == 0.0 and not failure.maybe_paid and sent <= AGAIN:
                 continue
-            if failure.kind == "permanent":
-                return Probed(
-                    settings.name, sent, failure=failure, advice=await checks.advice(settings, env)
-                )
-            return Probed(settings.name, sent, failure=failure)
+            found = Probed(settings.name, sent, failure=failure)
+            if found.unusable:
+                return replace(found, advice=await checks.advice(settings, env))
+            return found
         return Probed(settings.name, sent, answer)

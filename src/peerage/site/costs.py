@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
+from peerage.engine.probes import probe_costs
 from peerage.ratings.table import Z95
 from peerage.site.charts import spending
 from peerage.site.drawing import chart
@@ -63,6 +64,7 @@ def view(site: Site, path: str) -> View | None:
         "costs.html",
         {
             "dollars": dollars,
+            "probes": sum(one.most_nano for one in probe_costs(site.moment).values()) / 1e9,
             "players": sorted(site.table(), key=lambda row: -(row.cost_usd or 0.0)),
             "most": max((row.cost_usd or 0.0 for row in site.table()), default=0.0),
             "games": by_game(site),

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account
+from peerage.engine.probes import probe_costs
 from peerage.judging.ballots import ballots_in
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
 from peerage.ledger.store import Ledger
@@ -85,6 +86,17 @@ class AuthorStats(Struct, frozen=True):
     turns_lost: int
 
 
+class ProbeStats(Struct, frozen=True):
+    """The `probes` of one player, the small questions before runs, and what they cost in dollars: billed, and
+    beyond that possibly billed (no usage reported, or a crash). They belong to no match and are in no other
+    sum here. `cost_usd` is None while the price of any probe is unknown."""
+
+    player: str
+    probes: int
+    cost_usd: float | None
+    possibly_usd: float
+
+
 class Stats(Struct, frozen=True):
     """All statistics of an arena; `voids` counts void matches by reason, `readings` are tables under each
     reading of its game, one after another (none where the game has but one), `outside` the imported results
@@ -97,6 +109,7 @@ class Stats(Struct, frozen=True):
     authors: tuple[AuthorStats, ...]
     readings: tuple[ReadingStats, ...]
     outside: tuple[SourceStats, ...]
+    probes: tuple[ProbeStats, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -157,6 +170,22 @@ def stats_of(
         tuple([_author(name, read.authors[name]) for name in sorted(read.authors)]),
         readings.rows(elo_settings(pinned_rating(ledger.meta(), settings.rating))),
         listed(ledger),
+        probe_stats(ledger),
+    )
+
+
+def probe_stats(ledger: Ledger) -> tuple[ProbeStats, ...]:
+    """What was spent on probes, by player in the order of names."""
+    return tuple(
+        [
+            ProbeStats(
+                player,
+                cost.probes,
+                None if cost.unknown else cost.billed_nano / 1e9,
+                cost.possibly_nano / 1e9,
+            )
+            for player, cost in sorted(probe_costs(ledger).items())
+        ]
     )
 
 

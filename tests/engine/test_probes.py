@@ -1,0 +1,217 @@
+"""Probes before a run: who is left out, what is on record, what counts against the budget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from aiohttp import web
+from tests.engine.arenas import head, ledger_of, play, write_arena
+from tests.servers import openai_server as behave
+from tests.servers.openai_server import OpenAIServer
+from typer.testing import CliRunner
+
+from peerage.arena import ArenaError, open_arena
+from peerage.cli.main import app
+from peerage.engine.probes import STREAM, Entry, Found, ProbeCost, entries, probe_costs
+from peerage.engine.report import RunReport
+from peerage.ledger.amendments import amend
+from peerage.ledger.verify import verify
+from peerage.players.probe import PROBE_TOKENS
+from peerage.tables.stats import ProbeStats
+
+GOOD, BAD = "sk-right-key-1234", "sk-wrong-key-9876"
+USAGE = 11 * 1_000 + 7 * 2_000  # of `behave.completion`, at the price below, in 1e-9 dollars
+SEVEN = [f"p{place}" for place in range(7)]
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOD", GOOD)
+    monkeypatch.setenv("BAD", BAD)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[OpenAIServer]:
+    async def behaviour(request: web.Request, asked: dict[str, Any]) -> web.StreamResponse:
+        if request.headers["Authorization"] != f"Bearer {GOOD}":
+            return await behave.status(401)(request, asked)
+        if asked["model"] != "tiny":
+            return await behave.status(404)(request, asked)
+        return await behave.sensible(request, asked)
+
+    async with OpenAIServer() as running:
+        running.always(behaviour)
+        yield running
+
+
+def arena(folder: Path, server: OpenAIServer, players: list[str], **sections: Any) -> Path:
+    def player(name: str) -> dict[str, Any]:
+        return {
+            "name": name,
+            "model": "openai:tinny" if name.startswith("typo") else "openai:tiny",
+            "base_url": server.url,
+            "key_env": "BAD" if name.startswith("locked") else "GOOD",
+            "price": {"input": 1, "output": 2},
+        }
+
+    engine = {"probe": True, "backoff_s": 0.01, **sections.pop("engine", {})}
+    return write_arena(folder, [player(name) for name in players], engine=engine, **sections)
+
+
+async def run(folder: Path, matches: int = 2) -> RunReport:
+    with open_arena(folder) as opened:
+        return await opened.play(matches)
+
+
+def probes_of(server: OpenAIServer) -> list[str]:
+    return [
+        one.headers["Authorization"]
+        for one in server.requests
+        if one.path.endswith("/completions") and one.body["max_tokens"] == PROBE_TOKENS
+    ]
+
+
+async def test_who_cannot_play_is_left_out_and_costs_nobody_a_match(
+    tmp_path: Path, server: OpenAIServer
+) -> None:
+    folder = arena(tmp_path, server, [*SEVEN, "locked", "typo"])
+    report = await run(folder, 4)
+    assert len(probes_of(server)) == 9
+    denied = [one for one in server.requests if BAD in str(one.headers) and one.path.endswith("/completions")]
+    assert len(denied) == 1
+    ledger = ledger_of(folder)
+    assert {row.status for row in ledger.summaries()} == {"done"}
+    seated = b"".join(row.body for row in ledger.fixtures())
+    assert b'"p0"' in seated
+    assert b'"locked"' not in seated
+    assert b'"typo"' not in seated
+    sent, came = entries(ledger)
+    assert sent.sent.keys() == came.found.keys() == {*SEVEN, "locked", "typo"}
+    assert came.found["p0"].status == "ok"
+    assert came.found["p0"].cost_nano == USAGE
+    assert came.found["locked"] == Found("failed", came.found["locked"].reason)
+    assert "did you mean `tiny`?" in came.found["typo"].reason
+    assert GOOD not in str(came)
+    assert BAD not in str(came)
+    assert verify(ledger).ok
+    in_matches = sum(row.spent_nano for row in ledger.summaries())
+    assert report.spent_nano == in_matches + 7 * USAGE
+    ledger.close()
+    with open_arena(folder) as opened:
+        counted = {one.player: one for one in opened.stats().probes}
+    assert counted["p0"] == ProbeStats("p0", 1, USAGE / 1e9, 0.0)
+    assert counted["locked"].cost_usd == 0.0
+
+
+async def test_too_few_left_ends_the_run_before_anything_but_the_probes_is_written(
+    tmp_path: Path, server: OpenAIServer
+) -> None:
+    folder = arena(tmp_path, server, ["p0", "p1", "p2", "locked", "typo"])
+    with pytest.raises(ArenaError) as refused:
+        await run(folder)
+    told = str(refused.value)
+    assert "2 of 5 players cannot play" in told
+    assert "check the key in BAD" in told
+    assert "did you mean `tiny`?" in told
+    assert len(probes_of(server)) == 5
+    ledger = ledger_of(folder)
+    assert ledger.heads() == (0, 0)
+    assert list(ledger.streams()) == [STREAM]
+    assert "lag" not in ledger.meta()
+    assert probe_costs(ledger)["p0"] == ProbeCost(1, USAGE)
+    ledger.close()
+    done = await asyncio.to_thread(
+        CliRunner().invoke, app, ["run", "--yes", "--max-matches", "2", "--dir", str(folder)]
+    )
+    assert done.exit_code == 2
+    assert "check the key in BAD" in done.output
+    assert "Traceback" not in done.output
+
+
+def test_probes_on_record_leave_the_head_of_play_as_it_is(tmp_path: Path) -> None:
+    heads = []
+    for name, probed in (("with", True), ("without", False)):
+        folder = write_arena(tmp_path / name)
+        with open_arena(folder) as opened, opened.ledger.runner():
+            if probed:
+                entry = Entry(found={"p0": Found("ok", cost_nano=9)})
+                amend(opened.ledger, STREAM, [msgspec.to_builtins(entry)], 0)
+        report = play(folder, 3)
+        assert report.spent_nano == (9 if probed else 0)
+        heads.append(head(folder))
+    assert heads[0] == heads[1]
+
+
+async def test_no_probe_on_the_command_line_asks_nobody_first(tmp_path: Path, server: OpenAIServer) -> None:
+    folder = arena(tmp_path, server, SEVEN)
+    words = ["run", "--yes", "--no-probe", "--max-matches", "1", "--dir", str(folder)]
+    done = await asyncio.to_thread(CliRunner().invoke, app, words)
+    assert done.exit_code == 0, done.output
+    assert not probes_of(server)
+
+
+async def test_an_arena_with_nothing_to_play_probes_nobody(tmp_path: Path, server: OpenAIServer) -> None:
+    folder = arena(tmp_path, server, SEVEN)
+    await run(folder, 1)
+    assert len(probes_of(server)) == 7
+    await run(folder, 1)
+    assert len(probes_of(server)) == 7
+    await run(folder, 2)
+    assert len(probes_of(server)) == 14
+
+
+async def test_a_probe_that_the_budget_does_not_cover_is_not_sent(
+    tmp_path: Path, server: OpenAIServer
+) -> None:
+    folder = arena(tmp_path, server, SEVEN, budget={"arena": 0.004})
+    report = await run(folder, 1)
+    assert 0 < len(probes_of(server)) < 7
+    assert report.spent_nano == len(probes_of(server)) * USAGE <= 4_000_000
+    assert report.reason == "budget"
+    more = await run(folder, 1)
+    assert report.spent_nano < more.spent_nano <= 4_000_000
+
+
+async def test_a_players_budget_counts_its_probes(tmp_path: Path, server: OpenAIServer) -> None:
+    folder = arena(tmp_path, server, SEVEN, budget={"player": 0.001})
+    await run(folder, 1)
+    assert not probes_of(server)
+
+
+def test_a_probe_that_a_crash_cut_short_counts_at_its_worst(tmp_path: Path) -> None:
+    with open_arena(write_arena(tmp_path)):
+        pass
+    ledger = ledger_of(tmp_path)
+    said = [
+        Entry(sent={"a": 70, "b": None}),
+        Entry(sent={"a": 50, "b": 60}),
+        Entry(found={"a": Found("ok", cost_nano=9), "b": Found("void", cost_nano=None, worst_nano=60)}),
+        Entry(sent={"a": 40}),
+    ]
+    with ledger.runner():
+        amend(ledger, STREAM, [msgspec.to_builtins(one) for one in said], 0)
+    assert probe_costs(ledger) == {
+        "a": ProbeCost(3, 9, 70 + 40),
+        "b": ProbeCost(2, 0, 60, unknown=1),
+    }
+    ledger.close()
+
+
+def test_a_budget_and_a_misspelled_model_get_the_name_that_was_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", GOOD)
+    players = [
+        f"openai:{name}" for name in ("gpt-5-mni", "gpt-5-mini", "gpt-5-nano", "gpt-4o", "gpt-4o-mini")
+    ]
+    folder = write_arena(tmp_path, players, budget=1.0)
+    done = CliRunner().invoke(app, ["run", "--yes", "--dir", str(folder)])
+    assert done.exit_code == 2
+    assert "openai:gpt-5-mni (did you mean `gpt-5-mini`?)" in done.output
+    assert "Correct the model's name" in done.output
+    assert not ledger_of(folder).heads()[0]
