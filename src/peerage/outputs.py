@@ -92,6 +92,7 @@ def arena_files(folder: Path, ledger: str) -> Kept:
         [
             *[(folder / name, what) for name, what in _OWN.items()],
             *stores.items(),
+            (votes.with_suffix(".key"), "the key of the voters' sessions"),
             *[
                 (one.with_name(one.name + side), f"a file of {what}")
                 for named, what in stores.items()

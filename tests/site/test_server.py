@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,9 @@ from peerage.site import voting_pages
 from peerage.site.pages import page
 from peerage.site.reading import Site
 from peerage.site.server import Server
+from peerage.site.server_clients import ClientHeader
 from peerage.site.server_worker import menu
+from peerage.site.sessions import Sessions
 from peerage.site.voting import Desk
 
 HERE = "http://localhost"
@@ -206,7 +209,8 @@ def guarded(played: Path) -> Iterator[TestClient]:
         {},
         {"authorization": "Bearer wrong"},
         {"authorization": f"Basic {TOKEN}"},
-        {"cookie": f"peerage-token={TOKEN}x"},
+        {"cookie": f"peerage-token-80={TOKEN}x"},
+        {"cookie": f"peerage-token-8000={TOKEN}"},
         {"cookie": f"other={TOKEN}"},
         {"authorization": f"Bearer {TOKEN}\u00e9".encode("latin-1")},
     ],
@@ -217,6 +221,26 @@ def test_a_network_needs_the_token(guarded: TestClient, headers: Any) -> None:
         found = guarded.get(path, headers=headers)
         assert found.status_code == 401
         assert found.headers["www-authenticate"].startswith("Bearer")
+
+
+def test_the_cookie_of_the_token_is_that_of_the_port(played: Path) -> None:
+    """Browsers send cookies to every port: two arenas on one machine must not lock each other out."""
+    for port in (8000, 8001):
+        app = Server(played, voting=False, token=f"{TOKEN}-{port}").app
+        with TestClient(app, f"http://arena.example:{port}", follow_redirects=False) as made:
+            found = made.get(f"/?token={TOKEN}-{port}")
+            assert found.headers["set-cookie"].startswith(f"peerage-token-{port}=")
+            other = {"cookie": f"peerage-token-8000={TOKEN}-8000; peerage-token-8001={TOKEN}-8001"}
+            assert made.get("/api/arena", headers=other).status_code == 200
+
+
+def test_a_host_that_is_no_host_leads_nowhere(guarded: TestClient) -> None:
+    bearer = {"authorization": f"Bearer {TOKEN}"}
+    for host in ("x/../../etc/passwd?", "x/data/ledger.jsonl?", "x#", "[", "x:y"):
+        for path in ("/data/matches.csv", "/api/nothing", "/nothing"):
+            found = guarded.get(path, headers={**bearer, "host": host})
+            assert found.status_code == (200 if path.startswith("/data") else 404)
+            assert host not in found.text
 
 
 def test_the_token_moves_from_the_address_into_a_cookie(guarded: TestClient) -> None:
@@ -353,6 +377,85 @@ def test_when_every_pair_is_judged_the_page_says_so(booth: TestClient) -> None:
             break
         booth.post("/api/votes", json={"ticket": found.json()["ticket"], "verdict": "tie"})
     assert "no pair left" in booth.get("/vote.html").text
+
+
+def test_a_session_that_this_arena_did_not_make_does_not_vote(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is shown a pair as somebody new; what it sends in its own name is no vote."""
+    monkeypatch.setattr(voting_pages, "SESSIONS_A_MINUTE", 10_000)
+    monkeypatch.setattr(voting_pages, "VOTES_A_MINUTE", 10_000)
+    (tmp_path / "other").mkdir()
+    with TestClient(Server(folder, voting=True, token=None).app, HERE) as made:
+        made.get("/api/ballot")
+        ((name, genuine),) = made.cookies.items()
+        forged = [
+            secrets.token_urlsafe(24),
+            f"{secrets.token_urlsafe(24)}.{genuine.partition('.')[2]}",
+            genuine.partition(".")[0],
+            *[f"{genuine[:at]}{'b' if genuine[at] == 'a' else 'a'}{genuine[at + 1 :]}" for at in range(97)],
+            Sessions.beside(tmp_path / "other" / "arena.votes.db").new(),
+            "\u00e9" * 32,
+            "",
+        ]
+        for cookie in forged:
+            header = {"cookie": f"{name}={cookie}".encode()}
+            made.cookies.clear()
+            pair = made.get("/api/ballot", headers=header).json()
+            made.cookies.clear()
+            vote = {"ticket": pair["ticket"], "verdict": "tie"}
+            assert made.post("/api/votes", json=vote, headers=header).status_code == 409
+        assert votes_in(folder) == 0
+        made.cookies.set(name, genuine)
+        vote["ticket"] = made.get("/api/ballot").json()["ticket"]
+        assert made.post("/api/votes", json=vote).status_code == 201
+
+
+def test_forged_sessions_are_no_way_around_the_limit(strict: TestClient) -> None:
+    """What is not signed is a new session, of which one address has only so many."""
+    strict.get("/api/ballot")
+    (name,) = strict.cookies.keys()
+    statuses = []
+    for _ in range(114):
+        strict.cookies.clear()
+        header = {"cookie": f"{name}={secrets.token_urlsafe(24)}"}
+        statuses.append(strict.get("/api/ballot", headers=header).status_code)
+    assert 429 in statuses
+
+
+def test_a_session_outlives_the_server(folder: Path) -> None:
+    cookies: dict[str, str] = {}
+    tickets = set()
+    for _ in range(2):
+        with TestClient(Server(folder, voting=True, token=None).app, HERE, cookies=cookies) as made:
+            pair = made.get("/api/ballot").json()
+            made.post("/api/votes", json={"ticket": pair["ticket"], "verdict": "tie"})
+            cookies = dict(made.cookies)
+            tickets.add(pair["ticket"])
+    voters = {vote.voter for vote in Votes("sqlite:///arena.db", folder).votes()}
+    assert (len(voters), len(tickets), votes_in(folder)) == (1, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [(None, 429), (ClientHeader("X-Forwarded-For"), 200), (ClientHeader("X-Real-IP"), 429)],
+)
+def test_limits_count_by_the_header_that_is_named(
+    folder: Path, header: ClientHeader | None, status: int
+) -> None:
+    """None is believed unless it is named; what a client adds before it does not count."""
+    app = Server(folder, voting=True, token=None, header=header).app
+    with TestClient(app, HERE) as made:
+        for number in range(voting_pages.SESSIONS_A_MINUTE + 5):
+            made.cookies.clear()
+            found = made.get("/api/ballot", headers={"x-forwarded-for": f"10.0.0.{number}"})
+        assert found.status_code == status
+        statuses = set()
+        for number in range(voting_pages.SESSIONS_A_MINUTE + 5):
+            made.cookies.clear()
+            said = {"x-forwarded-for": f"10.0.0.{number}, 192.0.2.1"}
+            statuses.add(made.get("/api/ballot", headers=said).status_code)
+        assert 429 in statuses
 
 
 def test_too_many_at_once_have_to_wait(strict: TestClient) -> None:

@@ -16,6 +16,7 @@ from peerage.cli.options import HERE, Folder
 
 if TYPE_CHECKING:
     from peerage.site.server import Server
+    from peerage.site.server_clients import ClientHeader
 
 TOKEN = "PEERAGE_TOKEN"
 EVERYWHERE = "0.0.0.0"
@@ -34,15 +35,33 @@ def serve(
     network: Annotated[
         bool, typer.Option("--network", help="Open it to other machines, for those who have its link.")
     ] = False,
+    client_header: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Behind a proxy: the header in which it names the client, by whose address limits "
+            "then count: X-Forwarded-For, X-Real-IP, Forwarded.",
+        ),
+    ] = None,
+    proxies: Annotated[
+        int,
+        typer.Option(min=1, max=9, help="How many proxies of yours a request passes one after the other."),
+    ] = 1,
     vote: Annotated[bool, typer.Option("--vote", help="Let people judge pairs of answers, blind.")] = False,
 ) -> None:
     """Show the arena in a browser, live while it is played.
 
     Reads the ledger alone and may run beside `peerage run`. Only this machine can reach it, unless --network
-    is given: then a link with a token opens it. The token is drawn anew each time, or PEERAGE_TOKEN.
+    is given: then a link with a token opens it. The token is drawn at each start, or is PEERAGE_TOKEN.
+
+    With --network, those who do not have the link read nothing, and slow, broken or very many connections
+    shut out nobody. Nothing is encrypted: to reach people outside your own network, put a proxy that speaks
+    HTTPS in front, and name the header in which it says who asks (--client-header). The proxy must write that
+    header itself; docs/serve.md has an example.
     """
     token = _token() if network else None
-    server = _server(folder, vote, token)
+    header = _header(client_header, proxies)
+    server = _server(folder, vote, token, header)
     from peerage.site.server import listening
 
     host = EVERYWHERE if network else LOOPBACK
@@ -50,7 +69,7 @@ def serve(
         door = listening(host, port)
     except OSError as error:
         raise ServeError(
-            f"port {port} cannot be had ({os.strerror(error.errno or 0)}); name another with --port, "
+            f"port {port} cannot be opened ({os.strerror(error.errno or 0)}); name another with --port, "
             "or 0 for any that is free"
         ) from None
     for line in _welcome(server, door.getsockname()[1], token, vote):
@@ -70,16 +89,35 @@ def _token() -> str:
     return token
 
 
-def _server(folder: Path, vote: bool, token: str | None) -> Server:
+def _header(name: str | None, proxies: int) -> ClientHeader | None:
+    from peerage.site.server_clients import ClientHeader
+
+    if name is None:
+        if proxies != 1:
+            raise ServeError("--proxies counts those that write --client-header; name that header as well")
+        return None
+    if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name):
+        raise ServeError(
+            f"--client-header {name!r} is no name of a header; X-Forwarded-For, X-Real-IP or Forwarded "
+            "was expected"
+        )
+    return ClientHeader(name, proxies)
+
+
+def _server(folder: Path, vote: bool, token: str | None, header: ClientHeader | None) -> Server:
     try:
         from peerage.site.server import Server
+        from peerage.site.server_room import NoRoom, room
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("peerage"):
             raise
         raise ServeError(
             f"`peerage serve` needs {error.name}, which is not installed; run `pip install 'peerage[site]'`"
         ) from None
-    return Server(folder, voting=vote, token=token)
+    try:
+        return Server(folder, voting=vote, token=token, room=room(), header=header)
+    except NoRoom as error:
+        raise ServeError(str(error)) from None
 
 
 def _welcome(server: Server, port: int, token: str | None, vote: bool) -> list[str]:
@@ -95,7 +133,7 @@ def _welcome(server: Server, port: int, token: str | None, vote: bool) -> list[s
         lines = [
             f"{there}, open to the network at",
             f"  {at}?token={token}",
-            "whoever has this link can read everything; nothing is encrypted on the way",
+            "anyone who has this link can read everything; nothing is encrypted on the way",
         ]
     if vote:
         lines.append(f"voting is on: {at}vote.html")

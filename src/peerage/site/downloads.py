@@ -26,8 +26,10 @@ from peerage import __version__
 from peerage.ledger import Ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import COLUMNS, contestants, lines, table
-from peerage.ledger.store import MENDED
+from peerage.ledger.store import MENDED, LedgerError
 from peerage.outputs import replacing
+from peerage.protocol import visible
+from peerage.settings import SettingsError
 from peerage.site.reading import Site
 
 SQLITE: Final = "data/arena.db"
@@ -182,8 +184,11 @@ def _array(kind: Any, values: Sequence[Any]) -> Any:
 
 def main(folder: Path, path: str, to: Path) -> None:
     """Write one file of the arena in `folder` as it is now."""
-    with closing(Site.open(folder)) as site:
-        write(site, path, to)
+    try:
+        with closing(Site.open(folder)) as site:
+            write(site, path, to)
+    except (LedgerError, SettingsError, OSError) as error:
+        sys.exit(visible(str(error)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The live server: the pages of `pages.page`, the JSON API, the event stream, and the audience's booth.
 
-    server = Server(folder, voting=True, token=None)
+    server = Server(folder, voting=True, token=None, room=room())
     server.run(listening("127.0.0.1", 8000))
 
 Its own process answers requests and looks at the ledger; pages are made by workers (`server_pages`).
@@ -12,6 +12,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -30,12 +31,18 @@ from peerage.site.api import PREFIX, failure
 from peerage.site.downloads import possible
 from peerage.site.events import Feed
 from peerage.site.pages import TYPES
+from peerage.site.server_clients import ClientHeader
+from peerage.site.server_connections import Connections
 from peerage.site.server_downloads import Copies
-from peerage.site.server_frame import Frame, as_json, line
+from peerage.site.server_frame import Frame, as_json, line, unchanged
 from peerage.site.server_guard import Guard
 from peerage.site.server_live import Stand
+from peerage.site.server_log import bound
 from peerage.site.server_pages import Shelf, WorkerLost
+from peerage.site.server_places import Places
+from peerage.site.server_room import WHOLE, Room
 from peerage.site.server_worker import Job, Made, menu
+from peerage.site.sessions import Sessions
 from peerage.site.voting import Desk
 from peerage.site.voting_pages import Booth
 
@@ -45,13 +52,25 @@ ASSETS = ("live.css", "live.js")
 GRACE_S = 3
 """How long answers under way may take when the server stops."""
 
+THREADS = 8
+"""That read the ledger for answers, each with files of its own open."""
+
 _log = logging.getLogger("peerage")
 
 
 class Server:
-    """One arena, served. `token` opens it to a network; None: to this machine alone."""
+    """One arena, served. `token` opens it to a network; None: to this machine alone. `header` names the
+    client where a proxy asks in its place."""
 
-    def __init__(self, folder: Path, *, voting: bool, token: str | None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        voting: bool,
+        token: str | None,
+        room: Room = WHOLE,
+        header: ClientHeader | None = None,
+    ) -> None:
         """Raises SettingsError and LedgerError."""
         self.settings = load(folder)
         # Made where there is none: the server may be started before the first run.
@@ -60,8 +79,9 @@ class Server:
         self._feed = Feed(self._ledger, votes)
         self._shelf = Shelf(folder, voting, lambda: self._feed.version)
         frame = Frame(self.settings, self._ledger, votes, menu(voting))
-        stand = Stand(frame, self._ledger, self._feed)
-        self._copies = Copies(folder)
+        self._connections = Connections(room.connections)
+        stand = Stand(frame, self._ledger, self._feed, Places(room.streams))
+        self._copies = Copies(folder, Places(room.downloads))
         routes = [
             Route("/events", stand.events),
             Route("/live.html", stand.live),
@@ -70,7 +90,8 @@ class Server:
             *[Route(f"/{path}", self._copies.get) for path in possible()],
         ]
         if voting:
-            booth = Booth(frame, Desk(self._ledger, votes), self._ledger, votes)
+            sessions = Sessions.beside(votes.path)
+            booth = Booth(frame, Desk(self._ledger, votes), self._ledger, votes, sessions)
             routes += [
                 Route("/vote.html", booth.vote, methods=["GET", "POST"]),
                 Route("/voted.html", booth.voted),
@@ -83,7 +104,7 @@ class Server:
             lifespan=self._living,
             exception_handlers={404: _explained, 405: _explained, 500: _explained},
         )
-        self.app: ASGIApp = Guard(inner, token)
+        self.app: ASGIApp = Guard(inner, token, header)
 
     @property
     def matches(self) -> int:
@@ -101,14 +122,20 @@ class Server:
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=GRACE_S,
+            # Requests whose clients have gone count as well.
+            limit_concurrency=self._connections.limit + 1,
+            # It would believe `X-Forwarded-For` of whoever asks from this machine.
+            proxy_headers=False,
         )
+        bound()
         try:
-            _Uvicorn(config, self._feed, self._shelf).run([listening])
+            _Uvicorn(config, self._connections, self._feed, self._shelf).run([listening])
         finally:
             self._ledger.close()
 
     @asynccontextmanager
     async def _living(self, _: Starlette) -> AsyncIterator[None]:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "peerage-answers"))
         await self._feed.look()
         watching = asyncio.create_task(self._feed.run())
         try:
@@ -127,11 +154,12 @@ class Server:
         try:
             made = await self._shelf.get(Job(path, tuple(asked)))
         except WorkerLost as lost:
-            _log.error(str(lost))
+            _log.error("%s", lost)
             return _fault(request, 500, "this page could not be made; the log says why")
-        etag = f'"{made.etag}"'
+        # Weak: the same page may come in gzip or not.
+        etag = f'W/"{made.etag}"'
         headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
-        if made.status == 200 and etag in request.headers.get("if-none-match", ""):
+        if made.status == 200 and unchanged(request, etag):
             return Response(status_code=304, headers=headers)
         body = made.body
         if made.packed and "gzip" in request.headers.get("accept-encoding", ""):
@@ -140,19 +168,33 @@ class Server:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Makes the first page before somebody asks; ends the event streams, which never end by themselves."""
+    """Accepts connections by our rules; makes the first page before somebody asks; ends the event streams,
+    which never end by themselves."""
 
-    def __init__(self, config: uvicorn.Config, feed: Feed, shelf: Shelf) -> None:
+    def __init__(self, config: uvicorn.Config, connections: Connections, feed: Feed, shelf: Shelf) -> None:
         super().__init__(config)
+        self._connections = connections
+        self._accepting: list[asyncio.Task[None]] = []
         self._feed = feed
         self._shelf = shelf
         self._first: asyncio.Task[Made] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        await super().startup([])
+        for one in sockets or ():
+            accepting = self._connections.accept(one, self.config, self.server_state, self.lifespan.state)
+            self._accepting.append(asyncio.create_task(accepting))
         self._first = asyncio.create_task(self._shelf.get(Job(FIRST)))
 
+    async def on_tick(self, counter: int) -> bool:
+        if counter % 10 == 0:
+            self._connections.sweep(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for task in self._accepting:
+            task.cancel()
+        await asyncio.gather(*self._accepting, return_exceptions=True)
         self._feed.close()
         await super().shutdown(sockets)
 
@@ -176,8 +218,8 @@ def _asset(name: str) -> Callable[[Request], Awaitable[Response]]:
 async def _explained(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 500)
     why = {
-        404: f"there is nothing at {request.url.path}",
-        405: f"{request.method} is not for {request.url.path}",
+        404: f"there is nothing at {request.scope['path']}",
+        405: f"{request.method} is not for {request.scope['path']}",
     }.get(status, "this could not be answered; the log says why")
     headers = getattr(error, "headers", None) or {}
     response = _fault(request, status, why)
@@ -187,5 +229,5 @@ async def _explained(request: Request, error: Exception) -> Response:
 
 def _fault(request: Request, status: int, why: str) -> Response:
     """What is wrong, as whoever asked can read it."""
-    api = request.url.path.startswith(f"/{PREFIX}")
+    api = request.scope["path"].startswith(f"/{PREFIX}")
     return as_json(failure(status, why)) if api else line(status, why)

@@ -1,7 +1,8 @@
 """The ledger to take along from a server: files of `site.downloads`, made when somebody asks for them.
 
 Each is made by a process of its own, one at a time, into a folder of the system's temporary ones that goes
-with the server. A file serves all who ask within `PACE` times as long as it took to make.
+with the server. A file serves all who ask within `PACE` times as long as it took to make, and where it could
+not be made it is not tried again for as long.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
+from starlette.types import ASGIApp
 
 from peerage.site.downloads import TYPES
-from peerage.site.server_frame import line
+from peerage.site.server_frame import full, line, unchanged
+from peerage.site.server_places import Held, Places
 
 PACE = 5.0
 SHORTEST_S = 2.0
@@ -39,23 +42,33 @@ class _Copy(NamedTuple):
 class Copies:
     """Hands out copies of the ledger of the arena in `folder`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, places: Places) -> None:
         self._folder = folder
+        self._places = places
         self._room: TemporaryDirectory[str] | None = None
         self._making = asyncio.Lock()
         self._kept: dict[str, _Copy] = {}
+        self._failed: dict[str, float] = {}
 
-    async def get(self, request: Request) -> Response:
+    async def get(self, request: Request) -> ASGIApp:
         """`data/arena.db` and its like."""
-        path = request.url.path.removeprefix("/")
+        path = str(request.scope["path"]).removeprefix("/")
         async with self._making:
             copy = self._kept.get(path)
-            if copy is None or time.monotonic() - copy.at > copy.lasts:
+            now = time.monotonic()
+            if now < self._failed.get(path, now):
+                copy = None
+            elif copy is None or now - copy.at > copy.lasts:
                 copy = await self._make(path)
         if copy is None:
             return line(500, "this file could not be made; the log says why")
         headers = {"cache-control": "no-cache"}
-        return FileResponse(copy.file, 200, headers, TYPES[path], filename=Path(path).name)
+        file = FileResponse(
+            *(copy.file, 200, headers, TYPES[path]), filename=Path(path).name, stat_result=copy.file.stat()
+        )
+        if unchanged(request, file.headers["etag"]):
+            return Response(None, 304, {"etag": file.headers["etag"], **headers})
+        return Held(self._places, file, full(60))
 
     async def _make(self, path: str) -> _Copy | None:
         began = time.monotonic()
@@ -67,22 +80,26 @@ class Copies:
             *(sys.executable, "-P", "-m", "peerage.site.downloads", str(self._folder), path, str(file)),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
             # Ctrl+C is for the server.
             start_new_session=True,
         )
         try:
-            failed = await making.wait()
+            _, said = await making.communicate()
         finally:
             with contextlib.suppress(ProcessLookupError):
                 making.kill()
-        if failed:
-            _log.error("%s could not be made", path)
+        now = time.monotonic()
+        lasts = max(SHORTEST_S, PACE * (now - began))
+        if making.returncode:
+            _log.error("%s could not be made: %s", path, said.decode(errors="replace").strip())
+            self._failed[path] = now + lasts
             return None
-        was, took = self._kept.get(path), time.monotonic() - began
+        was = self._kept.get(path)
         if was is not None and was.before is not None:
             with contextlib.suppress(OSError):  # somebody still reads it, on a system that minds
                 was.before.unlink()
-        made = _Copy(file, time.monotonic(), max(SHORTEST_S, PACE * took), was and was.file)
+        made = _Copy(file, now, lasts, was and was.file)
         self._kept[path] = made
         return made
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 from peerage.ledger.store import Ledger
@@ -45,6 +46,19 @@ class Frame:
 def as_json(answer: tuple[int, bytes] | tuple[int, bytes, str]) -> Response:
     """An answer in JSON: status and body."""
     return Response(answer[1], answer[0], NOT_KEPT, JSON)
+
+
+def unchanged(request: Request, etag: str) -> bool:
+    """Whether the reader has what this tag names (RFC 9110, 13.1.2)."""
+    known = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
+    return "*" in known or etag.removeprefix("W/") in known
+
+
+def full(wait_s: int) -> Response:
+    """The answer when all places are taken: come again in so many seconds."""
+    answer = line(503, "every place is taken; try again later")
+    answer.headers["retry-after"] = str(wait_s)
+    return answer
 
 
 def line(status: int, why: str) -> Response:

@@ -3,7 +3,8 @@
 On this machine alone (the default) the server answers only to names of this machine, so that a page from
 elsewhere cannot reach it by pointing its own name here (DNS rebinding). Open to a network it answers to who
 brings the token: once in the address, from then on in a cookie, or as `Authorization: Bearer`. Every answer
-carries the headers that keep a browser from running, framing or sniffing anything in it.
+carries the headers that keep a browser from running, framing or sniffing anything in it, and goes out in
+pieces, so that a reader who takes it slowly holds one piece and not the whole.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 from peerage.site.pages import POLICY
+from peerage.site.server_clients import ClientHeader
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -23,7 +25,10 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 PARAMETER = "token"
-COOKIE = "peerage-token"
+COOKIE = "peerage-token-"
+"""And the port: browsers send cookies to every port of a machine, where other arenas may be served."""
+PIECE = 65_536
+"""Bytes of an answer that are sent at once."""
 MOST_ADDRESS = 4_096
 """Bytes of path and query together."""
 
@@ -37,11 +42,15 @@ HEADERS = (
 
 
 class Guard:
-    """Lets a request through to `app`, or says why not. `token` None: this machine alone."""
+    """Lets a request through to `app`, or says why not.
 
-    def __init__(self, app: App, token: str | None) -> None:
+    `token` None: this machine alone. `header` names the client where a proxy asks in its place.
+    """
+
+    def __init__(self, app: App, token: str | None, header: ClientHeader | None = None) -> None:
         self._app = app
         self._token = token
+        self._header = header
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -54,7 +63,16 @@ class Guard:
         async def safely(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
+            body = message.get("body", b"")
+            for start in range(PIECE, len(body), PIECE):
+                await send({**message, "body": body[start - PIECE : start], "more_body": True})
+            if len(body) > PIECE:
+                message["body"] = body[-(len(body) % PIECE or PIECE) :]
             await send(message)
+
+        client = self._header and self._header.client(scope)
+        if client:
+            scope["client"] = (client, 0)
 
         if len(scope["raw_path"]) + len(scope["query_string"]) > MOST_ADDRESS:
             await refuse(safely, 414, "this address is longer than any of ours")
@@ -77,12 +95,12 @@ class Guard:
             to = scope["raw_path"].decode("latin-1").rpartition("/")[2] or "."
             headers = [
                 (b"location", f"./{to}{'?' if rest else ''}{rest}".encode("latin-1")),
-                (b"set-cookie", f"{COOKIE}={token}; Path=/; HttpOnly; SameSite=Lax".encode()),
+                (b"set-cookie", f"{_cookie(scope)}={token}; Path=/; HttpOnly; SameSite=Lax".encode()),
                 (b"cache-control", b"no-store"),
             ]
             await refuse(send, 303, "this way", headers)
         elif same(_header(scope, b"authorization").removeprefix("Bearer "), token) or same(
-            cookies(scope).get(COOKIE, ""), token
+            cookies(scope).get(_cookie(scope), ""), token
         ):
             await self._app(scope, receive, send)
         else:
@@ -103,6 +121,11 @@ def cookies(scope: Scope) -> dict[str, str]:
         if equals:
             found.setdefault(name, value)
     return found
+
+
+def _cookie(scope: Scope) -> str:
+    """The name of the cookie that holds the token."""
+    return f"{COOKIE}{scope['server'][1]}"
 
 
 def _host(scope: Scope) -> str:

@@ -8,14 +8,15 @@ from collections.abc import AsyncIterator
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import ASGIApp
 
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.site.events import Feed, playing, settled
 from peerage.site.moment import Moment
-from peerage.site.server_frame import Frame, line
+from peerage.site.server_frame import Frame, full, line
+from peerage.site.server_places import Held, Places
 from peerage.tables.transcript import UNDER_WAY, Transcript, transcript
 
-MOST_SPECTATORS = 2_000
 RECENT = 12
 """Finished matches on the page of what is in play."""
 
@@ -23,10 +24,11 @@ RECENT = 12
 class Stand:
     """The handlers of the spectators' pages."""
 
-    def __init__(self, frame: Frame, ledger: Ledger, feed: Feed) -> None:
+    def __init__(self, frame: Frame, ledger: Ledger, feed: Feed, places: Places) -> None:
         self._frame = frame
         self._ledger = ledger
         self._feed = feed
+        self._places = places
 
     async def live(self, request: Request) -> Response:
         """`live.html`: the matches in flight and those that were just settled."""
@@ -53,16 +55,12 @@ class Stand:
             raise LedgerError(f"there is no match {number} yet")
         return transcript(Moment(self._ledger, issued, revealed=()), number)
 
-    async def events(self, request: Request) -> Response:
+    async def events(self, request: Request) -> ASGIApp:
         """`events`: the stream; `Last-Event-ID` says what a spectator who comes back has seen."""
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         if request.method == "HEAD":
             return Response(None, 200, headers, "text/event-stream")
-        if self._feed.spectators >= MOST_SPECTATORS:
-            full = line(503, "every place is taken; try again in a minute")
-            full.headers["retry-after"] = "60"
-            return full
         seen = request.headers.get("last-event-id", "")
         after = int(seen) if seen.isascii() and seen.isdecimal() and len(seen) < 16 else None
         stream: AsyncIterator[bytes] = self._feed.follow(after)
-        return StreamingResponse(stream, 200, headers, "text/event-stream")
+        return Held(self._places, StreamingResponse(stream, 200, headers, "text/event-stream"), full(60))

@@ -1,16 +1,15 @@
 """The audience's booth on the web: a pair is shown, a vote taken, and then who wrote what.
 
 Forms for browsers, which work without a script, and the same as JSON for programs. A session is a random
-cookie that scripts cannot read. A vote needs the ticket of a pair that was shown to this very session, which
-is what keeps other sites from voting through a visitor's browser; where the browser says that a request comes
-from another site, it is refused besides.
+cookie that scripts cannot read, signed by this arena (`sessions`). A vote needs the ticket of a pair that was
+shown to this very session, which is what keeps other sites from voting through a visitor's browser; where the
+browser says that a request comes from another site, it is refused besides.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-import secrets
 import time
 from typing import NamedTuple
 from urllib.parse import parse_qs
@@ -23,19 +22,18 @@ from peerage.ledger.store import Ledger
 from peerage.ledger.votes import VotedAlready, Votes
 from peerage.site.api import failure
 from peerage.site.api_rows import Ballot, Cast, Revealed
+from peerage.site.server_clients import network
 from peerage.site.server_frame import Frame, as_json, line
+from peerage.site.sessions import Sessions
 from peerage.site.votes import finished
 from peerage.site.voting import Desk, Limit, Pending, TicketUnknown, Verdict, voter_of
 
-COOKIE = "peerage-voter"
 YEAR_S = 365 * 86_400
 MOST_BODY = 4_096
 VOTES_A_MINUTE = 30
 """Of one session; four times as many from one address, where a classroom may sit."""
 SESSIONS_A_MINUTE = 30
 """New ones from one address."""
-
-_SESSION = re.compile(r"[A-Za-z0-9_-]{32}").fullmatch
 
 
 class Refused(Exception):
@@ -48,19 +46,18 @@ class Refused(Exception):
 
 
 class _Session(NamedTuple):
-    cookie: str
-    new: bool
+    """A voter, and the cookie to be set where the session is new."""
 
-    @property
-    def voter(self) -> str:
-        return voter_of(self.cookie)
+    voter: str
+    cookie: str = ""
 
 
 class Booth:
     """The handlers of the voting pages and of their JSON twins."""
 
-    def __init__(self, frame: Frame, desk: Desk, ledger: Ledger, votes: Votes) -> None:
+    def __init__(self, frame: Frame, desk: Desk, ledger: Ledger, votes: Votes, sessions: Sessions) -> None:
         self._frame = frame
+        self._signed = sessions
         self._desk = desk
         self._votes = votes
         self._ledger = ledger
@@ -73,7 +70,7 @@ class Booth:
         try:
             session = self._session(request)
             if request.method != "POST":
-                return _with(session, await self._pair_page(session))
+                return self._with(session, await self._pair_page(session))
             pending = await self._take(request, session)
             if pending is None:
                 return _to("vote.html")
@@ -93,11 +90,11 @@ class Booth:
 
     async def voted(self, request: Request) -> Response:
         """`voted.html?match=N`: who wrote what, for those who have judged it."""
-        voter = voter_of(request.cookies.get(COOKIE, ""))
+        session = self._known(request)
         number = request.query_params.get("match", "")
         revealed = None
-        if re.fullmatch("[0-9]{1,15}", number):
-            revealed = await asyncio.to_thread(self._reveal, voter, int(number))
+        if session is not None and re.fullmatch("[0-9]{1,15}", number):
+            revealed = await asyncio.to_thread(self._reveal, session.voter, int(number))
         if not revealed:
             return line(404, "there is no vote of yours here; vote.html shows a pair")
         return await self._frame.page(
@@ -112,11 +109,13 @@ class Booth:
         except Refused as refused:
             return _refusal(refused, as_json(failure(refused.status, str(refused))))
         if pending is None:
-            return _with(session, as_json(failure(404, "there is no pair left that you have not judged")))
+            return self._with(
+                session, as_json(failure(404, "there is no pair left that you have not judged"))
+            )
         found = await asyncio.to_thread(self._desk.read, pending)
         first, second = (found.answers[label] for label in pending.shown)
         shown = Ballot(pending.ticket, found.topic, found.challenge, first, second)
-        return _with(session, as_json((200, msgspec.json.encode(shown))))
+        return self._with(session, as_json((200, msgspec.json.encode(shown))))
 
     async def cast(self, request: Request) -> Response:
         """`POST /api/votes`: take a vote, and tell who wrote what."""
@@ -163,13 +162,27 @@ class Booth:
         return await asyncio.to_thread(self._desk.cast, session.voter, sent.ticket, sent.verdict, at_ms)
 
     def _session(self, request: Request) -> _Session:
-        cookie = request.cookies.get(COOKIE, "")
-        if _SESSION(cookie):
-            return _Session(cookie, False)
+        known = self._known(request)
+        if known is not None:
+            return known
         wait = self._sessions.wait(_address(request), time.monotonic())
         if wait:
             raise Refused(429, f"too many new voters from one address; go on in {wait:.0f} s", wait)
-        return _Session(secrets.token_urlsafe(24), True)
+        cookie = self._signed.new()
+        return _Session(voter_of(cookie), cookie)
+
+    def _known(self, request: Request) -> _Session | None:
+        """The session that a request comes from, if this arena made it."""
+        cookie = request.cookies.get(self._signed.cookie, "")
+        return _Session(voter_of(cookie)) if self._signed.genuine(cookie) else None
+
+    def _with(self, session: _Session, response: Response) -> Response:
+        """The response, with the cookie of a session that is new."""
+        if session.cookie:
+            response.set_cookie(
+                self._signed.cookie, session.cookie, max_age=YEAR_S, httponly=True, samesite="lax"
+            )
+        return response
 
 
 def _read(request: Request, body: bytes) -> Cast:
@@ -203,14 +216,7 @@ def _refuse_foreign(request: Request) -> None:
 
 
 def _address(request: Request) -> str:
-    return request.client.host if request.client else ""
-
-
-def _with(session: _Session, response: Response) -> Response:
-    """The response, with the cookie of a session that is new."""
-    if session.new:
-        response.set_cookie(COOKIE, session.cookie, max_age=YEAR_S, httponly=True, samesite="lax")
-    return response
+    return network(request.client.host) if request.client else ""
 
 
 def _to(where: str) -> Response:

@@ -1,0 +1,211 @@
+"""Connections of the server: how long each may take, how many there may be, and which requests are refused.
+
+uvicorn waits without end for the rest of a request and accepts until the process has no descriptor left.
+Here a request has `RECEIVE_S` seconds for its head and as many for its body, an answer that nobody reads is
+given up after `READ_S`, and at most `limit` connections are open. When all are taken, a newcomer gets the
+place of one whose client owes us bytes, from the address that holds most connections. So clients that send
+half requests shut out nobody: a client that sends its request at once is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import socket
+from collections import Counter
+from heapq import nsmallest
+from http import HTTPStatus
+from typing import Any
+
+import h11
+from uvicorn import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from peerage.site.server_clients import network
+
+RECEIVE_S = 10.0
+"""For the head of a request, and again for its body; also for the first byte of a connection."""
+READ_S = 60.0
+"""For a reader to take some 48 KB of an answer that is waiting for it, or the rest of it."""
+MOST_HEAD = 16_384
+"""Bytes of a request line and its headers together."""
+CONNECTION = "connection"
+"""The name of the connection in the state of its requests."""
+_FULL_S = 0.05
+_AGAIN_S = 1.0
+
+_log = logging.getLogger("peerage")
+# Line ends that some servers read as ends of lines and others do not, and headers continued on the next line.
+_ambiguous = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\n[ \t]").search
+
+
+class StrictParser(h11.Connection):
+    """h11 without the liberties in which it may differ from a proxy before it (request smuggling)."""
+
+    def next_event(self) -> Any:
+        """As h11. Raises RemoteProtocolError also where two servers may see different requests."""
+        if self.their_state is h11.IDLE:
+            received, _ = self.trailing_data
+            end = received.find(b"\r\n\r\n")
+            if _ambiguous(received if end < 0 else received[: end + 4]):
+                raise h11.RemoteProtocolError("a line that does not end with CRLF, or a folded header")
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if event.http_version not in (b"1.0", b"1.1") or not event.target.startswith(b"/"):
+                raise h11.RemoteProtocolError("HTTP/1.0 or 1.1 and a path were expected")
+            if b"transfer-encoding" in names and (b"content-length" in names or event.http_version == b"1.0"):
+                raise h11.RemoteProtocolError("a body of two lengths")
+        return event
+
+
+class Connections:
+    """All open connections, at most `limit`. Belongs to the event loop."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._open: dict[Connection, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def add(self, one: Connection) -> None:
+        self._open[one] = None
+
+    def discard(self, one: Connection) -> None:
+        self._open.pop(one, None)
+
+    def sweep(self, now: float) -> None:
+        """End those whose client took too long. `now` is the loop's time."""
+        for one in [one for one in self._open if one.late(now)]:
+            one.end()
+
+    async def accept(self, listening: socket.socket, config: Config, state: ServerState, app: Any) -> None:
+        """Open connections as clients come, until cancelled; `app` is the state that requests are given."""
+        loop = asyncio.get_running_loop()
+        listening.setblocking(False)
+        while True:
+            try:
+                client, _ = await loop.sock_accept(listening)
+            except OSError as error:
+                _log.warning("a connection could not be accepted: %s", error)
+                await asyncio.sleep(_AGAIN_S)
+                continue
+            while len(self._open) >= self.limit and not self._make_room():
+                await asyncio.sleep(_FULL_S)
+            try:
+                await loop.connect_accepted_socket(lambda: Connection(self, config, state, app), client)
+            except OSError:
+                client.close()
+
+    def _make_room(self) -> bool:
+        """Close some connections that wait for their clients; False when there is none."""
+        held = Counter(one.address for one in self._open)
+        # Some at once: finding them costs a look at all.
+        closed = nsmallest(
+            max(1, self.limit // 64),
+            [one for one in self._open if one.idle or one.stuck],
+            key=lambda one: (not one.idle, -held[one.address], one.since),
+        )
+        _log.warning(
+            "all %d connections are taken; those that wait longest for their client give way to new ones",
+            self.limit,
+        )
+        for one in closed:
+            one.abort()
+        return bool(closed)
+
+
+class Connection(H11Protocol):
+    """One connection. `since`: when its client began to owe us what it owes now (the loop's time)."""
+
+    def __init__(self, all_open: Connections, config: Config, state: ServerState, app: Any) -> None:
+        super().__init__(config, state, {**app, CONNECTION: self})
+        self.conn = StrictParser(h11.SERVER, MOST_HEAD)
+        self.address = ""
+        self.since = self.loop.time()
+        self._all = all_open
+        self._state: Any = h11.IDLE
+        self._begun = False
+        self._unread: float | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether all that happens next is up to the client: a request, or the rest of one."""
+        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether an answer waits for its reader."""
+        return self._unread is not None
+
+    def late(self, now: float) -> bool:
+        """Whether the client has had its time."""
+        if self._unread is None and self.transport.is_closing():
+            self._unread = now
+        if self._unread is not None:
+            return now - self._unread > READ_S
+        return self.idle and now - self.since > RECEIVE_S
+
+    def end(self) -> None:
+        """Close it, with a word to a client that has not sent its whole request."""
+        if self._unread is None and (self._begun or self.conn.their_state is h11.SEND_BODY):
+            self._refuse(408, f"the request was not whole after {RECEIVE_S:.0f} s")
+        else:
+            self.abort()
+
+    def abort(self) -> None:
+        """Close it at once, whatever is under way."""
+        self._all.discard(self)
+        self.transport.abort()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.address = network(self.client[0] if self.client else "")
+        self._all.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._all.discard(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._state is h11.IDLE and not self._begun:
+            self._begun, self.since = True, self.loop.time()
+        super().data_received(data)
+        self._note()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._note()
+
+    def _note(self) -> None:
+        if self.conn.their_state is not self._state:
+            self._state, self._begun, self.since = self.conn.their_state, False, self.loop.time()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = self.loop.time()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._unread = None
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, msg)
+
+    def _refuse(self, status: int, why: str) -> None:
+        # What is still being made for this client is made for nobody.
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            body = f"{why}\n".encode()
+            self.transport.write(
+                f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+                "content-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n"
+                f"content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode()
+                + body
+            )
+        self.transport.close()
