@@ -278,6 +278,7 @@ WITHIN = {
     "cli/streams.py": "the null device",
     "site/kept.py": "a cache beside compiled modules",
     "site/server_worker.py": "a pipe",
+    "site/sessions.py": "a key, made only where there is none",
     "sandbox/image.py": "a cache of the sandbox",
     "ledger/sqlite.py": "the draft that `replacing` gives",
     "site/downloads.py": "the draft that `replacing` gives",
