@@ -34,6 +34,7 @@ from peerage.kinds import (
     Turn,
     Unusable,
     WithTool,
+    storable,
     visible,
 )
 
@@ -321,12 +322,3 @@ Yielded: TypeAlias = Request | Iterable[Request] | Together
 Result = TypeVar("Result")
 Steps: TypeAlias = Generator[Yielded, Any, Result]
 """A multi-step protocol that returns a `Result`; compose with `yield from`."""
-
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-
-
-def storable(text: str) -> str:
-    """`text` as every store can hold it: NUL and lone surrogates become U+FFFD."""
-    if text.isascii() and "\0" not in text:  # nearly always, and fifty times faster
-        return text
-    return _UNSTORABLE.sub("\ufffd", text)

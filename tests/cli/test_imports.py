@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,22 @@ def test_what_is_no_result_is_not_entered(tmp_path: Path) -> None:
     assert (shown.exit_code, "there are no rows" in shown.stderr) == (1, True)
     shown = cli.invoke(app, ["import", str(FILE), str(tmp_path / "a.csv"), "--dir", str(tmp_path)])
     assert (shown.exit_code, "entered by themselves" in shown.stderr) == (1, True)
+
+
+def test_half_a_surrogate_pair_in_a_name_becomes_a_replacement(tmp_path: Path) -> None:
+    rows = [{"model_a": "cut \ud83d", "model_b": "b", "winner": "model_a"}]
+    for name, text in {
+        "lines.jsonl": "\n".join(map(json.dumps, rows)),
+        "list.json": json.dumps(rows),
+        os.fsdecode(b"b\xff.csv"): "model_a,model_b,winner\nx,y,model_b\n",
+    }.items():
+        (tmp_path / name).write_text(text, "utf-8")
+        arena = tmp_path / f"arena-{len(name)}"
+        done = cli.invoke(app, ["import", str(tmp_path / name), "--dir", str(arena)])
+        assert done.exit_code == 0, done.output
+        assert cli.invoke(app, ["verify", "--dir", str(arena)]).exit_code == 0
+        shown = cli.invoke(app, ["export", "--format", "outside", "--dir", str(arena)])
+        assert "\ufffd" in shown.output
+        if not name.endswith(".csv"):
+            rated = cli.invoke(app, ["rate", str(tmp_path / name), "--output", "json"])
+            assert "cut \ufffd" in [row["player"] for row in json.loads(rated.output)]

@@ -116,6 +116,14 @@ def test_a_broken_field_fails_its_request(reply: dict[str, Any]) -> None:
     assert caught.value.kind == "request"
 
 
+@pytest.mark.parametrize(
+    "content", [b'{"text": "cut \\ud83d", "output_tokens": 7}', b'{"text": "cut \xff", "output_tokens": 7}']
+)
+def test_half_a_surrogate_pair_becomes_a_replacement(content: bytes) -> None:
+    found = reply_from_bytes(content, 0.0)
+    assert (found.text, found.output_tokens) == ("cut \ufffd", 7)
+
+
 @given(st.binary(max_size=200))
 def test_no_bytes_break_the_reader(content: bytes) -> None:
     with suppress(PlayerError):
@@ -334,6 +342,16 @@ async def test_an_endpoints_statuses(
     error = await failure(settings, tmp_path, {"K": SECRET})
     assert (error.kind, error.maybe_paid) == (kind, maybe_paid)
     assert error.retry_after_s == (3 if kind == "transient" else None)
+
+
+async def test_an_endpoints_half_a_surrogate_pair_becomes_a_replacement(
+    endpoint: Callable[[Handler], str], tmp_path: Path
+) -> None:
+    async def cut(_: web.Request) -> web.Response:
+        return web.json_response({"text": "cut \ud83d", "model": "m\ud83d"})
+
+    found = await ask(PlayerSettings(model=endpoint(cut)), tmp_path)
+    assert found.text == "cut \ufffd"
 
 
 async def test_an_endpoint_that_cuts_its_json_hangs_or_is_gone(

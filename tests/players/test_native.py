@@ -39,6 +39,7 @@ class Native:
 
     url: str = ""
     plan: list[str] = field(default_factory=list)
+    plain: str = "Hello."
     seen: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
 
     async def messages(self, request: web.Request) -> web.StreamResponse:
@@ -46,7 +47,9 @@ class Native:
             request, {"type": "error", "error": {"type": "x", "message": f"no {KEY}"}}
         ):
             return trouble
-        text = json.dumps({"reason": "r", "verdict": "B"}) if "output" in str(self.seen[-1][1]) else "Hello."
+        text = (
+            json.dumps({"reason": "r", "verdict": "B"}) if "output" in str(self.seen[-1][1]) else self.plain
+        )
         return web.json_response(
             {
                 "id": "m", "type": "message", "role": "assistant", "model": "claude-haiku-4-5-20251001",
@@ -63,7 +66,7 @@ class Native:
         structured = "responseJsonSchema" in str(self.seen[-1][1]) or "responseSchema" in str(
             self.seen[-1][1]
         )
-        text = json.dumps({"reason": "r", "verdict": "B"}) if structured else "Hello."
+        text = json.dumps({"reason": "r", "verdict": "B"}) if structured else self.plain
         return web.json_response(
             {
                 "candidates": [
@@ -121,6 +124,16 @@ async def opened(model: str, native: Native, **stated: Any) -> ProviderClient:
     assert isinstance(client, ProviderClient)
     await client.start()
     return client
+
+
+@pytest.mark.parametrize("model", MODELS)
+async def test_half_a_surrogate_pair_becomes_a_replacement(model: str, native: Native) -> None:
+    native.plain = "cut \ud83d"
+    client = await opened(model, native)
+    plain = await client.answer(call(Text()))
+    await client.close()
+    assert plain.text == "cut \ufffd"
+    assert len(native.seen) == 1
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -213,6 +213,17 @@ async def test_a_body_that_is_no_completion(server: OpenAIServer, text: str) -> 
     assert "no chat completion" in str(error)
 
 
+@pytest.mark.parametrize("broken", ["\\ud83d", "\\uDE00", "\\ud83d\\ud83d", "\x00"])
+async def test_half_a_surrogate_pair_becomes_a_replacement(server: OpenAIServer, broken: str) -> None:
+    whole = json.dumps(behave.completion("cut HERE \N{GRINNING FACE}"))
+    server.next(behave.body(whole.replace("HERE", broken)))
+    client = await opened(settings_for(server))
+    answer = await client.answer(call())
+    await client.close()
+    assert answer.text == f"cut {chr(0xFFFD) * max(1, broken.count(chr(92)))} \N{GRINNING FACE}"
+    assert len(server.requests) == 1
+
+
 async def test_a_web_page_is_named_as_such(server: OpenAIServer) -> None:
     server.next(behave.body("<html>hello</html>", "text/html"))
     error = await failure(await opened(settings_for(server)))

@@ -109,6 +109,7 @@ def _read(path: Path, kind: str) -> tuple[Source, Battles | Played]:
     """A file's results, with what is kept of the file itself."""
     from hashlib import file_digest
 
+    from peerage.kinds import storable
     from peerage.ledger.outside import LABELS, Source
     from peerage.ratings.answers import Answers
     from peerage.ratings.data import Battles, read
@@ -120,7 +121,7 @@ def _read(path: Path, kind: str) -> tuple[Source, Battles | Played]:
     if isinstance(data, Answers):
         raise ImportRefused(f"{path} holds answers to challenges; `peerage rate` rates them, no table does")
     count = len(data.duels) if isinstance(data, Battles) else len(data.games)
-    return Source(path.name, digest, data.layout, data.names, count, data.notes), data
+    return Source(storable(path.name), digest, data.layout, data.names, count, data.notes), data
 
 
 def _enter_outside(found: list[tuple[Source, Battles | Played]], folder: Path) -> None:

@@ -13,7 +13,7 @@ from peerage.kinds.color import Color, Encoded, Encoding
 from peerage.kinds.drafted import Drafted, TaskDraft
 from peerage.kinds.plain import Choice, Chosen, Code, Text
 from peerage.kinds.questions import Questions, Written
-from peerage.kinds.reading import Unusable, between, json_object, visible
+from peerage.kinds.reading import Unusable, between, json_object, read_json, storable, visible
 from peerage.kinds.scores import Score, Scored, Scores
 from peerage.kinds.tool import Turn, WithTool
 
@@ -42,6 +42,8 @@ __all__ = [
     "Written",
     "between",
     "json_object",
+    "read_json",
+    "storable",
     "visible",
 ]
 

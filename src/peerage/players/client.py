@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
-from peerage.protocol import AnyKind, Role, Speaker
+from peerage.protocol import AnyKind, Role, Speaker, storable
 
 
 class Call(Struct, frozen=True, gc=False):
@@ -72,9 +72,9 @@ def said(
     reasoning_tokens: int | None = None,
     thought: bool = False,
 ) -> Answer:
-    """An `Answer` whose text is at most `MAX_TEXT` characters long."""
+    """An `Answer` whose text is at most `MAX_TEXT` characters long, and storable."""
     return Answer(
-        text=text[:MAX_TEXT],
+        text=storable(text[:MAX_TEXT]),
         latency_s=latency_s,
         input_tokens=input_tokens,
         output_tokens=output_tokens,

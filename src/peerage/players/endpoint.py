@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 import aiohttp
 import msgspec
 
+from peerage.kinds import read_json
 from peerage.players.client import Answer, Call, FailureKind, PlayerError
 from peerage.players.exchange import reply_from_bytes, request_of
 from peerage.players.keys import find_key
@@ -90,8 +91,8 @@ def address(model: str) -> str:
 
 def _check_json(content: bytes) -> None:
     try:
-        msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        read_json(content)
+    except (msgspec.DecodeError, RecursionError):
         raise PlayerError("the endpoint's JSON is broken or cut off", maybe_paid=True) from None
 
 

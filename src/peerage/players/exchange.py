@@ -24,6 +24,7 @@ from typing import Any
 
 import msgspec
 
+from peerage.kinds import read_json
 from peerage.players.client import Answer, Call, PlayerError, said
 from peerage.settings import PlayerSettings
 
@@ -50,7 +51,7 @@ def reply_from_bytes(content: bytes, latency_s: float) -> Answer:
     """The answer that a program or an endpoint wrote; raises PlayerError as the reply says."""
     text = content.decode("utf-8", "replace")
     try:
-        found = msgspec.json.decode(text) if text.lstrip().startswith("{") else None
+        found = read_json(text) if text.lstrip().startswith("{") else None
     except (msgspec.DecodeError, RecursionError):
         found = None
     if isinstance(found, dict) and ("text" in found or "error" in found):

@@ -20,6 +20,7 @@ from openai import APIStatusError, AsyncOpenAI, NotGiven, Omit
 from openai.types.chat import ChatCompletion
 from pydantic import ValidationError
 
+from peerage.kinds import read_json
 from peerage.players.client import PlayerError
 from peerage.players.session import connection_failure, read_bounded
 
@@ -60,8 +61,8 @@ class Wire(AsyncOpenAI):
         except (aiohttp.ClientError, OSError) as error:
             raise connection_failure(error) from None
         try:
-            found = msgspec.json.decode(content)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            found = read_json(content)
+        except (msgspec.DecodeError, RecursionError):
             found = None
         if response.status >= 400:
             raise _status_error(self._address, response, content, found)

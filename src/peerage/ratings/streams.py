@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, BinaryIO
 
+from peerage.kinds import storable
+
 Line = tuple[int, dict[str, Any]]
 
 _KINDS = {
@@ -127,7 +129,7 @@ def _jsonl(text: io.TextIOWrapper, name: str) -> Iterator[Line]:
             continue
         number += 1
         try:
-            row = json.loads(line)
+            row = _whole(json.loads(line), line)
         except json.JSONDecodeError as error:
             if number == 1 and not line.rstrip().endswith("}"):  # one object over many lines
                 yield from _elements(line, text, name)
@@ -162,6 +164,7 @@ def _elements(buffer: str, text: io.TextIOWrapper, name: str) -> Iterator[Line]:
             if not buffer:
                 raise json.JSONDecodeError("it is cut short", buffer, 0)
             row, end = decoder.raw_decode(buffer)
+            row = _whole(row, buffer[:end])
             if end == len(buffer) and not ended and not isinstance(row, dict | list):
                 raise json.JSONDecodeError("cut", buffer, end)
         except json.JSONDecodeError as error:
@@ -178,6 +181,17 @@ def _elements(buffer: str, text: io.TextIOWrapper, name: str) -> Iterator[Line]:
         number += 1
         yield number, _object(row, name, number)
         buffer = buffer[end:]
+
+
+def _whole(value: Any, text: str) -> Any:
+    """What JSON text holds, with U+FFFD for halves of surrogate pairs, which no store takes."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return value
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {storable(name): _whole(one, text) for name, one in value.items()}
+    return [_whole(one, text) for one in value] if isinstance(value, list) else value
 
 
 def _beyond(error: Exception) -> str:

@@ -259,7 +259,7 @@ def _prompt(line: str, where: str) -> dict[str, str]:
     for key, value in prompt.items():
         if not isinstance(value, str) or not value.strip():
             raise SettingsError(f"{where}, {key}: found {_shown(value)}; expected some text")
-    return prompt
+    return {key: storable(value) for key, value in prompt.items()}
 
 
 # ------------------------------------------------------------------------------- telling what is wrong

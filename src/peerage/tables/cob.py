@@ -19,7 +19,7 @@ from peerage.engine.driver import REPAIR
 from peerage.games.color_obfuscation import COLOR_OBFUSCATION
 from peerage.games.color_obfuscation_rules import ColorObfuscationRules
 from peerage.games.color_obfuscation_score import Guess, Round
-from peerage.kinds import Encoding, Unusable, between
+from peerage.kinds import Encoding, Unusable, between, read_json
 from peerage.ledger.export import documents
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.match import Fixture, Seat
@@ -96,7 +96,7 @@ class Battle(Struct):
 def read_battles(body: bytes, where: str) -> list[Battle]:
     """The battles of a `data.json`, checked. Raises LedgerError that names the place."""
     try:
-        battles = msgspec.json.decode(body, type=list[Battle])
+        battles: list[Battle] = read_json(body, list[Battle])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise LedgerError(f"{where} is no data.json of the Color Obfuscation Benchmark: {error}") from None
     for place, battle in enumerate(battles):
