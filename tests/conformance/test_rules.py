@@ -1,0 +1,253 @@
+"""Every setting of every game has an effect: with another value a match asks, runs or decides something else.
+
+A setting is a leaf of a game's `rules`, such as `judge_limit.temperature`. One that is not listed in `OTHER`
+fails its test: a new setting comes with the value that shows what it does.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import msgspec
+import pytest
+from pydantic import BaseModel
+from tests.offline import call, check, fixture, house, play
+
+from peerage.games import GAMES
+from peerage.games.last_arena_rules import presets
+from peerage.settings import Faults, PlayerSettings
+
+PLAYERS = [f"p{at}" for at in range(12)]
+FAULTY = Faults(position_bias=0.3, malformed=0.1, refusing=0.05, self_preference=0.4, failing=0.03)
+HOUSE = {
+    name: PlayerSettings(
+        model=f"house:{0.2 + 0.06 * at:.2f}", name=name, faults=FAULTY if at > 2 else Faults()
+    )
+    for at, name in enumerate(PLAYERS)
+}
+RAW = {name: 1200.0 + 80 * at for at, name in enumerate(PLAYERS)}
+
+Rules = dict[str, Any]
+DRAFTS: Rules = {"tasks": "players", "seats": 2, "tests": 2}
+TOOL: Rules = {"tools": "python", "seats": 2}
+VOTES: Rules = {"committee": 4, "seats": 2}
+SMALL: Rules = {"preset": "development", "seats": 3, "questions": 2, "confidence": 0.6}
+CLOSE: Rules = {"weights": "equal", "binary": False}
+
+OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
+    "duel": {
+        "preset": ({"author": "top"}, "clinical"),
+        "topics": ({}, ["one topic alone"]),
+        "prompts": ({}, ["Name a river."]),
+        "author": ({}, "top"),
+        "max_drafts": ({"approval": 1}, 1),
+        "committee": ({}, 4),
+        "min_committee": ({}, 1),
+        "approval": ({}, 0.2),
+        "judges": ({}, 4),
+        "min_judges": ({}, 1),
+        "quorum": ({"judges": 3}, 1),
+        "exclude_family": ({}, True),
+        "order": ({}, "one"),
+        "binary": ({}, True),
+        "epsilon": (CLOSE, 0.4),
+        "weights": ({}, "proportional"),
+        "weight_temperature": ({}, 50),
+        "author_limit.max_tokens": ({}, 777),
+        "author_limit.max_chars": ({}, 40),
+        "committee_limit.max_tokens": ({}, 777),
+        "committee_limit.max_chars": ({}, 10),
+        "contestant_limit.max_tokens": ({}, 777),
+        "contestant_limit.max_chars": ({}, 40),
+        "judge_limit.max_tokens": ({}, 777),
+        "judge_limit.max_chars": ({}, 10),
+    },
+    "color-obfuscation": {
+        "shares": ({}, [0.5, 1]),
+        "ally_failure": ({}, "ignore"),
+        "leaks": ({}, "forfeit"),
+        "color": ({}, "fresh"),
+        "order": ({}, "attempts"),
+        "same_family": ({}, False),
+        "limits.max_tokens": ({}, 777),
+        "limits.max_chars": ({}, 10),
+        "limits.max_instructions": ({}, 3),
+        "limits.instruction_chars": ({}, 20),
+        "limits.thought_chars": ({}, 100),
+    },
+    "code-golf": {
+        "seats": ({}, 2),
+        "tasks": ({}, "players"),
+        "authors": (DRAFTS, 1),
+        "exclude_family": (DRAFTS, True),
+        "families": ({}, ["collatz"]),
+        "examples": ({}, 1),
+        "tests": ({}, 3),
+        "max_bytes": ({}, 60),
+        "max_tokens": ({}, 777),
+        "fuel": ({}, 10**9),
+        "memory": ({}, 2**27),
+        "seconds": ({}, 5),
+    },
+    "bug-hunt": {
+        "seats": ({}, 2),
+        "bugs": ({}, 1),
+        "max_bytes": ({}, 1_000),
+        "max_tokens": ({}, 777),
+        "fuel": ({}, 10**9),
+        "memory": ({}, 2**27),
+        "seconds": ({}, 5),
+    },
+    "challenge-exchange": {
+        "seats": ({}, 2),
+        "write": ({}, 2),
+        "proof": ({}, "blind"),
+        "attempts": ({"proof": "blind"}, 1),
+        "threshold": ({"proof": "blind"}, 0.1),
+        "committee": ({}, 3),
+        "approval": (VOTES, 0),
+        "quorum": (VOTES, 1),
+        "pool": ({"seats": 2, "assigned": 6}, 0),
+        "assigned": ({}, 1),
+        "own": ({}, False),
+        "tools": ({"seats": 2}, "python"),
+        "tool.runs": (TOOL, 1),
+        "tool.max_bytes": (TOOL, 1_000),
+        "tool.output": (TOOL, 200),
+        "tool.fuel": (TOOL, 10**9),
+        "tool.memory": (TOOL, 2**27),
+        "tool.seconds": (TOOL, 5),
+        "scoring": ({"least_attempts": 2}, "difficulty"),
+        "correct": ({}, 2),
+        "incorrect": ({}, -2),
+        "passed": ({}, -0.5),
+        "own_failed": ({}, -2),
+        "least_attempts": ({"scoring": "difficulty"}, 2),
+        "max_chars": ({}, 50),
+        "max_bytes": ({}, 100),
+        "write_tokens": ({}, 777),
+        "solve_tokens": ({}, 777),
+        "vote_tokens": (VOTES, 777),
+        "fuel": ({}, 10**9),
+        "memory": ({}, 2**27),
+        "seconds": ({}, 5),
+    },
+    "last-arena": {
+        "preset": (SMALL, "original"),
+        "seats": (SMALL, 4),
+        "questions": (SMALL, 3),
+        "meta": (SMALL, 1),
+        "tricks": (SMALL, 1),
+        "categories": (SMALL, ["bread"]),
+        "overlap": (SMALL, 0.05),
+        "questions_per_call": (SMALL, 1),
+        "spare_calls": ({**SMALL, "overlap": 0.05}, 0),
+        "ratings_per_call": (SMALL, 2),
+        "judgements_per_call": (SMALL, 2),
+        "criteria": (SMALL, "each"),
+        "explain": (SMALL, True),
+        "normalisation": (SMALL, "none"),
+        "quality": (SMALL, "weight"),
+        "drop": (SMALL, 0.5),
+        "own_questions": (SMALL, False),
+        "answer_budgets": (SMALL, [50, 100]),
+        "diversity_bonus": (SMALL, 3),
+        "max_void": ({**SMALL, "max_void": 1}, 0),
+        "quorum": ({**SMALL, "max_void": 1, "quorum": 0, "judgements_per_call": 1}, 1),
+        "confidence": (SMALL, 0.999),
+        "question_limit.max_tokens": (SMALL, 777),
+        "question_limit.max_chars": (SMALL, 60),
+        "rating_limit.max_tokens": (SMALL, 777),
+        "rating_limit.max_chars": ({**SMALL, "explain": True}, 10),
+        "answer_limit.max_tokens": (SMALL, 777),
+        "answer_limit.max_chars": (SMALL, 20),
+        "judge_limit.max_tokens": (SMALL, 777),
+        "judge_limit.max_chars": ({**SMALL, "explain": True}, 10),
+    },
+}
+"""For each setting the rules in which it shows, and its other value."""
+
+ANYWHERE: dict[str, Any] = {"cost_unit.dollars": 2, "cost_unit.seconds": 1, "cost_unit.kwh": 1}
+
+
+def leaves(rules: type[BaseModel], before: str = "") -> Iterator[str]:
+    """The path of every setting."""
+    for name, field in rules.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from leaves(kind, f"{before}{name}.")
+        else:
+            yield before + name
+
+
+CASES = [(game, path) for game in OTHER for path in leaves(GAMES[game].rules)]
+SAMPLED = [case for case in CASES if case[1].rpartition(".")[2] == "temperature"]
+
+
+def laid(rules: Rules, path: str, value: Any) -> Rules:
+    """`rules` with one setting more."""
+    first, _, rest = path.partition(".")
+    return {**rules, first: laid(rules.get(first, {}), rest, value) if rest else value}
+
+
+@cache
+def _said(game: str, rules: str) -> bytes:
+    """Everything that a few matches under these rules ask, run and come to, and whom they want."""
+    spec, stated = GAMES[game], msgspec.json.decode(rules)
+    parsed = spec.rules.model_validate(stated)
+    memory = spec.memory(parsed) if spec.memory is not None else None
+    found: list[Any] = [spec.officials(parsed), spec.seats(parsed), spec.kin(parsed)]
+    # Where everybody judges, those who do it badly play.
+    players = PLAYERS[::-1] if game == "last-arena" else PLAYERS
+    for number in range(1, 5 if game == "last-arena" else 9):
+        made = fixture(spec, players, stated, number=number, seed=f"s{number}", raw=RAW)
+        if memory is not None:
+            made = msgspec.structs.replace(made, drawn=memory.draw("arena", number, "secret"))
+        played = play(spec, made, house(HOUSE, f"s{number}"))
+        check(spec, played)
+        if memory is not None:
+            memory.learn(number, played.outcome.facts)
+        asks = [msgspec.structs.replace(step.ask, oracle=None) for step in played.steps]
+        found.append([made.drawn, [call(ask, made.seed).messages for ask in asks], played.outcome])
+        found.append([[ask.key, repr(ask.expects), ask.max_tokens, ask.temperature] for ask in asks])
+        found.append([repr(run) for run, _ in played.runs])
+    return msgspec.json.encode(found)
+
+
+def said(game: str, rules: Rules) -> bytes:
+    return _said(game, msgspec.json.encode(rules).decode())
+
+
+def _another_prompt(path: str) -> tuple[Rules, str]:
+    """Rules under which this prompt of the Last Arena is used, and another text of it."""
+    text: Any = presets()["default"]
+    for step in path.split("."):
+        text = text.get(step, "")
+    rules = {**SMALL, "meta": 1, "tricks": 1, "overlap": 0.05}
+    if path.split(".")[1] in ("rate", "judge"):
+        rules |= {"ratings_per_call": 1, "judgements_per_call": 1}
+    return rules, f"A sentence more. {text}"
+
+
+@pytest.mark.parametrize(("game", "path"), [case for case in CASES if case not in SAMPLED])
+def test_each_setting_changes_a_match(game: str, path: str) -> None:
+    value: Any
+    if path.startswith("prompts.") and game == "last-arena":
+        rules, value = _another_prompt(path)
+    elif path in ANYWHERE:
+        rules, value = SMALL if game == "last-arena" else {}, ANYWHERE[path]
+    else:
+        assert path in OTHER[game], "a new setting: state a value here that shows what it does"
+        rules, value = OTHER[game][path]
+    assert said(game, laid(rules, path, value)) != said(game, rules)
+
+
+@pytest.mark.parametrize(("game", "path"), SAMPLED)
+def test_each_temperature_is_asked_for_zero_too(game: str, path: str) -> None:
+    rules = {"last-arena": SMALL, "code-golf": DRAFTS}.get(game, {})
+    assert len({said(game, laid(rules, path, value)) for value in (None, 0.0, 0.25)}) == 3
+
+
+def test_every_game_is_covered() -> None:
+    assert {*OTHER, "rejudgement"} >= {*GAMES}
+    assert len(CASES) > 150
