@@ -10,7 +10,6 @@ for row in arena.leaderboard(track="bt"):
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -70,13 +69,15 @@ class Arena:
     ) -> RunReport:
         """Play until `max_matches` of the arena are settled, the budget is spent, or Ctrl+C; resumes.
 
-        The first Ctrl+C (or SIGTERM) lets calls in flight return, a second gives them up. See `play`. Raises
+        The first Ctrl+C (or SIGTERM, or SIGHUP of a terminal that was closed) lets calls in flight return, a
+        second gives them up. Time during which the process was suspended does not count. See `play`. Raises
         ArenaError, SettingsError, LedgerError, PlayerError; whatever was recorded stays.
         """
+        from peerage.engine import awake
         from peerage.playing import tuned
 
         with tuned():
-            return asyncio.run(
+            return awake.run(
                 self.play(max_matches, observe=observe, beside=beside, clients=clients, signals=True)
             )
 
@@ -95,7 +96,7 @@ class Arena:
         `observe(record, summary)` is called for each match once it is durable. `beside(runner)` runs as a
         task next to the run (a live view) and is cancelled at its end. `clients` opens a player otherwise
         than by its settings (simulation). `inline` journals without a thread, for virtual time. `signals`
-        stops the run on SIGINT and SIGTERM; only for the main thread.
+        stops the run on SIGINT, SIGTERM and SIGHUP; only for the main thread.
         """
         from peerage import playing
 

@@ -15,7 +15,6 @@ import shutil
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -65,7 +64,8 @@ class CommandClient:
             )
 
     async def answer(self, call: Call) -> Answer:
-        started = time.perf_counter()
+        clock = asyncio.get_running_loop().time
+        started = clock()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 content = await self._run(msgspec.json.encode(request_of(call, self._settings)))
@@ -78,7 +78,7 @@ class CommandClient:
         except PlayerError as error:
             raise self._failure(error) from None
         try:
-            return keyless(reply_from_bytes(content, time.perf_counter() - started), self._secrets)
+            return keyless(reply_from_bytes(content, clock() - started), self._secrets)
         except PlayerError as error:
             raise self._failure(error) from None
 
@@ -211,14 +211,15 @@ class FunctionClient:
         if self._function is None:
             raise self._failure(PlayerError("asked before it was started", kind="permanent"))
         request = request_of(call, self._settings)
-        started = time.perf_counter()
+        clock = asyncio.get_running_loop().time
+        started = clock()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 if inspect.iscoroutinefunction(self._function):
                     found = await self._function(request)
                 else:
                     found = await in_thread(self._function, request)
-            return keyless(reply_from(found, time.perf_counter() - started), self._secrets)
+            return keyless(reply_from(found, clock() - started), self._secrets)
         except PlayerError as error:
             raise self._failure(error) from None
         except Exception as error:

@@ -52,7 +52,8 @@ class EndpointClient:
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/plain"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        started = time.perf_counter()
+        clock = asyncio.get_running_loop().time
+        started = clock()
         try:
             async with (
                 asyncio.timeout(self._settings.timeout_s),
@@ -65,7 +66,7 @@ class EndpointClient:
                 raise _status_failure(response, content)
             if response.content_type == "application/json":
                 _check_json(content)
-            return keyless(reply_from_bytes(content, time.perf_counter() - started), self._secrets)
+            return keyless(reply_from_bytes(content, clock() - started), self._secrets)
         except TimeoutError:
             told = PlayerError(f"no reply within {self._settings.timeout_s:g} s", maybe_paid=True)
             raise self._failure(told) from None

@@ -12,7 +12,6 @@ then on, reported likewise, and that call is asked again.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
@@ -98,7 +97,8 @@ class ProviderClient:
         if self._model is None:
             raise PlayerError(f"{self._settings.name}: asked before it was started", kind="permanent")
         asked, parameters = self._shape(call)
-        started = time.perf_counter()
+        clock = asyncio.get_running_loop().time
+        started = clock()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 response = await model_request(
@@ -114,7 +114,7 @@ class ProviderClient:
             ) from None
         except Exception as error:
             if is_filtered(error):
-                return said("", time.perf_counter() - started, refused=True)
+                return said("", clock() - started, refused=True)
             sent = [name for name in asked if name != "max_tokens"]
             sent += ["structured"] if parameters is not _PLAIN else []
             failure = player_error(error, self._key_place)
@@ -124,7 +124,7 @@ class ProviderClient:
                     f"{failure}; {', '.join(rejected)} is left out from now on", retry_after_s=0.0
                 )
             raise self._failure(failure) from None
-        return keyless(read(response, time.perf_counter() - started), self._secrets)
+        return keyless(read(response, clock() - started), self._secrets)
 
     async def close(self) -> None:
         session, self._session = self._session, None

@@ -1,0 +1,143 @@
+"""A run whose window is closed, and one that is stopped and continued: real processes, real signals."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from tests.cli.test_play import peerage, recorded
+
+from peerage.ledger import open_ledger
+from peerage.ledger.store import Unanswered
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="these signals are unknown there")
+PATIENCE_S = 60
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while not what():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def unanswered(folder: Path) -> list[Unanswered]:
+    """Attempts that came to nothing."""
+    with closing(open_ledger("sqlite:///arena.db", folder, create=False)) as ledger:
+        return [*ledger.unanswered(1)]
+
+
+def test_a_closed_window_ends_a_run_in_good_order(tmp_path: Path) -> None:
+    import pty
+
+    words = [sys.executable, "-m", "peerage.cli.main", "demo", "--matches", "20000", "--dir", str(tmp_path)]
+    child, window = pty.fork()
+    if child == 0:
+        os.execv(sys.executable, words)
+    closed = threading.Event()
+    threading.Thread(target=_watch, args=(window, closed), daemon=True).start()
+    wait_for(lambda: recorded(tmp_path / "arena.db") >= 3)
+    closed.set()
+    os.kill(child, signal.SIGHUP)  # the shell says so, and then the kernel once more
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 130
+    assert [one for one in unanswered(tmp_path) if not one.failed] == []
+    played = recorded(tmp_path / "arena.db")
+    assert 0 < played < 20_000
+    assert f"whole: {played} matches" in peerage("verify", "--dir", str(tmp_path))
+
+
+def _watch(window: int, closed: threading.Event) -> None:
+    """What a terminal does: take whatever is written, or the writer would wait; until it is closed."""
+    while not closed.is_set():
+        if select.select([window], [], [], 0.05)[0]:
+            os.read(window, 65_536)
+    os.close(window)
+
+
+def test_under_nohup_a_run_goes_on(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "peerage.cli.main", "demo", "--matches", "60", "--dir", str(tmp_path)]
+    running = subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )
+    wait_for(lambda: recorded(tmp_path / "arena.db") >= 1 or running.poll() is not None)
+    running.send_signal(signal.SIGHUP)
+    out, err = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 0, (out, err)
+    assert "60 matches" in out
+
+
+@contextmanager
+def agent(seconds: float) -> Iterator[tuple[str, Callable[[], int]]]:
+    """An agent behind an address that takes its time; its address, and how many requests it has begun."""
+    begun, port = [0], [0]
+    ready, over = threading.Event(), asyncio.Event()
+    loop = asyncio.new_event_loop()
+
+    async def answer(_: web.Request) -> web.Response:
+        begun[0] += 1
+        await asyncio.sleep(seconds)
+        return web.json_response({"text": "An answer.", "input_tokens": 3, "output_tokens": 3})
+
+    async def serve() -> None:
+        app = web.Application()
+        app.router.add_post("/", answer)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        port[0] = runner.addresses[0][1]
+        ready.set()
+        await over.wait()
+        await runner.cleanup()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
+    thread.start()
+    ready.wait(PATIENCE_S)
+    try:
+        yield f"http://127.0.0.1:{port[0]}/", lambda: begun[0]
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join(PATIENCE_S)
+        loop.close()
+
+
+def test_what_is_answered_while_a_run_is_stopped_is_in_time(tmp_path: Path) -> None:
+    timeout, stopped = 2.0, 5.0
+    with agent(0.5) as (address, begun):
+        (tmp_path / "arena.yaml").write_text(
+            f"players:\n  - {{model: '{address}', name: slow, timeout_s: {timeout}}}\n"
+            + "".join(f"  - house:0.{at}\n" for at in range(3, 9))
+        )
+        words = ["run", "--yes", "--no-probe", "--max-matches", "2", "--dir", str(tmp_path)]
+        running = subprocess.Popen(
+            [sys.executable, "-m", "peerage.cli.main", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            wait_for(lambda: begun() > 0 or running.poll() is not None)
+            running.send_signal(signal.SIGSTOP)
+            time.sleep(stopped)
+            running.send_signal(signal.SIGCONT)
+            out, err = running.communicate(timeout=PATIENCE_S)
+        finally:
+            running.kill()
+    assert running.returncode == 0, (out, err)
+    assert unanswered(tmp_path) == []
+    assert "2 matches" in out
