@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import sha256
 from json import dumps
 from random import Random
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 from peerage.challenges.drafting import Draft
 from peerage.judging.panel import Ballot
 from peerage.ledger.codec import Text, fixture_body, record_body, request_body
-from peerage.ledger.merkle import GENESIS, leaf, link, root
+from peerage.ledger.merkle import GENESIS, digest, leaf, link, root
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, RecordRow, ReplyRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome, Seat, Totals
 from peerage.protocol import Ask, Choice, Message, Quote
@@ -102,7 +101,7 @@ def _settled(
     moved = {names[0]: (1500.0, 1492.0 + 16 * first), names[1]: (1500.0, 1508.0 - 16 * first)}
     record = MatchRecord(
         number,
-        sha256(issued).hexdigest(),
+        digest(issued),
         root([leaves[key] for key in sorted(leaves)]).hex(),
         Outcome(
             scores={"A": first, "B": 1.0 - first},

@@ -41,7 +41,8 @@ class Fixture(Struct, frozen=True):
 
     `number` counts from 1 over the arena; `round` is the pairing round. `seats` are contestants, the
     higher seeded first; `officials` maps a role to its seats in order of preference. `game` and
-    `version` name the rules, `settings` the game's settings (prompts included), `drawn` what was drawn
+    `version` name the rules, `settings` the game's settings (prompts included), `seed` the key of this match,
+    which no player knows while it is played, `drawn` what was drawn
     for this match (a topic, a challenge from the pool). `snapshot` is the number of matches folded
     into the ratings it was paired by.
     """
@@ -60,7 +61,9 @@ class Fixture(Struct, frozen=True):
     @property
     def secret(self) -> str:
         """The secret that the salts of a sealed match follow from; empty for a match that is not sealed.
-        Raises Sealed where the ledger is redacted."""
+        Raises Sealed where the ledger is redacted, or the key of the match is not disclosed yet."""
+        if not self.seed:
+            raise Sealed(f"the key of match {self.number} is disclosed when the match is over")
         found = self.drawn.get("secret")
         if not isinstance(found, dict):
             return ""

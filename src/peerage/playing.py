@@ -32,6 +32,7 @@ from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.games import GAMES
 from peerage.ledger import Ledger, LedgerError
+from peerage.ledger.secret import arena_secret, read_secret
 from peerage.ledger.store import Batch, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.players import open_client
@@ -65,6 +66,8 @@ async def play(
     enough_players(settings)
     with ledger.runner():
         lag, unpinned = _pinned(settings, ledger)
+        _check_secret(settings, ledger)
+        seed = settings.secret_seed  # before a probe leaves players out
         recovered = recover(ledger, lag, elo_settings(settings.rating))
         async with AsyncExitStack() as stack:
             lines = await _open_lines(folder, settings, stack, clients)
@@ -73,6 +76,7 @@ async def play(
                 settings = await _probe(folder, settings, ledger, lines, recovered)
             if unpinned:
                 ledger.write(Batch(meta=unpinned))
+            secret = arena_secret(ledger, seed, at_ms=_now_ms())
             read_budget_voids(recovered, ledger, _budget_since(settings, ledger))
             _register(ledger, lines)
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
@@ -83,6 +87,7 @@ async def play(
                 lines,
                 recovered,
                 lag=lag,
+                secret=secret,
                 limit=max_matches,
                 clock=_now_ms,
                 observe=observe,
@@ -249,7 +254,6 @@ def _pinned(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str
     the settings contradict those that are."""
     per_round = tables(GAMES[settings.game], rules_of(settings), len(settings.players))
     pinned = {
-        "seed": str(settings.seed),
         "rating": settings.rating.model_dump_json(),
         "lag": str(max(1, math.ceil(settings.pairing.window / per_round))),
         "window": str(settings.pairing.window),
@@ -257,7 +261,7 @@ def _pinned(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str
     meta = ledger.meta()
     if "lag" not in meta:
         return int(pinned["lag"]), pinned
-    places = {"seed": "seed", "rating": "rating", "window": "pairing.window"}
+    places = {"rating": "rating", "window": "pairing.window"}
     for key, place in places.items():
         if key not in meta:
             raise LedgerError(f"{ledger.address} lacks the fact {key!r}; restore it from a copy")
@@ -268,6 +272,35 @@ def _pinned(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str
                 "in another folder"
             )
     return int(meta["lag"]), {}
+
+
+def _check_secret(settings: ArenaSettings, ledger: Ledger) -> None:
+    """Raise where the settings do not fit the arena's secret; tell that an arena of 0.1.0 gets one."""
+    found = read_secret(ledger)
+    if found is None:
+        if ledger.heads()[0] and settings.secret_seed is None:
+            _log.warning(
+                "this arena was made by Peerage 0.1.0, whose draws followed from a public seed; from match "
+                f"{ledger.heads()[0] + 1} on they follow from a random secret"
+            )
+        return
+    if found.disclosed:
+        raise ArenaError(
+            f"{ledger.address}: its secret was disclosed, which ended the arena. Start a new one in "
+            "another folder"
+        )
+    others = [player.name for player in settings.players if player.provider != "house"]
+    if found.seed is not None and others:
+        raise SettingsError(
+            f"all that is drawn in this arena follows from seed {found.seed}, which {', '.join(others)} "
+            "could know: only house players may play here. Start a new arena, without `seed`"
+        )
+    if settings.secret_seed is not None and settings.seed != found.seed:
+        was = "has a random secret" if found.seed is None else f"was made with seed {found.seed}"
+        raise SettingsError(
+            f"seed in arena.yaml is {settings.seed}, and this arena {was}; its recorded matches depend on "
+            "it. Set it back, or start a new arena in another folder"
+        )
 
 
 def _budget_since(settings: ArenaSettings, ledger: Ledger) -> int:

@@ -32,6 +32,19 @@ class Sealed(ValueError):
     """A sealed value is needed, and only its commitment is there."""
 
 
+def match_key(secret: str, number: int) -> str:
+    """The key of match `number`, its seed: draws during the match, its fences and its ids follow from it.
+
+    The SHA-256, in hex, of the arena's secret and the number. It does not tell the secret, nor any other key.
+    """
+    return sha256(f"peerage/match/{secret}/{number}".encode()).hexdigest()
+
+
+def sealing_key(secret: str) -> str:
+    """What the salts of an arena's sealed values follow from; disclosed with the arena's secret alone."""
+    return sha256(f"peerage/sealing/{secret}".encode()).hexdigest()
+
+
 def salt(secret: str, name: str) -> str:
     """The salt of the value called `name`: 32 hex digits that follow from a match's secret."""
     return sha256(f"salt\0{secret}\0{name}".encode()).hexdigest()[:32]

@@ -50,7 +50,7 @@ def again(source: Path, folder: Path, judges: tuple[str, ...] = PANEL, limit: in
         target = open_ledger("sqlite:///arena.db", folder, create=True)
         try:
             with target.runner():
-                return issue(first.ledger, target, rules, panel(*judges), seed=1, limit=limit)
+                return issue(first.ledger, target, rules, panel(*judges), secret="1", limit=limit)
         finally:
             target.close()
 

@@ -7,7 +7,6 @@ import io
 import json
 import sqlite3
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from bench.sample import sample
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.export import COLUMNS, documents, export, table
 from peerage.ledger.export import lines as documents_as_lines
-from peerage.ledger.merkle import leaf, link, root
+from peerage.ledger.merkle import digest, leaf, link, root
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, Summary
 from peerage.protocol import fence
 
@@ -70,20 +69,20 @@ def test_a_document_proves_itself(played: Ledger) -> None:
         for exchange in document["exchanges"]:
             if exchange["reply"] is not None:
                 stored = exchange["proof"]
-                digest = leaf(
+                found = leaf(
                     exchange["key"],
                     exchange["player"],
                     stored["request_body"].encode(),
                     stored["reply_body"].encode(),
                 )
-                assert digest.hex() == stored["leaf"]
+                assert found.hex() == stored["leaf"]
                 assert json.loads(stored["reply_body"]) == exchange["reply"]
-                leaves[exchange["key"]] = digest
+                leaves[exchange["key"]] = found
         assert len(leaves) == 18
         record = json.loads(proof["record_body"])
         assert record == document["record"]
         assert record["root"] == root([leaves[key] for key in sorted(leaves)]).hex()
-        assert record["fixture"] == sha256(proof["fixture_body"].encode()).hexdigest()
+        assert record["fixture"] == digest(proof["fixture_body"].encode())
         assert proof["previous"] == chain.hex()
         chain = link(chain, proof["record_body"].encode())
         assert proof["chain"] == chain.hex()

@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from bench.sample import sample
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.codec import fixture_body, record_body
-from peerage.ledger.merkle import GENESIS, leaf, link, stream_genesis
+from peerage.ledger.merkle import GENESIS, digest, leaf, link, stream_genesis
 from peerage.ledger.store import (
     Amendment,
     Batch,
@@ -145,7 +144,7 @@ def test_an_unknown_cost_may_stand_as_the_most_it_may_be(tmp_path: Path) -> None
     ledger = open_ledger("sqlite:///arena.db", tmp_path, create=True)
     record = MatchRecord(
         1,
-        sha256(body[0]).hexdigest(),
+        digest(body[0]),
         leaf(*exchange).hex(),
         Outcome(void="x"),
         {},

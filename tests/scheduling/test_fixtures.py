@@ -16,12 +16,12 @@ from peerage.scheduling.fixtures import (
     POLICIES,
     Scheduler,
     Unstaffed,
-    match_seed,
     next_round,
     remember,
     tables,
 )
 from peerage.scheduling.standing import History, Standing
+from peerage.sealing import match_key
 
 
 class Rules(BaseModel):
@@ -54,8 +54,8 @@ COIN = GameSpec(
 STANDINGS = [Standing(f"p{at}", f"f{at}", 1500.0 + at, 1600.0 - at) for at in range(7)]
 
 
-def a_round(seed: int = 7, number: int = 11, **rules: Any) -> tuple[Fixture, ...]:
-    scheduler = Scheduler.of(COIN, Rules(**rules), seed)
+def a_round(secret: str = "7", number: int = 11, **rules: Any) -> tuple[Fixture, ...]:
+    scheduler = Scheduler.of(COIN, Rules(**rules), secret)
     return next_round(scheduler, STANDINGS, History(), number=number, round=4, snapshot=9)
 
 
@@ -64,7 +64,7 @@ def test_a_fixture_is_complete() -> None:
     assert [fixture.number for fixture in fixtures] == [11, 12, 13]
     for fixture in fixtures:
         assert (fixture.round, fixture.game, fixture.version, fixture.snapshot) == (4, "coin", 3, 9)
-        assert fixture.seed == match_seed(7, fixture.number)
+        assert fixture.seed == match_key("7", fixture.number)
         assert [seat.label for seat in fixture.seats] == ["A", "B"]
         assert fixture.seats[0].cost > fixture.seats[1].cost, "A is the higher seeded"
         assert [seat.label for seat in fixture.officials["author"]] == ["author/1", "author/2"]
@@ -86,19 +86,19 @@ def test_the_best_raw_elo_judges() -> None:
 
 def test_the_same_arguments_give_the_same_round_and_another_seed_another() -> None:
     assert a_round() == a_round()
-    assert a_round(seed=8)[0].seed != a_round()[0].seed
+    assert a_round(secret="8")[0].seed != a_round()[0].seed
 
 
-def test_a_seed_is_64_hex_digits_and_known_for_good() -> None:
+def test_a_match_key_is_64_hex_digits_and_known_for_good() -> None:
     # A changed derivation would re-seed every arena in the field.
-    assert match_seed(0, 1) == "4bda3cadda7f41817593e741d98db06296ffa5bac0a175e81eb4be1c77dce034"
+    assert match_key("0", 1) == "4bda3cadda7f41817593e741d98db06296ffa5bac0a175e81eb4be1c77dce034"
 
 
 def test_issued_fixtures_are_remembered_and_meet_others_next() -> None:
     history = History()
     first = a_round()
     remember(history, first)
-    second = next_round(Scheduler.of(COIN, Rules(), 7), STANDINGS, history, number=14, round=5, snapshot=9)
+    second = next_round(Scheduler.of(COIN, Rules(), "7"), STANDINGS, history, number=14, round=5, snapshot=9)
     met = {frozenset(seat.player for seat in fixture.seats) for fixture in first}
     again = {frozenset(seat.player for seat in fixture.seats) for fixture in second}
     assert not met & again
@@ -108,7 +108,7 @@ def test_issued_fixtures_are_remembered_and_meet_others_next() -> None:
 
 def test_a_match_without_officials_is_refused_by_name() -> None:
     with pytest.raises(Unstaffed, match="needs at least 2 as judge"):
-        next_round(Scheduler.of(COIN, Rules(), 7), STANDINGS[:3], History(), number=1, round=1, snapshot=0)
+        next_round(Scheduler.of(COIN, Rules(), "7"), STANDINGS[:3], History(), number=1, round=1, snapshot=0)
 
 
 def test_swiss_is_a_policy() -> None:
@@ -122,6 +122,6 @@ def test_a_round_has_as_many_matches_as_are_paired(seats: int, players: int, exp
     rules = CODE_GOLF.rules(seats=seats)
     assert tables(CODE_GOLF, rules, players) == expected
     standings = [Standing(f"p{at}", "f", 1500.0, 1500.0) for at in range(players)]
-    scheduler = Scheduler.of(CODE_GOLF, rules, 7)
+    scheduler = Scheduler.of(CODE_GOLF, rules, "7")
     played = next_round(scheduler, standings, History(), number=1, round=1, snapshot=0)
     assert len(played) == (expected if players > 1 else 0)

@@ -13,7 +13,7 @@ from tests.tables.test_leaderboard import copied
 
 from peerage.arena import Arena, open_arena
 from peerage.ledger import LedgerError
-from peerage.ledger.merkle import GENESIS, link, root
+from peerage.ledger.merkle import GENESIS, digest, link, root
 from peerage.tables.transcript import Transcript
 
 
@@ -103,7 +103,7 @@ def test_digests_can_be_checked_from_the_transcript(arena: Arena) -> None:
     for match in matches(arena):
         [row] = arena.ledger.records(match.number, match.number)
         [issued] = arena.ledger.fixtures(match.number, match.number)
-        assert match.digests.fixture == sha256(issued.body).hexdigest()
+        assert match.digests.fixture == digest(issued.body)
         assert match.digests.record == sha256(row.body).hexdigest()
         assert match.digests.previous == before
         assert match.digests.chain == link(bytes.fromhex(before), row.body).hex()

@@ -169,15 +169,15 @@ class Pool:
                 solved.append(attempt.result == "correct")
         return estimates(answers)
 
-    def draw(self, seed: str, number: int, secret: str) -> dict[str, Any]:
+    def draw(self, secret: str, number: int, sealing: str) -> dict[str, Any]:
         """What match `number` is given: a secret of its own, and `count` challenges in use at random.
 
-        `secret` is the arena's.
+        `secret` is the arena's, `sealing` the key that salts follow from.
         """
         there = sorted(name for name, entry in self.entries.items() if entry.in_use)
-        chosen = Random(f"{seed}/pool/{number}").sample(there, min(self.count, len(there)))
+        chosen = Random(f"{secret}/pool/{number}").sample(there, min(self.count, len(there)))
         return {
-            "secret": {SALT: salt(secret, f"match/{number}"), "value": ""},
+            "secret": {SALT: salt(sealing, f"match/{number}"), "value": ""},
             "challenges": [
                 {
                     "challenge_id": name,

@@ -180,7 +180,7 @@ def enter(
     from peerage.tables import challenges
 
     with _opened(folder) as arena:
-        new, double = challenges.enter(arena.ledger, _records(file), _now_ms())
+        new, double = challenges.enter(arena.ledger, _records(file), _now_ms(), arena.settings.secret_seed)
     typer.echo(f"{new} challenges entered, {double} were there already")
 
 

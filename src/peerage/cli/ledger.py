@@ -121,6 +121,36 @@ def export(
             sys.stdout.write(piece)
 
 
+def disclose(
+    folder: Folder = HERE,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Open the arena's secret and end the arena.
+
+    Every draw follows from the secret, to which the ledger commits before the first match. Once it is
+    open, anyone can check that nobody chose what was drawn, and copies show all that was sealed. No match can
+    follow.
+    """
+    import time
+
+    from peerage.ledger.secret import disclose as open_secret
+    from peerage.ledger.secret import strange_keys
+
+    with closing(_ledger(folder)) as ledger, ledger.runner():
+        done = ledger.heads()[1]
+        if not yes:
+            typer.confirm(
+                f"This ends the arena after {done} matches and opens all that is sealed. Go on?", abort=True
+            )
+        opened = open_secret(ledger, time.time_ns() // 1_000_000)
+        strange = list(strange_keys(ledger, done))
+    typer.echo(f"secret: {opened.value}")
+    if strange:
+        _problems([f"match {number}: its key does not follow from the secret" for number in strange])
+        raise typer.Exit(1)
+    typer.echo(f"the keys of matches {opened.after_match + 1} to {done} follow from it")
+
+
 def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
     """The export, piece by piece."""
     if shape is Document.cob:

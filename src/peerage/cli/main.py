@@ -88,6 +88,7 @@ for command in (
     rejudge.rejudge,
     ledger.verify,
     ledger.replay,
+    ledger.disclose,
     ledger.export,
     serve.serve,
     site.report,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -51,6 +52,7 @@ def rejudge(
     from peerage.cli.play import equipped
     from peerage.engine.rejudge import issue
     from peerage.ledger import open_ledger
+    from peerage.ledger.secret import arena_secret
     from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, rules_of
 
@@ -74,7 +76,9 @@ def rejudge(
                         arena.ledger,
                         rules_of(settings),
                         settings.players,
-                        seed=settings.seed,
+                        secret=arena_secret(
+                            arena.ledger, settings.secret_seed, at_ms=time.time_ns() // 1_000_000
+                        ),
                         limit=max_matches,
                     )
                 code = _judge(arena, issued, yes, shape)
@@ -120,7 +124,7 @@ def _settings(
     text = "# Answers recorded in another arena, judged again. `peerage rejudge` made it.\n" + yaml.safe_dump(
         {
             "name": f"{source.name}, judged again",
-            "seed": source.seed,
+            **({} if source.seed is None else {"seed": source.seed}),
             "game": REJUDGEMENT.name,
             "players": players,
             "rules": rules_like(rules_of(source)).model_dump(mode="json"),

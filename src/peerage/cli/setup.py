@@ -12,7 +12,9 @@ from peerage.cli.options import HERE, Folder, at, program
 def init(
     folder: Folder = HERE,
     name: Annotated[str, typer.Option(help="Title on tables. Default: the folder's name.")] = "",
-    seed: Annotated[int, typer.Option(help="All randomness follows from it.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(help="All that is drawn follows from it; for house players alone.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an arena.yaml that is there.")] = False,
 ) -> None:
     """Write a commented arena.yaml to start from.
@@ -33,6 +35,11 @@ def init(
         raise SettingsError(f"{path} exists; `--force` replaces it, `--dir FOLDER` starts an arena elsewhere")
     folder.mkdir(parents=True, exist_ok=True)
     keys = found_keys(environment(folder, os.environ))
+    if keys and seed is not None:
+        raise SettingsError(
+            "--seed is for house players alone: other players could know what follows from it. Leave it "
+            "out, and the arena draws from a secret of its own"
+        )
     title = name or folder.resolve().name or "arena"
     write(path, arena_text(json.dumps(title, ensure_ascii=False), seed, keys), SETTINGS, force=force)
     typer.echo(f"wrote {path}")

@@ -15,8 +15,7 @@ _HEAD = """\
 # `peerage doctor` checks this file, `peerage estimate` says what it may cost, `peerage run` plays.
 
 name: {name}
-seed: {seed}                 # all randomness follows from it; fixed once the first match is issued
-game: duel
+{seed}game: duel
 
 # One line adds a player: `provider:model`, or a mapping with more settings. Keys are read from the
 # environment or from a file `.env` beside this one, never from here.
@@ -60,7 +59,7 @@ def starters() -> Mapping[str, Sequence[str]]:
     return found
 
 
-def arena_text(name: str, seed: int, keys: Mapping[str, str]) -> str:
+def arena_text(name: str, seed: int | None, keys: Mapping[str, str]) -> str:
     """The text of `arena.yaml`; `keys` maps each provider whose key was found to where it was found."""
     paid = [provider for provider in starters() if provider in keys and provider not in _UNPRICED]
     lines: list[str] = []
@@ -81,7 +80,8 @@ def arena_text(name: str, seed: int, keys: Mapping[str, str]) -> str:
         if paid
         else "null             # dollars at most, over all runs; null: no limit"
     )
-    return _HEAD.format(name=name, seed=seed, players=text, budget=budget)
+    stated = "" if seed is None else f"seed: {seed}                 # for house players\n"
+    return _HEAD.format(name=name, seed=stated, players=text, budget=budget)
 
 
 def _share(models: Sequence[str], providers: int) -> Sequence[str]:

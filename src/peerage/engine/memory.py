@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from peerage.games.game import GameSpec, Memory
-from peerage.ledger.amendments import arena_secret
 from peerage.ledger.store import Ledger
+from peerage.sealing import sealing_key
 
 Facts = Sequence[Mapping[str, Any]]
 
@@ -35,10 +35,10 @@ _read = msgspec.json.Decoder(_Light).decode
 class Remembered:
     """A game's memory, and what waits until pairing may know it."""
 
-    def __init__(self, memory: Memory, seed: int, secret: str) -> None:
+    def __init__(self, memory: Memory, secret: str) -> None:
         self._memory = memory
-        self._seed = str(seed)
         self._secret = secret
+        self._sealing = sealing_key(secret)
         self._waiting: deque[tuple[int, int, Facts]] = deque()
 
     def note(self, round: int, number: int, facts: Facts) -> None:
@@ -50,7 +50,7 @@ class Remembered:
         while self._waiting and self._waiting[0][0] <= round:
             _, number, facts = self._waiting.popleft()
             self._memory.learn(number, facts)
-        return lambda number: self._memory.draw(self._seed, number, self._secret)
+        return lambda number: self._memory.draw(self._secret, number, self._sealing)
 
 
 def learnt(ledger: Ledger, memory: Memory, stream: str) -> Iterator[tuple[int, int, Facts]]:
@@ -63,15 +63,12 @@ def learnt(ledger: Ledger, memory: Memory, stream: str) -> Iterator[tuple[int, i
         yield rounds.get(record.number, 0), record.number, _read(record.body).outcome.facts
 
 
-def remembered(ledger: Ledger, spec: GameSpec[Any], rules: Any, seed: int) -> Remembered | None:
-    """All that a ledger's matches and amendments taught; None for a game that keeps no memory.
-
-    The caller holds the runner's lock: the first time the arena's secret is made.
-    """
+def remembered(ledger: Ledger, spec: GameSpec[Any], rules: Any, secret: str) -> Remembered | None:
+    """All that a ledger's matches and amendments taught; None for a game that keeps no memory."""
     if spec.memory is None:
         return None
     memory = spec.memory(rules)
-    found = Remembered(memory, seed, arena_secret(ledger))
+    found = Remembered(memory, secret)
     for taught in learnt(ledger, memory, spec.stream):
         found.note(*taught)
     return found

@@ -27,7 +27,7 @@ from peerage.ledger.codec import (
 from peerage.ledger.store import Batch, Exchange, FixtureRow, Ledger, LedgerError
 from peerage.match import Fixture, Outcome, Seat
 from peerage.protocol import Ask, Prompt, Quote, Reply
-from peerage.scheduling.fixtures import match_seed
+from peerage.sealing import match_key
 from peerage.settings import PlayerSettings
 
 _TOLD = ("answer_a", "answer_b", "ties", "format")
@@ -144,21 +144,23 @@ def issue(
     rules: RejudgementRules,
     judges: Sequence[PlayerSettings],
     *,
-    seed: int,
+    secret: str,
     limit: int | None = None,
 ) -> Issued:
     """Write fixtures into `target` for the judged matches of `source`, until it holds `limit` (None: all).
 
-    Matches come in an order that `seed` draws, so that any number of them is a sample; those issued before
-    stay. Nobody judges an answer of its own, by name or by model. The caller holds the runner's lock of
-    `target`.
+    Matches come in an order that the arena's `secret` draws, so any number of them is a sample; those
+    issued before stay. Nobody judges an answer of its own, by name or by model. The caller holds the runner's
+    lock of `target`.
     """
     models = {name: str(card.get("model", "")) for name, card in registered(source).items()}
     texts = by_hex(target.texts())
     known = {read_fixture(row.body, texts).drawn["record"] for row in target.fixtures()}
     number, _ = target.heads()
     settings = rules.model_dump(mode="json")
-    found = sorted(items(source), key=lambda item: sha256(f"{seed}/rejudge/{item.record}".encode()).digest())
+    found = sorted(
+        items(source), key=lambda item: sha256(f"{secret}/rejudge/{item.record}".encode()).digest()
+    )
     batch, unjudgeable = Batch(), 0
     for item in found:
         if item.record in known or (limit is not None and number >= limit):
@@ -175,7 +177,7 @@ def issue(
             round=1,
             game=REJUDGEMENT.name,
             version=REJUDGEMENT.version,
-            seed=match_seed(seed, number),
+            seed=match_key(secret, number),
             seats=(),
             officials={"judge": tuple([Seat(f"judge/{at}", name) for at, name in enumerate(panel, 1)])},
             settings=settings,

@@ -51,7 +51,7 @@ class Runner:
 
     `clock` gives Unix milliseconds. `observe(record, summary)` is called for each match as it is folded.
     `inline` journals on the loop's own thread, for virtual time. `programs` is the sandbox of a game that
-    needs one.
+    needs one, `secret` the arena's.
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class Runner:
         recovered: Recovered,
         *,
         lag: int,
+        secret: str,
         limit: int | None,
         clock: Callable[[], int],
         observe: Callable[[MatchRecord, Summary], None] | None = None,
@@ -104,11 +105,11 @@ class Runner:
         self._scheduler = Scheduler.of(
             spec,
             rules,
-            settings.seed,
+            secret,
             POLICIES[settings.pairing.policy],
             settings.pairing.width,
         )
-        memory = remembered(ledger, spec, rules, settings.seed)
+        memory = remembered(ledger, spec, rules, secret)
         self._rounds = Rounds(
             self._scheduler, settings.players, settings.rating.initial, lag, recovered, memory
         )

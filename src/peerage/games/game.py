@@ -79,8 +79,8 @@ class Memory(Protocol):
     def amend(self, said: Mapping[str, Any]) -> None:
         """Take in an amendment of the game's stream."""
 
-    def draw(self, seed: str, number: int, secret: str) -> Mapping[str, Any]:
-        """What is drawn for match `number`, from the arena's seed and its secret; plain JSON."""
+    def draw(self, secret: str, number: int, sealing: str) -> Mapping[str, Any]:
+        """What is drawn for match `number`, from the arena's secret and its sealing key; plain JSON."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,9 +9,6 @@ import msgspec
 
 from peerage.ledger.merkle import link, stream_genesis
 from peerage.ledger.store import Amendment, Batch, Ledger
-
-SECRET = "secret"
-"""The fact of a ledger that nobody else may know: salts of sealed values follow from it."""
 
 
 def chained(ledger: Ledger, stream: str, bodies: Iterable[bytes], at_ms: int) -> list[Amendment]:
@@ -29,12 +25,3 @@ def chained(ledger: Ledger, stream: str, bodies: Iterable[bytes], at_ms: int) ->
 def amend(ledger: Ledger, stream: str, said: Sequence[Mapping[str, Any]], at_ms: int) -> None:
     """Write statements down, all or none; the caller holds the lock."""
     ledger.write(Batch(amendments=chained(ledger, stream, map(msgspec.json.encode, said), at_ms)))
-
-
-def arena_secret(ledger: Ledger) -> str:
-    """The secret that an arena's salts follow from, made when first needed; the caller holds the lock."""
-    found = ledger.meta().get(SECRET)
-    if found is None:
-        found = secrets.token_hex(32)
-        ledger.write(Batch(meta={SECRET: found}))
-    return found

@@ -6,8 +6,9 @@ every attempt at it. The digests stay the same, so `verify` works on a redacted 
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from itertools import groupby
 from operator import attrgetter
@@ -18,8 +19,8 @@ import msgspec
 
 from peerage.challenges.pool import STREAM, Action
 from peerage.ledger import open_ledger
-from peerage.ledger.amendments import SECRET
 from peerage.ledger.codec import by_hex, read_fixture, reply_salt, request_salt
+from peerage.ledger.secret import OLD_FACT, read_secret
 from peerage.ledger.store import (
     MENDED,
     Amendment,
@@ -38,8 +39,27 @@ BLOCK = 100
 """Matches written at a time."""
 
 
-def redacted(row: Row, revealed: Collection[str] = ()) -> Row:
-    """A row as others may see it; values whose salts are `revealed` stay opened."""
+class _Everything(Collection[str]):
+    """The salts of an arena whose secret is open: all there are."""
+
+    def __contains__(self, salt: object) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 1
+
+
+_KEY = re.compile(rb'"seed":\{"~salt":"([0-9a-f]{32})"')
+
+
+def redacted(row: Row, revealed: Collection[str] = (), *, over: bool = True) -> Row:
+    """A row as others may see it; values whose salts are `revealed` stay opened, and so does the key of a
+    match that is `over`."""
+    if isinstance(row, FixtureRow) and over and (key := _KEY.search(row.body)):
+        revealed = {key[1].decode(), *revealed} if not isinstance(revealed, _Everything) else revealed
     if isinstance(row, Exchange):
         if MARK not in row.request and (row.reply is None or MARK not in row.reply):
             return row
@@ -99,8 +119,11 @@ def acted(ledger: Ledger, action: Action) -> frozenset[str]:
     return frozenset([one.challenge_id for one in said if one.action == action])
 
 
-def disclosed(ledger: Ledger) -> frozenset[str]:
-    """The salts of all values that belong to retired challenges."""
+def disclosed(ledger: Ledger) -> Collection[str]:
+    """The salts of all values that belong to retired challenges; of everything when the secret is open."""
+    opened = read_secret(ledger)
+    if opened is not None and opened.disclosed:
+        return _Everything()
     over = acted(ledger, "retire")
     if not over:
         return frozenset()
@@ -131,13 +154,13 @@ def disclosed(ledger: Ledger) -> frozenset[str]:
 
 
 def _copy(ledger: Ledger, to: Ledger) -> None:
-    """Write all that others may see of a ledger into an empty one: everything but the arena's secret, what is
-    sealed as commitments. The caller holds the runner's lock of `to`."""
+    """Write all that others may see of a ledger into an empty one: its finished matches, what is sealed as
+    commitments. The caller holds the runner's lock of `to`."""
     revealed = disclosed(ledger)
     to.write(
         Batch(
             meta={
-                key: value for key, value in ledger.meta().items() if key not in (SECRET, MENDED, "schema")
+                key: value for key, value in ledger.meta().items() if key not in (OLD_FACT, MENDED, "schema")
             },
             texts=sorted(ledger.texts().items()),
             amendments=[
@@ -145,9 +168,9 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
             ],
         )
     )
-    issued, _ = ledger.heads()
-    for first in range(1, issued + 1, BLOCK):
-        last = min(first + BLOCK - 1, issued)
+    _, done = ledger.heads()
+    for first in range(1, done + 1, BLOCK):
+        last = min(first + BLOCK - 1, done)
         batch = Batch(
             fixtures=[redacted(row, revealed) for row in ledger.fixtures(first, last)],
             records=[redacted(row, revealed) for row in ledger.records(first, last)],

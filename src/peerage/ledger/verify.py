@@ -23,6 +23,7 @@ import msgspec
 from peerage.ledger.audit import Findings, audit
 from peerage.ledger.merkle import GENESIS, link, stream_genesis
 from peerage.ledger.merkle import digest as digest_of
+from peerage.ledger.secret import strange_keys
 from peerage.ledger.store import Amendment, Ledger, LedgerError
 from peerage.ledger.votes import STREAM, Votes
 
@@ -87,6 +88,10 @@ def verify(ledger: Ledger, workers: int | None = None, votes: Votes | None = Non
     with _noted(problems):
         problems += _in_play(ledger, recorded, issued)
         problems += _without_record(ledger, recorded)
+        problems += [
+            Problem(number, "its key does not follow from the arena's secret: somebody chose what it drew")
+            for number in strange_keys(ledger, issued)
+        ]
         for stream in ledger.streams():
             problems += _amendments(ledger.amendments(stream), stream, streams)
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)

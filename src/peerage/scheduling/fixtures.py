@@ -1,10 +1,9 @@
-"""Standings and a seed → the fixtures of the next round, complete and ready to be issued."""
+"""Standings and the arena's secret → the fixtures of the next round, complete and ready to be issued."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from random import Random
 from string import ascii_uppercase
 from typing import Any, TypeAlias
@@ -17,6 +16,7 @@ from peerage.scheduling import groups, swiss
 from peerage.scheduling.officials import Shortage, by_merit, choose
 from peerage.scheduling.standing import History, Standing
 from peerage.scheduling.swiss import Round
+from peerage.sealing import match_key
 
 Policy: TypeAlias = Callable[[Sequence[Standing], History, str, float, bool], Round]
 """(standings, history, seed, stratum width, may kin meet) → a round; pure, equal for equal arguments."""
@@ -33,13 +33,14 @@ class Unstaffed(Exception):
 class Scheduler:
     """What stays the same from round to round.
 
-    `settings` is `rules` as plain JSON data, embedded in every fixture; `seed` the arena's.
+    `settings` is `rules` as plain JSON data, embedded in every fixture; all that is drawn follows from
+    `secret`, the arena's.
     """
 
     spec: GameSpec[Any]
     rules: BaseModel
     settings: Mapping[str, Any]
-    seed: int
+    secret: str
     policy: Policy = swiss.pair
     width: float = 50.0
 
@@ -48,11 +49,11 @@ class Scheduler:
         cls,
         spec: GameSpec[Any],
         rules: BaseModel,
-        seed: int,
+        secret: str,
         policy: Policy = swiss.pair,
         width: float = 50.0,
     ) -> Scheduler:
-        return cls(spec, rules, rules.model_dump(mode="json"), seed, policy, width)
+        return cls(spec, rules, rules.model_dump(mode="json"), secret, policy, width)
 
 
 def tables(spec: GameSpec[Any], rules: BaseModel, players: int) -> int:
@@ -84,7 +85,7 @@ def next_round(
     are issued. Raises `Unstaffed` when a match has too few officials, which `officials.first_shortage` tells
     beforehand.
     """
-    lot, seats = f"{scheduler.seed}/round/{round}", scheduler.spec.seats(scheduler.rules)
+    lot, seats = f"{scheduler.secret}/round/{round}", scheduler.spec.seats(scheduler.rules)
     seated: tuple[tuple[str, ...], ...]
     if seats == 2:
         kin = scheduler.spec.kin(scheduler.rules)
@@ -93,7 +94,7 @@ def next_round(
         outside = _outside(scheduler.spec, scheduler.rules)
         seated = groups.group(standings, history, lot, seats, scheduler.width, outside)
     ratings = {standing.player: standing for standing in standings}
-    merit = by_merit(standings, Random(f"{scheduler.seed}/officials/{round}"))
+    merit = by_merit(standings, Random(f"{scheduler.secret}/officials/{round}"))
     benches = scheduler.spec.officials(scheduler.rules)
 
     def seat(label: str, player: str) -> Seat:
@@ -101,8 +102,8 @@ def next_round(
 
     fixtures: list[Fixture] = []
     for at, contestants in enumerate(seated, number):
-        seed = match_seed(scheduler.seed, at)
-        chosen = choose(benches, contestants, merit, f"{seed}/officials")
+        key = match_key(scheduler.secret, at)
+        chosen = choose(benches, contestants, merit, f"{key}/officials")
         if isinstance(chosen, Shortage):
             raise Unstaffed(str(chosen))
         fixtures.append(
@@ -111,23 +112,18 @@ def next_round(
                 round=round,
                 game=scheduler.spec.name,
                 version=scheduler.spec.version,
-                seed=seed,
+                seed=key,
                 seats=tuple(map(seat, ascii_uppercase, contestants)),
                 officials={
                     role: tuple(seat(f"{role}/{place}", player) for place, player in enumerate(players, 1))
                     for role, players in chosen.items()
                 },
                 settings=scheduler.settings,
-                drawn=draw(at) if draw else scheduler.spec.draw(scheduler.rules, str(scheduler.seed), at),
+                drawn=draw(at) if draw else scheduler.spec.draw(scheduler.rules, scheduler.secret, at),
                 snapshot=snapshot,
             )
         )
     return tuple(fixtures)
-
-
-def match_seed(arena_seed: int, number: int) -> str:
-    """The seed of one match: the SHA-256, in hex, of the arena's seed and the match's number."""
-    return sha256(f"peerage/match/{arena_seed}/{number}".encode()).hexdigest()
 
 
 def remember(history: History, fixtures: Sequence[Fixture]) -> None:

@@ -326,7 +326,11 @@ class ArenaSettings(Section):
     """Everything in `arena.yaml`."""
 
     name: str = Field("arena", description="Title on tables and pages.")
-    seed: int = Field(0, description="All randomness follows from it. Fixed when the arena is made.")
+    seed: int | None = Field(
+        None,
+        description="For house players alone: all that is drawn follows from it. With other players, who "
+        "could know it, the arena draws from a random secret.",
+    )
     game: str = Field("duel", description="Which game is played; see `peerage games`.")
     rules: dict[str, Any] = Field(default_factory=dict, description="The game's own settings.")
     players: tuple[PlayerSettings, ...] = Field((), description="Who plays; one line each.")
@@ -349,6 +353,11 @@ class ArenaSettings(Section):
         except (ImportError, TypeError):  # told when the game is looked at
             return value
         return {**value, "rating": {**spec.rating, **value.get("rating", {})}} if spec is not None else value
+
+    @property
+    def secret_seed(self) -> int | None:
+        """The seed from which the arena's secret follows; None where the secret is random."""
+        return self.seed if all(player.provider == "house" for player in self.players) else None
 
     @field_validator("game")
     @classmethod

@@ -51,7 +51,7 @@ class Moment:
         self._snapshot: tuple[int, bytes] | None = None
 
     @cached_property
-    def _shown(self) -> Callable[[Any], Any]:
+    def _shown(self) -> Callable[..., Any]:
         revealed = disclosed(self._ledger) if self._revealed is None else self._revealed
         return partial(redacted, revealed=revealed)
 
@@ -77,7 +77,9 @@ class Moment:
         return self.number, self.number
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
-        return map(self._shown, self._ledger.fixtures(first, self._end(last)))
+        done = self._ledger.heads()[1]
+        for row in self._ledger.fixtures(first, self._end(last)):
+            yield self._shown(row, over=row.number <= done)
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
         return map(self._shown, self._ledger.records(first, self._end(last)))

@@ -29,8 +29,8 @@ from msgspec import Struct
 from peerage import __version__
 from peerage.engine.registration import registered
 from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.amendments import SECRET
 from peerage.ledger.export import documents
+from peerage.ledger.secret import OLD_FACT
 from peerage.ledger.store import (
     Amendment,
     Batch,
@@ -179,7 +179,7 @@ def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
     moment = site.moment
     for digest, text in moment.texts().items():
         yield f"texts/{digest.hex()}", text.encode()
-    meta = {key: value for key, value in moment.meta().items() if key not in (SECRET, "schema")}
+    meta = {key: value for key, value in moment.meta().items() if key not in (OLD_FACT, "schema")}
     amendments = [row for stream in sorted(moment.streams()) for row in moment.amendments(stream)]
     facts = Facts(site.number, site.chain, meta, amendments)
     yield FACTS, msgspec.json.format(msgspec.json.encode(facts), indent=1) + b"\n"

@@ -14,12 +14,13 @@ from peerage.challenges.pool import STREAM, Entry, Pool
 from peerage.engine.memory import learnt
 from peerage.games.ranking import by_rank
 from peerage.kinds.challenge import whole_number
-from peerage.ledger.amendments import amend, arena_secret
+from peerage.ledger.amendments import amend
 from peerage.ledger.disclosure import acted
 from peerage.ledger.merkle import digest
+from peerage.ledger.secret import arena_secret
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.protocol import storable, visible
-from peerage.sealing import salt, seal
+from peerage.sealing import salt, seal, sealing_key
 from peerage.settings import suggest
 
 LEAST_ATTEMPTS = 6
@@ -295,15 +296,18 @@ def exported(found: Pool, *, answers: bool = False) -> Iterator[dict[str, Any]]:
         yield {key: value for key, value in row.as_dict().items() if key in kept}
 
 
-def enter(ledger: Ledger, records: Iterable[tuple[str, Any]], at_ms: int) -> tuple[int, int]:
+def enter(
+    ledger: Ledger, records: Iterable[tuple[str, Any]], at_ms: int, seed: int | None = None
+) -> tuple[int, int]:
     """Enter records with Valyrian's fields, each with the place that errors name; all or none.
 
+    `seed` is what the arena's secret follows from when there is none yet (`ArenaSettings.secret_seed`).
     Returns how many were entered and how many the pool had already. Raises LedgerError for a record without
     a description, an author, or a whole number as its answer.
     """
     with ledger.runner():
         known = set(pool(ledger).entries)
-        secret = arena_secret(ledger)
+        key = sealing_key(arena_secret(ledger, seed, at_ms=at_ms))
         new: list[dict[str, Any]] = []
         double = 0
         for where, record in records:
@@ -319,7 +323,7 @@ def enter(ledger: Ledger, records: Iterable[tuple[str, Any]], at_ms: int) -> tup
                     "challenge_id": name,
                     "author_llm": author,
                     "description": description,
-                    "reference_answer": seal(salt(secret, f"import/{name}"), answer),
+                    "reference_answer": seal(salt(key, f"import/{name}"), answer),
                     "proof": IMPORTED,
                 }
             )

@@ -113,7 +113,7 @@ def _fixtures(settings: ArenaSettings, standings: Standings, count: int) -> list
     if not GAMES[settings.game].contestants[1]:
         return []
     scheduler = Scheduler.of(
-        GAMES[settings.game], rules_of(settings), settings.seed, width=settings.pairing.width
+        GAMES[settings.game], rules_of(settings), f"{settings.seed or 0}", width=settings.pairing.width
     )
     pool = [
         Standing(p.name, p.family, *standings.of(p.name, settings.rating.initial), standings.skill(p.name).mu)

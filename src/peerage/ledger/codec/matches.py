@@ -1,4 +1,4 @@
-"""The stored forms of fixtures, which refer to their settings by digest, and of match records. Pure."""
+"""The stored forms of fixtures (their settings as a text, their key sealed) and of match records. Pure."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ import msgspec
 
 from peerage.ledger.codec.texts import Text, text_digest
 from peerage.match import Fixture, MatchRecord
+from peerage.sealing import salt, seal, unseal
 
 _encode = msgspec.json.Encoder().encode
 _decode_record = msgspec.json.Decoder(MatchRecord).decode
 
 
 def fixture_body(fixture: Fixture) -> tuple[bytes, list[Text]]:
-    """The stored bytes of a fixture, and its settings as a long text."""
+    """The stored bytes of a fixture, its key sealed, and its settings as a long text."""
     text = _settings_text(_Same(fixture.settings))
-    data = msgspec.structs.asdict(fixture) | {"settings": text[0].hex()}
+    data = msgspec.structs.asdict(fixture) | {
+        "settings": text[0].hex(),
+        "seed": seal(seed_salt(fixture.seed), fixture.seed),
+    }
     return _encode(data), [text]
 
 
@@ -43,8 +47,16 @@ def _settings_text(settings: _Same) -> Text:
     return text_digest(text), text
 
 
+def seed_salt(seed: str) -> str:
+    """The salt that seals the key of a match: who knows the key knows it."""
+    return salt(seed, "key")
+
+
 def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
+    """A stored fixture; its `seed` is empty where only the commitment is there."""
     data = msgspec.json.decode(body, type=dict[str, Any])
+    if isinstance(data.get("seed"), dict):  # plain in a ledger of 0.1.0
+        data["seed"] = unseal(data["seed"]) if "value" in data["seed"] else ""
     data["settings"] = _settings(texts(str(data.get("settings"))))
     return msgspec.convert(data, Fixture)
 
