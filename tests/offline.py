@@ -187,7 +187,9 @@ def check(spec: GameSpec[Any], played: Played, secrets: Iterable[str] = ()) -> N
     """What holds after every play of every game, whatever was replied."""
     made, outcome = played.fixture, played.outcome
     labels = [seat.label for seat in made.seats]
-    assert outcome.void or sorted(outcome.scores) == sorted(labels)
+    unranked = outcome.detail.get("unranked", [])
+    assert outcome.void or sorted([*outcome.scores, *unranked]) == sorted(labels)
+    assert {step.ask.to for step in played.steps if step.reply.status == "void"} >= set(unranked)
     assert all(0 <= score <= 1 for score in outcome.scores.values())
     assert set(outcome.costs) <= set(labels)
     assert msgspec.json.decode(msgspec.json.encode(outcome), type=Outcome) == outcome

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -103,9 +103,11 @@ class Outcome(Struct, frozen=True):
     """What a match came to.
 
     `void` is empty, or the reason why the match does not count. `scores` maps each contestant's label
-    to its score (a duel: 1, ½ or 0); `costs` to what its play cost in the arena's cost unit (dollars
-    by default), None when unknown. `facts` is what this match teaches others (a challenge accepted);
-    `detail` is the evidence for people: votes, weights, drafts. Both are plain JSON data.
+    to its score (a duel: 1, ½ or 0); a contestant without one, whose provider failed, is unranked: the match
+    is none of its own, neither won nor lost. At least two have one. `costs` maps labels to what their play
+    cost in the arena's cost unit (dollars by default), None when unknown. `facts` is what this match
+    teaches others (a challenge accepted); `detail` is the evidence for people: votes, weights, drafts. Both
+    are plain JSON data.
     """
 
     void: str = ""
@@ -113,6 +115,11 @@ class Outcome(Struct, frozen=True):
     costs: Mapping[str, float | None] = {}
     facts: tuple[Mapping[str, Any], ...] = ()
     detail: Mapping[str, Any] = {}
+
+
+def ranked(labels: Iterable[str], void: str, scores: Mapping[str, float]) -> list[str]:
+    """Those contestants' labels whose match an outcome is: of a void one all, else those with a score."""
+    return [label for label in labels if void or label in scores]
 
 
 class Totals(Struct, frozen=True):

@@ -12,16 +12,18 @@ from peerage.engine.driver import GameError
 from peerage.match import Outcome, Table
 from peerage.protocol import Note, Quote, Reply, Text, Together, Voided
 
+WON = Outcome(scores={"A": 1.0, "B": 0.0})
+
 
 def done(_: Table) -> Generator[Any, Any, Outcome]:
-    return Outcome(scores={"A": 1.0, "B": 0.0})
+    return WON
     yield
 
 
 def test_a_game_that_asks_nothing_ends_at_once() -> None:
     driver = drive(done)
     assert driver.start() == []
-    assert driver.outcome == Outcome(scores={"A": 1.0, "B": 0.0})
+    assert driver.outcome == WON
 
 
 def test_a_list_is_asked_at_once_and_answered_in_its_order_whatever_comes_first() -> None:
@@ -30,7 +32,7 @@ def test_a_list_is_asked_at_once_and_answered_in_its_order_whatever_comes_first(
     def play(_: Table) -> Generator[Any, Any, Outcome]:
         replies = yield (ask(f"k{i}") for i in range(3))
         seen.extend(reply.text for reply in replies)
-        return Outcome()
+        return WON
 
     driver = drive(play)
     assert [request.key for request in driver.start()] == ["k0", "k1", "k2"]
@@ -50,7 +52,7 @@ def test_an_empty_list_and_notes_cost_nothing() -> None:
         yield Note({"phase": 1})
         got.append((yield [Note({"phase": 2}), ask("k"), Note({"phase": 3}, "A")]))
         got.append((yield iter([Note({"phase": 4})])))
-        return Outcome()
+        return WON
 
     driver = drive(play)
     assert [request.key for request in driver.start()] == ["k"]
@@ -75,7 +77,7 @@ def test_together_prefixes_keys_at_every_depth_and_gathers_by_name() -> None:
 
     def play(_: Table) -> Generator[Any, Any, Outcome]:
         got.append((yield Together({"one": branch(), "two": leaf("two"), "none": empty()})))
-        return Outcome()
+        return WON
 
     def empty() -> Generator[Any, Any, str]:
         return "nothing"
@@ -123,7 +125,7 @@ def test_a_void_in_a_branch_reaches_its_parent_only_when_all_branches_have_ended
         except Voided as voided:
             caught.append(str(voided))
         yield ask("after")
-        return Outcome()
+        return WON
 
     driver = drive(play)
     driver.start()
@@ -135,7 +137,7 @@ def test_a_void_in_a_branch_reaches_its_parent_only_when_all_branches_have_ended
     assert [request.key for request in driver.feed("slow/k2", yes())] == ["after"]
     assert caught == ["first"]  # by the order of the names, not of the replies
     driver.feed("after", yes())
-    assert driver.outcome == Outcome()
+    assert driver.outcome == WON
 
 
 def test_an_uncaught_void_voids_the_match_with_its_reason() -> None:
@@ -158,7 +160,7 @@ def test_an_unusable_reply_is_asked_for_once_more_with_what_was_said() -> None:
 
     def play(_: Table) -> Generator[Any, Any, Outcome]:
         got.append((yield ask("k", text="Vote.")))
-        return Outcome()
+        return WON
 
     driver = drive(play)
     driver.start()
@@ -187,7 +189,7 @@ def test_what_a_repair_may_come_to(second: Reply, status: str, cost: int | None)
 
     def play(_: Table) -> Generator[Any, Any, Outcome]:
         got.append((yield ask("k")))
-        return Outcome()
+        return WON
 
     driver = drive(play)
     driver.start()
@@ -211,7 +213,7 @@ def test_only_a_format_is_repaired(status: Any) -> None:
 def test_a_reply_nobody_waits_for_is_refused() -> None:
     def play(_: Table) -> Generator[Any, Any, Outcome]:
         yield [ask("k"), ask("l")]
-        return Outcome()
+        return WON
 
     driver = drive(play)
     driver.start()
@@ -224,7 +226,7 @@ def test_a_reply_nobody_waits_for_is_refused() -> None:
 def unprefixed(_: Table) -> Generator[Any, Any, Outcome]:
     yield [ask("a/k")]
     yield Together({"a": iter_one("k")})
-    return Outcome()
+    return WON
 
 
 def iter_one(key: str) -> Generator[Any, Any, None]:
@@ -233,7 +235,7 @@ def iter_one(key: str) -> Generator[Any, Any, None]:
 
 def forgotten(_: Table) -> Generator[Any, Any, Outcome]:
     yield (x for x in [[ask("k")]])
-    return Outcome()
+    return WON
 
 
 def listed(*requests: Any) -> Any:
@@ -275,3 +277,15 @@ def test_a_game_that_breaks_its_contract_is_named_with_its_match(play: Any, mess
     with pytest.raises(GameError, match=r"game 'tiny', match 7 ") as caught:
         through()
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("scores", "fault"), [({"A": 1.0}, "scored 1"), ({}, "scored 0"), ({"A": 1.0, "Z": 0.0}, "'Z'")]
+)
+def test_a_decided_match_ranks_two_of_its_contestants_at_least(scores: dict[str, float], fault: str) -> None:
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        return Outcome(scores=scores)
+        yield
+
+    with pytest.raises(GameError, match=fault):
+        drive(play).start()

@@ -74,7 +74,7 @@ def test_a_failure_of_the_sandbox_voids_the_match_whatever_the_game_says(reason:
 def test_a_game_that_did_not_say_so_gets_no_sandbox() -> None:
     def play(table: Any) -> Any:
         yield Run("one", "print()")
-        return Outcome()
+        return Outcome(scores={"A": 1.0, "B": 0.0})
 
     with pytest.raises(GameError, match="sandbox=True"):
         drive(play).start()
@@ -83,7 +83,7 @@ def test_a_game_that_did_not_say_so_gets_no_sandbox() -> None:
 def test_a_stored_reply_that_no_run_gives_is_refused() -> None:
     def play(table: Any) -> Any:
         yield Run("one", "print()")
-        return Outcome()
+        return Outcome(scores={"A": 1.0, "B": 0.0})
 
     match = driver(play)
     match.start()

@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 from tests.engine.arenas import asked_again, head, paced, play, play_stopping_at, statuses, write_arena
+from tests.engine.clients import Cast
+from typer.testing import CliRunner
 
 from peerage.arena import open_arena
+from peerage.cli.main import app
+from peerage.ledger.codec import read_record
+from peerage.players.client import Call, PlayerError
+from peerage.tables.tournament import tournament
 
 RULES = {"preset": "development", "questions": 2, "quality": "none", "judgements_per_call": 1}
 
@@ -48,3 +54,32 @@ def test_the_result_does_not_depend_on_how_many_are_asked_at_once(tmp_path: Path
         play(folder, 1)
         heads.add(head(folder))
     assert len(heads) == 1
+
+
+def test_a_lost_player_is_on_record_and_in_no_rating(tmp_path: Path) -> None:
+    def down(call: Call, _: int) -> PlayerError | None:
+        return PlayerError("down", kind="request") if call.key.split("/")[1] == "B" else None
+
+    folder = arena(tmp_path)
+    play(folder, 2, clients=Cast(down))
+    with open_arena(folder) as opened:
+        assert opened.verify().ok
+        assert opened.replay().ok
+        for row, summary in zip(opened.ledger.records(), opened.ledger.summaries(), strict=True):
+            story = opened.transcript(row.number)
+            lost = next(seat.player for seat in story.seats if seat.label == "B")
+            record = read_record(row.body)
+            assert summary.status == "done"
+            assert len(summary.players) == len(summary.scores) == len(summary.costs) == 3
+            assert lost not in summary.players
+            assert set(record.outcome.scores) == {"A", "C", "D"}
+            assert lost not in record.ratings["trueskill"]
+            assert record.totals[lost].calls > 0
+            shown = tournament(opened.ledger, row.number)
+            assert shown.ranking[-1].player == lost
+            assert shown.ranking[-1].rank is None
+        assert {seat.player for seat in story.seats} == {"p0", "p1", "p2", "p3"}
+        rows = {row["player"]: row for row in opened.leaderboard()}
+        assert sum(row["matches"] for row in rows.values()) == 6
+    said = CliRunner().invoke(app, ["match", "1", "--dir", str(folder)]).output
+    assert "(B) is unranked: its provider failed" in said

@@ -68,13 +68,16 @@ def test_whoever_breaks_something_fixed_nothing_and_the_untouched_program_ties_w
     assert "something broken" in broken["result"]
 
 
-def test_refused_and_unusable_replies_come_last_and_a_void_voids() -> None:
+def test_refused_and_unusable_replies_come_last_and_a_void_is_unranked() -> None:
     match, task = made(3)
     (right, *_) = repairs(task) or []
     outcome = hunt(match, {"A": Reply("refused"), "B": right, "C": Reply("ok", "I see no bug.")})
     assert outcome.scores == {"A": 0.25, "B": 1, "C": 0.25}
     assert outcome.detail["programs"]["C"]["result"] == "invalid"
-    assert hunt(match, {"A": Reply("void"), "B": right, "C": right}).void == "no_answer"
+    left = hunt(match, {"A": Reply("void"), "B": right, "C": "1/0"})
+    assert left.scores == {"B": 1, "C": 0}
+    assert left.detail["unranked"] == ["A"]
+    assert hunt(match, {"A": Reply("void"), "B": right, "C": Reply("void")}).void == "no_answer"
 
 
 def test_prompts_hold_the_buggy_program_alone() -> None:

@@ -215,11 +215,32 @@ def test_solvers_learn_neither_author_nor_answer() -> None:
             assert not any(secret in text for secret in ("123456", "987654", "p7", "p0", "p1"))
 
 
-def test_a_provider_that_fails_voids_the_match_and_nobody_loses() -> None:
+def test_a_provider_that_fails_leaves_too_few_and_nobody_loses() -> None:
     drafts = {"A": written("one"), "B": written("two")}
     gone = Reply("void")
-    assert exchange({**drafts, "A": gone}).outcome.void == "no_answer"
+    early = exchange({**drafts, "A": gone})
+    assert early.outcome.void == "no_answer"
+    assert not any(key.startswith("solve/") for key in early.keys)
     assert exchange(drafts, lambda ask: gone if ask.to == "A" else 7).outcome.void == "no_answer"
+
+
+def test_an_exchange_goes_on_without_whoever_cannot_be_reached() -> None:
+    drafts = {"A": written("one"), "B": written("two"), "C": written("three")}
+    gone = Reply("void")
+    early = exchange({**drafts, "A": gone}, lambda ask: 7 if ask.to == "B" or ask.role == "author" else 8)
+    assert early.outcome.scores == {"B": 1, "C": 0}
+    assert early.outcome.detail["unranked"] == ["A"]
+    assert statuses(early)["A"] == "void"
+    assert not any(key.startswith("solve/A/") for key in early.keys)
+    late = exchange(
+        drafts,
+        lambda ask: gone if ask.to == "A" and ask.key.startswith("solve/") else 7,
+    )
+    assert set(late.outcome.scores) == {"B", "C"}
+    assert late.outcome.detail["unranked"] == ["A"]
+    assert statuses(late)["A"] == "accepted"
+    solved = {fact["llm_id"] for fact in late.outcome.facts if fact["fact"] == "attempt"}
+    assert solved == {"p1", "p2"}
 
 
 @pytest.mark.parametrize("text", ["42.", "1e3", "٤٢", "9" * 10_000, "seven", "[7]", "7 or 8", "answer: 7 8"])

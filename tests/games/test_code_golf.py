@@ -63,10 +63,20 @@ def test_a_reply_without_one_program_comes_last_with_the_wrong_ones(reply: str) 
     assert outcome.detail["programs"]["A"] == {"bytes": None, "tests": [], "result": "invalid"}
 
 
-def test_a_refusal_ranks_last_and_a_void_voids() -> None:
+def test_a_refusal_ranks_last_and_a_void_leaves_too_few() -> None:
     short, _ = right()
     assert golf({"A": Reply("refused"), "B": block(short)}).scores == {"A": 0, "B": 1}
     assert golf({"A": Reply("void"), "B": block(short)}).void == "no_answer"
+
+
+def test_a_match_goes_on_without_whoever_cannot_be_reached() -> None:
+    short, plain = right()
+    left = golf({"A": block(plain), "B": Reply("void"), "C": block(short)})
+    assert left.scores == {"A": 0, "C": 1}
+    assert left.detail["unranked"] == ["B"]
+    assert set(left.detail["programs"]) == {"A", "C"}
+    alone = golf({"A": block(plain), "B": Reply("void"), "C": Reply("void")})
+    assert alone.void == "no_answer"
 
 
 def test_a_program_right_on_the_examples_alone_is_incorrect() -> None:

@@ -115,6 +115,8 @@ def test_a_failed_provider_voids_the_match(key: str) -> None:
     played = battle({key: Reply("void")})
     assert played.outcome.void == "no_answer"
     assert set(played.outcome.costs) == {"A", "B"}
+    if key == "1/obfuscate":  # there is nothing left to play for
+        assert sorted(played.keys) == ["1/obfuscate", "2/obfuscate"]
 
 
 @pytest.mark.parametrize("said", ["red", "#F00", "FF0000FF", "FF0000 or 00FF00", "", Reply("refused", "no")])

@@ -141,13 +141,47 @@ def test_one_void_reply_in_a_thousand_never_voids_a_tournament() -> None:
     assert sum(sum(how["missing"].values()) for phase in missing.values() for how in phase.values()) > 0
 
 
-def test_a_player_whose_provider_is_down_voids_it_and_does_not_lose() -> None:
+@pytest.mark.parametrize("since", ["question", "rate", "answer"])
+def test_a_tournament_goes_on_without_a_player_whose_provider_is_down(since: str) -> None:
+    usual = house(PLAYERS)
+    phases = ["question", "rate", "answer", "judge"]
+
+    def down(ask: Ask, player: str) -> Reply:
+        late = phases.index(ask.key.split("/")[0]) >= phases.index(since)
+        return Reply("void") if ask.to == "B" and late else usual(ask, player)
+
+    played = tournament(down)
+    outcome = played.outcome
+    assert set(outcome.scores) == {"A", "C", "D"}
+    assert outcome.scores["A"] > outcome.scores["D"]
+    assert outcome.detail["unranked"] == ["B"]
+    assert set(outcome.detail["standings"]) == {"A", "C", "D"}
+    last = {key.split("/")[0] for key in played.keys if key.split("/")[1] == "B"}
+    assert last == set(phases[: phases.index(since) + 1])
+    judged = list(recorded(outcome, "judge"))
+    assert {grade.judge for grade in judged} == {grade.author for grade in judged} == {"A", "C", "D"}
+    kept = {one["author"] for one in outcome.detail["questions"]}
+    assert kept == (set("ACD") if since == "question" else set("ABCD"))
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+@pytest.mark.parametrize("since", ["question", "rate", "answer"])
+def test_a_tournament_with_too_few_left_asks_nobody_further(seats: int, since: str) -> None:
     usual = house(PLAYERS)
 
     def down(ask: Ask, player: str) -> Reply:
-        return Reply("void") if ask.to == "B" and ask.role == "contestant" else usual(ask, player)
+        phases = ["question", "rate", "answer", "judge"]
+        late = phases.index(ask.key.split("/")[0]) >= phases.index(since)
+        return Reply("void") if ask.to == "B" and late else usual(ask, player)
 
-    assert tournament(down).outcome.void == "no_answer"
+    played = tournament(down, seats=seats)
+    assert played.outcome.void == "no_answer"
+    assert not played.outcome.scores
+    assert max(["question", "rate", "answer", "judge"].index(key.split("/")[0]) for key in played.keys) == [
+        "question",
+        "rate",
+        "answer",
+    ].index(since)
 
 
 @pytest.mark.parametrize(("normalisation", "worth"), [("additive", -1), ("multiplicative", 0), ("none", 0)])

@@ -24,7 +24,7 @@ from peerage.challenges.drafting import approved_share
 from peerage.kinds import Choice, Integer, Proposal, Proposed
 from peerage.kinds.challenge import whole_number
 from peerage.match import Seat
-from peerage.protocol import Ask, Prompt, Quote, Ran, Reply, Role, Run, Steps, Voided
+from peerage.protocol import Ask, Prompt, Quote, Ran, Reply, Role, Run, Steps
 
 _TOLERANCE = 1e-9
 
@@ -66,9 +66,10 @@ class CreationRules(Struct, frozen=True):
 class Creation(Struct, frozen=True):
     """How one challenge was made.
 
-    `status` is accepted, or why it was not: invalid or refused (the draft), no solution, solution failed,
-    not solved, objected, duplicate. `proof` is solution, blind, or empty when it did not come to that;
-    `steps` are the results of the runs or blind attempts in order, `votes` those of the committee by label.
+    `status` is accepted, or why it was not: invalid or refused (the draft), void (the author's provider
+    failed), no solution, solution failed, not solved, objected, duplicate. `proof` is solution, blind, or
+    empty when it did not come to that; `steps` are the results of the runs or blind attempts in order,
+    `votes` those of the committee by label.
     """
 
     author: str
@@ -112,9 +113,7 @@ def asked(
 
 
 def graded(reply: Reply, reference_answer: int) -> Result:
-    """What a reply to a challenge is. Raises Voided for one that never came: that is nobody's loss."""
-    if reply.status == "void":
-        raise Voided("no_answer")
+    """What a reply that came to a challenge is."""
     if not reply.ok:
         return "refused" if reply.status == "refused" else "invalid"
     if reply.value is None:
@@ -130,8 +129,6 @@ def creating(author: Seat, committee: Sequence[Seat], rules: CreationRules) -> S
     draft: Reply = yield Ask(
         author.label, "draft", "author", messages, expects, rules.write_tokens, rules.temperature
     )
-    if draft.status == "void":
-        raise Voided("no_answer")
     if not draft.ok:
         return Creation(author.label, draft.status, replies=(draft,))
     challenge: Proposed = draft.value
@@ -145,6 +142,8 @@ def creating(author: Seat, committee: Sequence[Seat], rules: CreationRules) -> S
             return replace(made, status="solution failed")
     else:
         replies = yield from _solve_blind(author, challenge, rules)
+        if any(reply.status == "void" for reply in replies):
+            return replace(made, status="void", proof="blind", replies=(draft, *replies))
         results = tuple([graded(reply, challenge.reference_answer) for reply in replies])
         made = replace(made, proof="blind", steps=results, replies=(draft, *replies))
         if results.count("correct") < rules.threshold * len(results) - _TOLERANCE:

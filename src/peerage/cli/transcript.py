@@ -141,6 +141,10 @@ def _result(match: Transcript) -> Iterator[Line]:
         yield Line("", 2, f"{match.player(winners[0])} ({winners[0]}) wins{decided}")
     elif winners:
         yield Line("", 2, f"{' and '.join(match.player(label) for label in winners)} tie{decided}")
+    seated = [seat.label for seat in match.seats if seat.role == "contestant"]
+    for label in seated if match.scores else ():
+        if label not in match.scores:
+            yield Line("yellow", 2, f"{match.player(label)} ({label}) is unranked: its provider failed")
     if match.share is not None:
         first = next(iter(match.scores), "A")
         yield Line("", 2, f"{first} has {match.share:.0%} of the judges' weight")

@@ -66,6 +66,7 @@ class Driver:
         self.notes: list[Note] = []
         self._name = f"game {spec.name!r}, match {fixture.number}"
         self._seats = {seat.label for seat in fixture.all_seats()}
+        self._contestants = {seat.label for seat in fixture.seats}
         self._sandbox = spec.sandbox
         self._root = _Branch(spec.play(Table(fixture, rules)), "", None, None)
         self._waiting: dict[str, tuple[_Branch, Any, Answered]] = {}
@@ -215,12 +216,26 @@ class Driver:
         if parent is None:
             if voided is None and not isinstance(result, Outcome):
                 raise GameError(f"{self._name} returned {type(result).__name__}; an Outcome was expected")
+            if voided is None and not result.void:
+                self._check_ranked(result)
             self._ended = result if voided is None else Outcome(void=str(voided))
             return
         parent.collected[branch.place] = result if voided is None else voided
         parent.missing -= 1
         if not parent.missing:
             self._advance(parent, *_gathered(parent))
+
+    def _check_ranked(self, outcome: Outcome) -> None:
+        """A decided match scores its own contestants, and leaves out no more than leave two."""
+        strangers = sorted(outcome.scores.keys() - self._contestants)
+        if strangers:
+            raise GameError(f"{self._name} scored {strangers[0]!r}, which is none of its contestants")
+        fewest = min(2, len(self._contestants))
+        if len(outcome.scores) < fewest:
+            raise GameError(
+                f"{self._name} scored {len(outcome.scores)} contestants; a match that is not void ranks "
+                f"{fewest} at least"
+            )
 
 
 def _gathered(branch: _Branch) -> tuple[Any, Voided | None]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from peerage.ledger.codec import read_reply, record_body
 from peerage.ledger.merkle import leaf, root
 from peerage.ledger.store import Exchange, Summary
-from peerage.match import Fixture, MatchRecord, Outcome, Totals
+from peerage.match import Fixture, MatchRecord, Outcome, Totals, ranked
 from peerage.protocol import Reply
 from peerage.ratings.elo import EloSettings
 from peerage.standings import DONE, Standings, after_match, moves_elo
@@ -76,10 +76,15 @@ def settle(
     elo: EloSettings,
     at_ms: int,
 ) -> Settled:
-    """Fold a match into the standings and write its record; `digest` is the fixture's, in hex."""
-    names = tuple([seat.player for seat in fixture.seats])
-    scores = () if outcome.void else tuple([outcome.scores[seat.label] for seat in fixture.seats])
-    costs = tuple([outcome.costs.get(seat.label) for seat in fixture.seats])
+    """Fold a match into the standings and write its record; `digest` is the fixture's, in hex.
+
+    A contestant that the outcome leaves unranked is in the record alone: no table counts the match as its.
+    """
+    seated = {seat.label: seat.player for seat in fixture.seats}
+    labels = ranked(seated, outcome.void, outcome.scores)
+    names = tuple([seated[label] for label in labels])
+    scores = () if outcome.void else tuple([outcome.scores[label] for label in labels])
+    costs = tuple([outcome.costs.get(label) for label in labels])
     after = after_match(before, fixture.number, fixture.game, names, scores, costs, elo)
     was = [before.of(name, elo.initial) for name in names]
     now = [after.of(name, elo.initial) for name in names]

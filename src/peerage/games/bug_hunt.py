@@ -7,7 +7,8 @@
 
 Bugs are mutations of correct programs, each proven to fail tests of its own (`challenges.bug_hunts`). A bug
 is fixed when all its witnesses pass. Whoever breaks a test that the given program passed counts as having
-fixed nothing. Among equals the smaller edit ranks higher.
+fixed nothing. Among equals the smaller edit ranks higher. Whose provider fails is unranked, while two are
+left.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pydantic import Field
 from peerage.challenges.bug_hunts import MOST_BUGS, BuggyTask, buggy, repairs
 from peerage.games.cost import CostUnit
 from peerage.games.game import CallBound, GameSpec, asked_once
-from peerage.games.ranking import by_rank
+from peerage.games.ranking import by_rank, unranked
 from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
 from peerage.games.trial import TrialRules, tried
 from peerage.kinds import Code
@@ -87,12 +88,14 @@ def play(table: Table) -> Steps[Outcome]:
     found = yield from tried(table.seats, ask, task.tests, limits, rules.cost_unit)
     if found.verdicts is None:
         return Outcome(void="no_answer", costs=found.costs)
-    programs = {label: _result(task, reply, found.verdicts[label]) for label, reply in found.replies.items()}
+    programs = {
+        label: _result(task, found.replies[label], verdicts) for label, verdicts in found.verdicts.items()
+    }
     # an untouched program has the smallest edit of all, so edits count only where something was fixed
     scores = by_rank(
         {label: (one["fixed"], -one["edit"] if one["fixed"] else 0) for label, one in programs.items()}
     )
-    detail = {"decided": "by bugs fixed", "programs": programs}
+    detail = {"decided": "by bugs fixed", "programs": programs} | unranked(found.lost)
     return Outcome(scores=scores, costs=found.costs, detail=detail)
 
 
@@ -140,7 +143,7 @@ def bounds(rules: BugHuntRules, fixture: Fixture) -> tuple[CallBound, ...]:
 
 BUG_HUNT: GameSpec[BugHuntRules] = GameSpec(
     name="bug-hunt",
-    version=1,
+    version=2,
     about="Everybody repairs the same program; most bugs fixed with nothing broken wins.",
     contestants=(2, 10),
     rules=BugHuntRules,

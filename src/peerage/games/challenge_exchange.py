@@ -31,12 +31,15 @@ from peerage.challenges.pool import STREAM, Pool
 from peerage.games.challenge_exchange_rules import SOLVE, VOTE, WRITE, ChallengeExchangeRules
 from peerage.games.cost import cost
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec
-from peerage.games.ranking import by_rank
+from peerage.games.ranking import by_rank, unranked
 from peerage.games.tools import bound, with_python
 from peerage.kinds import Integer, Proposal
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Prompt, Reply, Steps, Together
 from peerage.sealing import SALT, salt, seal, unseal
+
+FEWEST = 2
+"""Contestants without whom there is nobody to be ahead of."""
 
 
 class Attempt(Struct, frozen=True):
@@ -71,23 +74,36 @@ def play(table: Table) -> Steps[Outcome]:
     )
     players = {seat.label: seat.player for seat in table.seats}
     made, new = _accepted(made, players, {challenge.challenge_id for challenge in drawn})
+    left = [seat for seat in table.seats if not _silent(seat, made)]
+    if len(left) < FEWEST:
+        costs = _costs(table.seats, made, [], rules)
+        return Outcome(void="no_answer", costs=costs, detail={"challenges": _creations(made, new)})
     if not new and not drawn:
         return Outcome(void="no_challenge", detail={"challenges": _creations(made, {})})
     dealt = {
         f"solve/{seat.label}/{place}": (seat, challenge)
-        for seat in table.seats
+        for seat in left
         for place, challenge in enumerate(_dealt(table, seat, [*new.values(), *drawn]), 1)
     }
     replies: Mapping[str, Reply] = yield Together(
         {key: _solving(seat, challenge, rules) for key, (seat, challenge) in dealt.items()}
     )
-    attempts = [_attempt(key, *dealt[key], reply, rules) for key, reply in replies.items()]
+    said = [(dealt[key][0].label, reply) for key, reply in replies.items()]
+    failed = {label for label, reply in said if reply.status == "void"}
+    attempts = [
+        _attempt(key, *dealt[key], reply, rules) for key, reply in replies.items() if reply.status != "void"
+    ]
     points = {
-        label: sum([one.points for one in attempts if one.label == label], start=0.0) for label in players
+        seat.label: sum([one.points for one in attempts if one.label == seat.label], start=0.0)
+        for seat in left
+        if seat.label not in failed
     }
+    costs = _costs(table.seats, made, said, rules)
+    if len(points) < FEWEST:
+        return Outcome(void="no_answer", costs=costs, detail={"challenges": _creations(made, new)})
     return Outcome(
         scores=by_rank({label: round(total, 9) for label, total in points.items()}),
-        costs=_costs(table.seats, made, attempts, rules),
+        costs=costs,
         facts=(
             *[_challenge_fact(challenge, made[key].proof, secret) for key, challenge in new.items()],
             *[_attempt_fact(attempt, secret) for attempt in attempts],
@@ -106,8 +122,15 @@ def play(table: Table) -> Steps[Outcome]:
                 }
                 for one in attempts
             ],
+            **unranked([label for label in players if label not in points]),
         },
     )
+
+
+def _silent(seat: Seat, made: Mapping[str, Creation]) -> bool:
+    """Whether a player was to write and its provider failed every draft."""
+    own = [one for one in made.values() if one.author == seat.label]
+    return bool(own) and all(one.status == "void" for one in own)
 
 
 def _solving(seat: Seat, challenge: Challenge, rules: ChallengeExchangeRules) -> Steps[Reply]:
@@ -171,13 +194,13 @@ def points(result: Result, own: bool, difficulty: float | None, rules: Challenge
 def _costs(
     seats: Sequence[Seat],
     made: Mapping[str, Creation],
-    attempts: Sequence[Attempt],
+    solving: Sequence[tuple[str, Reply]],
     rules: ChallengeExchangeRules,
 ) -> dict[str, float | None]:
     """What each player's writing and solving cost; None when a part of it is unknown."""
     spent: dict[str, float | None] = {seat.label: 0.0 for seat in seats}
     replies = [(one.author, reply) for one in made.values() for reply in one.replies]
-    for label, reply in [*replies, *[(one.label, one.reply) for one in attempts]]:
+    for label, reply in [*replies, *solving]:
         before, more = spent[label], cost(reply, rules.cost_unit)
         spent[label] = None if before is None or more is None else before + more
     return spent
@@ -268,7 +291,7 @@ def _bound(
 
 CHALLENGE_EXCHANGE: GameSpec[ChallengeExchangeRules] = GameSpec(
     name="challenge-exchange",
-    version=1,
+    version=2,
     about="Everybody writes challenges with one number as the answer and solves those of others.",
     contestants=(2, 10),
     rules=ChallengeExchangeRules,

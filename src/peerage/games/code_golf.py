@@ -6,9 +6,10 @@
     sandbox    > 36                                                      (A/test/1: passed)
 
 Length is counted in UTF-8 bytes. A program that fails a test, and a reply that is no program, rank last;
-equal lengths tie. Tasks are drawn from families (`challenges.golf`), so no two matches are alike, or written
-by a player who then watches (`challenges.golf_drafts`). The hidden tests and what they expect never enter a
-prompt, and the sandbox gets nothing but the input of one test.
+equal lengths tie. Whose provider fails is unranked, while two are left. Tasks are drawn from families
+(`challenges.golf`), so no two matches are alike, or written by a player who then watches
+(`challenges.golf_drafts`). The hidden tests and what they expect never enter a prompt, and the sandbox gets
+nothing but the input of one test.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from peerage.challenges.golf_drafts import (
 )
 from peerage.games.cost import CostUnit
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec, asked_once
-from peerage.games.ranking import by_rank
+from peerage.games.ranking import by_rank, unranked
 from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
 from peerage.games.trial import TrialRules, tried
 from peerage.kinds import Code, TaskDraft
@@ -140,11 +141,11 @@ def play(table: Table) -> Steps[Outcome]:
     found = yield from tried(table.seats, ask, task.tests, limits, rules.cost_unit)
     if found.verdicts is None:
         return Outcome(void="no_answer", costs=found.costs, detail=detail)
-    programs = {label: _result(reply, found.verdicts[label]) for label, reply in found.replies.items()}
+    programs = {label: _result(found.replies[label], verdicts) for label, verdicts in found.verdicts.items()}
     scores = by_rank(
         {label: -one["bytes"] if one["result"] == "correct" else -inf for label, one in programs.items()}
     )
-    detail |= {"decided": "by length", "programs": programs}
+    detail |= {"decided": "by length", "programs": programs} | unranked(found.lost)
     if rules.tasks == "players" and all(one["result"] != "correct" for one in programs.values()):
         # nobody but its author has shown that the statement says what is to be done
         return Outcome(void="unsolved", costs=found.costs, detail=detail)
@@ -222,7 +223,7 @@ def bounds(rules: CodeGolfRules, fixture: Fixture) -> tuple[CallBound, ...]:
 
 CODE_GOLF: GameSpec[CodeGolfRules] = GameSpec(
     name="code-golf",
-    version=1,
+    version=2,
     about="Everybody solves one task; the shortest program that passes the hidden tests wins.",
     contestants=(2, 10),
     rules=CodeGolfRules,

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -41,11 +41,24 @@ def play(table: Table) -> Steps[Outcome]:
     rules: ColorObfuscationRules = table.rules
     first, second = (seat.label for seat in table.seats)
     colors = table.drawn["colors"]
-    played: Mapping[str, tuple[Round, list[tuple[str, Reply]]]] = yield Together(
-        {"1": _round(rules, first, second, colors[0]), "2": _round(rules, second, first, colors[-1])}
-    )
-    both = [one for one, _ in played.values()]
-    said = [of for _, replies in played.values() for of in replies]
+    rounds = [_Begun(first, second, colors[0]), _Begun(second, first, colors[-1])]
+    hidden: list[Reply] = yield [
+        _obfuscate(rules, one, f"{number}/obfuscate") for number, one in enumerate(rounds, 1)
+    ]
+    said = [(one.obfuscator, reply) for one, reply in zip(rounds, hidden, strict=True)]
+    both = [
+        Round(*one, reply.status, broken=reply.status not in ("ok", "void"))
+        for one, reply in zip(rounds, hidden, strict=True)
+    ]
+    if not any(reply.status == "void" for reply in hidden):  # else there is nothing left to play for
+        played: Mapping[str, tuple[Round, list[tuple[str, Reply]]]] = yield Together(
+            {
+                str(number): _attacks(rules, done, reply)
+                for number, (done, reply) in enumerate(zip(both, hidden, strict=True), 1)
+            }
+        )
+        both = [one for one, _ in played.values()]
+        said += [of for _, replies in played.values() for of in replies]
     costs = {
         label: _sum([cost(reply, rules.cost_unit) for of, reply in said if of == label])
         for label in (first, second)
@@ -60,19 +73,35 @@ def play(table: Table) -> Steps[Outcome]:
     return Outcome(scores=detail["readings"][reading], costs=costs, detail=detail)
 
 
-def _round(
-    rules: ColorObfuscationRules, obfuscator: str, attacker: str, color: str
+class _Begun(NamedTuple):
+    """A round about to be played."""
+
+    obfuscator: str
+    attacker: str
+    color: str
+
+
+def _obfuscate(rules: ColorObfuscationRules, begun: _Begun, key: str) -> Ask:
+    """The request that opens a round."""
+    fill = {
+        "reveal": reveal(rules.shares),
+        "color": begun.color,
+        "broken": BROKEN[rules.ally_failure],
+        "leak": LEAK[rules.leaks],
+    }
+    oracle = {"color": begun.color}
+    return _ask(rules, begun.obfuscator, key, OBFUSCATE, rules.encoding(), fill, oracle)
+
+
+def _attacks(
+    rules: ColorObfuscationRules, done: Round, hidden: Reply
 ) -> Steps[tuple[Round, list[tuple[str, Reply]]]]:
-    """One round, and who said what in it."""
+    """The rest of a round, and who said what in it."""
+    obfuscator, attacker, color = done.obfuscator, done.attacker, done.color
     told = {"reveal": reveal(rules.shares)}
-    fill = {"color": color, "broken": BROKEN[rules.ally_failure], "leak": LEAK[rules.leaks]}
-    hidden: Reply = yield _ask(
-        rules, obfuscator, "obfuscate", OBFUSCATE, rules.encoding(), told | fill, {"color": color}
-    )
-    said = [(obfuscator, hidden)]
-    done = Round(obfuscator, attacker, color, hidden.status)
+    said: list[tuple[str, Reply]] = []
     if not hidden.ok:
-        return msgspec.structs.replace(done, broken=hidden.status != "void"), said
+        return done, said
     made: Encoded = hidden.value
     done = msgspec.structs.replace(done, count=len(made.instructions))
     oracle = {"color": color, "encoding": hidden.hidden}
@@ -169,7 +198,7 @@ def draw(rules: ColorObfuscationRules, seed: str, number: int) -> dict[str, Any]
 
 COLOR_OBFUSCATION: GameSpec[ColorObfuscationRules] = GameSpec(
     name="color-obfuscation",
-    version=1,
+    version=2,
     about="One hides a colour, its ally must recover it and the opponent must not; then they change places.",
     contestants=(2, 2),
     rules=ColorObfuscationRules,

@@ -6,7 +6,8 @@
     B > {"scores": [{"item": 1, "score": 9}, …]}   blind, never its own            (judge/B/batch-1)
 
 A tournament is one match. Each judge's scores are brought to an average of 5; a player's score is the mean
-over its answers, and a lead within its error is a tie. `docs/games/last-arena.md` states every rule.
+over its answers, and a lead within its error is a tie. It goes on without a player whose provider fails while
+three are left. `docs/games/last-arena.md` states every rule.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from peerage.kinds import Text
 from peerage.match import Outcome, Seat, Table
 from peerage.protocol import Ask, Quote, Reply, Steps
 
+RANKED = 3
+"""Players without whom there are no ranks: with two, each judge sees one author alone."""
+
 
 def play(table: Table) -> Steps[Outcome]:
     """One tournament between all seats of `table`."""
@@ -37,26 +41,40 @@ def play(table: Table) -> Steps[Outcome]:
     )
     if not collected.questions:
         return Outcome(void="no_questions", detail={"authors": shelves(collected)})
-    rated: Scoring = yield from scoring(
-        table.seats, _to_rate(collected), rules.rating(), _orders(table, "rate")
-    )
+    left = [seat for seat in table.seats if not collected.shelves[seat.label].lost]
+    if _too_few(left, table):
+        return Outcome(void="no_answer", detail={"authors": shelves(collected)})
+    rated: Scoring = yield from scoring(left, _to_rate(collected), rules.rating(), _orders(table, "rate"))
+    left = [seat for seat in left if seat.label not in rated.silent]
+    if _too_few(left, table):
+        return Outcome(void="no_answer", detail={"authors": shelves(collected)})
     gains = normalised_grades(rated.grades, rules.normalisation)
     worth = {item: given.mean for item, given in received(gains).items()}
     weights = _weights(collected.questions, worth, rules, table.rng("quality"))
     answers: list[Answer] = yield from _answers(
-        table.seats, [one for one in collected.questions if one.id in weights], rules
+        left, [one for one in collected.questions if one.id in weights], rules
     )
     costs = {seat.label: _cost(answers, seat.label, rules) for seat in table.seats}
-    if any(_lost(answers, seat.label) > rules.max_void for seat in table.seats):
+    left = [seat for seat in left if _lost(answers, seat.label) <= rules.max_void]
+    if _too_few(left, table):
         return Outcome(void="no_answer", costs=costs, detail={"authors": shelves(collected)})
+    there = {seat.label for seat in left}
+    answers = [one for one in answers if one.label in there]
     judged: Scoring = yield from scoring(
-        table.seats,
+        left,
         _to_judge(answers, rules.answer_limit.max_chars),
         rules.judging(),
         _orders(table, "judge"),
         singly=[label for label, how in rated.batching.items() if how.lost],
     )
-    return report(rules, table.seats, Tournament(collected, rated, worth, weights, answers, judged), costs)
+    tournament = Tournament(collected, rated, worth, weights, answers, judged)
+    lost = [seat.label for seat in table.seats if seat.label not in there]
+    return report(rules, left, tournament, costs, lost)
+
+
+def _too_few(left: Sequence[Seat], table: Table) -> bool:
+    """Whether too few are left: three for ranks, or, of a tournament of two, which gives none, both."""
+    return len(left) < min(RANKED, len(table.seats))
 
 
 def _orders(table: Table, phase: str) -> dict[str, Random]:
@@ -163,7 +181,7 @@ def draw(rules: LastArenaRules, seed: str, number: int) -> dict[str, Any]:
 
 LAST_ARENA: GameSpec[LastArenaRules] = GameSpec(
     name="last-arena",
-    version=1,
+    version=2,
     about="A tournament: everybody writes questions, rates them, answers them all and judges all answers.",
     contestants=(2, 20),
     rules=LastArenaRules,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.games.last_arena_rules import LastArenaRules
+from peerage.games.ranking import unranked
 from peerage.judging.diversity import spread
 from peerage.judging.questions import Collected, Question
 from peerage.judging.scores import Grade, Scoring, facts
@@ -56,9 +57,16 @@ class Tournament(NamedTuple):
 
 
 def report(
-    rules: LastArenaRules, seats: Sequence[Seat], played: Tournament, costs: Mapping[str, float | None]
+    rules: LastArenaRules,
+    seats: Sequence[Seat],
+    played: Tournament,
+    costs: Mapping[str, float | None],
+    lost: Sequence[str] = (),
 ) -> Outcome:
-    """The outcome: ranked, or void for want of judgements, or, with two players, of development alone."""
+    """The outcome: ranked, or void for want of judgements, or, with two players, of development alone.
+
+    `seats` are the players who were there to the end, `lost` those without whom it went on.
+    """
     labels = [seat.label for seat in seats]
     gains = normalised_grades(played.judged.grades, rules.normalisation)
     given = received(gains) | _unjudged(played, rules, labels)
@@ -73,7 +81,7 @@ def report(
         },
         "raw": _raw_means(played.judged.grades),
         "matrix": msgspec.to_builtins(matrix(gains)),
-    }
+    } | unranked(lost)
     if rules.explain:
         detail["reasons"] = reasons(played.rated.grades + played.judged.grades)
     recorded = (*facts("rate", played.rated.grades), *facts("judge", played.judged.grades))

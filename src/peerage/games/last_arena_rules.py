@@ -158,7 +158,8 @@ class LastArenaRules(Section):
         "are all alike.",
     )
     max_void: Share = Field(
-        0.05, description="Share of a player's answers that may be lost to its provider before all is void."
+        0.05,
+        description="Share of a player's answers that may be lost to its provider before it is unranked.",
     )
     quorum: Share = Field(0.5, description="Share of the judgements that must be there.")
     confidence: float = Field(0.95, gt=0, lt=1, description="From which on a lead is no tie.")

@@ -13,6 +13,8 @@ from peerage.match import Seat
 from peerage.protocol import Ask, Ran, Reply, Run, Steps, Together
 
 NOT_RUN = "not run"
+FEWEST = 2
+"""Contestants without whom there is nobody to be ahead of."""
 _LIMITS = ("timeout", "fuel", "memory", "output")
 
 
@@ -27,13 +29,14 @@ class TrialRules(Struct, frozen=True):
 class Tried(Struct, frozen=True):
     """What every seat replied, by its label, and what that cost.
 
-    `verdicts` are those of every seat, none for a reply without a program; None when a reply never came: then
-    nothing was run.
+    `verdicts` are those of every seat whose reply came, none for a reply without a program; None when too few
+    came for a match: then nothing was run. `lost` are the seats whose provider failed.
     """
 
     replies: Mapping[str, Reply]
     costs: Mapping[str, float | None]
     verdicts: Mapping[str, tuple[str, ...]] | None
+    lost: tuple[str, ...] = ()
 
 
 def tried(
@@ -48,12 +51,15 @@ def tried(
     ]
     replies = {seat.label: reply for seat, reply in zip(seats, answers, strict=True)}
     costs = {label: cost(reply, unit) for label, reply in replies.items()}
-    if any(reply.status == "void" for reply in answers):
-        return Tried(replies, costs, None)
+    lost = tuple([label for label, reply in replies.items() if reply.status == "void"])
+    if len(replies) - len(lost) < FEWEST:
+        return Tried(replies, costs, None, lost)
     verdicts: Mapping[str, tuple[str, ...]] = yield Together(
         {label: trial(reply.value, tests, rules) for label, reply in replies.items() if reply.ok}
     )
-    return Tried(replies, costs, {label: verdicts.get(label, ()) for label in replies})
+    return Tried(
+        replies, costs, {label: verdicts.get(label, ()) for label in replies if label not in lost}, lost
+    )
 
 
 def trial(source: str, tests: Sequence[Test], rules: TrialRules) -> Steps[tuple[str, ...]]:

@@ -66,12 +66,18 @@ class Question(Struct, frozen=True):
 
 class Shelf(NamedTuple):
     """What one author's writing came to: calls made, those without a usable reply, near-duplicates removed;
-    and `hidden`, what house players' questions are really worth, by id."""
+    `hidden`, what house players' questions are really worth, by id; `void`, the calls its provider failed."""
 
     calls: int
     unusable: int
     duplicates: int
     hidden: Mapping[str, Any]
+    void: int = 0
+
+    @property
+    def lost(self) -> bool:
+        """Whether the provider failed every call."""
+        return 0 < self.calls == self.void
 
 
 class Collected(NamedTuple):
@@ -117,7 +123,7 @@ def collect(
             for id, draft in own.items()
         ]
         hidden = {id: draft.hidden for id, draft in own.items()}
-        shelves[label] = Shelf(desk.made, desk.unusable, len(desk.dropped), hidden)
+        shelves[label] = Shelf(desk.made, desk.unusable, len(desk.dropped), hidden, desk.void)
     return Collected(tuple(questions), shelves)
 
 
@@ -135,6 +141,7 @@ class _Desk:
     left: int
     made: int = 0
     unusable: int = 0
+    void: int = 0
     accepted: list[_Draft] = field(default_factory=list)
     dropped: list[_Draft] = field(default_factory=list)
 
@@ -155,6 +162,7 @@ def _write(desk: _Desk, wanted: Sequence[Wanted], rules: WritingRules) -> Steps[
             reply: Reply = yield _ask(desk, one, min(lacking, rules.per_call), drafts, rules)
             if not reply.ok:
                 desk.unusable += 1
+                desk.void += reply.status == "void"
                 continue
             worth: Sequence[Any] = reply.hidden if isinstance(reply.hidden, list) else []
             for at, written in enumerate(reply.value):

@@ -87,6 +87,16 @@ class Scoring(NamedTuple):
     grades: tuple[Grade, ...]
     batching: Mapping[str, Batching]
 
+    @property
+    def silent(self) -> set[str]:
+        """The judges whose provider failed every call."""
+        heard = {grade.judge for grade in self.grades}
+        return {
+            label
+            for label, how in self.batching.items()
+            if label not in heard and how.missing.keys() == {"void"}
+        }
+
 
 def scoring(
     judges: Sequence[Seat],

@@ -22,6 +22,7 @@ import msgspec
 from peerage.ledger.merkle import GENESIS, leaves, link, root
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
+from peerage.match import ranked
 
 _UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyError)
 """What reading may raise when not we but somebody else wrote the rows: whatever stands there, it is told."""
@@ -272,8 +273,9 @@ def _compare(summary: Summary | None, header: _Record, issued: _Issued, at_ms: i
     if summary is None:
         return ["its row of the narrow table is missing"]
     outcome = header.outcome
-    labels = [seat.label for seat in issued.seats]
-    players = tuple([seat.player for seat in issued.seats])
+    seated = {seat.label: seat.player for seat in issued.seats}
+    labels = ranked(seated, outcome.void, outcome.scores)
+    players = tuple([seated[label] for label in labels])
     raw, cost = header.ratings.get("raw", {}), header.ratings.get("cost", {})
     expected = Summary(
         header.number,

@@ -72,6 +72,8 @@ def head(story: Story) -> Markup:
         got = outcome.scores.get(seat.label)
         won = ' class="won"' if got is not None and got == story.best and not outcome.void else ""
         points = "" if got is None else f" <b>{score(got)}</b>"
+        if got is None and not outcome.void and outcome.scores:
+            points = ' <span class="quiet">unranked</span>'
         seats.append(f"<span{won}>{_seat(seat.label, seat.player)}{points}</span>\n")
     task = story.task
     if task:

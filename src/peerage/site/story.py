@@ -101,6 +101,9 @@ class Story:
             return f"answers of {' and '.join(authors)} judged again: {found}"
         winners = [seat.player for seat in self.contestants if outcome.scores.get(seat.label) == self.best]
         what = f"{winners[0]} wins" if len(winners) == 1 else f"a tie of {' and '.join(winners)}"
+        if lost := self.unranked:
+            is_are = "is" if len(lost) == 1 else "are"
+            what += f" ({' and '.join(lost)} {is_are} unranked: the provider failed)"
         decided, share = outcome.detail.get("decided"), outcome.detail.get("share")
         if isinstance(share, float) and len(self.match.fixture.seats) == 2:
             share = max(share, 1 - share)
@@ -114,9 +117,20 @@ class Story:
 
     @cached_property
     def contestants(self) -> tuple[Seat, ...]:
-        """The contestants, the best score first."""
+        """The contestants, the best score first, those without one last."""
         scores = self.match.record.outcome.scores
-        return tuple(sorted(self.match.fixture.seats, key=lambda seat: -scores.get(seat.label, 0.0)))
+        worst = float("-inf")
+        return tuple(sorted(self.match.fixture.seats, key=lambda seat: -scores.get(seat.label, worst)))
+
+    @cached_property
+    def unranked(self) -> list[str]:
+        """The players without whom a decided match went on."""
+        outcome = self.match.record.outcome
+        return [
+            seat.player
+            for seat in self.match.fixture.seats
+            if not outcome.void and seat.label not in outcome.scores
+        ]
 
 
 class Reader:

@@ -239,7 +239,9 @@ def tournament(ledger: Ledger, number: int | None = None) -> TournamentReport:
     detail, players = match.detail, match.players
     public = _public(ledger, match)
     places = [_place(label, match, public) for label in players]
-    places.sort(key=lambda place: (place.rank or 0, -(place.score or place.raw or 0.0), place.player))
+    places.sort(
+        key=lambda place: (place.rank or len(players) + 1, -(place.score or place.raw or 0.0), place.player)
+    )
     return TournamentReport(
         match.number,
         match.void or "done",
