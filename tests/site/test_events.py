@@ -197,6 +197,22 @@ async def test_a_slow_spectator_misses_what_has_left_the_ring_and_no_more(
     await stream.aclose()  # type: ignore[attr-defined]
 
 
+async def test_much_is_told_piece_by_piece_so_that_a_slow_reader_holds_little(
+    folder: Path, ledger: Ledger
+) -> None:
+    votes = Votes(ledger.address, folder)
+    feed = Feed(ledger, votes)
+    await feed.look()
+    stream, _ = await following(feed)
+    count = events.TOGETHER + 1
+    for number in range(count):
+        votes.cast(Vote(number, "00", ("A", "B"), "A", "v"), at_ms=1)
+        await feed.look()
+    for number in range(1, count + 1):
+        assert told(await anext(stream)) == [("votes", {"votes": number})]
+    await stream.aclose()  # type: ignore[attr-defined]
+
+
 async def test_closing_ends_every_stream(folder: Path, ledger: Ledger) -> None:
     feed = Feed(ledger, Votes(ledger.address, folder))
     await feed.look()

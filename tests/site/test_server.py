@@ -18,7 +18,7 @@ from tests.site.arenas import MATCHES_SERVED, eventually
 
 from peerage.ledger.verify import verify
 from peerage.ledger.votes import Votes
-from peerage.site import voting_pages
+from peerage.site import server_pages, voting_pages
 from peerage.site.pages import page
 from peerage.site.reading import Site
 from peerage.site.server import Server
@@ -479,3 +479,76 @@ def test_the_audiences_table_is_a_page_that_follows_the_votes(strict: TestClient
     pair = strict.get("/api/ballot").json()
     strict.post("/api/votes", json={"ticket": pair["ticket"], "verdict": "first"})
     eventually(lambda: "Bradley-Terry over the votes" in strict.get("/audience.html").text)
+
+
+# ------------------------------------------------------------------------------------------------ faults
+
+
+def test_a_ledger_that_is_deleted_replaced_or_put_back(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pages = ("/", "/matches.html", "/api/arena", "/live.html", "/live/1.html", "/vote.html", "/data/arena.db")
+    there, away = folder / "arena.db", tmp_path / "away.db"
+    with TestClient(Server(folder, voting=True, token=None).app, HERE) as made:
+        assert made.get("/").status_code == 200
+        there.rename(away)
+        for _ in range(2):
+            eventually(lambda: made.get("/").status_code == 503)
+            for path in pages:
+                found = made.get(path)
+                assert (found.status_code, "no longer there" in found.text) == (503, True)
+                assert str(folder) not in found.text
+            shutil.copy(away, there)
+        assert f"{there} was deleted or replaced" in caplog.text
+        away.rename(there)
+        eventually(lambda: made.get("/").status_code == 200)
+        for path in pages:
+            assert made.get(path).status_code == 200
+    assert "Traceback" not in caplog.text + capfd.readouterr().err
+
+
+def test_settings_that_break_while_they_are_served_are_said_without_a_traceback(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with TestClient(Server(folder, voting=False, token=None).app, HERE) as made:
+        (folder / "arena.yaml").write_text("players: [", "utf-8")
+        for path in ("/matches.html", "/api/matches/3", "/data/arena.db"):
+            found = made.get(path)
+            assert found.status_code in (500, 503)
+            assert "the log says why" in found.text
+            assert str(folder) not in found.text
+    said = capfd.readouterr().err
+    assert "arena.yaml" in said
+    assert "Traceback" not in said
+
+
+def test_votes_that_cannot_be_read_are_said_without_a_traceback(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with TestClient(Server(folder, voting=True, token=None).app, HERE) as made:
+        (folder / "arena.votes.db").write_bytes(b"no database" * 1_000)
+        for path in ("/vote.html", "/api/ballot"):
+            found = made.get(path)
+            assert found.status_code == 503
+            assert str(folder) not in found.text
+    assert "Traceback" not in caplog.text
+    assert "arena.votes.db is no database" in caplog.text
+
+
+def test_when_too_much_is_asked_for_it_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with TestClient(Server(folder, voting=False, token=None).app, HERE) as made:
+        assert made.get("/matches.html").status_code == 200
+        monkeypatch.setattr(server_pages, "MOST_WAITING", 0)
+        found = made.get("/players.html")
+        assert (found.status_code, found.headers["retry-after"]) == (503, "5")
+        assert made.get("/matches.html").status_code == 200
+
+
+def test_a_download_that_a_reader_has_is_not_sent_again(client: TestClient) -> None:
+    found = client.get("/data/matches.csv")
+    for tag in (found.headers["etag"], f'"other", W/{found.headers["etag"]}', "*"):
+        again = client.get("/data/matches.csv", headers={"if-none-match": tag})
+        assert (again.status_code, again.content) == (304, b"")
+    assert client.get("/data/matches.csv", headers={"if-none-match": '"other"'}).status_code == 200
+    many = ",".join(f"{start}-{start}" for start in range(0, 2_000, 2))
+    assert client.get("/data/matches.csv", headers={"range": f"bytes={many}"}).status_code in (200, 400, 416)

@@ -26,6 +26,7 @@ from msgspec import Struct
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.votes import Votes
 from peerage.site.api_rows import Call, Match, Playing, match_row
+from peerage.site.ledger_file import LedgerFile, LedgerGone
 
 LOOK_S = 0.5
 """Seconds between two looks at the ledger."""
@@ -35,6 +36,8 @@ RING = 64
 """Events kept for spectators who are behind."""
 TOLD = 20
 """Finished matches told at once; whoever missed more reads the list of matches."""
+TOGETHER = 8
+"""Events that are sent at once to whoever keeps up."""
 IN_FLIGHT = 64
 """Matches in flight that are told, the oldest first."""
 
@@ -114,6 +117,7 @@ class Feed:
     def __init__(self, ledger: Ledger, votes: Votes) -> None:
         self._ledger = ledger
         self._votes = votes
+        self._file = LedgerFile(ledger.address)
         self._ring: deque[bytes] = deque(maxlen=RING)
         self._told = 0
         self._wake = asyncio.Event()
@@ -121,6 +125,8 @@ class Feed:
         self._playing: tuple[Playing, ...] = ()
         self._seen = False
         self.version = Version(0, 0, {})
+        self.gone = False
+        """Whether the ledger was deleted or replaced."""
         self.spectators = 0
 
     async def run(self) -> None:
@@ -128,6 +134,10 @@ class Feed:
         while not self._closed:
             try:
                 await self.look()
+                self.gone = False
+            except LedgerGone as error:
+                self.gone = True
+                _log.error("%s", error)
             except (LedgerError, msgspec.MsgspecError) as error:
                 # A disk that fails, a file that is just being copied: the next look may see it whole.
                 _log.warning("the ledger could not be read: %s", error)
@@ -157,6 +167,7 @@ class Feed:
         self._tell(events)
 
     def _version(self) -> Version:
+        self._file.check()
         return Version(self._ledger.heads()[1], self._votes.count(), self._ledger.stream_heads())
 
     def _tell(self, events: list[bytes]) -> None:
@@ -189,10 +200,12 @@ class Feed:
                     except TimeoutError:
                         yield ALIVE
                         continue
-                fresh = b"".join(self._since(at))
+                # One after the other where there is much: only what a spectator reads makes room for more.
+                behind = self._told - at > TOGETHER
+                fresh = list(self._since(at))
                 at = self._told
-                if fresh:
-                    yield fresh
+                for piece in fresh if behind else filter(None, [b"".join(fresh)]):
+                    yield piece
         finally:
             self.spectators -= 1
 

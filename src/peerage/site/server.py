@@ -22,9 +22,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from peerage.ledger import open_ledger
+from peerage.ledger.store import LedgerError
 from peerage.ledger.votes import Votes
 from peerage.settings import load
 from peerage.site.api import PREFIX, failure
@@ -35,10 +36,10 @@ from peerage.site.server_clients import ClientHeader
 from peerage.site.server_connections import Connections
 from peerage.site.server_downloads import Copies
 from peerage.site.server_frame import Frame, as_json, line, unchanged
-from peerage.site.server_guard import Guard
+from peerage.site.server_guard import Guard, refuse
 from peerage.site.server_live import Stand
 from peerage.site.server_log import bound
-from peerage.site.server_pages import Shelf, WorkerLost
+from peerage.site.server_pages import Busy, Shelf, WorkerLost
 from peerage.site.server_places import Places
 from peerage.site.server_room import WHOLE, Room
 from peerage.site.server_worker import Job, Made, menu
@@ -102,9 +103,16 @@ class Server:
         inner = Starlette(
             routes=routes,
             lifespan=self._living,
-            exception_handlers={404: _explained, 405: _explained, 500: _explained},
+            exception_handlers={LedgerError: _unreadable, 404: _explained, 405: _explained, 500: _explained},
         )
-        self.app: ASGIApp = Guard(inner, token, header)
+
+        async def there(scope: Scope, receive: Receive, send: Send) -> None:
+            if self._feed.gone and scope["type"] == "http":
+                await refuse(send, 503, "this arena's ledger is no longer there; the log says more")
+            else:
+                await inner(scope, receive, send)
+
+        self.app: ASGIApp = Guard(there, token, header)
 
     @property
     def matches(self) -> int:
@@ -156,6 +164,10 @@ class Server:
         except WorkerLost as lost:
             _log.error("%s", lost)
             return _fault(request, 500, "this page could not be made; the log says why")
+        except Busy:
+            busy = _fault(request, 503, "too much is asked for at once; try again in a moment")
+            busy.headers["retry-after"] = "5"
+            return busy
         # Weak: the same page may come in gzip or not.
         etag = f'W/"{made.etag}"'
         headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
@@ -225,6 +237,11 @@ async def _explained(request: Request, error: Exception) -> Response:
     response = _fault(request, status, why)
     response.headers.update(headers)
     return response
+
+
+async def _unreadable(request: Request, error: Exception) -> Response:
+    _log.error("%s could not be answered: %s", request.scope["path"], error)
+    return _fault(request, 503, "the ledger cannot be read; the log says why")
 
 
 def _fault(request: Request, status: int, why: str) -> Response:

@@ -27,12 +27,18 @@ OVERHEAD_BYTES = 2_000
 PACE = 2.0
 """A page is not made anew before so many times as long has passed as making it took."""
 SHORTEST_S = 0.5
+MOST_WAITING = 256
+"""Pages that may wait to be made; their clients may have gone."""
 STALE_S = 10.0
 """A page that nobody asked for in so long is made anew before it is shown."""
 
 
 MOST_S = 300.0
 """No page takes so long to make: the process hangs, and is replaced."""
+
+
+class Busy(Exception):
+    """More is asked for than can be made in good time."""
 
 
 class WorkerLost(Exception):
@@ -110,7 +116,7 @@ class Shelf:
         self._renewing: asyncio.Task[None] | None = None
 
     async def get(self, job: Job) -> Made:
-        """What stands at a path; of this moment, or of one a little earlier. Raises WorkerLost."""
+        """What stands at a path; of this moment, or of one a little earlier. Raises WorkerLost and Busy."""
         now = time.monotonic()
         kept = self._kept.get(job)
         if kept is None:
@@ -126,7 +132,7 @@ class Shelf:
 
     async def _renew(self, job: Job) -> None:
         try:
-            with contextlib.suppress(WorkerLost):
+            with contextlib.suppress(WorkerLost, Busy):
                 await self._fresh(job)
         finally:
             self._renewing = None
@@ -137,6 +143,8 @@ class Shelf:
     async def _fresh(self, job: Job) -> Made:
         """Make a page, once for all who wait for it."""
         if job not in self._making:
+            if len(self._making) >= MOST_WAITING:
+                raise Busy
             self._making[job] = asyncio.ensure_future(self._make(job))
         return await asyncio.shield(self._making[job])
 

@@ -8,10 +8,10 @@ Frames in both directions are `length (4 bytes, little-endian), MessagePack`.
 from __future__ import annotations
 
 import gzip
+import logging
 import os
 import sys
 import time
-import traceback
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
@@ -21,16 +21,21 @@ from msgspec import Struct
 
 from peerage.ledger.store import LedgerError
 from peerage.protocol import visible
+from peerage.settings import SettingsError
 from peerage.site.api import PREFIX, VOTE, answer, failure
 from peerage.site.api_endpoints import ENDPOINTS
 from peerage.site.api_rows import JSON
 from peerage.site.events import Version
+from peerage.site.ledger_file import LedgerFile
 from peerage.site.pages import HTML, document, page
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View
+from peerage.site.server_log import bound
 
 LIVE = "live.html"
 API = "api"
+
+_log = logging.getLogger("peerage")
 
 LENGTH = 4
 PACKED_FROM = 1_000
@@ -63,45 +68,61 @@ class Pages:
     """Makes one page after the other, each of the arena as it is at that time."""
 
     def __init__(self, folder: Path, voting: bool) -> None:
-        self._site = Site.open(folder, menu(voting))
+        self._folder = folder
+        self._menu = menu(voting)
+        self._open: tuple[Site, LedgerFile] | None = None
 
     def make(self, job: Job) -> Made:
         """The answer to a job; a fault in making it is an answer too."""
         began = time.perf_counter()
+        version = Version(0, 0, {})
         try:
-            self._site = self._site.refreshed()
-            status, kind, etag, body = self._answer(job)
-        except LedgerError as error:
-            status, kind, etag, body = self._fault(job, 503, f"the ledger cannot be read: {error}")
+            site = self._current()
+            version = Version(site.number, site.votes.count(), site.amended)
+            status, kind, etag, body = self._answer(site, job)
+        except (LedgerError, SettingsError) as error:
+            _log.error("%s could not be made: %s", job.path, error)
+            status, kind, etag, body = self._fault(job, 503, "the arena cannot be read; the log says why")
         except Exception:
-            traceback.print_exc()
+            _log.exception("%s could not be made", job.path)
             status, kind, etag, body = self._fault(job, 500, "this page could not be made; the log says why")
         packed = gzip.compress(body, 6, mtime=0) if len(body) >= PACKED_FROM else b""
-        version = Version(self._site.number, self._site.votes.count(), self._site.amended)
         return Made(status, kind, etag, body, packed, version, time.perf_counter() - began)
 
-    def _answer(self, job: Job) -> tuple[int, str, str, bytes]:
+    def _current(self) -> Site:
+        """The arena as it is now. Raises SettingsError and LedgerError."""
+        if self._open is None:
+            site = Site.open(self._folder, self._menu)
+            self._open = site, LedgerFile(site.ledger.address)
+        site, file = self._open
+        file.check()
+        site = site.refreshed()
+        self._open = site, file
+        return site
+
+    def _answer(self, site: Site, job: Job) -> tuple[int, str, str, bytes]:
         if job.path == API:
             view = View("api.html", "API", "", {"endpoints": ENDPOINTS})
-            return self._document(job, 200, view)
+            return _document(site, job, 200, view)
         if job.path.startswith(PREFIX):
-            found = answer(self._site, job.path, job.query)
+            found = answer(site, job.path, job.query)
             return found.status, JSON, found.etag, found.body
-        made = page(self._site, job.path)
+        made = page(site, job.path)
         if made is None:
             view = View("missing.html", "Nothing here", "", {"path": f"/{job.path}"})
-            return self._document(job, 404, view)
+            return _document(site, job, 404, view)
         return 200, made.content_type, made.etag, made.body
-
-    def _document(self, job: Job, status: int, view: View) -> tuple[int, str, str, bytes]:
-        body = document(self._site, job.path, view)
-        return status, HTML, sha256(body).hexdigest()[:32], body
 
     def _fault(self, job: Job, status: int, why: str) -> tuple[int, str, str, bytes]:
         if job.path.startswith(PREFIX):
             found = failure(status, why)
             return status, JSON, found.etag, found.body
         return status, "text/plain; charset=utf-8", "", f"{visible(why)}\n".encode()
+
+
+def _document(site: Site, job: Job, status: int, view: View) -> tuple[int, str, str, bytes]:
+    body = document(site, job.path, view)
+    return status, HTML, sha256(body).hexdigest()[:32], body
 
 
 def menu(voting: bool) -> Menu:
@@ -130,4 +151,5 @@ if __name__ == "__main__":
     # Whatever some library prints must not stand among the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    bound()
     main(Path(sys.argv[1]), sys.argv[2] == "voting", sys.stdin.buffer, answers)
