@@ -73,7 +73,8 @@ def big(seed: int = 0, rows: int = 3000) -> Duels:
 
 def test_evalica_and_choix_agree() -> None:
     history = big()
-    evalica = pytest.importorskip("evalica")
+    import evalica
+
     words = {1.0: evalica.Winner.X, 0.0: evalica.Winner.Y, 0.5: evalica.Winner.Draw}
     theirs = evalica.bradley_terry(
         history.first.tolist(),
@@ -85,7 +86,8 @@ def test_evalica_and_choix_agree() -> None:
     theirs = 400 * np.log10(theirs.sort_index().to_numpy())
     ours = fit_duels(history).rating
     assert ours - 1500 == pytest.approx(theirs - theirs.mean(), abs=1e-6)
-    choix = pytest.importorskip("choix")
+    import choix
+
     decided = history.score != 0.5
     a, b, s = history.first[decided], history.second[decided], history.score[decided]
     pairs = [(int(x), int(y)) if z else (int(y), int(x)) for x, y, z in zip(a, b, s, strict=True)]
@@ -95,7 +97,8 @@ def test_evalica_and_choix_agree() -> None:
 
 
 def test_a_fit_in_forty_digits_agrees() -> None:
-    mpmath = pytest.importorskip("mpmath")
+    import mpmath
+
     history = big(3, 400)
     start = (fit_duels(history).rating - 1500) / POINTS
     wins = np.zeros((8, 8))
@@ -121,7 +124,8 @@ def test_a_fit_in_forty_digits_agrees() -> None:
 
 @pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
 def test_tie_models_are_at_the_top_of_their_likelihood(ties: Ties) -> None:
-    optimize = pytest.importorskip("scipy.optimize")
+    from scipy import optimize
+
     history = big(5, 800)
 
     def loss(point: np.ndarray) -> float:

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import trueskill as package
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from peerage.ratings.history import Game, games
 from peerage.ratings.trueskill import TrueSkillSettings, TrueSkillTable, rate
-
-package = pytest.importorskip("trueskill")
-pytest.importorskip("scipy")
 
 
 @st.composite

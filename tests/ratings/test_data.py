@@ -54,8 +54,9 @@ def test_csv_jsonl_json_and_tsv_say_the_same() -> None:
 
 
 def test_parquet(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+    from pyarrow import parquet
+
     table = pyarrow.table({"model_a": ["x", "y"], "model_b": ["y", "z"], "winner": ["model_a", "tie"]})
     parquet.write_table(table, tmp_path / "b.parquet")
     with (tmp_path / "b.parquet").open("rb") as stream:

@@ -32,7 +32,8 @@ def test_it_finds_what_was_simulated() -> None:
 
 
 def test_girth_agrees_where_there_is_much_data() -> None:
-    girth = pytest.importorskip("girth")
+    import girth
+
     answers, *_ = simulated(800, 10, seed=3)
     theirs = girth.twopl_mml(answers.T.astype(int))
     ours = fit(answers, spread_difficulty=50.0, spread_discrimination=50.0)

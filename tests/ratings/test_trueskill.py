@@ -63,7 +63,8 @@ def test_a_tie_at_draw_probability_zero_means_equal_performances() -> None:
 @pytest.mark.parametrize("margin", [1e-9, 1e-3, 0.05, 0.7, 1.0, 1.5, 4.0])
 @pytest.mark.parametrize("gap", [-25.0, -7.0, -0.3, 0.0, 0.9, 3.0, 25.0])
 def test_v_and_w_in_high_precision(margin: float, gap: float) -> None:
-    mpmath = pytest.importorskip("mpmath")
+    import mpmath
+
     with mpmath.workdps(60 + int(gap * gap)):
         a, b = mpmath.mpf(margin) - abs(gap), -mpmath.mpf(margin) - abs(gap)
         mass = mpmath.ncdf(a) - mpmath.ncdf(b)

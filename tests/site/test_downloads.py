@@ -82,7 +82,8 @@ def test_every_form_holds_every_match(site: Site, out: Path) -> None:
 
 
 def test_parquet_is_the_narrow_table_with_types(site: Site, out: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
+    from pyarrow import parquet
+
     found = parquet.read_table(out / downloads.PARQUET)
     assert found.column_names == list(COLUMNS)
     assert list(zip(*found.to_pydict().values(), strict=True)) == list(contestants(site.ledger))
@@ -213,14 +214,14 @@ def test_a_build_after_one_more_match_writes_that_one_into_the_files(
     ],
 )
 def test_columns_are_as_arrow_makes_them(kind: str, values: list[Any]) -> None:
-    arrow = pytest.importorskip("pyarrow")
+    import pyarrow as arrow
+
     assert downloads._array(getattr(arrow, kind)(), values).equals(
         arrow.array(values, getattr(arrow, kind)())
     )
 
 
 def test_pandas_is_not_imported_for_parquet(sealed: Path, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
     code = (
         "import sys; from pathlib import Path; from peerage.site.downloads import PARQUET, main\n"
         "main(Path(sys.argv[1]), PARQUET, Path(sys.argv[2])); print('pandas' in sys.modules)"
