@@ -69,7 +69,10 @@ def refused(site: Site, path: str, *query: tuple[str, str], status: int = 400) -
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.path)
 def test_every_endpoint_gives_what_it_declares(site: Site, endpoint: Any) -> None:
-    path = endpoint.path.replace("{number}", "3").replace("{name}", "p2")
+    issued, done = site.ledger.heads()
+    assert issued > done
+    number = str(issued) if endpoint.path.startswith("live/") else "3"
+    path = endpoint.path.replace("{number}", number).replace("{name}", "p2")
     found = answer(site, f"api/{path}", ())
     assert found.status == 200
     msgspec.json.decode(found.body, type=endpoint.gives)
@@ -136,7 +139,11 @@ def test_matches_filtered(site: Site, key: str) -> None:
 
 def test_a_match_is_its_transcript(site: Site) -> None:
     assert get(site, "matches/4") == transcript(site.ledger, 4).as_dict()
-    assert "no match 999" in refused(site, "matches/999", status=404)
+    assert "no settled match 999" in refused(site, "matches/999", status=404)
+    issued = site.ledger.heads()[0]
+    assert f"see /api/live/{issued}" in refused(site, f"matches/{issued}", status=404)
+    assert "see /api/matches/4" in refused(site, "live/4", status=404)
+    assert "no match 999" in refused(site, "live/999", status=404)
 
 
 def test_challenges_are_what_was_asked(site: Site) -> None:

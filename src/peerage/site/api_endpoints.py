@@ -19,13 +19,13 @@ from peerage.site.api_rows import (
     Standing,
     match_row,
 )
-from peerage.site.moment import Moment
 from peerage.site.reading import Site
 from peerage.site.tally import Mine
 from peerage.site.votes import Audience, audience
 from peerage.tables.challenges import ChallengeRow
 from peerage.tables.leaderboard import Board, Row
 from peerage.tables.transcript import Transcript, transcript
+from peerage.tables.under_way import UnderWay, under_way
 
 MOST = 2**53
 """Numbers that every reader of JSON can hold."""
@@ -185,13 +185,20 @@ def _matches(site: Site, wanted: MatchesParameters) -> list[Match]:
 
 
 def _match(site: Site, wanted: MatchParameters) -> Transcript:
-    if wanted.number <= site.number:
-        return transcript(site.moment, wanted.number)
-    issued = site.ledger.heads()[0]
-    if wanted.number > issued:
-        raise Missing(f"there is no match {wanted.number}; the newest is {site.number}")
-    # What is in play is not retired: whatever is sealed of it stays so.
-    return transcript(Moment(site.ledger, issued, revealed=()), wanted.number)
+    if wanted.number > site.number:
+        at = f"; match {wanted.number} is under way, see /api/live/{wanted.number}"
+        more = at if wanted.number <= site.ledger.heads()[0] else ""
+        raise Missing(f"there is no settled match {wanted.number}, the newest is {site.number}{more}")
+    return transcript(site.moment, wanted.number)
+
+
+def _live(site: Site, wanted: MatchParameters) -> UnderWay:
+    if wanted.number > site.ledger.heads()[0]:
+        raise Missing(f"there is no match {wanted.number} yet")
+    found = under_way(site.ledger, wanted.number)
+    if found is None:
+        raise Missing(f"match {wanted.number} is settled, see /api/matches/{wanted.number}")
+    return found
 
 
 def _challenges(site: Site, wanted: ChallengesParameters) -> list[Challenge]:
@@ -255,10 +262,17 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "matches/{number}",
-        "The whole transcript of one match, finished or in flight.",
+        "The whole transcript of a settled match.",
         MatchParameters,
         Transcript,
         _match,
+    ),
+    Endpoint(
+        "live/{number}",
+        "What every contestant of a match under way has been sent; no more, since players may be watching.",
+        MatchParameters,
+        UnderWay,
+        _live,
     ),
     Endpoint(
         "challenges",

@@ -141,22 +141,14 @@ class Match(Struct, frozen=True):
     at_ms: int
 
 
-class Call(Struct, frozen=True):
-    """A request that a player has not answered yet; `key` is its name in the match."""
-
-    key: str
-    player: str
-
-
 class Playing(Struct, frozen=True):
-    """A match in flight. `waiting` is empty while it waits to be settled in its turn."""
+    """A match under way; `waiting` counts its requests that nobody has answered yet, and is 0 while it waits
+    to be settled in its turn. Who plays is shown when it is settled: players may be watching."""
 
     number: int
     round: int
     game: str
-    topic: str
-    players: tuple[str, ...]
-    waiting: tuple[Call, ...]
+    waiting: int
 
 
 def match_row(summary: Summary) -> Match:

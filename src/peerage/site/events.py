@@ -18,14 +18,14 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.votes import Votes
-from peerage.site.api_rows import Call, Match, Playing, match_row
+from peerage.site.api_rows import Match, Playing, match_row
 from peerage.site.ledger_file import LedgerFile, LedgerGone
 
 LOOK_S = 0.5
@@ -55,18 +55,12 @@ class Version(NamedTuple):
     amended: Mapping[str, bytes]
 
 
-class _Seat(Struct, gc=False):
-    player: str
-
-
 class _Issued(Struct, gc=False):
     """The little of a fixture that a spectator is told."""
 
     number: int
     round: int
     game: str
-    seats: tuple[_Seat, ...]
-    drawn: dict[str, Any] = {}
 
 
 _read_issued = msgspec.json.Decoder(_Issued).decode
@@ -79,25 +73,15 @@ def playing(ledger: Ledger) -> tuple[Playing, ...]:
     has asked for something. Raises LedgerError when the ledger cannot be read.
     """
     first = ledger.heads()[1] + 1
-    calls: dict[int, dict[str, Call]] = {}
+    waiting: dict[int, set[str]] = {}
     for one in ledger.unanswered(first):
         if not one.failed:
-            calls.setdefault(one.match, {})[one.key] = Call(one.key, one.player)
-    last = min(max(calls, default=0), first + IN_FLIGHT - 1)
-    found = []
-    for row in ledger.fixtures(first, last):
-        issued = _read_issued(row.body)
-        found.append(
-            Playing(
-                issued.number,
-                issued.round,
-                issued.game,
-                str(issued.drawn.get("topic", issued.drawn.get("category", ""))),
-                tuple([seat.player for seat in issued.seats]),
-                tuple(calls.get(issued.number, {}).values()),
-            )
-        )
-    return tuple(found)
+            waiting.setdefault(one.match, set()).add(one.key)
+    last = min(max(waiting, default=0), first + IN_FLIGHT - 1)
+    issued = [_read_issued(row.body) for row in ledger.fixtures(first, last)]
+    return tuple(
+        [Playing(one.number, one.round, one.game, len(waiting.get(one.number, ()))) for one in issued]
+    )
 
 
 def settled(ledger: Ledger, after: int, newest: int) -> tuple[Match, ...]:

@@ -12,10 +12,9 @@ from starlette.types import ASGIApp
 
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.site.events import Feed, playing, settled
-from peerage.site.moment import Moment
 from peerage.site.server_frame import Frame, full, line
 from peerage.site.server_places import Held, Places
-from peerage.tables.transcript import UNDER_WAY, Transcript, transcript
+from peerage.tables.under_way import UnderWay, under_way
 
 RECENT = 12
 """Finished matches on the page of what is in play."""
@@ -39,21 +38,21 @@ class Stand:
         return await self._frame.page("live.html", "live.html", "Live", values)
 
     async def match(self, request: Request) -> Response:
-        """`live/N.html`: a match as far as it has come."""
+        """`live/N.html`: a match under way, as far as everybody may know; then where its page is."""
         number = int(request.path_params["number"])
         try:
             found = await asyncio.to_thread(self._read, number)
         except LedgerError as error:
             return line(404, str(error))
-        values = {"match": found, "over": found.status != UNDER_WAY, "here": "live.html"}
+        values = {"match": found, "number": number, "here": "live.html"}
         return await self._frame.page(f"live/{number}.html", "live-match.html", f"Match {number}", values)
 
-    def _read(self, number: int) -> Transcript:
+    def _read(self, number: int) -> UnderWay | None:
         issued = self._ledger.heads()[0]
         # Beyond what is issued there is nothing to look for, however large the number.
         if number > issued:
             raise LedgerError(f"there is no match {number} yet")
-        return transcript(Moment(self._ledger, issued, revealed=()), number)
+        return under_way(self._ledger, number)
 
     async def events(self, request: Request) -> ASGIApp:
         """`events`: the stream; `Last-Event-ID` says what a spectator who comes back has seen."""

@@ -43,10 +43,8 @@
   const playingRow = (match) => {
     const row = made("tr"), number = made("td", undefined, "n"), waiting = made("td", undefined, "quiet");
     number.append(linked(match.number));
-    match.waiting.forEach((call, place) => waiting.append(
-      place ? ", " : "", visible(call.player) + " ", made("code", visible(call.key))));
-    if (!match.waiting.length) waiting.textContent = "its turn";
-    row.append(number, made("td", match.players.map(visible).join(" – ")), made("td", visible(match.topic)), waiting);
+    waiting.textContent = match.waiting ? `${match.waiting} ${match.waiting === 1 ? "reply" : "replies"}` : "its turn";
+    row.append(number, made("td", visible(match.game)), made("td", match.round, "n"), waiting);
     return row;
   };
   const showSettled = (matches) => {

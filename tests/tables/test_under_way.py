@@ -1,0 +1,84 @@
+"""What is shown of a match under way: what every contestant has been sent, and nothing else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.engine.arenas import paced, play_stopping_at, write_arena
+
+from peerage.ledger import Ledger, LedgerError, open_ledger
+from peerage.ledger.codec import by_hex, read_fixture, read_reply
+from peerage.tables.under_way import UNDER_WAY, under_way
+
+GAMES = {
+    "duel": {"rules": {"prompts": [{"prompt": "Name three tides."}], "judges": 3}},
+    "color-obfuscation": {"rules": {"color": "fresh"}},
+    "last-arena": {"rules": {"preset": "development", "seats": 4}},
+}
+
+
+@pytest.fixture(params=GAMES)
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+    """An arena that was stopped while matches were under way."""
+    game = request.param
+    for seconds in (3.0, 6.0, 12.0, 24.0, 48.0):
+        folder = tmp_path / str(seconds)
+        write_arena(folder, game=game, **GAMES[game])  # type: ignore[arg-type]
+        play_stopping_at(folder, 40, seconds, paced())
+        opened = open_ledger("sqlite:///arena.db", folder, create=False)
+        answered = [one for one in opened.exchanges(opened.heads()[1] + 1) if one.reply is not None]
+        if len(answered) > 5:
+            yield opened
+            opened.close()
+            return
+        opened.close()
+    raise AssertionError("nothing was under way")
+
+
+def test_no_reply_no_player_and_nothing_drawn_is_shown(ledger: Ledger) -> None:
+    issued, done = ledger.heads()
+    texts = by_hex(ledger.texts())
+    seen = 0
+    for number in range(done + 1, issued + 1):
+        found = under_way(ledger, number)
+        assert found is not None
+        assert found.status == UNDER_WAY
+        shown = msgspec.json.encode(found).decode()
+        fixture = read_fixture(next(ledger.fixtures(number, number)).body, texts)
+        assert fixture.seed not in shown
+        assert not [seat.player for seat in fixture.all_seats() if f'"{seat.player}"' in shown]
+        for color in fixture.drawn.get("colors", ()):
+            assert color not in shown, "each contestant hides a color of its own"
+        replies = [
+            read_reply(one.key, one.reply).text for one in ledger.exchanges(number, number) if one.reply
+        ]
+        assert found.answered == len(replies)
+        assert not [text for text in replies if len(text) > 12 and text in "\n".join(found.sent)]
+        seen += len(replies)
+    assert seen
+
+
+def test_a_question_is_shown_once_all_contestants_have_it(tmp_path: Path) -> None:
+    write_arena(tmp_path, **GAMES["duel"])  # type: ignore[arg-type]
+    play_stopping_at(tmp_path, 40, 3.0, paced())
+    ledger = open_ledger("sqlite:///arena.db", tmp_path, create=False)
+    issued, done = ledger.heads()
+    shown = 0
+    for number in range(done + 1, issued + 1):
+        asked = {one.key for one in ledger.exchanges(number, number)}
+        found = under_way(ledger, number)
+        assert found is not None
+        both = {"answer/A", "answer/B"} <= asked
+        assert any("Name three tides." in text for text in found.sent) == both
+        shown += both
+    assert shown
+    ledger.close()
+
+
+def test_a_settled_match_is_told_elsewhere_and_one_never_issued_nowhere(ledger: Ledger) -> None:
+    issued, done = ledger.heads()
+    if done:
+        assert under_way(ledger, done) is None
+    with pytest.raises(LedgerError, match=f"no match {issued + 1} yet"):
+        under_way(ledger, issued + 1)
