@@ -322,6 +322,26 @@ def test_the_plan_counts_the_calls_that_the_page_states() -> None:
     assert 18 < sum(bound.expected for bound in found) < 21
 
 
+@pytest.mark.parametrize(
+    ("rules", "worst"),
+    [
+        ({}, {"contestant": 2, "author": 6, "committee": 12, "judge": 4}),
+        ({"order": "one"}, {"judge": 2}),
+        ({"max_drafts": 2}, {"author": 4, "committee": 8}),
+        ({"preset": "clinical"}, {"author": 12, "committee": 12}),
+    ],
+)
+def test_the_plan_follows_the_settings(rules: dict[str, Any], worst: dict[str, int]) -> None:
+    """The most calls that one seat of each role may get."""
+    made = fixture(DUEL, PLAYERS, rules)
+    roles = {seat.label: role for role, seats in made.officials.items() for seat in seats}
+    found = {
+        roles.get(bound.seat, "contestant"): bound.worst
+        for bound in DUEL.bounds(DuelRules.model_validate(rules), made)
+    }
+    assert found == {"contestant": 2, "author": 6, "committee": 12, "judge": 4} | worst
+
+
 def test_the_worst_case_is_reached_and_not_exceeded() -> None:
     """Long objections to every draft but the last, every reply repaired, every text as long as allowed."""
     wide = "\U0001f600"
@@ -386,8 +406,23 @@ def test_officials_follow_the_settings() -> None:
     assert benches["author"].order == "contestants"
     assert (benches["judge"].wanted, benches["committee"].wanted) == (5, 5)
     assert officials_of({"prompts": ["x"]}).keys() == {"judge"}
-    assert not officials_of({"exclude_family": True})["judge"].kin
     assert officials_of({"preset": "clinical"})["author"].minimum == 2
+    fewest = officials_of({"judges": 9, "min_judges": 4, "committee": 8, "min_committee": 3})
+    assert {role: bench[1:3] for role, bench in fewest.items()} == {
+        "author": (2, 2),
+        "committee": (8, 3),
+        "judge": (9, 4),
+    }
+
+
+@pytest.mark.parametrize("author", ["contestant", "top"])
+def test_kin_are_kept_off_every_bench_on_request(author: str) -> None:
+    usual = officials_of({"author": author})
+    assert all(bench.kin for bench in usual.values())
+    excluded = officials_of({"author": author, "exclude_family": True})
+    assert {role for role, bench in excluded.items() if bench.kin} == (
+        {"author"} if author == "contestant" else set()
+    )
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,12 @@ def test_answers_are_cut() -> None:
     assert asks[0].messages[1].fill["answer_a"].text == "abc"  # type: ignore[union-attr]
 
 
+def test_a_verdict_is_asked_for_within_its_limits() -> None:
+    rules = PanelRules(max_tokens=77, temperature=0.3, reason_chars=55)
+    _, asks = run(panel(JUDGES, {"A": "x", "B": "y"}, {"question": "?"}, rules), saying("A"))
+    assert {(ask.max_tokens, ask.temperature, ask.expects.reason_chars) for ask in asks} == {(77, 0.3, 55)}  # type: ignore[union-attr]
+
+
 def test_misuse_is_told() -> None:
     with pytest.raises(ValueError, match="2 answers, not 1"):
         next(panel(JUDGES, {"A": "x"}, {"question": "?"}))

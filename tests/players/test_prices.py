@@ -67,6 +67,26 @@ def test_a_known_model_on_another_server_has_no_price() -> None:
     assert not price("openai:gpt-4o-mini", base_url="http://127.0.0.1:8000/v1").known
 
 
+def test_a_known_server_has_its_own_prices_with_what_it_charges_a_call() -> None:
+    found = price("openai:sonar", base_url="https://api.perplexity.ai")
+    assert found.cost_nano(1_000_000, 0, 0) == NANO + found.call_nano
+    assert found.call_nano > 1_000_000
+    assert found.worst_nano(1_000_000, 0) == NANO + 1_000_000 + found.call_nano
+
+
+def test_a_model_behind_a_router_costs_what_its_host_asks() -> None:
+    hosts = [price(f"huggingface:meta-llama/Llama-3.3-70B-Instruct:{host}") for host in ("groq", "together")]
+    assert hosts[0].cost_nano(10**6, 0, 0) == 590_000_000
+    assert hosts[1].cost_nano(10**6, 0, 0) == 880_000_000
+
+
+@pytest.mark.parametrize(("day", "dollars"), [(date(2025, 6, 1), 10), (date(2025, 7, 1), 2)])
+def test_a_price_is_that_of_its_day(day: date, dollars: int) -> None:
+    found = price_of(PlayerSettings(model="openai:o3"), day)
+    assert found.cost_nano(10**6, 0, 0) == dollars * NANO
+    assert found.source.endswith(day.isoformat())
+
+
 def test_a_stated_price_wins_and_keeps_its_source() -> None:
     found = price(price={"input": 0.0375, "output": 0.15}, pricing_source="the contract of May")
     assert found.source == "the contract of May"
@@ -83,6 +103,8 @@ def test_unreported_usage_has_unknown_cost_unless_free() -> None:
 
 def test_hardware_by_the_hour() -> None:
     found = price("gguf:m.gguf", gpu_hour_price=3.6, timeout_s=2)
+    assert found.source == "stated per GPU hour"
+    assert price("gguf:m.gguf", gpu_hour_price=3.6, pricing_source="the bill").source == "the bill"
     assert found.cost_nano(None, None, 1) == 1_000
     assert found.worst_nano(10**9, 10**9) == 2_000_000
     assert price("gguf:m.gguf", gpu_hour_price=1e-9).cost_nano(1, 1, 1) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
@@ -109,6 +110,49 @@ def test_issued_fixtures_are_remembered_and_meet_others_next() -> None:
 def test_a_match_without_officials_is_refused_by_name() -> None:
     with pytest.raises(Unstaffed, match="needs at least 2 as judge"):
         next_round(Scheduler.of(COIN, Rules(), "7"), STANDINGS[:3], History(), number=1, round=1, snapshot=0)
+
+
+def test_the_policy_is_told_the_width_and_whether_kin_may_meet() -> None:
+    told: list[tuple[float, bool]] = []
+
+    def policy(standings: Any, history: Any, seed: str, width: float, kin: bool) -> Any:
+        told.append((width, kin))
+        return POLICIES["swiss"](standings, history, seed, width, kin)
+
+    apart = replace(COIN, kin=lambda rules: rules.judges == 3)
+    for rules in (Rules(), Rules(judges=2)):
+        scheduler = Scheduler.of(apart, rules, "7", policy, 12.5)
+        next_round(scheduler, STANDINGS, History(), number=1, round=1, snapshot=0)
+    assert told == [(12.5, True), (12.5, False)]
+
+
+def test_groups_are_told_the_width_and_leave_the_officials_out() -> None:
+    standings = [Standing(f"p{at}", "f", 1500.0, 1500.0, 30.0 - at / 4) for at in range(9)]
+    history = History()
+    history.remember([one.player for one in standings[:3]])
+
+    def tables_of(width: float, **rules: Any) -> list[list[str]]:
+        scheduler = Scheduler.of(CODE_GOLF, CODE_GOLF.rules(**rules), "7", width=width)
+        played = next_round(scheduler, standings, history, number=1, round=1, snapshot=0)
+        return [[seat.player for seat in one.seats] for one in played]
+
+    assert tables_of(0.001, seats=3) == [["p0", "p1", "p2"], ["p3", "p4", "p5"], ["p6", "p7", "p8"]]
+    assert tables_of(1_000, seats=3)[0] != ["p0", "p1", "p2"], "who has met sits apart"
+    assert {len(table) for table in tables_of(50, seats=9, tasks="players", authors=2)} == {4, 5}
+
+
+@pytest.mark.parametrize("secret", ["8", "9", "10", "11"])
+def test_another_secret_draws_other_officials_among_equals(secret: str) -> None:
+    equals = [Standing(f"p{at}", f"f{at}", 1500.0, 1600.0 - at) for at in range(40)]
+
+    def judges(of: str) -> list[str]:
+        scheduler = Scheduler.of(COIN, Rules(), of)
+        made = next_round(scheduler, equals, History(), number=1, round=1, snapshot=0)
+        assert len({fixture.drawn["lot"] for fixture in made}) == 1
+        return [seat.player for fixture in made for seat in fixture.officials["judge"]]
+
+    assert judges(secret) != judges("7")
+    assert a_round(secret)[0].drawn["lot"] != a_round("7")[0].drawn["lot"]
 
 
 def test_swiss_is_a_policy() -> None:

@@ -45,6 +45,12 @@ def test_a_stratum_boundary_counts() -> None:
     assert narrow == (("a", "b"), ("c", "d")), "both cross one boundary; a-d and b-c would cost more"
 
 
+def test_whoever_stands_a_whole_width_below_the_top_of_a_stratum_is_in_it() -> None:
+    # a-b and c-d cost 50 each. Were b not of a's stratum, b-c would cost 1, and a-d less than what is left.
+    standings = table(a=1600, b=1550, c=1549, d=1499)
+    assert pair(standings, History(), "s").pairs == (("a", "b"), ("c", "d"))
+
+
 def test_a_lone_player_falls_to_its_nearest_neighbour() -> None:
     paired = pair(table(top=1900, a=1500, b=1498, c=1496), History(), "s").pairs
     assert paired == (("top", "a"), ("b", "c"))
