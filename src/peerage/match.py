@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from peerage.sealing import SALT, Sealed
@@ -41,10 +42,10 @@ class Fixture(Struct, frozen=True):
 
     `number` counts from 1 over the arena; `round` is the pairing round. `seats` are contestants, the
     higher seeded first; `officials` maps a role to its seats in order of preference. `game` and
-    `version` name the rules, `settings` the game's settings (prompts included), `seed` the key of this match,
-    which no player knows while it is played, `drawn` what was drawn
-    for this match (a topic, a challenge from the pool). `snapshot` is the number of matches folded
-    into the ratings it was paired by.
+    `version` name the rules, `settings` the game's settings (what players are told included), `seed` the key
+    of this match, which no player knows while it is played, `drawn` what was drawn for this match (a topic,
+    a prompt, a challenge from the pool). `snapshot` is the number of matches folded into the ratings it was
+    paired by.
     """
 
     number: int
@@ -70,6 +71,13 @@ class Fixture(Struct, frozen=True):
         if SALT not in found:
             raise Sealed(f"match {self.number} is sealed; whoever runs the arena can open it")
         return str(found[SALT])
+
+    def alone(self) -> Fixture:
+        """This fixture as its match may be shown by itself: without the owner's other prompts, which the
+        settings of ledgers of version 0.1 list."""
+        if not self.settings.get("prompts") or "prompt" not in self.drawn:
+            return self
+        return msgspec.structs.replace(self, settings={**self.settings, "prompts": []})
 
     def all_seats(self) -> tuple[Seat, ...]:
         """Contestants, then officials."""

@@ -151,4 +151,5 @@ DUEL: GameSpec[DuelRules] = GameSpec(
     officials=officials,
     draw=draw,
     bounds=bounds,
+    lists=("prompts",),
 )

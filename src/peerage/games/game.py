@@ -98,7 +98,8 @@ class GameSpec(Generic[Rules]):
     game that keeps one, and draws in place of `draw`; `stream` the amendments that it reads. A match whose
     `drawn` holds a `secret` is sealed: its replies and programs stand on record as `sealing` describes.
     `tracks` are the ratings it feeds, the one that its leaderboard shows first. `demo` is how many matches
-    tell the players of its demo apart, in well under a minute.
+    tell the players of its demo apart, in well under a minute. `lists` are the rules, each a list, that only
+    `officials` and `draw` read: fixtures hold what was drawn from them, and leave them empty.
     """
 
     name: str
@@ -118,4 +119,5 @@ class GameSpec(Generic[Rules]):
     tracks: tuple[str, ...] = ("bt", "raw", "cost")
     demo: int = 300
     memory: Callable[[Rules], Memory] | None = None
+    lists: tuple[str, ...] = ()
     stream: str = ""

@@ -33,8 +33,8 @@ class Unstaffed(Exception):
 class Scheduler:
     """What stays the same from round to round.
 
-    `settings` is `rules` as plain JSON data, embedded in every fixture; all that is drawn follows from
-    `secret`, the arena's.
+    `settings` is `rules` as plain JSON data, embedded in every fixture, without the lists that are drawn
+    from; all that is drawn follows from `secret`, the arena's.
     """
 
     spec: GameSpec[Any]
@@ -53,7 +53,8 @@ class Scheduler:
         policy: Policy = swiss.pair,
         width: float = 50.0,
     ) -> Scheduler:
-        return cls(spec, rules, rules.model_dump(mode="json"), secret, policy, width)
+        settings = rules.model_dump(mode="json") | {name: [] for name in spec.lists}
+        return cls(spec, rules, settings, secret, policy, width)
 
 
 def tables(spec: GameSpec[Any], rules: BaseModel, players: int) -> int:

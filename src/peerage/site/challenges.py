@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from peerage.games import GAMES
 from peerage.site.leaderboards import NAMES
+from peerage.site.method import stated_rules
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.story import Story
@@ -84,7 +85,7 @@ def games(site: Site) -> Iterator[Played]:
             sum(counts.values()),
             counts.get(DONE, 0),
             {status: count for status, count in sorted(counts.items()) if status != DONE},
-            site.settings.rules if name == site.settings.game else {},
+            stated_rules(site.settings) if name == site.settings.game else {},
         )
 
 

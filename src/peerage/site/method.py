@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from peerage.games import GAMES
 from peerage.ledger.merkle import stream_genesis
+from peerage.settings import ArenaSettings
 from peerage.site import downloads
 from peerage.site.leaderboards import NAMES
 from peerage.site.reading import Site
@@ -37,7 +39,7 @@ def view(site: Site, path: str) -> View | None:
                     ("Ratings", settings.rating.model_dump(mode="json")),
                     ("Pairing", settings.pairing.model_dump(mode="json")),
                     ("Budget, in dollars", settings.budget.model_dump(mode="json")),
-                    ("Rules of the game, where stated", settings.rules),
+                    ("Rules of the game, where stated", stated_rules(settings)),
                 ],
                 "forms": site.reader.forms(),
             },
@@ -55,6 +57,16 @@ def view(site: Site, path: str) -> View | None:
             },
         )
     return None
+
+
+def stated_rules(settings: ArenaSettings) -> dict[str, Any]:
+    """The rules as stated; of a list to draw from, such as the owner's prompts, how long it is."""
+    lists = GAMES[settings.game].lists
+
+    def shown(name: str, value: Any) -> Any:
+        return f"{len(value):,} of the owner's own" if name in lists and isinstance(value, list) else value
+
+    return {name: shown(name, value) for name, value in settings.rules.items()}
 
 
 def _streams(site: Site) -> Iterator[Stream]:

@@ -28,6 +28,7 @@ from msgspec import Struct
 
 from peerage import __version__
 from peerage.engine.registration import registered
+from peerage.games import GAMES
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.export import documents
 from peerage.ledger.secret import OLD_FACT
@@ -189,8 +190,11 @@ def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
 
 
 def _settings(site: Site) -> dict[str, Any]:
-    """The settings that others may see: no address, command or key's name."""
+    """The settings that others may see: no address, command or key's name, no prompt that was not drawn."""
     stated = site.settings.model_dump(mode="json", include=set(_SETTINGS), exclude_defaults=True)
+    if "rules" in stated:
+        lists = GAMES[site.settings.game].lists
+        stated["rules"] = {name: value for name, value in stated["rules"].items() if name not in lists}
     cards: Mapping[str, Mapping[str, Any]] = registered(site.moment)
     players = [{key: card[key] for key in _CARD if card.get(key)} for card in cards.values()]
     return {"name": site.settings.name, **stated, "players": players}
