@@ -222,11 +222,12 @@ def _pool(arena: Arena) -> Pool:
 
 
 def _records(file: Path) -> Iterator[tuple[str, Any]]:
+    from peerage.inputs import opened
     from peerage.ledger import LedgerError
     from peerage.ratings.streams import DataError, rows
 
     try:
-        with file.open("rb") as stream:
+        with opened(file) as stream:
             for number, record in rows(stream, file.name):
                 yield f"{file.name}, row {number}", record
     except DataError as error:

@@ -14,6 +14,7 @@ import typer
 
 from peerage.cli.options import HERE, Folder, at, program
 from peerage.cli.rate import named
+from peerage.inputs import opened
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -98,7 +99,7 @@ def _kind(path: Path) -> str:
     from peerage.ratings.data import layout_of
     from peerage.ratings.streams import rows
 
-    with _told(), path.open("rb") as stream:
+    with _told(), opened(path) as stream:
         first = next(rows(stream, str(path)), None)
         if first is None:
             raise ImportRefused(f"{path}: there are no rows")
@@ -114,7 +115,7 @@ def _read(path: Path, kind: str) -> tuple[Source, Battles | Played]:
     from peerage.ratings.answers import Answers
     from peerage.ratings.data import Battles, read
 
-    with _told(), path.open("rb") as stream:
+    with _told(), opened(path) as stream:
         digest = file_digest(stream, "sha256").hexdigest()
         stream.seek(0)
         data = read([(str(path), stream)], kind, kept=LABELS)  # type: ignore[arg-type]
@@ -151,10 +152,11 @@ def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
     from hashlib import sha256
 
     from peerage.games.color_obfuscation import COLOR_OBFUSCATION
+    from peerage.inputs import read_bytes
     from peerage.settings import FILE_NAME, SettingsError, rules_of
     from peerage.tables.cob import entered, read_battles, recording
 
-    body = file.read_bytes()
+    body = read_bytes(file)
     battles = read_battles(body, str(file))
     with _arena(folder, _COB.format(reading=ally_failure.value) + _players(battles)) as arena:
         if arena.settings.game != COLOR_OBFUSCATION.name:

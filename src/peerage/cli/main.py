@@ -38,6 +38,8 @@ from peerage.cli import (
 USAGE = 2
 FAILED = 1
 INTERRUPTED = 130
+_USAGE = ("SettingsError", "ArenaError", "OutputRefused", "InputRefused")
+"""Errors about what was typed or written in settings."""
 
 
 class Commands(TyperGroup):
@@ -141,7 +143,7 @@ def _tell(error: Exception) -> int:
 
     if type(error).__module__.partition(".")[0] == "peerage":
         typer.echo(f"peerage: {visible(str(error))}", err=True)
-        return USAGE if type(error).__name__ in ("SettingsError", "ArenaError", "OutputRefused") else FAILED
+        return USAGE if type(error).__name__ in _USAGE else FAILED
     if type(error).__module__.startswith("msgspec") or isinstance(error, UnicodeDecodeError):
         typer.echo(
             f"peerage: a record cannot be read ({visible(str(error))}); ask `peerage verify`", err=True

@@ -10,6 +10,7 @@ from typing import Annotated, Any, BinaryIO
 
 import typer
 
+from peerage import inputs
 from peerage.cli.options import Format
 from peerage.cli.output import Column, percent, show, span, whole
 
@@ -213,7 +214,7 @@ def named(files: list[str]) -> list[str]:
 
 
 def _open(name: str, opened: contextlib.ExitStack) -> BinaryIO:
-    return sys.stdin.buffer if name == "-" else opened.enter_context(Path(name).open("rb"))
+    return sys.stdin.buffer if name == "-" else opened.enter_context(inputs.opened(Path(name)))
 
 
 def _columns(rows: tuple[dict[str, Any], ...]) -> list[Column]:

@@ -101,7 +101,9 @@ def _line(found: Found) -> str:
 
 
 def _text(file: Path) -> str:
+    from peerage.inputs import read_bytes
+
     try:
-        return file.read_text("utf-8")
+        return read_bytes(file).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise typer.BadParameter(f"{file} is not UTF-8: {error}") from error

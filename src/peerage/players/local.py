@@ -18,6 +18,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from peerage.inputs import InputRefused, opened
 from peerage.players.agents import kill_group
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.named import named_failure
@@ -202,8 +203,10 @@ def model_file(model: str, folder: Path) -> Path:
     package = named.removeprefix("package:")
     path = (folder / Path(named).expanduser()).resolve() if package == named else _carried(package)
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             magic = file.read(4)
+    except InputRefused as error:
+        raise PlayerError(f"{error}; correct the path after `gguf:`", kind="permanent") from None
     except OSError as error:
         raise PlayerError(
             f"{path}: {error.strerror}; mend the path after `gguf:`", kind="permanent"

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from peerage.games import GAMES
 from peerage.games.game import GameSpec
+from peerage.inputs import InputRefused, read_bytes
 from peerage.protocol import storable
 from peerage.scheduling.officials import first_shortage
 from peerage.scheduling.standing import Standing
@@ -113,13 +114,13 @@ def enough_players(settings: ArenaSettings) -> None:
 
 def _text_of(path: Path) -> str:
     try:
-        body = path.read_bytes()
+        body = read_bytes(path)
     except FileNotFoundError:
         raise SettingsError(
             f"{path} does not exist. `peerage init` writes one; `--dir FOLDER` names an arena elsewhere"
         ) from None
-    except IsADirectoryError:
-        raise SettingsError(f"{path} is a folder; a file was expected") from None
+    except InputRefused as error:
+        raise SettingsError(str(error)) from None
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error.strerror}") from None
     return _decoded(body, path)
@@ -230,7 +231,7 @@ def _halves(tree: yaml.Node) -> Iterator[yaml.Node]:
 
 def _prompts(path: Path, where: str) -> list[dict[str, str]]:
     """A user's own prompts: one JSON object a line with `prompt` and, if wanted, `category`."""
-    if not path.is_file():
+    if not path.exists():
         raise SettingsError(f"{where}: {path} does not exist; the path is relative to the arena's folder")
     prompts: list[dict[str, str]] = []
     for number, line in enumerate(_text_of(path).splitlines(), 1):

@@ -29,6 +29,7 @@ from msgspec import Struct
 from peerage import __version__
 from peerage.engine.registration import registered
 from peerage.games import GAMES
+from peerage.inputs import read_bytes
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.export import documents
 from peerage.ledger.secret import OLD_FACT
@@ -220,7 +221,7 @@ def restore(results: Path, folder: Path) -> None:
     """
     facts = _read(results / FACTS, Facts)
     folder.mkdir(parents=True, exist_ok=True)
-    settings = yaml.safe_load((results / FILE_NAME).read_text("utf-8"))
+    settings = yaml.safe_load(read_bytes(results / FILE_NAME))
     write_file(folder / FILE_NAME, yaml.safe_dump(settings, allow_unicode=True, sort_keys=False), SETTINGS)
     with closing(open_ledger("sqlite:///arena.db", folder, create=True)) as ledger, ledger.runner():
         ledger.write(Batch(texts=list(_texts(results)), amendments=facts.amendments, meta=facts.meta))
@@ -243,7 +244,7 @@ def _check_head(ledger: Ledger, facts: Facts, results: Path) -> None:
 
 def _texts(results: Path) -> Iterator[tuple[bytes, str]]:
     for file in sorted((results / "texts").iterdir()):
-        body = file.read_bytes()
+        body = read_bytes(file)
         digest = sha256(body).digest()
         if digest.hex() != file.name:
             raise LedgerError(f"{file} was changed: its SHA-256 is {digest.hex()}")
@@ -270,7 +271,7 @@ def _enter(match: _Match, batch: Batch) -> None:
 
 def _read(file: Path, kind: type[Any]) -> Any:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=kind)
+        return msgspec.json.decode(read_bytes(file), type=kind)
     except FileNotFoundError:
         raise LedgerError(f"{file} is missing; was it published by `peerage site publish`?") from None
     except msgspec.MsgspecError as error:

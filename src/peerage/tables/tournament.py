@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from peerage.engine.driver import REPAIR
 from peerage.games.last_arena import LAST_ARENA
+from peerage.inputs import opened
 from peerage.judging.scores import Grade
 from peerage.judging.scores_standing import normalised_grades, of
 from peerage.ledger.codec import by_hex, read_fixture, read_record, read_reply
@@ -213,7 +214,7 @@ def opinion(ledger: Ledger, file: Path) -> Opinion:
 
     Raises VotesRefused, LedgerError when there is no such tournament, and OSError.
     """
-    with file.open("rb") as stream:
+    with opened(file) as stream:
         body = stream.read(MOST_SAVED + 1)
     if len(body) > MOST_SAVED:
         raise VotesRefused(f"{file} has more than {MOST_SAVED:,} bytes: no file that the page saves")
