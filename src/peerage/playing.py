@@ -25,7 +25,7 @@ from peerage.arena import ArenaError
 from peerage.engine.admit import Recording, admit
 from peerage.engine.answers import Line
 from peerage.engine.budget import whole_nano
-from peerage.engine.probes import probe_costs, probe_players
+from peerage.engine.probes import entries, probe_costs, probe_players
 from peerage.engine.recovery import Recovered, read_budget_voids, recover
 from peerage.engine.registration import registrations
 from peerage.engine.report import RunReport
@@ -158,11 +158,10 @@ async def _probe(
         held[player] += nano
         return True
 
-    before = {name: cost.most_nano for name, cost in probe_costs(ledger).items()}
     env = environment(folder, os.environ)
+    before = len(list(entries(ledger)))
     probed = await probe_players(ledger, lines, env, affordable=affordable, clock=_now_ms)
-    after = {name: cost.most_nano for name, cost in probe_costs(ledger).items()}
-    recovered.charge({name: nano - before.get(name, 0) for name, nano in after.items()})
+    recovered.charge(probe_costs(ledger, after=before))
     failed = [one for one in probed.values() if one.unusable]
     if not failed:
         return settings

@@ -2,87 +2,172 @@
 
 from __future__ import annotations
 
-from peerage.engine.budget import Budget, Verdict
+import pytest
+
+from peerage.engine.budget import Budget, Share, Verdict, whole_nano
 
 
-def test_without_limits_everything_may_start() -> None:
+def plan(**nano: float) -> dict[str, Share]:
+    """A match of ten calls a player, which cost so much in all; each may cost a fifth of it."""
+    return {player: Share(10, cost, int(cost / 5)) for player, cost in nano.items()}
+
+
+def test_a_limit_in_dollars_is_rounded_down() -> None:
+    assert (whole_nano(None), whole_nano(0.1234567899), whole_nano(0)) == (None, 123_456_789, 0)
+
+
+def test_without_limits_everything_may_go() -> None:
     budget = Budget(None, None, None)
     assert not budget.bounded
-    assert budget.may_start(1, {"ada": 10**18}) == (Verdict.YES, "")
-    assert budget.may_add(1, "ada", 10**18)
+    budget.open(1, plan(ada=10))
+    assert budget.admit(plan(ada=10**18)) == (Verdict.YES, "")
+    assert budget.reserve(1, "ada", 10**18) is Verdict.YES
+    assert [Budget(*limits).bounded for limits in ((1, None, None), (None, 1, None), (None, None, 1))] == [
+        True
+    ] * 3
 
 
-def test_a_match_waits_for_earlier_ones_only_while_they_may_still_cost_too_much() -> None:
+def test_a_call_waits_while_others_may_give_back_enough_and_is_refused_when_they_cannot() -> None:
     budget = Budget(100, None, None)
-    assert budget.may_start(1, {"ada": 60})[0] is Verdict.YES
-    budget.hold(1, {"ada": 60})
-    assert budget.held == 60
-    assert budget.may_start(2, {"bob": 60})[0] is Verdict.WAIT
-    budget.pay(1, "ada", 30)
-    assert budget.may_start(2, {"bob": 60})[0] is Verdict.WAIT
-    budget.close(1)
-    assert (budget.spent, budget.held) == (30, 0)
-    assert budget.may_start(2, {"bob": 60})[0] is Verdict.YES
-    assert budget.may_start(2, {"bob": 71})[0] is Verdict.ARENA
+    budget.open(1, plan(ada=50))
+    assert budget.reserve(1, "ada", 60) is Verdict.YES
+    assert (budget.held, budget.reserve(1, "ada", 41)) == (60, Verdict.WAIT_ARENA)
+    assert budget.reserve(1, "ada", 40) is Verdict.YES
+    assert budget.reserve(1, "ada", 101) is Verdict.ARENA
+    budget.pay(1, "ada", 20, 60, known=True)
+    assert (budget.spent, budget.held) == (20, 40)
+    assert budget.reserve(1, "ada", 41) is Verdict.WAIT_ARENA
+    assert budget.reserve(1, "ada", 40) is Verdict.YES
+    assert budget.reserve(1, "ada", 81) is Verdict.ARENA
+    assert budget.reserve(1, "ada", 0) is Verdict.YES
 
 
-def test_a_match_over_the_match_budget_is_told_apart_from_a_spent_player() -> None:
-    budget = Budget(None, 50, 100)
-    assert budget.may_start(1, {"ada": 30, "bob": 30}) == (Verdict.MATCH, "")
-    budget.hold(1, {"ada": 40})
-    budget.pay(1, "ada", 40)
-    budget.close(1)
-    budget.hold(2, {"ada": 40})
-    assert budget.may_start(3, {"bob": 1, "ada": 40}) == (Verdict.WAIT, "ada")
-    budget.pay(2, "ada", 40)
-    assert budget.may_start(3, {"bob": 1, "ada": 40}) == (Verdict.PLAYER, "ada")
+def test_each_limit_refuses_in_its_own_name() -> None:
+    budget = Budget(None, 100, 120, spent_by={"bob": 100}, begun={1: 70})
+    budget.open(1, plan(ada=50, bob=50))
+    budget.open(2, plan(ada=50, bob=50))
+    assert budget.reserve(1, "ada", 31) is Verdict.MATCH
+    assert budget.reserve(1, "bob", 21) is Verdict.PLAYER
+    assert budget.reserve(1, "ada", 20) is Verdict.YES
+    assert budget.reserve(1, "ada", 11) is Verdict.WAIT_MATCH
+    assert budget.reserve(2, "ada", 100) is Verdict.WAIT_PLAYER
+    budget.pay(1, "ada", 0, 20, known=True)
+    budget.close(1, decided=True)
+    assert budget.reserve(2, "ada", 100) is Verdict.YES
 
 
-def test_who_is_named_does_not_depend_on_how_far_earlier_matches_have_come() -> None:
-    """Ada may turn out to be short, bob is: as long as ada's match goes on, all wait."""
-    budget = Budget(None, None, 100, spent_by={"bob": 99})
-    budget.hold(1, {"ada": 80})
-    assert budget.may_start(2, {"ada": 50, "bob": 50}) == (Verdict.WAIT, "ada")
-    budget.pay(1, "ada", 80)
-    budget.close(1)
-    assert budget.may_start(2, {"ada": 50, "bob": 50}) == (Verdict.PLAYER, "ada")
+def test_billed_and_possibly_billed_count_alike() -> None:
+    budget = Budget(100, None, None, billed=10, possibly=20)
+    budget.open(1, plan(ada=50))
+    budget.pay(1, "ada", 5, 0, known=True)
+    budget.pay(1, "ada", 7, 0, known=False, answered=False)
+    assert (budget.billed, budget.possibly, budget.spent, budget.left) == (15, 27, 42, 58)
+    assert budget.spent_by == {"ada": 12}
 
 
-def test_another_attempt_must_fit_all_three_budgets() -> None:
-    for limits in ((100, None, None), (None, 100, None), (None, None, 100)):
-        budget = Budget(*limits)
-        budget.hold(1, {"ada": 60})
-        assert budget.may_add(1, "ada", 40), limits
-        budget.pay(1, "ada", 40)
-        assert not budget.may_add(1, "ada", 1), limits
-        assert budget.may_add(1, "ada", 0), limits
+@pytest.mark.parametrize(
+    ("limits", "refused"),
+    [((99, None, None), Verdict.ARENA), ((None, 99, None), Verdict.MATCH), ((None, None, 49), Verdict.PLAYER)],
+)
+def test_a_match_begins_alone_when_twice_its_expected_cost_is_free(
+    limits: tuple[int | None, int | None, int | None], refused: Verdict
+) -> None:
+    match = plan(ada=25, bob=25)
+    assert Budget(*limits).admit(match)[0] is refused
+    assert Budget(*[limit and limit + 1 for limit in limits]).admit(match) == (Verdict.YES, "")
+
+
+def test_a_match_begins_alone_when_its_dearest_call_is_covered_at_the_end() -> None:
+    dear = {"ada": Share(10, 20.0, 70)}
+    assert Budget(89, None, None).admit(dear)[0] is Verdict.ARENA
+    assert Budget(90, None, None).admit(dear)[0] is Verdict.YES
+
+
+def test_the_player_who_cannot_pay_is_named() -> None:
+    budget = Budget(None, None, 100, spent_by={"bob": 90})
+    assert budget.admit(plan(ada=20, bob=20)) == (Verdict.PLAYER, "bob")
+    assert budget.admit(plan(ada=20, bob=0)) == (Verdict.YES, "")
+
+
+@pytest.mark.parametrize(
+    ("limits", "waits"), [((1000, None, None), Verdict.WAIT_ARENA), ((None, None, 1000), Verdict.WAIT_PLAYER)]
+)
+def test_beside_others_a_match_waits_until_the_sum_fits(
+    limits: tuple[int | None, int | None, int | None], waits: Verdict
+) -> None:
+    budget = Budget(*limits)
+    match = plan(ada=100)
+    begun = 0
+    while budget.admit(match)[0] is Verdict.YES:
+        begun += 1
+        budget.open(begun, match)
+    assert begun == 1, "the plan may be four times too cheap"
+    assert budget.admit(match)[0] is waits
+    budget.close(1, decided=False)
+    for _ in range(20):
+        budget.seen(match, {"ada": 50})
+    while budget.admit(match)[0] is Verdict.YES:
+        begun += 1
+        budget.open(begun, match)
+    assert 12 <= begun <= 16, "half as dear as planned: some twenty would fit, less four in reserve"
+
+
+def test_what_calls_really_cost_changes_what_is_expected() -> None:
+    budget = Budget(10_000, None, None)
+    match = plan(ada=100)
+    budget.open(1, match)
+    assert sum(budget.expected(match).values()) == 100
+    for _ in range(10):
+        budget.pay(1, "ada", 50, 0, known=True)
+    budget.close(1, decided=True)
+    assert 400 < sum(budget.expected(match).values()) < 500
+    for _ in range(10):
+        budget.seen(match, {"ada": 50})
+    assert 80 < sum(budget.expected(match).values()) < 100
+
+
+def test_a_match_of_more_calls_than_planned_makes_the_next_dearer() -> None:
+    budget = Budget(10_000, None, None)
+    match = plan(ada=100)
+    budget.open(1, match)
+    for _ in range(30):
+        budget.pay(1, "ada", 10, 0, known=True)
+    before = budget.expected(match)["ada"]
+    budget.close(1, decided=True)
+    assert before == pytest.approx(100)
+    assert 250 < budget.expected(match)["ada"] < 300
+
+
+def test_recalled_calls_count_as_made_and_cost_nothing_again() -> None:
+    budget = Budget(100, None, None, billed=30, begun={1: 30})
+    budget.open(1, plan(ada=50))
+    budget.open(2, plan(bob=50))
+    assert budget.reserve(2, "bob", 21) is Verdict.WAIT_ARENA, "ada's match is expected to take fifty more"
+    for _ in range(10):
+        budget.recall(1, "ada", 3)
+    assert budget.spent == 30
+    assert budget.reserve(2, "bob", 70) is Verdict.YES
+
+
+def test_a_stopped_match_keeps_nothing_and_its_last_calls_still_return() -> None:
+    budget = Budget(100, None, None)
+    budget.open(1, plan(ada=80))
+    budget.open(2, plan(bob=80))
+    assert budget.reserve(1, "ada", 30) is Verdict.YES
+    assert budget.reserve(2, "bob", 50) is Verdict.WAIT_ARENA
+    budget.stop(1)
+    assert budget.has_stopped(1)
+    assert budget.reserve(2, "bob", 50) is Verdict.YES
+    budget.pay(1, "ada", 10, 30, known=True)
+    assert (budget.spent, budget.held) == (10, 50)
+    budget.close(1, decided=False)
+    assert not budget.has_stopped(1)
 
 
 def test_a_reply_dearer_than_its_worst_case_is_counted_in_full() -> None:
     budget = Budget(100, None, None)
-    budget.hold(1, {"ada": 10})
-    budget.pay(1, "ada", 70)
-    assert (budget.spent, budget.held) == (70, 0)
-    assert budget.may_start(2, {"ada": 31})[0] is Verdict.WAIT
-    budget.close(1)
-    assert budget.may_start(2, {"ada": 31})[0] is Verdict.ARENA
-
-
-def test_what_later_matches_had_cost_before_an_interruption_does_not_bar_earlier_ones() -> None:
-    budget = Budget(100, None, 100, spent=50, spent_by={"ada": 50}, begun={2: {"ada": 30}, 3: {"ada": 20}})
-    # undisturbed: match 1 may cost 100 as nothing is spent before it; but 50 are gone for good
-    assert budget.may_start(1, {"ada": 50})[0] is Verdict.YES
-    assert budget.may_start(1, {"ada": 51}) == (Verdict.PLAYER, "ada")
-    budget.hold(1, {"ada": 10})
-    budget.close(1)
-    assert budget.may_start(2, {"ada": 50})[0] is Verdict.YES
-    budget.hold(2, {"ada": 50})
-    assert budget.may_start(3, {"ada": 1})[0] is Verdict.WAIT
-
-
-def test_a_resumed_match_counts_what_it_has_cost_against_its_own_budget() -> None:
-    budget = Budget(None, 100, None, spent=60, spent_by={"ada": 60}, begun={1: {"ada": 60}})
-    assert budget.may_start(1, {"ada": 41})[0] is Verdict.MATCH
-    assert budget.may_start(1, {"ada": 40})[0] is Verdict.YES
-    budget.hold(1, {"ada": 40})
-    assert not budget.may_add(1, "ada", 1)
+    budget.open(1, plan(ada=50))
+    assert budget.reserve(1, "ada", 10) is Verdict.YES
+    budget.pay(1, "ada", 170, 10, known=True)
+    assert (budget.spent, budget.held, budget.left) == (170, 0, 0)
+    assert budget.reserve(1, "ada", 1) is Verdict.ARENA

@@ -27,7 +27,6 @@ from tests.engine.arenas import (
 from tests.engine.clients import Cast
 
 from peerage.arena import ArenaError
-from peerage.engine.admission import worst_cost
 from peerage.engine.driver import REPAIR, Driver
 from peerage.games.duel import DUEL
 from peerage.games.duel_rules import DuelRules
@@ -296,27 +295,6 @@ def test_whoever_charges_more_than_the_worst_case_ends_the_run(
     before = total_spent(tmp_path)
     again = play(tmp_path, 30, **charging)
     assert total_spent(tmp_path) - before <= (2 * NANO if "arena" not in budget else 0) * max(1, again.calls)
-
-
-class Priced(NamedTuple):
-    price: Price
-
-
-def test_a_price_that_fell_since_leaves_what_is_still_to_be_asked_covered() -> None:
-    """What a call cost at the old price says nothing about what the others may cost at the new one."""
-    rules = DuelRules.model_validate(TIGHT)
-    made = offline.fixture(DUEL, ["ada", "bob", "cyd", "dan"], TIGHT)
-    body, _ = request_body(Driver(DUEL, made, rules).start()[0])
-    for output in (1000.0, 1.0):
-        player = PlayerSettings(model="house:0.5", price=Stated(input=0, output=output))
-        price = price_of(player, date(2026, 1, 1))
-        lines = {seat.player: Priced(price) for seat in made.all_seats()}
-        asked = Exchange(1, "question/1/1", 1, made.seats[0].player, body, b"{}", None, NANO)
-        before, after = worst_cost(DUEL, rules, made, lines), worst_cost(DUEL, rules, made, lines, [asked])
-        one_call = price.worst_nano(0, LIMIT["max_tokens"])
-        assert {name: before[name] - after[name] for name in before} == {
-            name: one_call if name == "ada" else 0 for name in before
-        }
 
 
 @pytest.mark.parametrize("dollars", [9e8, 1e300, 10_001.0])

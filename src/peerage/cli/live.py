@@ -99,7 +99,7 @@ class Spectator:
             f"{settled}{of} matches",
             f"{pace:.1f} a second",
             f"{_calls(progress)} in flight",
-            f"{dollars(progress.spent_nano / 1e9)} spent",
+            f"{dollars((progress.billed_nano + progress.possibly_nano) / 1e9)} spent",
         ]
         if progress.retries:
             parts.append(f"{progress.retries} retries")

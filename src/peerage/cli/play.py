@@ -208,7 +208,6 @@ def _prices(settings: ArenaSettings) -> Mapping[str, Price]:
 def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
     """Write a plan to standard output."""
     from peerage.cli.output import Column, dollars, show, show_json, whole
-    from peerage.engine.admission import SLACK
 
     if shape is Format.json:
         show_json(plan.as_dict())
@@ -228,21 +227,15 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
         notes = [f"{plan.calls:,} calls, {expected} expected, {worst} at the very worst"]
         if plan.unpriced:
             notes.append(f"without a known price, and not in these sums: {', '.join(plan.unpriced)}")
-    if settings.budget.match is not None and plan.worst_usd > settings.budget.match * plan.matches:
-        notes.append(
-            f"a match may cost {dollars(plan.worst_usd / plan.matches)} at its worst; with budget.match at "
-            f"{dollars(settings.budget.match)} its calls are covered one by one, and void beyond that"
-        )
+    each = plan.expected_usd / max(1, plan.matches)
+    for limit, whose in ((settings.budget.match, "budget.match"), (settings.budget.arena, "the budget")):
+        if limit is not None and 2 * each > limit:
+            notes.append(
+                f"one match costs some {dollars(each)}, and begins when twice that is free: {whose} of "
+                f"{dollars(limit)} is too small for any; raise it, or set `max_tokens` of players"
+            )
     if settings.budget.arena is not None:
         notes.append(f"the budget of {dollars(settings.budget.arena)} over all runs is never exceeded")
-        each = plan.expected_usd / max(1, plan.matches)
-        if SLACK * each > settings.budget.arena:
-            notes.append(
-                f"one match costs some {dollars(each)}, and {SLACK} times as much must be left before it "
-                "begins: the budget is too small for any; raise it, or set `max_tokens` of players"
-            )
-        elif plan.worst_usd / max(1, plan.matches) > settings.budget.arena:
-            notes.append("one match at its worst would exceed it: matches are played one after another")
     title = f"{settings.name}: {plan.matches} matches"
     show(plan.as_dict()["players"], columns, shape, title=title, notes=notes)
 

@@ -1,23 +1,45 @@
-"""The budget as a promise: worst-case cost is set aside before a match starts, in match order. Pure.
+"""The budget: what a call costs at its worst is reserved before it is sent. Pure.
 
-The rule is sequential and so the same at any concurrency: match m may start when what all earlier matches
-really cost, plus the most that m can cost, fits. It may start before earlier matches have ended when it
-would fit even if each of those cost its worst; otherwise it waits for them.
+Three limits hold at once: the arena's, each match's, each player's. A call goes when its worst case fits all
+three beside what was spent and what is reserved for calls in flight; so no limit is ever exceeded, in any
+order of replies. A call that fits only if calls in flight cost less than their worst waits for them. One that
+would not fit even if they cost nothing is refused for good, because what was spent never shrinks: by the
+limit of its match or player it gets no reply, by the arena's its match stops where it is.
 
-The worst case of a whole match (every draft rejected, every reply of greatest length and repaired) is a
-hundred times what it usually costs. So a match that fits only usually is played *lean*: nothing is set aside
-for it beforehand, and each of its calls is covered at its own worst case before it is sent, in the order the
-game asks, waiting for those before it; replies are taken in that order, too. Under a budget of the arena or
-of players a lean match is played alone, which keeps the rule sequential. All sums are integers of 1e-9
-dollars.
+A match begins when what it and the matches under way are expected to cost still fits. The expectation starts
+from the plan's estimate and follows what each player's calls cost so far. When money is short the lowest
+numbers go first: what they are still expected to cost is kept from those behind them. The lowest match under
+way waits for calls in flight alone, so somebody can always go on.
+
+All sums are integers of 1e-9 dollars; expectations are floats and decide only who goes when.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from math import hypot
+from typing import Any, NamedTuple, Protocol
+
+from peerage.games.game import CallBound, GameSpec
+from peerage.match import Fixture
+from peerage.players.prices import Price
 
 NANO = 1_000_000_000
+OVERHEAD_BYTES = 512
+"""Bytes counted on top of a request's text for what a provider wraps around it."""
+TOKENS_PER_SECOND = 30
+"""A guess for players priced by the hour: how fast a reply is written."""
+
+MATCH_BUDGET = "match_budget"
+PLAYER_BUDGET = "player_budget: "
+ARENA_BUDGET = "arena_budget"
+"""Why a match has no result that could not be paid for; after the second comes the player."""
+
+GUESS_WEIGHT = 0.2
+"""How many of a player's matches the plan's estimate counts for beside what they really cost."""
+DOUBT = 4.0
+"""How much dearer than planned matches are taken to be while nothing is known and others are under way."""
 
 
 def whole_nano(dollars: float | None) -> int | None:
@@ -25,22 +47,128 @@ def whole_nano(dollars: float | None) -> int | None:
     return None if dollars is None else int(dollars * NANO)
 
 
+def dollars(nano: float) -> str:
+    return f"${nano / NANO:.4f}"
+
+
+class Priced(Protocol):
+    """Anything that has a player's price: a `Line`, or what a plan knows of one."""
+
+    @property
+    def price(self) -> Price: ...
+
+
+class Usual(NamedTuple):
+    """A call of usual length: its tokens, and its cost in 1e-9 dollars, None without a price."""
+
+    input_tokens: int
+    output_tokens: int
+    nano: int | None
+
+
+def usual_call(bound: CallBound, price: Price) -> Usual:
+    """What a call within `bound` usually takes."""
+    output = min(bound.usual_output_tokens, price.limit or bound.usual_output_tokens)
+    asked = bound.usual_input_tokens + price.prompt_bytes // 4
+    wait_ms = min(output * 1000 // TOKENS_PER_SECOND, price.timeout_ms)
+    return Usual(asked, output, price.cost_nano(asked, output, wait_ms))
+
+
+def worst_cost(
+    spec: GameSpec[Any], rules: Any, fixture: Fixture, lines: Mapping[str, Priced]
+) -> dict[str, int]:
+    """The most that a match can cost, by player, in 1e-9 dollars; unknown prices count nothing."""
+    worst: dict[str, int] = {}
+    seats = {seat.label: seat.player for seat in fixture.all_seats()}
+    for bound in spec.bounds(rules, fixture):
+        player = seats[bound.seat]
+        if player in lines:
+            each = lines[player].price.worst_nano(bound.input_bytes + OVERHEAD_BYTES, bound.max_tokens) or 0
+            worst[player] = worst.get(player, 0) + bound.worst * each
+    return worst
+
+
+class Share(NamedTuple):
+    """One player's part of a match as planned: its calls, what they cost in all, and what one call of usual
+    length may cost at most."""
+
+    calls: float
+    nano: float
+    reach: int
+
+
+def shares(
+    spec: GameSpec[Any], rules: Any, fixture: Fixture, lines: Mapping[str, Priced]
+) -> dict[str, Share]:
+    """What a match is planned to cost, by player."""
+    found: dict[str, Share] = {}
+    seats = {seat.label: seat.player for seat in fixture.all_seats()}
+    for bound in spec.bounds(rules, fixture):
+        player = seats[bound.seat]
+        if player in lines:
+            price = lines[player].price
+            usual_bytes = 4 * bound.usual_input_tokens + OVERHEAD_BYTES
+            reach = price.worst_nano(min(usual_bytes, bound.input_bytes), bound.max_tokens) or 0
+            calls, nano, before = found.get(player, Share(0.0, 0.0, 0))
+            found[player] = Share(
+                calls + bound.expected,
+                nano + bound.expected * (usual_call(bound, price).nano or 0),
+                max(before, reach),
+            )
+    return found
+
+
 class Verdict(Enum):
-    """May a match start?"""
+    """May a match begin, a call be sent? `WAIT_…`: not now, for want of money under that limit."""
 
     YES = "yes"
-    WAIT = "wait"
-    ARENA = "the arena's budget is spent"
-    MATCH = "match_budget"
+    WAIT_ARENA = "wait for the arena"
+    WAIT_MATCH = "wait for the match"
+    WAIT_PLAYER = "wait for the player"
+    ARENA = ARENA_BUDGET
+    MATCH = MATCH_BUDGET
     PLAYER = "player_budget"
+
+
+WAITS = (Verdict.WAIT_ARENA, Verdict.WAIT_MATCH, Verdict.WAIT_PLAYER)
+
+
+class _Open:
+    """A match under way: its plan, what of that is still to come, what it has paid and reserves."""
+
+    __slots__ = ("done", "held", "held_by", "left", "paid", "shares")
+
+    def __init__(self, shares: Mapping[str, Share], paid: int) -> None:
+        self.shares = shares
+        self.left = {player: share.nano for player, share in shares.items()}
+        self.done: dict[str, float] = {}
+        self.paid = paid
+        self.held = 0
+        self.held_by: dict[str, int] = {}
+
+
+class _Pace:
+    """What a player's calls cost beside the plan of them, in 1e-9 dollars; `guess` weighs the plan."""
+
+    __slots__ = ("guess", "paid", "planned")
+
+    def __init__(self, guess: float) -> None:
+        self.guess = guess
+        self.planned = 0.0
+        self.paid = 0.0
+
+    def factor(self, doubt: float = 1.0) -> float:
+        """How much dearer than planned."""
+        weighed = self.guess + self.planned
+        return (doubt * self.guess + self.paid) / weighed if weighed > 0 else 1.0
 
 
 class Budget:
     """Running account. `limit`, `per_match`, `per_player` are None for no limit.
 
-    `spent` is what earlier runs cost, calls left unresolved by a crash included at their worst; `begun` the
-    part of it that belongs to matches still to be resumed, by match and player. It counts for those matches
-    alone when earlier ones are admitted, as it would have without the interruption.
+    `billed` is what is known to have been billed, `possibly` what may have been in addition: failed calls and
+    calls left open by a crash at their worst, replies of unknown cost. Both count against every limit.
+    `spent_by` is their sum by player, `begun` by match for those still to be finished.
     """
 
     def __init__(
@@ -48,171 +176,195 @@ class Budget:
         limit: int | None,
         per_match: int | None,
         per_player: int | None,
-        spent: int = 0,
+        billed: int = 0,
+        possibly: int = 0,
         spent_by: Mapping[str, int] | None = None,
-        begun: Mapping[int, Mapping[str, int]] | None = None,
+        begun: Mapping[int, int] | None = None,
     ) -> None:
         self.limit = limit
         self.per_match = per_match
         self.per_player = per_player
-        self.spent = spent
+        self.billed = billed
+        self.possibly = possibly
         self.spent_by = dict(spent_by or {})
+        self.held = 0
         self._begun = dict(begun or {})
-        self._begun_by: dict[str, int] = {}
-        for costs in self._begun.values():
-            for player, cost in costs.items():
-                self._begun_by[player] = self._begun_by.get(player, 0) + cost
-        self._paid: dict[int, int] = {}
-        self._held: dict[int, dict[str, int]] = {}
         self._held_by: dict[str, int] = {}
-        self._held_sum = 0
-        self._lean: set[int] = set()
+        self._open: dict[int, _Open] = {}
+        self._stopped: dict[int, _Open] = {}
+        self._paces: dict[str, _Pace] = {}
 
     @property
     def bounded(self) -> bool:
         return not (self.limit is None and self.per_match is None and self.per_player is None)
 
     @property
-    def _shared(self) -> bool:
-        """Whether matches spend from one account, so that a lean one must be played alone."""
-        return self.limit is not None or self.per_player is not None
+    def spent(self) -> int:
+        """Billed and possibly billed: what counts against the limits."""
+        return self.billed + self.possibly
 
     @property
-    def held(self) -> int:
-        """Set aside for matches under way."""
-        return self._held_sum
+    def left(self) -> int:
+        """What the arena's limit leaves."""
+        return max(0, (self.limit or 0) - self.spent)
 
-    def may_start(self, number: int, worst: Mapping[str, int]) -> tuple[Verdict, str]:
-        """Whether a match may start that may still cost `worst`, by player; and the player who cannot pay."""
-        own = self._begun.get(number, {})
-        need = {player: worst.get(player, 0) + own.get(player, 0) for player in {**worst, **own}}
-        if self.per_match is not None and sum(need.values()) > self.per_match:
+    # -------------------------------------------------------------------------------------- expectations
+
+    def seen(self, plan: Mapping[str, Share], paid: Mapping[str, int]) -> None:
+        """Learn from a finished match of an earlier run: its plan, and what it cost by player."""
+        for player, share in plan.items():
+            pace = self._pace(player, share)
+            pace.planned += share.nano
+            pace.paid += paid.get(player, 0)
+
+    def recall(self, number: int, player: str, nano: int) -> None:
+        """Learn from a call that an earlier run made; what it cost is in `spent_by` and `begun`."""
+        match = self._open.get(number)
+        if match is not None and player in match.shares:
+            self._made(match, player)
+            self._paces[player].paid += nano
+
+    def expected(self, plan: Mapping[str, Share], doubt: float = 1.0) -> dict[str, float]:
+        """What a match will cost, by player, as far as is known."""
+        return {p: share.nano * self._pace(p, share).factor(doubt) for p, share in plan.items()}
+
+    def _pace(self, player: str, share: Share) -> _Pace:
+        pace = self._paces.get(player)
+        if pace is None:
+            pace = self._paces[player] = _Pace(GUESS_WEIGHT * share.nano)
+        return pace
+
+    def _made(self, match: _Open, player: str) -> None:
+        share = match.shares[player]
+        each = share.nano / max(share.calls, 1e-9)
+        match.done[player] = match.done.get(player, 0.0) + each
+        match.left[player] = max(0.0, match.left[player] - each)
+        self._paces[player].planned += each
+
+    def _ahead(self, number: int, player: str | None) -> float:
+        """What matches before `number` are still expected to cost beyond what they reserve."""
+        total = 0.0
+        for other, match in self._open.items():
+            if other >= number:
+                continue
+            if player is None:
+                coming = sum([self._paces[p].factor() * left for p, left in match.left.items()])
+                total += max(0.0, coming - match.held)
+            elif player in match.left:
+                coming = self._paces[player].factor() * match.left[player]
+                total += max(0.0, coming - match.held_by.get(player, 0))
+        return total
+
+    # ------------------------------------------------------------------------------------------- matches
+
+    def admit(self, plan: Mapping[str, Share]) -> tuple[Verdict, str]:
+        """Whether a match of this plan may begin, and the player who cannot pay for it.
+
+        Alone it must fit at twice its expected cost and its dearest call at its worst. Beside others it waits
+        until their sum fits, with two standard deviations, each taken as half of what is expected.
+        """
+        alone = self.expected(plan)
+        total, reach = sum(alone.values()), max([share.reach for share in plan.values()], default=0)
+        if self.per_match is not None and total + max(total, reach) > self.per_match:
             return Verdict.MATCH, ""
-        if self._lean and self._shared:
-            return Verdict.WAIT, ""
-        verdict = self._fits(need, self._begun_by)
-        if verdict[0] is Verdict.YES and len(self._begun) > (number in self._begun):
-            # What later matches have cost already is spent all the same, if the budget was lowered since.
-            verdict = self._fits(need, own)
-        return verdict
-
-    def _fits(self, need: Mapping[str, int], aside: Mapping[str, int]) -> tuple[Verdict, str]:
-        """Whether `need` fits beside what was spent, `aside` of it not counted, and what is held."""
         if self.per_player is not None:
-            # The first player who may be short decides, and while that is open all wait: so it does not
-            # depend on how far earlier matches have come who is named.
-            for player, most in need.items():
-                spent = self.spent_by.get(player, 0) - aside.get(player, 0)
-                if spent + most > self.per_player:
+            for player, nano in alone.items():
+                need = nano + max(nano, plan[player].reach)
+                if nano and self.spent_by.get(player, 0) + need > self.per_player:
                     return Verdict.PLAYER, player
-                if spent + self._held_by.get(player, 0) + most > self.per_player:
-                    return Verdict.WAIT, player
+        if self.limit is not None and total and self.spent + total + max(total, reach) > self.limit:
+            return Verdict.ARENA, ""
+        if not self._open or (self.limit is None and self.per_player is None):
+            return Verdict.YES, ""
+        doubted = self.expected(plan, DOUBT)
+        coming = [
+            {p: self._paces[p].factor(DOUBT) * left for p, left in match.left.items()}
+            for match in self._open.values()
+        ]
+        if self.per_player is not None:
+            for player, nano in doubted.items():
+                costs = [nano, *[match.get(player, 0.0) for match in coming]]
+                need = sum(costs) + max(hypot(*costs), plan[player].reach)
+                if nano and self.spent_by.get(player, 0) + need > self.per_player:
+                    return Verdict.WAIT_PLAYER, player
         if self.limit is not None:
-            total = self.spent - sum(aside.values()) + sum(need.values())
-            if total > self.limit:
-                return (Verdict.WAIT if self._held else Verdict.ARENA), ""
-            if total + self._held_sum > self.limit:
-                return Verdict.WAIT, ""
+            costs = [sum(doubted.values()), *[sum(match.values()) for match in coming]]
+            if costs[0] and self.spent + sum(costs) + max(hypot(*costs), reach) > self.limit:
+                return Verdict.WAIT_ARENA, ""
         return Verdict.YES, ""
 
-    def hold(self, number: int, worst: Mapping[str, int]) -> None:
-        """Set a match's worst cost aside. For a resumed match: what it may still cost."""
-        self._paid[number] = self._reach(number)
-        self._held[number] = dict(worst)
-        for player, most in worst.items():
-            self._held_by[player] = self._held_by.get(player, 0) + most
-            self._held_sum += most
+    def open(self, number: int, plan: Mapping[str, Share]) -> None:
+        """Begin a match, or go on with one."""
+        for player, share in plan.items():
+            self._pace(player, share)
+        self._open[number] = _Open(plan, self._begun.pop(number, 0))
 
-    def may_start_lean(self, number: int, usual: Mapping[str, int]) -> tuple[Verdict, str]:
-        """Whether a match may start that usually costs `usual` at most, its calls covered one by one; and the
-        player who cannot pay. What a resumed match has cost already is part of that."""
-        if self.per_match is not None and sum(usual.values()) > self.per_match:
-            return Verdict.MATCH, ""
-        if not self._shared:
-            return Verdict.YES, ""
-        if self._held:
-            return Verdict.WAIT, ""
-        return self._fits(usual, self._begun.get(number, {}))
+    def stop(self, number: int) -> None:
+        """Keep nothing for a match that the arena's limit has stopped; its calls in flight may return."""
+        self._stopped[number] = self._open.pop(number)
 
-    def hold_nothing(self, number: int) -> None:
-        """Start a lean match."""
-        self.hold(number, {})
-        self._lean.add(number)
+    def has_stopped(self, number: int) -> bool:
+        return number in self._stopped
 
-    def lean(self, number: int) -> bool:
-        return number in self._lean
+    def close(self, number: int, *, decided: bool) -> None:
+        """End a match. A decided one took all the calls it wanted: they stand for its whole plan."""
+        self._stopped.pop(number, None)
+        match = self._open.pop(number, None)
+        if match is None or not decided:
+            return
+        for player, share in match.shares.items():
+            self._paces[player].planned += share.nano - match.done.get(player, 0.0)
 
-    def cover(self, number: int, player: str, worst: int) -> Verdict:
-        """Set a lean match's next call aside; WAIT when it may fit once calls before it have returned."""
-        held = sum(self._held[number].values())
-        if self.per_match is not None and self._paid[number] + held + worst > self.per_match:
-            return Verdict.WAIT if held else Verdict.MATCH
-        spent = self.spent_by.get(player, 0) + self._held_by.get(player, 0)
-        if self.per_player is not None and spent + worst > self.per_player:
-            return Verdict.WAIT if held else Verdict.PLAYER
-        if self.limit is not None and self.spent + self._held_sum + worst > self.limit:
-            return Verdict.WAIT if held else Verdict.ARENA
-        self._held[number][player] = self._held[number].get(player, 0) + worst
-        self._held_by[player] = self._held_by.get(player, 0) + worst
-        self._held_sum += worst
+    # --------------------------------------------------------------------------------------------- calls
+
+    def reserve(self, number: int, player: str, worst: int) -> Verdict:
+        """Set a call's worst case aside, on YES; else say why not."""
+        if not worst:
+            return Verdict.YES
+        match = self._open[number]
+        mine = self.spent_by.get(player, 0)
+        if self.per_match is not None and match.paid + worst > self.per_match:
+            return Verdict.MATCH
+        if self.per_player is not None and mine + worst > self.per_player:
+            return Verdict.PLAYER
+        if self.limit is not None and self.spent + worst > self.limit:
+            return Verdict.ARENA
+        if self.per_match is not None and match.paid + match.held + worst > self.per_match:
+            return Verdict.WAIT_MATCH
+        if self.per_player is not None:
+            free = self.per_player - mine - self._held_by.get(player, 0) - worst
+            if free < 0 or free < self._ahead(number, player):
+                return Verdict.WAIT_PLAYER
+        if self.limit is not None:
+            free = self.limit - self.spent - self.held - worst
+            if free < 0 or free < self._ahead(number, None):
+                return Verdict.WAIT_ARENA
+        self._hold(match, player, worst)
         return Verdict.YES
 
-    def pay(self, number: int, player: str, cost: int, worst: int = 0) -> None:
-        """A call of a match has cost so much, `worst` at most: spent now, and no longer set aside."""
-        self.spent += cost
-        self.spent_by[player] = self.spent_by.get(player, 0) + cost
-        self._paid[number] = self._paid.get(number, 0) + cost
-        self._release(number, player, worst if number in self._lean else cost)
+    def pay(
+        self, number: int, player: str, nano: int, reserved: int, *, known: bool, answered: bool = True
+    ) -> None:
+        """Count what a call has cost, or may have (`known` False), and give back what was reserved for it."""
+        if known:
+            self.billed += nano
+        else:
+            self.possibly += nano
+        if nano:
+            self.spent_by[player] = self.spent_by.get(player, 0) + nano
+        match = self._open.get(number)
+        if match is not None and player in match.shares:
+            self._paces[player].paid += nano
+            if answered:
+                self._made(match, player)
+        match = match or self._stopped.get(number)
+        if match is not None:
+            match.paid += nano
+            if reserved:
+                self._hold(match, player, -reserved)
 
-    def overrun(self, number: int, player: str) -> bool:
-        """Whether what is set aside no longer fits a limit, after a call that cost more than its worst."""
-        if self.limit is not None and self.spent + self._held_sum > self.limit:
-            return True
-        mine = self.spent_by.get(player, 0) + self._held_by.get(player, 0)
-        if self.per_player is not None and mine > self.per_player:
-            return True
-        match = self._paid.get(number, 0) + sum(self._held.get(number, {}).values())
-        return self.per_match is not None and match > self.per_match
-
-    def may_add(self, number: int, player: str, worst: int) -> bool:
-        """Set more aside, for repeating a call that may have been paid; False when it does not fit."""
-        held = self._held.get(number)
-        if held is None or not self.bounded:
-            return True
-        if self.limit is not None and self.spent + self._held_sum + worst > self.limit:
-            return False
-        spent = self.spent_by.get(player, 0) + self._held_by.get(player, 0)
-        if self.per_player is not None and spent + worst > self.per_player:
-            return False
-        if self.per_match is not None and self._paid[number] + sum(held.values()) + worst > self.per_match:
-            return False
-        held[player] = held.get(player, 0) + worst
-        self._held_by[player] = self._held_by.get(player, 0) + worst
-        self._held_sum += worst
-        return True
-
-    def close(self, number: int) -> None:
-        """A match has ended: what was set aside for it is free again."""
-        self._reach(number)
-        for player, most in list(self._held.get(number, {}).items()):
-            self._release(number, player, most)
-        self._held.pop(number, None)
-        self._paid.pop(number, None)
-        self._lean.discard(number)
-
-    def _reach(self, number: int) -> int:
-        """A match of an earlier run goes on: from now on what it has cost counts like any other cost."""
-        own = self._begun.pop(number, {})
-        for player, cost in own.items():
-            self._begun_by[player] -= cost
-        return sum(own.values())
-
-    def _release(self, number: int, player: str, amount: int) -> None:
-        held = self._held.get(number)
-        if held is None:
-            return
-        freed = min(amount, held.get(player, 0))
-        if freed:
-            held[player] -= freed
-            self._held_by[player] -= freed
-            self._held_sum -= freed
+    def _hold(self, match: _Open, player: str, nano: int) -> None:
+        match.held += nano
+        match.held_by[player] = match.held_by.get(player, 0) + nano
+        self._held_by[player] = self._held_by.get(player, 0) + nano
+        self.held += nano

@@ -1,4 +1,4 @@
-"""One call from intent to reply: journal the intent, send, retry, price, journal the reply.
+"""One call from intent to reply: reserve money, journal the intent, send, retry, price, journal the reply.
 
 An intent is durable before its call is sent, and it is written only when the call may leave at once, so
 that what a crash leaves open is at most what was really in flight. A failed attempt is retried with
@@ -8,13 +8,13 @@ exponential backoff and seeded jitter; when the limit is reached the reply is vo
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from bisect import insort
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from peerage.engine.answers import MAX_STORED_CHARS, Line, priced, raised
-from peerage.engine.budget import Verdict
+from peerage.engine.budget import OVERHEAD_BYTES, Budget, Verdict
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.journal import Journal
 from peerage.engine.pending import Pending, Rendering, backoff, most_nano, stated_wait
@@ -28,18 +28,13 @@ from peerage.settings import Engine
 if TYPE_CHECKING:
     from peerage.engine.programs import Programs
 
-OVERHEAD_BYTES = 512
-"""Bytes counted on top of a request's text for what a provider wraps around it."""
-
 
 class Calls:
     """Every call of a run. For the event loop's thread alone.
 
-    `replied(pending, raw, leaf)` hands a reply over; `paid(pending, nano)` accounts for a failed attempt that
-    may have been charged and says whether another may be made; `expired(match)` tells that a match is past
-    its deadline, from when on its calls are void. `broken(error)` ends the run: the fault is not a player's.
-    `covered(pending)` says whether the budget covers a call, may do so later, or makes it void; None
-    where there is no budget.
+    `replied(pending, raw, leaf)` hands a reply over; `expired(match)` tells that a match is past its
+    deadline, from when on its calls are void. `broken(error)` ends the run: the fault is not a player's.
+    `unaffordable(pending, worst)` says that the arena's limit has stopped a match at this call.
     Programs wait their turn for the sandbox like calls to a player; without one there must be none.
     """
 
@@ -51,10 +46,10 @@ class Calls:
         clock: Callable[[], int],
         *,
         replied: Callable[[Pending, Reply, bytes], None],
-        paid: Callable[[Pending, int], bool],
+        budget: Budget,
         expired: Callable[[int], bool],
         broken: Callable[[Exception], None],
-        covered: Callable[[Pending], Verdict] | None,
+        unaffordable: Callable[[Pending, int], None],
         programs: Programs | None = None,
     ) -> None:
         self._lines = lines
@@ -62,17 +57,19 @@ class Calls:
         self._journal = journal
         self._clock = clock
         self._replied = replied
-        self._paid = paid
+        self._budget = budget
         self._expired = expired
         self._broken = broken
-        self._covered = covered
+        self._unaffordable = unaffordable
         self._programs = programs
         self._loop = asyncio.get_running_loop()
         self._instant: dict[str, InstantClient] = {}
         self._dispatcher: Dispatcher[Pending] = Dispatcher(engine.calls, self._leave)
         self._tasks: set[asyncio.Task[None]] = set()
         self._backing_off: dict[Pending, asyncio.TimerHandle] = {}
-        self._uncovered: dict[int, deque[Pending]] = {}
+        self._short: list[tuple[int, int, Pending]] = []
+        self._submitted = 0
+        self._reserving = False
         self.stopped = False
         self._abandoned = False
         self.answered = 0
@@ -94,7 +91,7 @@ class Calls:
 
     @property
     def waiting(self) -> int:
-        return self._dispatcher.waiting + len(self._backing_off)
+        return self._dispatcher.waiting + len(self._backing_off) + len(self._short)
 
     def submit(self, pending: Pending, texts: list[Text]) -> None:
         """Ask, as soon as caps and limits allow."""
@@ -102,39 +99,56 @@ class Calls:
         self._go(pending)
 
     def _go(self, pending: Pending) -> None:
-        """Queue a call when its worst case is covered; else it and what its match asks next wait."""
-        if self._covered is None:
+        """Queue a call when its worst case is reserved; else it waits, lower matches before higher ones."""
+        if not self._budget.bounded or isinstance(pending.ask, Run):
             self._ready(pending)
-        elif pending.match in self._uncovered:
-            self._uncovered[pending.match].append(pending)
-        elif not self._enter(pending):
-            self._uncovered[pending.match] = deque([pending])
+            return
+        pending.worst = self._worst(pending.player, pending.ask, Rendering(pending.ask, pending.seed))
+        self._submitted += 1
+        insort(self._short, (pending.match, self._submitted, pending))
+        self._reserve()
 
-    def _enter(self, pending: Pending) -> bool:
-        """False when the call must wait for money that others of its match may give back."""
-        assert self._covered is not None
-        verdict = self._covered(pending)
-        if verdict is Verdict.WAIT:
-            return False
-        if verdict in (Verdict.MATCH, Verdict.PLAYER):
-            self.void(pending, [], verdict.value)
-        elif verdict is Verdict.YES:
-            self._ready(pending)
-        return True
+    def _reserve(self) -> None:
+        """Let waiting calls go for which there is money now. None overtakes one that is short of the same."""
+        if self._reserving or self.stopped:
+            return
+        self._reserving = True
+        waiting, self._short = self._short, []
+        matches: set[int] = set()
+        players: set[str] = set()
+        for at, entry in enumerate(waiting):
+            pending = entry[2]
+            if self._budget.has_stopped(pending.match):
+                continue
+            if pending.match in matches or pending.player in players:
+                self._short.append(entry)
+                continue
+            worst = pending.worst or 0
+            verdict = self._budget.reserve(pending.match, pending.player, worst)
+            if verdict is Verdict.YES:
+                pending.reserved = worst
+                self._ready(pending)
+            elif verdict in (Verdict.MATCH, Verdict.PLAYER):
+                self.void(pending, [], verdict.value)
+            elif verdict is Verdict.ARENA:
+                self._budget.stop(pending.match)
+                self._unaffordable(pending, worst)
+            elif verdict is Verdict.WAIT_ARENA:
+                self._short += waiting[at:]
+                break
+            else:
+                self._short.append(entry)
+                if verdict is Verdict.WAIT_MATCH:
+                    matches.add(pending.match)
+                else:
+                    players.add(pending.player)
+        self._reserving = False
 
     def _ready(self, pending: Pending) -> None:
         if pending.player in self._instant:
             self._leave(pending)
         else:
             self._queue(pending)
-
-    def _freed(self, match: int) -> None:
-        """A call of a match was paid: others may go now."""
-        line = self._uncovered.get(match)
-        while line and self._enter(line[0]):
-            line.popleft()
-        if line is not None and not line:
-            del self._uncovered[match]
 
     def void(self, pending: Pending, texts: list[Text], reason: str) -> None:
         """Record a void reply to a request that nobody will be asked."""
@@ -152,7 +166,8 @@ class Calls:
         late = [pending for pending in self._backing_off if pending.match == match]
         for pending in late:
             self._backing_off.pop(pending).cancel()
-        late += self._uncovered.pop(match, ())
+        late += [pending for number, _, pending in self._short if number == match]
+        self._short = [entry for entry in self._short if entry[0] != match]
         for pending in late + self._dispatcher.withdraw(lambda waiting: waiting.match == match):
             self.void(pending, [], "deadline")
 
@@ -163,7 +178,7 @@ class Calls:
         for timer in self._backing_off.values():
             timer.cancel()
         self._backing_off.clear()
-        self._uncovered.clear()
+        self._short.clear()
         if self._tasks and grace_s > 0:
             await asyncio.wait(self._tasks, timeout=grace_s)
         self.abandon()
@@ -202,16 +217,10 @@ class Calls:
             self._intent(pending)
             return
         pending.prompt = Rendering(ask, pending.seed)
-        pending.worst = self._worst(pending.player, ask, pending.prompt)
+        if not self._budget.bounded:
+            pending.worst = self._worst(pending.player, ask, pending.prompt)
         pending.attempt += 1
         self._intent(pending)
-
-    def worst_nano(self, pending: Pending) -> int:
-        """What a request may cost at most; 0 when that is unknown, or it is a program."""
-        ask = pending.ask
-        if isinstance(ask, Run):
-            return 0
-        return self._worst(pending.player, ask, Rendering(ask, pending.seed)) or 0
 
     def _worst(self, player: str, ask: Ask, prompt: Rendering) -> int | None:
         price = self._lines[player].price
@@ -286,6 +295,7 @@ class Calls:
                     answer = await self._lines[pending.player].client.answer(call)
             except asyncio.CancelledError:
                 if self._abandoned:
+                    self._pay(pending, pending.worst or 0, known=False, answered=False)
                     return
                 answer = PlayerError(f"{pending.player}: its client cancelled the call", maybe_paid=True)
             except TimeoutError:
@@ -321,20 +331,19 @@ class Calls:
         self.trouble = reason
         cost = pending.worst if error.maybe_paid else 0
         again = error.kind == "transient" and pending.tries <= self._engine.retries
-        if self.stopped and again:
-            self._fail(pending, reason, cost)
+        if not again or (not self.stopped and self._expired(pending.match)):
+            self._void(pending, Reply("void", reason=reason, cost_nano=None if cost != 0 else 0))
             return
-        if again and not self._expired(pending.match) and self._paid(pending, cost or 0):
-            self.retried += 1
-            self._fail(pending, reason, cost)
-            asked = stated_wait(error.retry_after_s)
-            wait = backoff(self._engine, pending, asked)
-            if asked:
-                self._dispatcher.pause(pending.player, asked)
-            self._backing_off[pending] = self._loop.call_later(wait, self._again, pending)
-            self._freed(pending.match)
+        self._fail(pending, reason, cost)
+        if self.stopped:
             return
-        self._void(pending, Reply("void", reason=reason, cost_nano=cost))
+        self.retried += 1
+        asked = stated_wait(error.retry_after_s)
+        wait = backoff(self._engine, pending, asked)
+        if asked:
+            self._dispatcher.pause(pending.player, asked)
+        self._backing_off[pending] = self._loop.call_later(wait, self._again, pending)
+        self._reserve()
 
     def _again(self, pending: Pending) -> None:
         del self._backing_off[pending]
@@ -345,22 +354,30 @@ class Calls:
             FailureRow(pending.match, pending.ask.key, pending.attempt, reason, cost, self._clock())
         )
         self._journal.touch()
+        self._pay(pending, cost or 0, known=cost == 0, answered=False)
 
     def _void(self, pending: Pending, raw: Reply) -> None:
         price = self._lines[pending.player].price.source if raw.cost_nano else ""
         self._record(pending, raw, reply_body(raw, price=price, salt=pending.salt))
 
     def _record(self, pending: Pending, raw: Reply, body: bytes) -> None:
-        key = pending.ask.key
+        key, most = pending.ask.key, most_nano(pending, raw)
         self._journal.rows.replies.append(
-            ReplyRow(pending.match, key, pending.attempt, body, most_nano(pending, raw), self._clock())
+            ReplyRow(pending.match, key, pending.attempt, body, most, self._clock())
         )
         self._journal.touch()
         self.answered += 1
         pending.prompt = ()
+        self._pay(pending, most or 0, known=raw.cost_nano is not None, answered=True)
         self._replied(pending, raw, leaf(key, pending.player, pending.body, body))
-        if self._uncovered:
-            self._freed(pending.match)
+        if self._short:
+            self._reserve()
+
+    def _pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None:
+        """Count what an attempt has cost, or may have; what was reserved for it is free again."""
+        number, player = pending.match, pending.player
+        self._budget.pay(number, player, nano, pending.reserved, known=known, answered=answered)
+        pending.reserved = 0
 
 
 def _size(ask: Ask) -> int:

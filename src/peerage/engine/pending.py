@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import overload
@@ -17,14 +16,12 @@ from peerage.settings import Engine
 
 
 class MatchUnderWay:
-    """One match under way. A lean one keeps what it `asked`, in order, and replies that came too `early`."""
+    """One match under way."""
 
     __slots__ = (
-        "asked",
         "deadline",
         "digest",
         "driver",
-        "early",
         "fixture",
         "players",
         "recorded",
@@ -40,8 +37,6 @@ class MatchUnderWay:
         self.deadline = deadline
         self.players = {seat.label: seat.player for seat in fixture.all_seats()} | {SANDBOX: SANDBOX}
         self.recorded: dict[str, Exchange] = {}
-        self.asked: deque[str] = deque()
-        self.early: dict[str, Reply] = {}
         self.tally = Tally()
 
 
@@ -86,10 +81,23 @@ class Rendering(Sequence[tuple[Speaker, str]]):
 class Pending:
     """A request on its way. `tries` counts attempts of this process, `attempt` those of all.
 
-    `salt` seals its reply; empty: it is not sealed.
+    `salt` seals its reply; empty: it is not sealed. `worst` is what it may cost at most, in 1e-9 dollars,
+    `reserved` what of that the budget holds for it now.
     """
 
-    __slots__ = ("ask", "attempt", "body", "match", "player", "prompt", "salt", "seed", "tries", "worst")
+    __slots__ = (
+        "ask",
+        "attempt",
+        "body",
+        "match",
+        "player",
+        "prompt",
+        "reserved",
+        "salt",
+        "seed",
+        "tries",
+        "worst",
+    )
 
     def __init__(
         self, match: int, seed: str, player: str, ask: Answered, body: bytes, attempt: int, salt: str = ""
@@ -103,6 +111,7 @@ class Pending:
         self.attempt = attempt
         self.tries = 0
         self.worst: int | None = None
+        self.reserved = 0
         self.prompt: Sequence[tuple[Speaker, str]] = ()
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 
 import msgspec
 from msgspec import Struct
 
 from peerage.engine.answers import Line, priced
-from peerage.engine.calls import OVERHEAD_BYTES
+from peerage.engine.budget import OVERHEAD_BYTES
 from peerage.ledger.amendments import amend
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.players.probe import PROBE_TOKENS, Probed, needs_probe, probe, probe_call
@@ -84,8 +85,8 @@ def entries(ledger: Ledger) -> Iterable[Entry]:
             ) from error
 
 
-def probe_costs(ledger: Ledger) -> dict[str, ProbeCost]:
-    """What probes cost so far, by player. Raises LedgerError."""
+def probe_costs(ledger: Ledger, *, after: int = 0) -> dict[str, ProbeCost]:
+    """What probes cost so far, by player, without the first `after` entries. Raises LedgerError."""
     costs: dict[str, ProbeCost] = {}
     under_way: dict[str, int | None] = {}
 
@@ -103,7 +104,7 @@ def probe_costs(ledger: Ledger) -> dict[str, ProbeCost]:
             add(player, 0, worst)
         under_way.clear()
 
-    for entry in entries(ledger):
+    for entry in islice(entries(ledger), after, None):
         if entry.sent:
             cut_short()
             under_way.update(entry.sent)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import msgspec
 
 from peerage.accounts import Account, position
-from peerage.engine.probes import probe_costs
-from peerage.ledger.codec import by_hex, read_fixture
+from peerage.engine.budget import MATCH_BUDGET, PLAYER_BUDGET
+from peerage.engine.probes import ProbeCost, probe_costs
+from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, Unanswered
@@ -17,10 +19,6 @@ from peerage.match import Fixture
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import History
 from peerage.standings import DONE, NOBODY, Standings, after_match
-
-MATCH_BUDGET = "match_budget"
-PLAYER_BUDGET = "player_budget: "
-"""Why a match is void that could not be paid for; after the second stands the player."""
 
 
 class Mismatch(Exception):
@@ -41,9 +39,9 @@ class Recovered:
     `standings` and `accounts` are after the last record; `after_round` the standings at the end of recent
     rounds, as pairing may need them; `round_ends` the last number of each round not folded yet. `pending`
     are issued fixtures without a record, with their digests, and `exchanges` what is on record for them.
-    `spent_nano` counts known costs, those of probes too, and calls left open by a crash at their worst;
-    `spent_by` the same by player, `begun` that part of it which belongs to pending matches. `left_open` are
-    the calls that the last run left open.
+    `billed_nano` sums what is known to have been billed, for probes too, `possibly_nano` what may have been in
+    addition: failed calls and those left open by a crash at their worst, replies of unknown cost. `spent_by`
+    is both by player, `begun` both by pending match. `left_open` are the calls that the last run left open.
 
     `retired` maps players whose budget voided a match to its round, and `unaffordable` counts the last
     matches void for a budget without one between that was not (see `read_budget_voids`).
@@ -60,19 +58,24 @@ class Recovered:
     next_round: int = 1
     pending: list[tuple[Fixture, str]] = field(default_factory=list)
     exchanges: dict[int, list[Exchange]] = field(default_factory=dict)
-    spent_nano: int = 0
+    billed_nano: int = 0
+    possibly_nano: int = 0
     spent_by: Mapping[str, int] = field(default_factory=dict)
-    begun: dict[int, dict[str, int]] = field(default_factory=dict)
+    begun: dict[int, int] = field(default_factory=dict)
     left_open: list[Unanswered] = field(default_factory=list)
     retired: dict[str, int] = field(default_factory=dict)
     unaffordable: int = 0
 
-    def charge(self, nano: Mapping[str, int]) -> None:
-        """Count what players cost outside any match."""
-        self.spent_nano += sum(nano.values())
-        self.spent_by = {
-            player: self.spent_by.get(player, 0) + nano.get(player, 0) for player in {**self.spent_by, **nano}
-        }
+    @property
+    def spent_nano(self) -> int:
+        """What counts against the budget."""
+        return self.billed_nano + self.possibly_nano
+
+    def charge(self, costs: Mapping[str, ProbeCost]) -> None:
+        """Count what probes cost."""
+        self.billed_nano += sum([cost.billed_nano for cost in costs.values()])
+        self.possibly_nano += sum([cost.possibly_nano for cost in costs.values()])
+        self.spent_by = dict(Counter(self.spent_by) + Counter({p: c.most_nano for p, c in costs.items()}))
 
 
 class _Seat(msgspec.Struct):
@@ -113,15 +116,18 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
         for exchange in ledger.exchanges(recorded + 1):
             found.exchanges.setdefault(exchange.match, []).append(exchange)
             if exchange.reply is not None:
-                _add(found.begun, exchange.match, exchange.player, exchange.cost_nano)
+                _add(found.begun, exchange.match, exchange.cost_nano)
+                found.billed_nano += read_reply(exchange.key, exchange.reply).cost_nano or 0
     for lost in ledger.unanswered(recorded + 1):
-        _add(found.begun, lost.match, lost.player, lost.cost_nano if lost.failed else lost.worst_nano)
+        _add(found.begun, lost.match, lost.cost_nano if lost.failed else lost.worst_nano)
         if not lost.failed:
             found.left_open.append(lost)
     known, open_nano, _ = ledger.spent()
-    found.spent_nano = known + open_nano
+    found.billed_nano += sum([account.cost_nano for account in found.accounts.values()])
+    found.billed_nano = min(found.billed_nano, known)
+    found.possibly_nano = known + open_nano - found.billed_nano
     found.spent_by = ledger.spent_by()
-    found.charge({player: cost.most_nano for player, cost in probe_costs(ledger).items()})
+    found.charge(probe_costs(ledger))
     return found
 
 
@@ -136,9 +142,8 @@ def read_budget_voids(found: Recovered, ledger: Ledger, since: int) -> None:
             found.unaffordable = 0
 
 
-def _add(sums: dict[int, dict[str, int]], match: int, player: str, nano: int | None) -> None:
-    by_player = sums.setdefault(match, {})
-    by_player[player] = by_player.get(player, 0) + (nano or 0)
+def _add(sums: dict[int, int], match: int, nano: int | None) -> None:
+    sums[match] = sums.get(match, 0) + (nano or 0)
 
 
 def _refold(found: Recovered, ledger: Ledger, ends: Mapping[int, int], lag: int, elo: EloSettings) -> None:

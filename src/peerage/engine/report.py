@@ -9,7 +9,10 @@ from peerage.standings import Standings
 
 @dataclass(frozen=True)
 class Progress:
-    """What a spectator may know at any moment. Money in 1e-9 dollars; `spent_nano` over all runs.
+    """What a spectator may know at any moment.
+
+    Money in 1e-9 dollars, over all runs: `billed_nano` is known, `possibly_nano` may have been billed in
+    addition (failed calls, replies of unknown cost), `held_nano` is reserved for calls on their way.
 
     `trouble` is why the last call that failed did; `stopping` holds from the first Ctrl+C on.
     """
@@ -22,7 +25,8 @@ class Progress:
     calls_answered: int
     retries: int
     trouble: str
-    spent_nano: int
+    billed_nano: int
+    possibly_nano: int
     held_nano: int
     standings: Standings
     stopping: bool
@@ -33,8 +37,9 @@ class RunReport:
     """How a run ended.
 
     `reason` is `limit`, `budget` or `interrupted`; `note` says more, for people. `settled` counts matches of
-    the arena, `played` and `calls` those of this run. `possibly_paid_twice` counts calls that the run before
-    left open, as a crash does, and that had to be asked again; `possibly_paid_nano` what they may have cost.
+    the arena, `played` and `calls` those of this run. `billed_nano` and `possibly_nano` are over all runs, as
+    in `Progress`. `possibly_paid_twice` counts calls that the run before left open, as a crash does, and that
+    had to be asked again; `possibly_paid_nano` what they may have cost.
     """
 
     reason: str
@@ -42,6 +47,12 @@ class RunReport:
     settled: int
     played: int
     calls: int
-    spent_nano: int
+    billed_nano: int
+    possibly_nano: int
     possibly_paid_twice: int
     possibly_paid_nano: int
+
+    @property
+    def spent_nano(self) -> int:
+        """Billed and possibly billed: what counts against the budget."""
+        return self.billed_nano + self.possibly_nano

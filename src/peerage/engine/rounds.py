@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from peerage.engine.budget import PLAYER_BUDGET
 from peerage.engine.memory import Remembered
-from peerage.engine.recovery import PLAYER_BUDGET, Recovered
+from peerage.engine.recovery import Recovered
 from peerage.match import Fixture, Outcome
 from peerage.scheduling.fixtures import Scheduler, Unstaffed, next_round, remember, tables
 from peerage.scheduling.standing import Standing

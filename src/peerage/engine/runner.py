@@ -15,19 +15,27 @@ from typing import TYPE_CHECKING, Any
 
 from peerage.accounts import count, snapshot_body
 from peerage.engine.answers import Line
-from peerage.engine.budget import Budget, Verdict, whole_nano
+from peerage.engine.budget import (
+    ARENA_BUDGET,
+    PLAYER_BUDGET,
+    Budget,
+    Share,
+    Verdict,
+    dollars,
+    shares,
+    whole_nano,
+)
 from peerage.engine.calls import Calls
 from peerage.engine.driver import Driver
-from peerage.engine.gate import Gate
 from peerage.engine.journal import Journal
 from peerage.engine.memory import remembered
-from peerage.engine.pending import MatchUnderWay, Pending, most_nano
+from peerage.engine.pending import MatchUnderWay, Pending
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
 from peerage.engine.recovery import Mismatch, Recovered
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
 from peerage.games.game import GameSpec
-from peerage.ledger.codec import fixture_body, reply_salt, request_body
+from peerage.ledger.codec import by_hex, fixture_body, read_fixture, read_record, reply_salt, request_body
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.merkle import link
 from peerage.ledger.store import FailureRow, FixtureRow, Ledger, RecordRow, Summary
@@ -41,6 +49,8 @@ if TYPE_CHECKING:
     from peerage.engine.programs import Programs
 
 SNAPSHOT_EVERY = 64
+LEARNED_FROM = 64
+"""Last matches of earlier runs from which it is known what a match costs."""
 GRACE_S = 60.0
 """How long a stopped run waits for calls in flight: they are paid for, so their replies are worth having."""
 LEFT_OPEN = "left open when an earlier run ended"
@@ -76,6 +86,7 @@ class Runner:
         self._lines = lines
         self._limit = limit
         self._clock = clock
+        self._ledger = ledger
         self._observe = observe
         self._elo = elo_settings(settings.rating)
         self._loop = asyncio.get_running_loop()
@@ -86,7 +97,8 @@ class Runner:
             whole_nano(budget.arena),
             whole_nano(budget.match),
             whole_nano(budget.player),
-            recovered.spent_nano,
+            recovered.billed_nano,
+            recovered.possibly_nano,
             recovered.spent_by,
             recovered.begun,
         )
@@ -95,11 +107,11 @@ class Runner:
             settings.engine,
             self._journal,
             clock,
+            budget=self._budget,
             replied=self._replied,
-            paid=self._paid_again,
             expired=self._expired,
             broken=self._broken,
-            covered=self._covered if self._budget.bounded else None,
+            unaffordable=self._unaffordable,
             programs=programs,
         )
         self._scheduler = Scheduler.of(
@@ -113,22 +125,16 @@ class Runner:
         self._rounds = Rounds(
             self._scheduler, settings.players, settings.rating.initial, lag, recovered, memory
         )
-        self._gate = Gate(
-            spec,
-            rules,
-            self._scheduler.settings,
-            lines,
-            self._budget,
-            self._rounds.patience,
-            recovered.unaffordable,
-            partial(self._end, "budget"),
-        )
+        self._rules = rules
+        self._older_rules: dict[str, Any] = {}
+        self._unpaid = recovered.unaffordable
         self._recovered = recovered
         self._standings = recovered.standings
         self._accounts = recovered.accounts
         self._chain = recovered.chain
         self._queue: deque[tuple[Fixture, str]] = deque(recovered.pending)
         self._matches: dict[int, MatchUnderWay] = {}
+        self._unfinished: dict[int, str] = {}
         self._finished: dict[int, tuple[Fixture, str, Tally, Outcome]] = {}
         self._snapped = recovered.standings.number
         self._played = 0
@@ -142,11 +148,15 @@ class Runner:
         """Play until the limit, the budget, or `stop`; raises what broke the run; all is recorded."""
         try:
             self._account_for_open_calls()
+            self._learn()
             self._issue()
             self._admit()
             reason = await self._done
         finally:
             await self._calls.stop(0.0 if self._journal.broken else GRACE_S)
+            await self._journal.drain()
+            if self._done.done() and not self._done.exception() and self._done.result() == "budget":
+                self._fold_past_unfinished()
             self._snapshot()
             await self._journal.close()
         return RunReport(
@@ -155,7 +165,8 @@ class Runner:
             self._standings.number,
             self._played,
             self._calls.answered,
-            self._budget.spent,
+            self._budget.billed,
+            self._budget.possibly,
             sum(lost.player != SANDBOX for lost in self._recovered.left_open),
             sum(lost.worst_nano or 0 for lost in self._recovered.left_open),
         )
@@ -177,7 +188,8 @@ class Runner:
             self._calls.answered,
             self._calls.retried,
             self._calls.trouble,
-            self._budget.spent,
+            self._budget.billed,
+            self._budget.possibly,
             self._budget.held,
             self._standings,
             self._stopping,
@@ -226,14 +238,12 @@ class Runner:
             while (
                 not self._done.done()
                 and self._queue
-                and len(self._matches) < self._settings.engine.concurrency
+                and len(self._matches) - len(self._unfinished) < self._settings.engine.concurrency
             ):
                 fixture, digest = self._queue[0]
                 if self._reached(fixture.number):
                     break
-                void = self._gate.admit(
-                    fixture, self._recovered.exchanges.get(fixture.number, ()), alone=not self._matches
-                )
+                void = self._void_or_begin(fixture)
                 if void is None:
                     break
                 self._queue.popleft()
@@ -243,11 +253,110 @@ class Runner:
                     self._start(fixture, digest)
         finally:
             self._admitting = False
-        if not self._matches and (not self._queue or self._reached(self._queue[0][0].number)):
+        if len(self._matches) > len(self._unfinished):
+            return
+        if self._unfinished:
+            self._end("budget", self._unfinished[min(self._unfinished)])
+        elif not self._queue or self._reached(self._queue[0][0].number):
             if self._rounds.over and not self._queue:
                 self._end("budget", self._rounds.over)
             else:
                 self._end("limit", "")
+
+    def _void_or_begin(self, fixture: Fixture) -> str | None:
+        """Why a match has no result, "" when it may begin, None when it must wait."""
+        if (fixture.game, fixture.version) != (self._spec.name, self._spec.version):
+            return f"not playable here: {fixture.game} version {fixture.version}"
+        withdrawn = [seat.player for seat in fixture.seats if seat.player not in self._lines]
+        if withdrawn:
+            return f"withdrawn: {', '.join(withdrawn)}"
+        if not self._budget.bounded:
+            return ""
+        plan = self._plan(fixture)
+        if fixture.number not in self._recovered.exchanges:
+            if self._unfinished:
+                return None
+            verdict, player = self._budget.admit(plan)
+            if verdict in (Verdict.MATCH, Verdict.PLAYER):
+                return self._not_begun(plan, verdict.value if not player else f"{PLAYER_BUDGET}{player}")
+            if verdict is Verdict.ARENA and not self._matches:
+                self._end("budget", f"{dollars(self._budget.left)} left; {self._one_more(plan)}")
+            if verdict is not Verdict.YES:
+                return None
+        self._unpaid = 0
+        self._budget.open(fixture.number, plan)
+        return ""
+
+    def _not_begun(self, plan: Mapping[str, Share], void: str) -> str | None:
+        """Void a match that its own or a player's limit cannot pay for; too many in a row end the run.
+
+        Beyond what was issued before a spent player could be left out, there is no end to this.
+        """
+        if self._unpaid < self._rounds.patience:
+            self._unpaid += 1
+            return void
+        if not self._matches:
+            self._end(
+                "budget",
+                f"none of the last {self._unpaid} matches could be paid for ({void}); {self._one_more(plan)}",
+            )
+        return None
+
+    def _one_more(self, plan: Mapping[str, Share]) -> str:
+        usual = sum(self._budget.expected(plan).values())
+        reach = max([share.reach for share in plan.values()], default=0)
+        need = dollars(2 * usual + reach)
+        return f"one more match costs some {dollars(usual)}, and begins when {need} is free"
+
+    def _plan(self, fixture: Fixture) -> Mapping[str, Share]:
+        return shares(self._spec, self._rules_of(fixture), fixture, self._lines)
+
+    def _rules_of(self, fixture: Fixture) -> Any:
+        """The rules a fixture was issued with."""
+        if fixture.settings is self._scheduler.settings:
+            return self._rules
+        text = repr(sorted(fixture.settings.items()))
+        if text not in self._older_rules:
+            self._older_rules[text] = self._spec.rules.model_validate(fixture.settings)
+        return self._older_rules[text]
+
+    def _learn(self) -> None:
+        """Take what a match costs from the last ones of earlier runs."""
+        last = self._standings.number
+        if not self._budget.bounded or not last:
+            return
+        first = max(1, last - LEARNED_FROM + 1)
+        texts = by_hex(self._ledger.texts())
+        rows = zip(self._ledger.fixtures(first, last), self._ledger.records(first, last), strict=True)
+        for issued, row in rows:
+            fixture, record = read_fixture(issued.body, texts), read_record(row.body)
+            if not record.outcome.void and (fixture.game, fixture.version) == (
+                self._spec.name,
+                self._spec.version,
+            ):
+                self._budget.seen(
+                    self._plan(fixture), {name: sums.cost_nano for name, sums in record.totals.items()}
+                )
+
+    def _unaffordable(self, pending: Pending, worst: int) -> None:
+        """The arena's limit has stopped a match: it goes on when the budget is raised."""
+        match = self._matches[pending.match]
+        match.deadline.cancel()
+        self._unfinished[pending.match] = (
+            f"{dollars(self._budget.left)} left; the next call of match {pending.match} "
+            f"may cost up to {dollars(worst)}"
+        )
+        self._loop.call_soon(self._admit)
+
+    def _fold_past_unfinished(self) -> None:
+        """End what the arena's limit stopped and others have overtaken without a result, so that these count.
+
+        Those with nothing finished after them go on when the budget is raised.
+        """
+        for number in sorted(self._unfinished):
+            if number < max(self._finished, default=0):
+                outcome = Outcome(void=ARENA_BUDGET, detail={"by": ENGINE})
+                self._close(self._matches[number], outcome)
 
     def _skip(self, fixture: Fixture, digest: str, reason: str) -> None:
         """Void a match that cannot be played, asking nobody."""
@@ -255,14 +364,13 @@ class Runner:
         for exchange in answered_first(self._recovered.exchanges.pop(fixture.number, ())).values():
             if exchange.reply is not None:
                 tally.add_recorded(exchange)
-        self._budget.close(fixture.number)
         self._finished[fixture.number] = (fixture, digest, tally, Outcome(void=reason, detail={"by": ENGINE}))
         self._fold()
 
     # --------------------------------------------------------------------------------- driving a match
 
     def _start(self, fixture: Fixture, digest: str) -> None:
-        driver = Driver(self._spec, fixture, self._gate.rules_of(fixture))
+        driver = Driver(self._spec, fixture, self._rules_of(fixture))
         deadline = self._loop.call_later(
             self._settings.engine.match_deadline_s, self._calls.expire, fixture.number
         )
@@ -273,19 +381,17 @@ class Runner:
 
     def _go_on(self, match: MatchUnderWay, asks: Sequence[Answered]) -> None:
         """Send requests, or feed what is on record for them; close the match when its game has ended."""
-        lean = self._budget.lean(match.fixture.number)
         todo = deque(asks)
         while todo:
             ask = todo.popleft()
-            if lean:
-                match.asked.append(ask.key)
             body, texts = request_body(ask, match.secret)
             before = match.recorded.pop(ask.key, None)
             if before is not None:
                 if before.request != body:
                     raise Mismatch(match.fixture, ask.key)
                 if before.reply is not None:
-                    todo.extend(self._fed(match, ask.key, match.tally.add_recorded(before)))
+                    self._budget.recall(match.fixture.number, before.player, before.cost_nano or 0)
+                    todo.extend(match.driver.feed(ask.key, match.tally.add_recorded(before)))
                     continue
             player = match.players[ask.to]
             pending = Pending(
@@ -309,41 +415,7 @@ class Runner:
     def _replied(self, pending: Pending, raw: Reply, digest: bytes) -> None:
         match = self._matches[pending.match]
         match.tally.add(pending.ask.key, pending.player, raw, digest)
-        cost = most_nano(pending, raw) or 0
-        most = pending.worst or 0
-        self._budget.pay(pending.match, pending.player, cost, most)
-        if cost > most and self._budget.overrun(pending.match, pending.player):
-            note = (
-                f"a reply of {pending.player} cost ${cost / 1e9:.4f}, at most ${most / 1e9:.4f} was expected"
-            )
-            self._end("budget", f"{note}; nothing more is asked, lest more goes beyond the budget")
-        self._go_on(match, self._fed(match, pending.ask.key, raw))
-
-    def _fed(self, match: MatchUnderWay, key: str, raw: Reply) -> list[Answered]:
-        """Give a match a reply; what may be asked now.
-
-        A lean match takes replies in the order asked, however they come: what it asks next is covered in
-        that order too, and so it does not depend on anybody's speed for whom the money lasts.
-        """
-        if not self._budget.lean(match.fixture.number):
-            return match.driver.feed(key, raw)
-        match.early[key] = raw
-        asks: list[Answered] = []
-        while match.asked and match.asked[0] in match.early:
-            first = match.asked.popleft()
-            asks += match.driver.feed(first, match.early.pop(first))
-        return asks
-
-    def _covered(self, pending: Pending) -> Verdict:
-        return self._gate.cover(pending, self._calls.worst_nano)
-
-    def _paid_again(self, pending: Pending, nano: int) -> bool:
-        """Account for a failed attempt that may have been charged; may another be made?"""
-        lean = self._budget.lean(pending.match)
-        if nano and not lean and not self._budget.may_add(pending.match, pending.player, nano):
-            return False
-        self._budget.pay(pending.match, pending.player, nano, pending.worst or 0)
-        return True
+        self._go_on(match, match.driver.feed(pending.ask.key, raw))
 
     def _expired(self, number: int) -> bool:
         return self._loop.time() >= self._matches[number].deadline.when()
@@ -357,7 +429,8 @@ class Runner:
             raise Mismatch(match.fixture, unasked[0])
         match.deadline.cancel()
         del self._matches[number]
-        self._budget.close(number)
+        self._unfinished.pop(number, None)
+        self._budget.close(number, decided=not outcome.void)
         self._finished[number] = (match.fixture, match.digest, match.tally, outcome)
         self._fold()
         self._admit()

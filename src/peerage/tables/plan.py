@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.engine.admission import worst_cost
+from peerage.engine.budget import usual_call, worst_cost
 from peerage.games import GAMES
 from peerage.games.game import CallBound
 from peerage.match import Fixture
@@ -20,9 +20,6 @@ from peerage.standings import NOBODY, Standings
 
 SAMPLE = 200
 """Matches that are paired to see who is asked how often; longer plans are scaled from them."""
-
-TOKENS_PER_SECOND = 30
-"""A guess for players priced by the hour: how fast a reply is written."""
 
 
 class PlayerPlan(Struct, frozen=True):
@@ -132,15 +129,11 @@ def _fixtures(settings: ArenaSettings, standings: Standings, count: int) -> list
 
 
 def _expect(total: _Sum, bound: CallBound, line: _Priced) -> None:
-    own = line.settings.max_tokens
-    output = bound.usual_output_tokens if own is None else min(own, bound.usual_output_tokens)
-    prompt = bound.usual_input_tokens + len(line.settings.system_prompt) // 4
-    wait_ms = min(output * 1000 // TOKENS_PER_SECOND, line.price.timeout_ms)
-    each = line.price.cost_nano(prompt, output, wait_ms)
+    usual = usual_call(bound, line.price)
     total.calls += bound.expected
-    total.input += bound.expected * prompt
-    total.output += bound.expected * output
-    total.expected += bound.expected * (each or 0)
+    total.input += bound.expected * usual.input_tokens
+    total.output += bound.expected * usual.output_tokens
+    total.expected += bound.expected * (usual.nano or 0)
 
 
 def _player(line: _Priced, total: _Sum, scale: float) -> PlayerPlan:
