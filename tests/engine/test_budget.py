@@ -67,7 +67,11 @@ def test_billed_and_possibly_billed_count_alike() -> None:
 
 @pytest.mark.parametrize(
     ("limits", "refused"),
-    [((99, None, None), Verdict.ARENA), ((None, 99, None), Verdict.MATCH), ((None, None, 49), Verdict.PLAYER)],
+    [
+        ((99, None, None), Verdict.ARENA),
+        ((None, 99, None), Verdict.MATCH),
+        ((None, None, 49), Verdict.PLAYER),
+    ],
 )
 def test_a_match_begins_alone_when_twice_its_expected_cost_is_free(
     limits: tuple[int | None, int | None, int | None], refused: Verdict

@@ -92,8 +92,8 @@ def test_what_pending_matches_have_cost_is_known_by_match_and_player(tmp_path: P
     pending = {fixture.number for fixture, _ in found.pending}
     assert set(found.begun) <= pending
     ledger = ledger_of(tmp_path)
-    for match, by_player in found.begun.items():
+    for match, nano in found.begun.items():
         replied = sum(row.cost_nano or 0 for row in ledger.exchanges(match, match))
         still_open = [row for row in ledger.unanswered(match) if row.match == match and not row.failed]
-        assert sum(by_player.values()) == replied + sum(row.worst_nano or 0 for row in still_open)
+        assert nano == replied + sum(row.worst_nano or 0 for row in still_open)
     ledger.close()

@@ -15,7 +15,7 @@ WAITS = (Verdict.WAIT_ARENA, Verdict.WAIT_MATCH, Verdict.WAIT_PLAYER)
 
 
 class Asked(NamedTuple):
-    """One call: who is asked, what it may cost and will cost, and how often it first fails, perhaps billed."""
+    """One call: who is asked, what it may and will cost, and how often it first fails, perhaps billed."""
 
     player: str
     worst: int

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from peerage.cli.options import at, program
-from peerage.cli.output import dollars
+from peerage.cli.output import dollars, money
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -25,7 +25,7 @@ def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> 
 
     counts = (
         f"{report.settled:,} matches, {report.played:,} of them now, in {report.calls:,} calls; "
-        f"{dollars(report.spent_nano / 1e9)} spent in all"
+        f"{money(report.billed_nano, report.possibly_nano)} in all"
     )
     match report.reason:
         case "interrupted":
@@ -40,6 +40,11 @@ def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> 
     probed = sum(cost.most_nano for cost in probe_costs(arena.ledger).values())
     if probed:
         yield f"{dollars(probed / 1e9)} of that went into probes before runs, in no match"
+    for player, nano in report.overrun.items():
+        yield (
+            f"{player} was billed {dollars(nano / 1e9)} more than its calls could cost at most, as by a "
+            "provider that ignores max_tokens; nothing more was asked of it"
+        )
     if report.possibly_paid_twice:
         yield (
             f"{report.possibly_paid_twice} calls that a crash had left open were asked again; at most "

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from peerage.cli.output import Column, dollars, table, whole
+from peerage.cli.output import Column, money, table, whole
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -99,7 +99,7 @@ class Spectator:
             f"{settled}{of} matches",
             f"{pace:.1f} a second",
             f"{_calls(progress)} in flight",
-            f"{dollars((progress.billed_nano + progress.possibly_nano) / 1e9)} spent",
+            money(progress.billed_nano, progress.possibly_nano),
         ]
         if progress.retries:
             parts.append(f"{progress.retries} retries")

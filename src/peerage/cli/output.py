@@ -183,6 +183,12 @@ def dollars(value: float) -> str:
     return f"${value:.4f}" if value >= 0.001 else f"${value:.6f}"
 
 
+def money(billed_nano: int, possibly_nano: int) -> str:
+    """What is known to have been billed, and beside it what may have been in addition, where there is any."""
+    more = f", {dollars(possibly_nano / 1e9)} more possibly billed" if possibly_nano else ""
+    return f"{dollars(billed_nano / 1e9)} billed{more}"
+
+
 def whole(value: float) -> str:
     return f"{value:,.0f}"
 

@@ -168,7 +168,9 @@ class Budget:
 
     `billed` is what is known to have been billed, `possibly` what may have been in addition: failed calls and
     calls left open by a crash at their worst, replies of unknown cost. Both count against every limit.
-    `spent_by` is their sum by player, `begun` by match for those still to be finished.
+    `spent_by` is their sum by player, `begun` by match for those still to be finished. `overrun` is what
+    players were billed beyond the worst case of their calls, as by a provider that ignores `max_tokens`: what
+    was in flight then cannot be helped, and nothing more is asked of them.
     """
 
     def __init__(
@@ -188,6 +190,7 @@ class Budget:
         self.possibly = possibly
         self.spent_by = dict(spent_by or {})
         self.held = 0
+        self.overrun: dict[str, int] = {}
         self._begun = dict(begun or {})
         self._held_by: dict[str, int] = {}
         self._open: dict[int, _Open] = {}
@@ -263,6 +266,9 @@ class Budget:
         Alone it must fit at twice its expected cost and its dearest call at its worst. Beside others it waits
         until their sum fits, with two standard deviations, each taken as half of what is expected.
         """
+        for player in self.overrun:
+            if player in plan:
+                return Verdict.PLAYER, player
         alone = self.expected(plan)
         total, reach = sum(alone.values()), max([share.reach for share in plan.values()], default=0)
         if self.per_match is not None and total + max(total, reach) > self.per_match:
@@ -319,6 +325,8 @@ class Budget:
 
     def reserve(self, number: int, player: str, worst: int) -> Verdict:
         """Set a call's worst case aside, on YES; else say why not."""
+        if player in self.overrun:
+            return Verdict.PLAYER
         if not worst:
             return Verdict.YES
         match = self._open[number]
@@ -350,6 +358,8 @@ class Budget:
             self.billed += nano
         else:
             self.possibly += nano
+        if known and nano > reserved and self.bounded:
+            self.overrun[player] = self.overrun.get(player, 0) + nano - reserved
         if nano:
             self.spent_by[player] = self.spent_by.get(player, 0) + nano
         match = self._open.get(number)

@@ -8,13 +8,14 @@ exponential backoff and seeded jitter; when the limit is reached the reply is vo
 from __future__ import annotations
 
 import asyncio
+import logging
 from bisect import insort
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from peerage.engine.answers import MAX_STORED_CHARS, Line, priced, raised
-from peerage.engine.budget import OVERHEAD_BYTES, Budget, Verdict
+from peerage.engine.budget import OVERHEAD_BYTES, Budget, Verdict, dollars
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.journal import Journal
 from peerage.engine.pending import Pending, Rendering, backoff, most_nano, stated_wait
@@ -27,6 +28,8 @@ from peerage.settings import Engine
 
 if TYPE_CHECKING:
     from peerage.engine.programs import Programs
+
+_log = logging.getLogger("peerage")
 
 
 class Calls:
@@ -375,9 +378,18 @@ class Calls:
 
     def _pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None:
         """Count what an attempt has cost, or may have; what was reserved for it is free again."""
-        number, player = pending.match, pending.player
-        self._budget.pay(number, player, nano, pending.reserved, known=known, answered=answered)
+        number, player, most = pending.match, pending.player, pending.reserved
+        before = self._budget.overrun.get(player, 0)
+        self._budget.pay(number, player, nano, most, known=known, answered=answered)
         pending.reserved = 0
+        if self._budget.overrun.get(player, 0) > before:
+            _log.warning(
+                "%s was billed %s for a call of at most %s: does its provider ignore max_tokens? "
+                "Nothing more is asked of it in this run",
+                *(player, dollars(nano), dollars(most)),
+            )
+            for waiting in self._dispatcher.withdraw(lambda other: other.player == player):
+                self.void(waiting, [], Verdict.PLAYER.value)
 
 
 def _size(ask: Ask) -> int:

@@ -39,9 +39,10 @@ class Recovered:
     `standings` and `accounts` are after the last record; `after_round` the standings at the end of recent
     rounds, as pairing may need them; `round_ends` the last number of each round not folded yet. `pending`
     are issued fixtures without a record, with their digests, and `exchanges` what is on record for them.
-    `billed_nano` sums what is known to have been billed, for probes too, `possibly_nano` what may have been in
-    addition: failed calls and those left open by a crash at their worst, replies of unknown cost. `spent_by`
-    is both by player, `begun` both by pending match. `left_open` are the calls that the last run left open.
+    `billed_nano` sums what is known to have been billed, for probes too, `possibly_nano` what may have been
+    in addition: failed calls and those left open by a crash at their worst, replies of unknown cost.
+    `spent_by` is both by player, `begun` both by pending match. `left_open` are the calls that the last run
+    left open.
 
     `retired` maps players whose budget voided a match to its round, and `unaffordable` counts the last
     matches void for a budget without one between that was not (see `read_budget_voids`).

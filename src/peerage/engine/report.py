@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from peerage.standings import Standings
 
@@ -39,7 +40,8 @@ class RunReport:
     `reason` is `limit`, `budget` or `interrupted`; `note` says more, for people. `settled` counts matches of
     the arena, `played` and `calls` those of this run. `billed_nano` and `possibly_nano` are over all runs, as
     in `Progress`. `possibly_paid_twice` counts calls that the run before left open, as a crash does, and that
-    had to be asked again; `possibly_paid_nano` what they may have cost.
+    had to be asked again; `possibly_paid_nano` what they may have cost. `overrun` is by player what was billed
+    beyond the worst case of its calls, in spite of a budget.
     """
 
     reason: str
@@ -51,6 +53,7 @@ class RunReport:
     possibly_nano: int
     possibly_paid_twice: int
     possibly_paid_nano: int
+    overrun: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def spent_nano(self) -> int:

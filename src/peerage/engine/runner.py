@@ -169,6 +169,7 @@ class Runner:
             self._budget.possibly,
             sum(lost.player != SANDBOX for lost in self._recovered.left_open),
             sum(lost.worst_nano or 0 for lost in self._recovered.left_open),
+            dict(self._budget.overrun),
         )
 
     def stop(self) -> None:
