@@ -52,7 +52,7 @@ def test_a_terminal_shows_progress_table_and_verdicts(tmp_path: Path) -> None:
         console.print(spectator._view(runner.progress()))
     shown = screen.getvalue()
     assert "8/8 matches" in shown
-    assert "$0.00 spent" in shown
+    assert "$0.00 billed" in shown
     assert "Cost Elo" in shown
     assert " beat " in shown
     assert "leads with" in shown

@@ -40,8 +40,8 @@ class RunReport:
     `reason` is `limit`, `budget` or `interrupted`; `note` says more, for people. `settled` counts matches of
     the arena, `played` and `calls` those of this run. `billed_nano` and `possibly_nano` are over all runs, as
     in `Progress`. `possibly_paid_twice` counts calls that the run before left open, as a crash does, and that
-    had to be asked again; `possibly_paid_nano` what they may have cost. `overrun` is by player what was billed
-    beyond the worst case of its calls, in spite of a budget.
+    had to be asked again; `possibly_paid_nano` what they may have cost. `overrun` is by player what it was
+    billed beyond the worst case of its calls, in spite of a budget.
     """
 
     reason: str
