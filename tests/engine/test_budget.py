@@ -168,10 +168,14 @@ def test_a_stopped_match_keeps_nothing_and_its_last_calls_still_return() -> None
     assert not budget.has_stopped(1)
 
 
-def test_a_reply_dearer_than_its_worst_case_is_counted_in_full() -> None:
+def test_a_reply_dearer_than_its_worst_case_is_counted_in_full_and_is_the_players_last() -> None:
     budget = Budget(100, None, None)
-    budget.open(1, plan(ada=50))
+    budget.open(1, plan(ada=50, bob=50))
     assert budget.reserve(1, "ada", 10) is Verdict.YES
-    budget.pay(1, "ada", 170, 10, known=True)
-    assert (budget.spent, budget.held, budget.left) == (170, 0, 0)
-    assert budget.reserve(1, "ada", 1) is Verdict.ARENA
+    budget.pay(1, "ada", 11, 10, known=True)
+    assert (budget.spent, budget.held, budget.left, budget.overrun) == (11, 0, 89, {"ada": 1})
+    assert budget.reserve(1, "ada", 0) is Verdict.PLAYER
+    assert budget.admit(plan(bob=1, ada=1)) == (Verdict.PLAYER, "ada")
+    assert budget.reserve(1, "bob", 10) is Verdict.YES
+    budget.pay(1, "bob", 10, 10, known=True)
+    assert budget.overrun == {"ada": 1}
