@@ -95,6 +95,73 @@ def test_cost_track_takes_the_cost_columns(arena: Battles) -> None:
     assert np.mean([row["rating"] for row in balanced.rows]) == pytest.approx(1500)
 
 
+COST = {"method": "elo", "track": "cost"}
+SKILL = ("trueskill", "plackett-luce", "weng-lin-bt")
+
+
+@pytest.mark.parametrize(
+    ("usual", "changed"),
+    [
+        ({"method": "elo"}, {"k": 4.0}),
+        ({"method": "elo"}, {"initial": 1000.0}),
+        ({"method": "elo"}, {"orders": 7}),
+        ({"method": "elo"}, {"seed": 5}),
+        ({"method": "elo-averaged"}, {"seed": 5}),
+        ({"method": "elo-averaged"}, {"orders": 7}),
+        ({"method": "elo"}, {"inverse_frequency": True}),
+        (COST, {"k": 4.0}),
+        (COST, {"initial": 1000.0}),
+        (COST, {"cost_sensitivity": 0.0}),
+        (COST, {"cost_sensitivity": 0.7}),
+        (COST, {"cost_mode": "balanced"}),
+        ({**COST, "cost_sensitivity": 0.01}, {"cost_mode": "exponential"}),
+        ({"method": "bt", "bootstrap": 20}, {"seed": 5}),
+        ({"method": "bt", "bootstrap": 20}, {"bootstrap": 30}),
+        ({"method": "bt", "bootstrap": 20}, {"ties": "davidson"}),
+        ({"method": "bt", "bootstrap": 20}, {"cluster": "question"}),
+        ({"method": "bt"}, {"ties": "davidson"}),
+        ({"method": "bt", "ties": "davidson"}, {"ties": "rao-kupper"}),
+        ({"method": "bt"}, {"cluster": "question"}),
+        ({"method": "bt", "cluster": "question"}, {"cluster": "judge"}),
+        ({"method": "bt", "cluster": "question"}, {"ties": "davidson"}),
+        ({"method": "bt"}, {"controls": ("length",)}),
+        ({"method": "bt", "controls": ("length",)}, {"cluster": "question"}),
+        ({"method": "bt"}, {"inverse_frequency": True}),
+        ({"method": "bt"}, {"anchor": "m2"}),
+        ({"method": "glicko2"}, {"initial": 1000.0}),
+        ({"method": "glicko2"}, {"tau": 1.1}),
+        ({"method": "through-time"}, {"drift": 1.0}),
+        ({"method": "through-time"}, {"drift": 60.0}),
+        ({"method": "through-time"}, {"period": 7.0}),
+        *[({"method": method}, {"k": 0.0}) for method in SKILL],
+        *[({"method": method}, {"k": 1.0}) for method in SKILL],
+        *[({"method": method}, {"mu": 0.0}) for method in SKILL],
+        *[({"method": method}, {"sigma": 2.0}) for method in SKILL],
+        *[({"method": method}, {"beta": 9.0}) for method in SKILL],
+        *[({"method": method}, {"tau": 0.0}) for method in SKILL],
+        *[({"method": method}, {"tau": 2.0}) for method in SKILL],
+        ({"method": "trueskill"}, {"draw_probability": 0.4}),
+    ],
+    ids=str,
+)
+def test_every_option_changes_the_table(
+    arena: Battles, usual: dict[str, Any], changed: dict[str, Any]
+) -> None:
+    before, after = rate(arena, Options(**usual)), rate(arena, Options(**{**usual, **changed}))
+    if changed.keys() - {"cluster", "bootstrap", "orders", "seed"}:
+        assert [row["rating"] for row in before.rows] != [row["rating"] for row in after.rows]
+    else:
+        assert [row["lower"] for row in before.rows] != [row["lower"] for row in after.rows]
+
+
+def test_how_a_player_of_several_seats_counts_changes_the_table() -> None:
+    """Ada holds two seats in each game: the first and the last of it."""
+    played = tuple([Game(((0,), (1,), (2,), (0,)), (1, 2, 3, 4)), Game(((0,), (2,), (1,)), (1, 2, 3))] * 2)
+    data = Played(("ada", "bo", "cy"), played)
+    tables = [rate(data, Options(method="trueskill", seats=seats)).rows for seats in ("mean", "best", "each")]
+    assert tables[0] != tables[1] != tables[2] != tables[0]
+
+
 def test_an_anchor_moves_everybody_alike(arena: Battles) -> None:
     free, held = rate(arena, Options()), rate(arena, Options(anchor="m2"))
     shift = held.rows[0]["rating"] - free.rows[0]["rating"]
