@@ -10,16 +10,18 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import uvicorn
 from tests.site.arenas import eventually
 
 from peerage.site import server, server_connections
+from peerage.site.server_guard import PIECE, Guard
 from peerage.site.server_room import LEAST, RESERVED
+from peerage.site.voting_pages import SESSIONS_A_MINUTE
 
 resource = pytest.importorskip("resource")
 
@@ -277,3 +279,31 @@ def test_with_too_few_files_it_says_so(folder: Path, files: int) -> None:
     assert shown.returncode == 1
     assert "ulimit -n" in shown.stderr
     assert "Traceback" not in shown.stderr
+
+
+def test_no_header_is_believed_that_was_not_named(served: int) -> None:
+    """uvicorn believes X-Forwarded-For of this machine, where any proxy stands."""
+    ask = b"GET /api/ballot HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    ask += b"X-Forwarded-For: 10.0.0.%d\r\n\r\n"
+    found = {status(answer(served, ask % number)) for number in range(SESSIONS_A_MINUTE + 5)}
+    assert 429 in found
+
+
+@pytest.mark.parametrize("size", [0, 1, PIECE, PIECE + 1, 2 * PIECE, 2 * PIECE + 7])
+async def test_an_answer_goes_out_in_pieces(size: int) -> None:
+    body = (b"0123456789" * size)[:size]
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def whole(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": body})
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(dict(message))
+
+    scope = {"type": "http", "raw_path": b"/", "query_string": b"", "headers": [(b"host", b"localhost")]}
+    await Guard(whole, None)(scope, None, send)  # type: ignore[arg-type]
+    pieces = sent[1:]
+    assert b"".join(message["body"] for message in pieces) == body
+    assert all(len(message["body"]) <= PIECE for message in pieces)
+    assert [message.get("more_body", False) for message in pieces] == [True] * (len(pieces) - 1) + [False]
