@@ -147,12 +147,14 @@ class Arena:
     def plan(self, matches: int) -> Plan:
         """What so many further matches would ask and cost; asks and spends nothing."""
         from peerage.accounts import position
+        from peerage.engine.probes import seen_to_think
         from peerage.players.prices import price_of
         from peerage.standings import elo_settings
         from peerage.tables.plan import estimate
 
         today = datetime.now(UTC).date()
-        prices = {player.name: price_of(player, today) for player in self.settings.players}
+        seen = seen_to_think(self.ledger)
+        prices = {one.name: price_of(one, today, one.name in seen) for one in self.settings.players}
         standings = position(self.ledger, elo_settings(self.settings.rating)).standings
         return estimate(self.settings, prices, matches, standings)
 

@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ from peerage.arena import ArenaError
 from peerage.engine.admit import Recording, admit
 from peerage.engine.answers import Line
 from peerage.engine.budget import whole_nano
-from peerage.engine.probes import entries, probe_costs, probe_players
+from peerage.engine.probes import entries, probe_costs, probe_players, seen_to_think
 from peerage.engine.recovery import Recovered, read_budget_voids, recover
 from peerage.engine.registration import registrations
 from peerage.engine.report import RunReport
@@ -74,6 +75,7 @@ async def play(
             _check_budget(settings, lines)
             if settings.engine.probe and clients is None and not _reached(ledger, max_matches):
                 settings = await _probe(folder, settings, ledger, lines, recovered)
+            lines = _with_room(ledger, lines)
             if unpinned:
                 ledger.write(Batch(meta=unpinned))
             secret = arena_secret(ledger, seed, at_ms=_now_ms())
@@ -134,6 +136,15 @@ async def _open_lines(
     for line in lines.values():
         _warn(line.client)
     return lines
+
+
+def _with_room(ledger: Ledger, lines: Mapping[str, Line]) -> dict[str, Line]:
+    """The players, with room to think for those that a probe, of this run or an earlier one, saw to think."""
+    seen, today = seen_to_think(ledger), datetime.now(UTC).date()
+    return {
+        name: replace(line, price=price_of(line.settings, today, seen=True)) if name in seen else line
+        for name, line in lines.items()
+    }
 
 
 def _reached(ledger: Ledger, limit: int | None) -> bool:

@@ -39,6 +39,7 @@ from peerage.kinds import (
 )
 
 __all__ = [
+    "MORE_ROOM",
     "SANDBOX",
     "Answered",
     "AnyKind",
@@ -193,7 +194,9 @@ def _filled(value: str | Quote, mark: str) -> str:
 class Ask(Struct, frozen=True, gc=False):
     """A question to one seat.
 
-    `key` is unique in the match. `max_tokens` bounds the reply. `temperature` None leaves it to the
+    `key` is unique in the match. `max_tokens` bounds the answer; what a model may think before it comes on
+    top and is the player's own. With `exact` the limit is part of what is measured: an answer that was cut
+    there counts as it is and is not asked for again with more room. `temperature` None leaves it to the
     player's own settings. `oracle` carries what a perfect player would need to know; only house
     players see it, and it is neither hashed nor stored.
     """
@@ -206,7 +209,11 @@ class Ask(Struct, frozen=True, gc=False):
     max_tokens: int
     temperature: float | None = None
     oracle: Any = None
+    exact: bool = False
 
+
+MORE_ROOM = 2
+"""A reply that was cut at its limit is asked for again with so many times the tokens."""
 
 SANDBOX = "sandbox"
 """Under this name programs are on record: no player may bear it."""
@@ -263,12 +270,16 @@ class Note(Struct, frozen=True):
 class Reply(Struct, frozen=True, gc=False):
     """What came back.
 
-    `key` is the full request key it answers (that of the repair, when there was one).
-    `status`: ok · invalid (unusable after one repair) · refused · void (the provider failed).
+    `key` is the full request key it answers (that of the second request, when there was one that counts).
+    `status`: ok · invalid (unusable, also after it was asked again) · refused · void (the provider failed).
     `text` is storable (no lone surrogates, no NUL). `value` is what the declared kind made of it when
     ok, else None; `reason` says what went wrong. `cost_nano` is in billionths of a dollar, None when
     unknown; `latency_ms` in milliseconds; `energy_mwh` in milliwatt-hours, None when unknown.
     `hidden` is a house answer's true quality: house judges see it, nothing else does.
+
+    A reply that ended at its limit has that limit in `cut`, in tokens, thinking included; else 0. `final`
+    says that its player cannot be given more. `reasoning_tokens` are those of `output_tokens` that were
+    thought and not said, None when unknown.
     """
 
     status: Status
@@ -282,6 +293,9 @@ class Reply(Struct, frozen=True, gc=False):
     energy_mwh: int | None = None
     hidden: Any = None
     key: str = ""
+    cut: int = 0
+    final: bool = False
+    reasoning_tokens: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -297,6 +311,7 @@ class Reply(Struct, frozen=True, gc=False):
             self,
             input_tokens=both(earlier.input_tokens, self.input_tokens),
             output_tokens=both(earlier.output_tokens, self.output_tokens),
+            reasoning_tokens=both(earlier.reasoning_tokens, self.reasoning_tokens),
             latency_ms=earlier.latency_ms + self.latency_ms,
             cost_nano=both(earlier.cost_nano, self.cost_nano),
             energy_mwh=both(earlier.energy_mwh, self.energy_mwh),

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from tests.servers.every_provider import Server, serve
 
 from peerage.players import open_client
 from peerage.players.checks import check
@@ -38,67 +39,10 @@ MODELS = [
 ]
 
 
-class Server:
-    """Answers in every provider's shape with `text`, or with the status and headers of `instead`."""
-
-    def __init__(self) -> None:
-        self.url = ""
-        self.text = "Hello."
-        self.instead: tuple[int, dict[str, str]] | None = None
-        self.seen: list[web.BaseRequest] = []
-
-    async def answer(self, request: web.Request) -> web.StreamResponse:
-        self.seen.append(request)
-        if self.instead is not None:
-            code, headers = self.instead
-            return web.json_response(
-                {"error": {"message": self.text, "type": "x"}}, status=code, headers=headers
-            )
-        if request.path.endswith("/models"):
-            return web.json_response({"data": [{"id": "tiny"}]})
-        if request.path.endswith("/chat/completions"):
-            message = {"role": "assistant", "content": self.text}
-            return web.json_response(
-                {
-                    "id": "c", "object": "chat.completion", "created": 1, "model": "m",
-                    "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-                    "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
-                }
-            )  # fmt: skip
-        if request.path.endswith("/messages"):
-            return web.json_response(
-                {
-                    "id": "m", "type": "message", "role": "assistant", "model": "m",
-                    "content": [{"type": "text", "text": self.text}], "stop_reason": "end_turn",
-                    "stop_sequence": None, "usage": {"input_tokens": 12, "output_tokens": 4},
-                }
-            )  # fmt: skip
-        if "generateContent" in request.path:
-            content = {"role": "model", "parts": [{"text": self.text}]}
-            return web.json_response(
-                {
-                    "candidates": [{"content": content, "finishReason": "STOP"}],
-                    "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": 4},
-                    "modelVersion": "m", "responseId": "r",
-                }
-            )  # fmt: skip
-        return web.json_response({"text": self.text})
-
-
-async def _serve(server: Server) -> web.AppRunner:
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", server.answer)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    return runner
-
-
 @pytest.fixture
 async def server() -> AsyncIterator[Server]:
     running = Server()
-    runner = await _serve(running)
+    runner = await serve(running)
     yield running
     await runner.cleanup()
 
@@ -106,7 +50,7 @@ async def server() -> AsyncIterator[Server]:
 @pytest.fixture
 async def elsewhere() -> AsyncIterator[Server]:
     running = Server()
-    runner = await _serve(running)
+    runner = await serve(running)
     yield running
     await runner.cleanup()
 

@@ -49,8 +49,9 @@ def test_one_match_by_hand(tmp_path: Path) -> None:
         plan = arena.plan(1)
     assert plan.calls == 2 + 3 * 2
     assert sorted(player.calls for player in plan.players) == [1, 1, 2, 2, 2]
-    # answers of 2,000 tokens and verdicts of 600, each repaired once, at two millionths of a dollar a token
-    assert plan.worst_usd == pytest.approx((2 * 2 * 2_000 + 6 * 2 * 600) * 2e-6)
+    # answers of 2,000 tokens and verdicts of 600, each cut and asked for again with twice the tokens, at two
+    # millionths of a dollar a token
+    assert plan.worst_usd == pytest.approx((2 * (2_000 + 4_000) + 6 * (600 + 1_200)) * 2e-6)
 
 
 def test_a_player_without_a_price_is_named(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -184,8 +184,8 @@ def estimate(
 ) -> None:
     """Say what matches may cost, player by player.
 
-    Expected is for replies of usual length; worst for every draft rejected, every reply as long as it may be
-    and repaired once. Asks nobody and writes nothing.
+    Expected is for replies of usual length; worst for every draft rejected, every reply cut at its limit
+    and asked for again with twice the tokens. Asks nobody and writes nothing.
     """
     from peerage.settings import enough_players, load
     from peerage.tables.plan import estimate as planned
@@ -195,14 +195,14 @@ def estimate(
     _write(settings, planned(settings, _prices(settings), max_matches), shape)
 
 
-def _prices(settings: ArenaSettings) -> Mapping[str, Price]:
-    """Today's, by player."""
+def _prices(settings: ArenaSettings, seen: Collection[str] = ()) -> Mapping[str, Price]:
+    """Today's, by player; those `seen` to think have room to."""
     from datetime import UTC, datetime
 
     from peerage.players.prices import price_of
 
     today = datetime.now(UTC).date()
-    return {player.name: price_of(player, today) for player in settings.players}
+    return {player.name: price_of(player, today, player.name in seen) for player in settings.players}
 
 
 def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
@@ -225,6 +225,12 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
         notes = [f"{plan.calls:,} calls, at unknown prices"]
     else:
         notes = [f"{plan.calls:,} calls, {expected} expected, {worst} at the very worst"]
+        if thinkers := [player for player in plan.players if player.thinking_tokens]:
+            room = ", ".join([f"{one.player} {one.thinking_tokens:,}" for one in thinkers])
+            notes.append(
+                f"room to think for each reply, in tokens on top of the answer's limit: {room}; a quarter of "
+                "it is expected to be used. A player's `thinking_tokens` sets it"
+            )
         if plan.unpriced:
             notes.append(f"without a known price, and not in these sums: {', '.join(plan.unpriced)}")
     each = plan.expected_usd / max(1, plan.matches)
@@ -295,8 +301,10 @@ def agree(
     question: str,
     declined: str,
     note: str = "",
+    seen: Collection[str] = (),
 ) -> None:
-    """Show the plan at today's prices and ask once, unless nothing can be spent or `--yes` was said.
+    """Show the plan at today's prices, with room for those `seen` to think, and ask once, unless nothing can
+    be spent or `--yes` was said.
 
     Raises ArenaError when a budget could not be kept, SettingsError when nobody is there to be asked; leaves
     the program with `declined` when the answer is no.
@@ -306,7 +314,7 @@ def agree(
 
     if all(player.provider == "house" for player in settings.players):
         return
-    made = plan(_prices(settings))
+    made = plan(_prices(settings, seen))
     _write(settings, made, Format.table)
     refuse_unpriced(settings, made.unpriced)
     if note:
@@ -322,6 +330,7 @@ def agree(
 
 def _agree(arena: Arena, matches: int | None, yes: bool) -> None:
     """Ask before anything is spent on so many matches; None: on as many as there will be."""
+    from peerage.engine.probes import seen_to_think
     from peerage.tables.plan import estimate as planned
 
     settings = arena.settings
@@ -336,4 +345,5 @@ def _agree(arena: Arena, matches: int | None, yes: bool) -> None:
         question="Play?",
         declined="nothing played, nothing spent",
         note=f"No --max-matches: it plays on until {end}; the plan is for {PLANNED}." * (matches is None),
+        seen=seen_to_think(arena.ledger),
     )

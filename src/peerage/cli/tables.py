@@ -239,6 +239,7 @@ _STATS = {
         Column("latency_p50_s", ">Median", seconds, 2),
         Column("latency_p95_s", ">95 %", seconds, 7),
         Column("repaired", ">Repaired", whole, 8),
+        Column("cut", ">Cut", whole, 9),
         Column("invalid", ">Invalid", whole),
         Column("refused", ">Refused", whole),
         Column("void", ">Void", whole),

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from peerage.cli.output import dollars, seconds
+from peerage.engine.driver import REPAIR, ROOM, first_key
 from peerage.protocol import visible
 from peerage.tables.transcript import BallotView, DraftView, ExchangeView, Transcript
+
+_SECOND = {"": "", REPAIR: " (repaired)", ROOM: " (asked again with more room)"}
 
 MOST = 40
 """Answers that are shown unless everything is asked for: a tournament has thousands."""
@@ -42,9 +45,9 @@ def lines(match: Transcript, *, full: bool) -> Iterator[Line]:
         yield Line("", 2, visible(text))
     said = _side_by_side([one for one in match.exchanges if one.role == "contestant"])
     for one in said if full else said[:MOST]:
-        what, _, repaired = one.key.partition("~")
+        what = first_key(one.key)
         title = f"Answer {one.label}" if what == f"answer/{one.label}" else f"{what} by {one.label}"
-        yield from _head(f"{title}: {one.player}" + (" (repaired)" if repaired else ""))
+        yield from _head(f"{title}: {one.player}" + _SECOND[one.key.removeprefix(what)])
         yield from _said(one)
     if len(said) > MOST and not full:
         yield from _head(f"… and {len(said) - MOST:,} more; --full shows everything")
@@ -105,8 +108,9 @@ def _said(one: ExchangeView) -> Iterator[Line]:
     took = "" if one.latency_s is None else f"{seconds(one.latency_s)} · "
     cost = "cost unknown" if one.cost_usd is None else dollars(one.cost_usd)
     tries = f" · {one.attempts} attempts" if one.attempts > 1 else ""
-    cut = " · cut at its limit" if one.truncated else ""
-    yield Line("dim", 2, f"{tokens}{took}{cost}{tries}{cut}")
+    cut = f" · cut at its limit of {one.cut} tokens" if one.cut else " · cut at its limit" * one.truncated
+    thought = f"{one.reasoning_tokens} of them to think · " if one.reasoning_tokens else ""
+    yield Line("dim", 2, f"{tokens}{thought}{took}{cost}{tries}{cut}")
 
 
 def _ballot(ballot: BallotView) -> Iterator[Line]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.accounts import position
-from peerage.engine.driver import REPAIR, Driver
+from peerage.engine.driver import Driver, first_key
 from peerage.engine.records import Tally, settle
 from peerage.games.game import GameSpec
 from peerage.ledger.codec import fixture_body, reply_body, reply_salt, request_body
@@ -41,7 +41,7 @@ def recorded_reply(recording: Recording, key: str) -> Reply:
 
     A repair gets nothing: what could not be used is on record once.
     """
-    first = key.removesuffix(REPAIR)
+    first = first_key(key)
     if first not in recording.replies:
         raise LedgerError(
             f"recorded match {recording.fixture.seed}: there is no reply to {first!r}, which "

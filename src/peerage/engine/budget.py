@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, Protocol
 from peerage.games.game import CallBound, GameSpec
 from peerage.match import Fixture
 from peerage.players.prices import Price
+from peerage.protocol import MORE_ROOM
 
 NANO = 1_000_000_000
 OVERHEAD_BYTES = 512
@@ -67,8 +68,9 @@ class Usual(NamedTuple):
 
 
 def usual_call(bound: CallBound, price: Price) -> Usual:
-    """What a call within `bound` usually takes."""
+    """What a call within `bound` usually takes, thinking included."""
     output = min(bound.usual_output_tokens, price.limit or bound.usual_output_tokens)
+    output += price.thinking.usual
     asked = bound.usual_input_tokens + price.prompt_bytes // 4
     wait_ms = min(output * 1000 // TOKENS_PER_SECOND, price.timeout_ms)
     return Usual(asked, output, price.cost_nano(asked, output, wait_ms))
@@ -83,8 +85,12 @@ def worst_cost(
     for bound in spec.bounds(rules, fixture):
         player = seats[bound.seat]
         if player in lines:
-            each = lines[player].price.worst_nano(bound.input_bytes + OVERHEAD_BYTES, bound.max_tokens) or 0
-            worst[player] = worst.get(player, 0) + bound.worst * each
+            price, size = lines[player].price, bound.input_bytes + OVERHEAD_BYTES
+            each = price.worst_nano(size, bound.max_tokens) or 0
+            again = price.worst_nano(size, bound.max_tokens * MORE_ROOM, more_room=True) or 0
+            # Every other call at most is a second one, and each of those may have more room.
+            together = bound.worst // 2 * each + (bound.worst + 1) // 2 * again
+            worst[player] = worst.get(player, 0) + together
     return worst
 
 

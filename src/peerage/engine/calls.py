@@ -199,7 +199,7 @@ class Calls:
             self._dispatcher.submit(SANDBOX, pending, 0)
             return
         if self._lines[pending.player].settings.tokens_per_minute is not None:
-            tokens = _size(pending.ask) // 4 + self._limit(pending.player, pending.ask)
+            tokens = _size(pending.ask) // 4 + self._lines[pending.player].limit(pending.ask).tokens
         self._dispatcher.submit(pending.player, pending, tokens)
 
     def _leave(self, pending: Pending) -> None:
@@ -229,16 +229,13 @@ class Calls:
         price = self._lines[player].price
         if price.free:
             return 0
-        return price.worst_nano(prompt.size + OVERHEAD_BYTES, self._limit(player, ask))
+        limit = self._lines[player].limit(ask)
+        return price.worst_nano(prompt.size + OVERHEAD_BYTES, limit.answer, limit.more_room)
 
     def _intent(self, pending: Pending) -> None:
         key, attempt, worst = pending.ask.key, pending.attempt, pending.worst
         row = IntentRow(pending.match, key, attempt, pending.player, pending.body, worst)
         self._journal.rows.intents.append(row)
-
-    def _limit(self, player: str, ask: Ask) -> int:
-        own = self._lines[player].settings.max_tokens
-        return ask.max_tokens if own is None else min(own, ask.max_tokens)
 
     def _send(self, pending: Pending) -> None:
         ask = pending.ask
@@ -251,16 +248,19 @@ class Calls:
         if isinstance(ask, Run):
             self._spawn(self._perform(pending, ask))
             return
-        own = self._lines[pending.player].settings
+        line = self._lines[pending.player]
+        own, limit = line.settings, line.limit(ask)
         call = Call(
             ask.key,
             ask.role,
             pending.prompt,
             ask.expects,
-            self._limit(pending.player, ask),
+            limit.answer,
             None if own.temperature is not None else ask.temperature,
             pending.seed,
             ask.oracle,
+            limit.thinking,
+            limit.more_room,
         )
         if instant is None:
             self._spawn(self._converse(pending, call))
@@ -319,7 +319,8 @@ class Calls:
     def _answered(self, pending: Pending, answer: Answer) -> None:
         line = self._lines[pending.player]
         try:
-            raw = priced(line, answer)
+            assert isinstance(pending.ask, Ask)
+            raw = priced(line, answer, line.limit(pending.ask))
             truncated = bool(answer.truncated) or len(answer.text) > MAX_STORED_CHARS
             price = line.price.source if raw.cost_nano else ""
             body = reply_body(raw, storable(answer.snapshot)[:200], price, truncated, pending.salt)

@@ -14,6 +14,7 @@ import msgspec
 from peerage.games.game import GameSpec
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import (
+    MORE_ROOM,
     Answered,
     Ask,
     Message,
@@ -22,6 +23,7 @@ from peerage.protocol import (
     Reply,
     Run,
     Steps,
+    Text,
     Together,
     Unusable,
     Voided,
@@ -29,6 +31,8 @@ from peerage.protocol import (
 )
 
 REPAIR = "~repair"
+ROOM = "~room"
+"""How the keys of second requests end: for another format, and for the same with more room."""
 REPAIR_CHARS = 4_000
 _REPAIR_TEMPLATE = "Your reply could not be used: {problem}.\n\n{instruction}"
 
@@ -83,8 +87,9 @@ class Driver:
     def feed(self, key: str, raw: Reply) -> list[Answered]:
         """Take the reply to an open request: as received, its value not yet parsed.
 
-        Returns what may be asked now: the next requests, or the repair of an unusable reply. A failure of
-        the sandbox voids the match. Raises KeyError when no such request is open.
+        Returns what may be asked now: the next requests, or a second one in place of this. A reply that was
+        cut is asked for once more with more room, any other unusable one is repaired. A failure of the
+        sandbox voids the match. Raises KeyError when no such request is open.
         """
         branch, place, ask = self._waiting.pop(key)
         if isinstance(ask, Run):
@@ -92,14 +97,13 @@ class Driver:
             problem = ""
         else:
             reply, problem = _parsed(ask, key, raw)
-        if problem and isinstance(ask, Ask) and not key.endswith(REPAIR):
-            self._first_tries[key + REPAIR] = reply
-            repair = _repair(ask, raw, problem)
-            self._waiting[repair.key] = (branch, place, repair)
-            return [repair]
         first = self._first_tries.pop(key, None)
         if first is not None:
-            reply = reply.after(first)
+            reply = first.after(reply) if first.ok and not reply.ok else reply.after(first)
+        elif isinstance(ask, Ask) and (again := _again(ask, raw, reply, problem)) is not None:
+            self._first_tries[again.key] = reply
+            self._waiting[again.key] = (branch, place, again)
+            return [again]
         if not branch.many:
             self._advance(branch, reply, branch.void)
         else:
@@ -190,9 +194,10 @@ class Driver:
                 f"{self._name} asked the seat {ask.to!r}, which it does not have; "
                 f"its seats are {', '.join(sorted(self._seats))}"
             )
-        if ask.key.endswith(REPAIR):
+        if ask.key.endswith((REPAIR, ROOM)):
             raise GameError(
-                f"{self._name} used the request key {ask.key!r}; keys that end in {REPAIR!r} are the engine's"
+                f"{self._name} used the request key {ask.key!r}; keys that end in {REPAIR!r} or {ROOM!r} are "
+                "the engine's"
             )
         if ask.key in self._keys:
             raise GameError(
@@ -253,9 +258,36 @@ def _parsed(ask: Ask, key: str, raw: Reply) -> tuple[Reply, str]:
     try:
         value = ask.expects.parse(raw.text)
     except Unusable as unusable:
-        problem = str(unusable)
+        problem = cut_reason(raw.cut) if raw.cut else str(unusable)
         return msgspec.structs.replace(raw, key=key, status="invalid", reason=problem), problem
     return msgspec.structs.replace(raw, key=key, value=value), ""
+
+
+def cut_reason(tokens: int) -> str:
+    """Why a reply is unusable that ended at its limit: its format is not to blame."""
+    return f"cut at its limit of {tokens} tokens"
+
+
+def first_key(key: str) -> str:
+    """The key of the request that a game made, from it or from that of the second request."""
+    return key.removesuffix(REPAIR).removesuffix(ROOM)
+
+
+def _again(ask: Ask, raw: Reply, reply: Reply, problem: str) -> Ask | None:
+    """The second request in place of one whose first reply cannot be used, or was cut; None for none."""
+    if not raw.cut:
+        return _repair(ask, raw, problem) if problem else None
+    if ask.exact or raw.final or raw.status != "ok" or (reply.ok and _whole(ask, raw)):
+        return None
+    return msgspec.structs.replace(ask, key=ask.key + ROOM, max_tokens=ask.max_tokens * MORE_ROOM)
+
+
+def _whole(ask: Ask, raw: Reply) -> bool:
+    """Whether a usable reply lacks nothing though it was cut: an object that is closed, or all that counts of
+    a text."""
+    if isinstance(ask.expects, Text):
+        return len(raw.text) >= ask.expects.max_chars
+    return ask.expects.schema() is not None
 
 
 def _repair(ask: Ask, raw: Reply, problem: str) -> Ask:

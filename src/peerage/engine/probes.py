@@ -85,6 +85,14 @@ def entries(ledger: Ledger) -> Iterable[Entry]:
             ) from error
 
 
+def seen_to_think(ledger: Ledger) -> frozenset[str]:
+    """The players whose last answered probe showed that they think. Raises LedgerError."""
+    thinks: dict[str, bool] = {}
+    for entry in entries(ledger):
+        thinks |= {name: one.thinks for name, one in entry.found.items() if one.status in ("ok", "cut")}
+    return frozenset(name for name, seen in thinks.items() if seen)
+
+
 def probe_costs(ledger: Ledger, *, after: int = 0) -> dict[str, ProbeCost]:
     """What probes cost so far, by player, without the first `after` entries. Raises LedgerError."""
     costs: dict[str, ProbeCost] = {}

@@ -25,11 +25,14 @@ class _Named(msgspec.Struct):
 
 
 def card(player: PlayerSettings, price: Price) -> dict[str, Any]:
-    """What is kept of a player: its stated settings, its price and where that comes from."""
+    """What is kept of a player: its stated settings, its price and where that comes from, and how many tokens
+    it may think for a reply with the reason for so many."""
     stated = player.model_dump(mode="json", exclude_defaults=True, exclude={"key_env", "command"})
     if player.base_url:
         stated["base_url"] = without_credentials(player.base_url)
     stated["model"] = player.public_model
+    if price.thinking.tokens:
+        stated |= {"thinking_tokens": price.thinking.tokens, "thinking_because": price.thinking.reason}
     return stated | {"price_source": price.source, "price_known": price.known}
 
 

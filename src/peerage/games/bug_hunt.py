@@ -59,7 +59,9 @@ class BugHuntRules(Section):
         MOST_BUGS, ge=1, le=MOST_BUGS, description="Bugs in a program; some programs have fewer."
     )
     max_bytes: int = Field(6_000, ge=1_000, le=100_000, description="Longest program, in bytes of UTF-8.")
-    max_tokens: int = Field(6_000, ge=1, description="Tokens a reply may take, thinking included.")
+    max_tokens: int = Field(
+        6_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
+    )
     temperature: Temperature = None
     fuel: Fuel = 5_000_000_000
     memory: Memory = MEMORY

@@ -93,7 +93,9 @@ class CodeGolfRules(Section):
     examples: int = Field(2, ge=1, le=10, description="Examples that players see.")
     tests: int = Field(6, ge=2, le=50, description="Hidden tests.")
     max_bytes: int = Field(2_000, ge=1, le=100_000, description="Longest program, in bytes of UTF-8.")
-    max_tokens: int = Field(4_000, ge=1, description="Tokens a reply may take, thinking included.")
+    max_tokens: int = Field(
+        4_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
+    )
     temperature: Temperature = None
     fuel: Fuel = 5_000_000_000
     memory: Memory = MEMORY

@@ -20,7 +20,7 @@ class ColorLimits(Section):
     """How long replies may be, and how they are sampled."""
 
     max_tokens: int = Field(
-        4_000, ge=1, le=10_000_000, description="Tokens a reply may take, thinking included."
+        4_000, ge=1, le=10_000_000, description="Tokens an answer may take, beside what is thought before it."
     )
     max_chars: int = Field(1_000, ge=6, le=20_000, description="Characters of an obfuscated string.")
     max_instructions: int = Field(30, ge=1, le=200, description="Instructions in a list.")

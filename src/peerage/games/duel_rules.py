@@ -21,7 +21,9 @@ Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 class Limit(Section):
     """How long one role's replies may be, and how they are sampled."""
 
-    max_tokens: int = Field(ge=1, le=10_000_000, description="Tokens a reply may take, thinking included.")
+    max_tokens: int = Field(
+        ge=1, le=10_000_000, description="Tokens an answer may take, beside what is thought before it."
+    )
     max_chars: int = Field(ge=1, le=200_000, description="Characters of a reply that count; the rest is cut.")
     temperature: Temperature = None
 

@@ -140,6 +140,7 @@ def _answers(
                 expects,
                 budget or limit.max_tokens,
                 limit.temperature,
+                exact=bool(budget),
             )
 
     replies: list[Reply] = yield asks()

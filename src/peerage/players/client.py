@@ -13,7 +13,9 @@ from peerage.protocol import AnyKind, Role, Speaker, storable
 class Call(Struct, frozen=True, gc=False):
     """One rendered request, ready to send.
 
-    `messages` are (speaker, text) pairs. `max_tokens` bounds the reply; `temperature` None means the
+    `messages` are (speaker, text) pairs. `max_tokens` bounds the answer, `thinking_tokens` what may be
+    thought before it, on top; `more_room` says that both are larger than usual, because a first reply was
+    cut at its limit. `temperature` None means the
     player's own setting. `seed` and `key` identify the request and are equal in every attempt and every
     resume: a house player's reply is a function of them. `oracle` is for house players alone.
     """
@@ -26,6 +28,8 @@ class Call(Struct, frozen=True, gc=False):
     temperature: float | None
     seed: str
     oracle: Any = None
+    thinking_tokens: int = 0
+    more_room: bool = False
 
 
 class Answer(Struct, frozen=True, gc=False):

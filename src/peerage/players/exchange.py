@@ -5,6 +5,7 @@ The same shape for programs (`command:`), endpoints (`http:`) and functions (`py
     {"version": 1, "id": "5f0c…", "player": "My agent", "role": "contestant", "max_tokens": 800,
      "temperature": null, "messages": [{"role": "system", "content": "…"}, …], "schema": null}
 
+`max_tokens` bounds the answer; `thinking_tokens` stands beside it where the player has room to think on top.
 `id` is the same in every attempt and every resume of a call, so an agent may answer a repeated one from a
 cache. `schema` is the JSON schema of the reply's text when a format is asked for. A reply:
 
@@ -34,6 +35,7 @@ VERSION = 1
 def request_of(call: Call, settings: PlayerSettings) -> dict[str, Any]:
     """The request object for one call."""
     limit = settings.max_tokens
+    thinking = {"thinking_tokens": call.thinking_tokens} if call.thinking_tokens else {}
     system = [("system", settings.system_prompt)] if settings.system_prompt else []
     return {
         "version": VERSION,
@@ -41,6 +43,7 @@ def request_of(call: Call, settings: PlayerSettings) -> dict[str, Any]:
         "player": settings.name,
         "role": call.role,
         "max_tokens": call.max_tokens if limit is None else min(limit, call.max_tokens),
+        **thinking,
         "temperature": settings.temperature if call.temperature is None else call.temperature,
         "messages": [{"role": speaker, "content": text} for speaker, text in (*system, *call.messages)],
         "schema": call.expects.schema(),

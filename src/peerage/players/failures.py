@@ -46,11 +46,26 @@ def rejected_settings(error: Exception, sent: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in sent if any(word in said for word in _WORDS.get(name, (name,))))
 
 
+_THINKING = ("reasoning_effort", "reasoning effort", "reasoning", "thinking", "budget_tokens")
 _WORDS = {
-    "thinking": ("reasoning_effort", "reasoning effort", "thinking"),
-    "openai_reasoning_effort": ("reasoning_effort", "reasoning effort", "thinking"),
+    "thinking": _THINKING,
+    "openai_reasoning_effort": _THINKING,
+    "anthropic_thinking": _THINKING,
+    "google_thinking_config": _THINKING,
+    "openrouter_reasoning": _THINKING,
     "structured": ("response_format", "json_schema", "json schema", "structured output", "grammar"),
 }
+_TOO_LONG = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens", "context length")
+
+
+def is_too_long(error: Exception) -> bool:
+    """Whether the server refused a request for the tokens that it asks for."""
+    if isinstance(error, ModelContextWindowExceededError):
+        return True
+    if not isinstance(error, ModelHTTPError) or error.status_code not in (400, 422):
+        return False
+    said = _text(error).casefold()
+    return any(word in said for word in _TOO_LONG)
 
 
 def player_error(error: Exception, key_place: str) -> PlayerError:

@@ -14,6 +14,8 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from peerage.players.thinking import NO_ROOM, Room, room
+from peerage.protocol import MORE_ROOM
 from peerage.settings import PlayerSettings
 
 NANO = 10**9
@@ -41,7 +43,8 @@ class Price:
     `input` and `output` are rates by ascending `above`, the first with 0; both empty: price unknown.
     `call_nano` is charged for each call. `hour_nano`, when not None, is the price of an hour of
     hardware; replies then cost their seconds and tokens are free. `limit` caps every reply's tokens,
-    `timeout_ms` its time; `prompt_bytes` go before every request.
+    `timeout_ms` its time; `prompt_bytes` go before every request. `thinking` is what may be thought on top of
+    any limit.
     """
 
     source: str = ""
@@ -52,6 +55,7 @@ class Price:
     limit: int | None = None
     timeout_ms: int = 0
     prompt_bytes: int = 0
+    thinking: Room = NO_ROOM
 
     @property
     def known(self) -> bool:
@@ -81,8 +85,9 @@ class Price:
         )
         return self.call_nano + _ceil(femto, FEMTO_PER_NANO)
 
-    def worst_nano(self, input_bytes: int, max_tokens: int) -> int | None:
-        """The most one reply can cost: (bytes + overhead) × input + max_tokens × output, at the dearest tier.
+    def worst_nano(self, input_bytes: int, max_tokens: int, more_room: bool = False) -> int | None:
+        """The most one reply can cost: (bytes + overhead) × input + (max_tokens + thinking) × output, at the
+        dearest tier. With `more_room` it may think as much more as its limit is larger.
 
         A token is at least one byte of UTF-8, so `input_bytes` of rendered prompt bound its tokens. With a
         price per GPU hour: the player's timeout. None when the price is unknown.
@@ -94,6 +99,7 @@ class Price:
         if not self.known:
             return None
         tokens = max_tokens if self.limit is None else min(max_tokens, self.limit)
+        tokens += self.thinking.tokens * (MORE_ROOM if more_room else 1)
         asked = 0 if _free(self.input) else input_bytes + self.prompt_bytes + OVERHEAD_TOKENS
         femto = asked * max(rate.femto for rate in self.input) + tokens * max(
             rate.femto for rate in self.output
@@ -101,8 +107,8 @@ class Price:
         return self.call_nano + _ceil(femto, FEMTO_PER_NANO)
 
 
-def price_of(settings: PlayerSettings, at: date) -> Price:
-    """The price of a player, from its settings or from the installed table as of `at`.
+def price_of(settings: PlayerSettings, at: date, seen: bool = False) -> Price:
+    """The price of a player, from its settings or from the installed table as of `at`; `seen` to think.
 
     `source` is the stated `pricing_source`, or the table's package, version and date; empty when the
     price is unknown.
@@ -111,6 +117,7 @@ def price_of(settings: PlayerSettings, at: date) -> Price:
         "limit": settings.max_tokens,
         "timeout_ms": round(settings.timeout_s * 1000),
         "prompt_bytes": len(settings.system_prompt.encode("utf-8", "replace")),
+        "thinking": room(settings, seen),
     }
     if settings.gpu_hour_price is not None:
         hour = _ceil_decimal(Decimal(str(settings.gpu_hour_price)) * NANO)

@@ -4,9 +4,10 @@ OpenAI-compatible servers (OpenAI, Groq, xAI, Hugging Face, OpenRouter, Mistral,
 any `base_url`) are reached over `wire.Wire`; Anthropic and Google through their own SDKs on the same aiohttp
 transport. Nothing here retries: the engine does.
 
-Two things a model may not take are settled before they can hurt: what the library knows is reported by
-`start` in `warnings` and left out; what only the server knows is learnt from its first 400, left out from
-then on, reported likewise, and that call is asked again.
+What a model does not take: a temperature or top_p that the library knows it refuses is reported by `start`
+in `warnings` and left out. When a server refuses (400) a setting that its player states, the failure is
+permanent and names it. What the player does not state, a game's temperature and structured output, is left
+out from then on, reported likewise, and that call is asked again.
 """
 
 from __future__ import annotations
@@ -29,11 +30,14 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
+from pydantic_ai.usage import RequestUsage
 
 from peerage.players.client import Answer, Call, PlayerError, said
-from peerage.players.failures import is_filtered, player_error, rejected_settings
+from peerage.players.failures import is_filtered, is_too_long, player_error, rejected_settings
 from peerage.players.keys import PROVIDERS, find_key, key_names
 from peerage.players.named import keyless, named_failure, secrets_of
+from peerage.players.request_settings import sampling_settings, thinking_settings
+from peerage.players.thinking import room
 from peerage.protocol import AnyKind, Speaker
 from peerage.settings import PlayerSettings
 
@@ -42,6 +46,21 @@ if TYPE_CHECKING:
     import httpx2
 
 _PLAIN = ModelRequestParameters()
+
+_THINKING = ("reasoning_effort", "thinking_tokens")
+_SOURCES = dict.fromkeys(
+    (
+        "thinking",
+        "openai_reasoning_effort",
+        "anthropic_thinking",
+        "google_thinking_config",
+        "openrouter_reasoning",
+    ),
+    _THINKING,
+)
+"""From a setting as it is sent to the player's settings that it comes from."""
+
+_NAMES = dict.fromkeys(_SOURCES, "a bound on thinking") | {"structured": "structured output"}
 
 
 class ProviderClient:
@@ -55,6 +74,8 @@ class ProviderClient:
         self._base_url = settings.base_url or _default_url(settings.provider, env)
         self._secrets = (self._key, *secrets_of(self._base_url))
         self._structured = settings.structured
+        self._room = room(settings).tokens
+        self._bounded = True
         self._usual: dict[str, Any] = {}
         self._untaken: set[str] = set()
         self._model: Model | None = None
@@ -84,12 +105,16 @@ class ProviderClient:
         except Exception as error:
             await self.close()
             raise self._failure(player_error(error, self._key_place)) from None
-        self._usual, self._untaken = usual_settings(self._settings, self._model.profile)
+        self._usual, self._untaken = sampling_settings(
+            self._settings,
+            self._model.profile,
+            bool(self._room) and self._settings.reasoning_effort != "none",
+        )
         if self._structured and not self._model.profile.get("supports_json_schema_output", False):
             self._structured = False
         self.warnings = tuple(
             f"{self._settings.name}: {self._settings.model} does not take {name}; it is left out"
-            for name in ("temperature", "top_p", "reasoning_effort")
+            for name in ("temperature", "top_p")
             if name in self._untaken and getattr(self._settings, name) is not None
         )
 
@@ -115,16 +140,12 @@ class ProviderClient:
         except Exception as error:
             if is_filtered(error):
                 return said("", clock() - started, refused=True)
-            sent = [name for name in asked if name != "max_tokens"]
-            sent += ["structured"] if parameters is not _PLAIN else []
-            failure = player_error(error, self._key_place)
-            if rejected := rejected_settings(error, sent):
-                self._leave_out(rejected)
-                failure = PlayerError(
-                    f"{failure}; {', '.join(rejected)} is left out from now on", retry_after_s=0.0
-                )
-            raise self._failure(failure) from None
-        return keyless(read(response, clock() - started), self._secrets)
+            if call.more_room and is_too_long(error):
+                return said("", clock() - started, input_tokens=0, output_tokens=0, truncated=True)
+            raise self._failure(self._refused(error, call, asked, parameters is not _PLAIN)) from None
+        answer = read(response, clock() - started)
+        self._note_overrun(answer, asked["max_tokens"])
+        return keyless(answer, self._secrets)
 
     async def close(self) -> None:
         session, self._session = self._session, None
@@ -137,21 +158,65 @@ class ProviderClient:
 
     def _shape(self, call: Call) -> tuple[dict[str, Any], ModelRequestParameters]:
         """Settings and output mode for one call, without what the model does not take."""
-        limit = self._settings.max_tokens
-        asked = dict(self._usual)
-        asked["max_tokens"] = call.max_tokens if limit is None else min(limit, call.max_tokens)
+        assert self._model is not None
+        own = self._settings.max_tokens
+        limit = call.max_tokens if own is None else min(own, call.max_tokens)
+        thinking = thinking_settings(self._settings, self._model.profile, call.thinking_tokens, limit)
+        asked = self._usual | (thinking if self._bounded else {"max_tokens": thinking["max_tokens"]})
         if call.temperature is not None and "temperature" not in self._untaken:
             asked["temperature"] = call.temperature
         return asked, (structure(call.expects) if self._structured else None) or _PLAIN
+
+    def _refused(
+        self, error: Exception, call: Call, asked: Mapping[str, Any], structured: bool
+    ) -> PlayerError:
+        """The failure of a request that went out with settings as `asked`; what may be left out, is."""
+        failure = player_error(error, self._key_place)
+        sent = [name for name in asked if name != "max_tokens"] + (["structured"] if structured else [])
+        if rejected := rejected_settings(error, sent):
+            stated = [name for one in rejected for name in self._stated(one)]
+            if stated:
+                return PlayerError(
+                    f"{failure}. The server does not take {_listed(stated)} as stated for this player: "
+                    "change or remove it",
+                    kind="permanent",
+                )
+            self._leave_out(rejected)
+            names = ", ".join([_NAMES.get(one, one) for one in rejected])
+            return PlayerError(f"{failure}; {names} is left out from now on", retry_after_s=0.0)
+        if call.thinking_tokens and is_too_long(error):
+            return PlayerError(
+                f"{failure}. Asked for were {asked['max_tokens']} tokens, {call.thinking_tokens} of them to "
+                "think: lower this player's `thinking_tokens`",
+                kind="request",
+            )
+        return failure
+
+    def _stated(self, sent: str) -> list[str]:
+        """Those of the player's own settings that are behind a setting as it was sent."""
+        mine = _SOURCES.get(sent, (sent,))
+        return [name for name in mine if name != "structured" and getattr(self._settings, name) is not None]
 
     def _leave_out(self, names: tuple[str, ...]) -> None:
         for name in names:
             if name == "structured":
                 self._structured = False
+            if name in _SOURCES:
+                self._bounded = False
             self._usual.pop(name, None)
             if name not in self._untaken:
                 self._untaken.add(name)
-                self.warnings += (f"{self._settings.name}: the server does not take {name}; it is left out",)
+                told = _NAMES.get(name, name)
+                self.warnings += (f"{self._settings.name}: the server does not take {told}; it is left out",)
+
+    def _note_overrun(self, answer: Answer, limit: int) -> None:
+        """Warn once of a server that writes more tokens than it was asked for."""
+        if (answer.output_tokens or 0) > limit and "max_tokens" not in self._untaken:
+            self._untaken.add("max_tokens")
+            self.warnings += (
+                f"{self._settings.name}: the server does not keep to max_tokens: {answer.output_tokens} "
+                f"tokens came where at most {limit} were asked for; what is in flight can overrun a budget",
+            )
 
     def _failure(self, error: PlayerError) -> PlayerError:
         return named_failure(error, self._settings.name, self._secrets)
@@ -235,43 +300,6 @@ def _default_url(provider: str, env: Mapping[str, str]) -> str:
     return PROVIDERS[provider].base_url
 
 
-def usual_settings(settings: PlayerSettings, profile: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
-    """What goes with every call to a model of this profile, and the names of settings it does not take."""
-    usual: dict[str, Any] = {}
-    untaken: set[str] = set()
-    effort = settings.reasoning_effort
-    thinks = profile.get("supports_thinking", False) or profile.get("thinking_always_enabled", False)
-    if effort is not None:
-        if settings.base_url or settings.provider == "ollama":
-            usual["openai_reasoning_effort"] = effort
-        elif thinks:
-            usual["thinking"] = False if effort == "none" else effort
-        elif effort != "none":
-            untaken.add("reasoning_effort")
-    if not _takes_sampling(profile, effort if thinks else None):
-        return usual, untaken | {"temperature", "top_p"}
-    stated = {"temperature": settings.temperature, "top_p": settings.top_p}
-    return usual | {name: value for name, value in stated.items() if value is not None}, untaken
-
-
-def _takes_sampling(profile: Mapping[str, Any], effort: str | None) -> bool:
-    """Whether a model takes temperature and top_p at this reasoning effort, as its profile says."""
-    if profile.get("anthropic_disallows_sampling_settings", False):
-        return False
-    if "anthropic_supports_adaptive_thinking" in profile and effort not in (None, "none"):
-        return False
-    if not profile.get("openai_supports_reasoning", False):
-        return True
-    efforts = profile.get("openai_reasoning_efforts")
-    can_rest = (
-        "none" in efforts
-        if efforts is not None
-        else profile.get("openai_supports_reasoning_effort_none", False)
-    )
-    resting = effort == "none" or (effort is None and not profile.get("thinking_enabled_by_default", False))
-    return bool(can_rest and resting)
-
-
 @lru_cache(maxsize=256)
 def structure(kind: AnyKind) -> ModelRequestParameters | None:
     """The request for native structured output of a kind of reply; None for free text."""
@@ -320,7 +348,7 @@ def read(response: ModelResponse, latency_s: float) -> Answer:
     usage = response.usage
     counted = usage.input_tokens > 0
     cost = details.get("cost")
-    reasoning = usage.output_reasoning_tokens or usage.details.get("reasoning_tokens", 0)
+    reasoning = reasoning_tokens(usage)
     return said(
         text or str(details.get("refusal") or ""),
         latency_s,
@@ -331,5 +359,16 @@ def read(response: ModelResponse, latency_s: float) -> Answer:
         refused=response.finish_reason == "content_filter" or "refusal" in details,
         truncated=response.finish_reason == "length",
         reasoning_tokens=reasoning if counted else None,
-        thought=reasoning > 0 or any(isinstance(part, ThinkingPart) for part in response.parts),
+        thought=bool(reasoning) or any(isinstance(part, ThinkingPart) for part in response.parts),
     )
+
+
+def reasoning_tokens(usage: RequestUsage) -> int | None:
+    """The tokens of a reply that were thought and not said; None where the provider does not count them."""
+    details = usage.details or {}
+    found = [details.get(name) for name in ("reasoning_tokens", "thinking_tokens", "thoughts_tokens")]
+    return usage.output_reasoning_tokens or next((count for count in found if count is not None), None)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([f"`{name}`" for name in dict.fromkeys(names)])

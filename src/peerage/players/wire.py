@@ -74,10 +74,26 @@ class Wire(AsyncOpenAI):
             )
         if not found["choices"]:
             raise PlayerError("the server answered with no choice at all", maybe_paid=True)
+        _drop_cut_thoughts(found["choices"][0])
         try:
             return ChatCompletion.model_validate(found)
         except ValidationError:
             return ChatCompletion.construct(**found)
+
+
+def _drop_cut_thoughts(choice: Any) -> None:
+    """Empty a reply that was cut in the middle of its thoughts: without their end they pass for text."""
+    if not isinstance(choice, dict) or choice.get("finish_reason") != "length":
+        return
+    message = choice.get("message")
+    text = message.get("content") if isinstance(message, dict) else None
+    if (
+        isinstance(message, dict)
+        and isinstance(text, str)
+        and text.lstrip().startswith("<think>")
+        and "</think>" not in text
+    ):
+        message["content"] = ""
 
 
 def _status_error(url: str, response: aiohttp.ClientResponse, content: bytes, found: Any) -> APIStatusError:

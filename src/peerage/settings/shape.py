@@ -101,9 +101,18 @@ class PlayerSettings(Section):
         None, description="Sampling temperature. Default: the provider's."
     )
     top_p: Share | None = Field(None, description="Nucleus sampling. Default: the provider's.")
-    max_tokens: Tokens | None = Field(None, description="Caps every reply, on top of the game's own limit.")
+    max_tokens: Tokens | None = Field(
+        None, description="Caps every answer, beside the game's own limit. Thinking is not counted."
+    )
+    thinking_tokens: int | None = Field(
+        None,
+        ge=0,
+        le=1_000_000,
+        description="Tokens it may think for each reply, on top of the answer's limit; 0 asks it not to. "
+        "Default: by `reasoning_effort`, 8192 for models known to think, else none.",
+    )
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
-        None, description="For models that think before they answer."
+        None, description="How much a model thinks before it answers. Default: as the provider has it."
     )
     structured: bool = Field(True, description="Use the provider's native structured output where it has it.")
     price: Price | None = Field(None, description="Overrides the price table.")
@@ -174,6 +183,7 @@ class PlayerSettings(Section):
                 raise ValueError(f"{self.model!r}: a house player's skill is a number from 0 to 1")
         elif self.faults != Faults():
             raise ValueError(f"{self.model!r}: only house players (`house:0.5`) take `faults`")
+        self._check_thinking()
         if self.price is not None and self.gpu_hour_price is not None:
             raise ValueError("state `price` (by token) or `gpu_hour_price` (by time), not both")
         if not self.name:
@@ -181,6 +191,20 @@ class PlayerSettings(Section):
         if not self.family:
             object.__setattr__(self, "family", family_of(self.public_model))
         return self
+
+    def _check_thinking(self) -> None:
+        tokens = self.thinking_tokens
+        if tokens and self.provider == "house":
+            raise ValueError("house players do not think; take `thinking_tokens` away")
+        if tokens and self.reasoning_effort == "none":
+            raise ValueError(
+                f"`reasoning_effort: none` and `thinking_tokens: {tokens}` contradict each other; remove one"
+            )
+        if tokens is not None and 0 < tokens < 1024 and self.provider == "anthropic":
+            raise ValueError(
+                f"`thinking_tokens: {tokens}`: Anthropic's models think at least 1024 tokens or not at all; "
+                "write 1024 or more, or 0"
+            )
 
     @property
     def public_model(self) -> str:

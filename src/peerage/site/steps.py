@@ -13,6 +13,7 @@ from operator import attrgetter
 
 from markupsafe import Markup
 
+from peerage.engine.driver import ROOM
 from peerage.ledger.codec import Part
 from peerage.ledger.merkle import digest
 from peerage.protocol import visible
@@ -194,12 +195,15 @@ def _took(one: Step, attempts: int) -> str:
         took = f"{DASH} · {DASH}"
     else:
         tokens = "" if said.output_tokens is None else f"{said.output_tokens:,} tokens · "
+        tokens += f"{said.reasoning_tokens:,} of them to think · " if said.reasoning_tokens else ""
         cost = money(None if said.cost_nano is None else said.cost_nano / 1e9)
         took = f"{tokens}{seconds(said.latency_ms / 1e3)} · {cost}"
     if attempts > 1:
         took += f" · {attempts} attempts"
     if said and said.truncated:
-        took += " · cut at its limit"
+        took += f" · cut at its limit of {said.cut:,} tokens" if said.cut else " · cut at its limit"
+    if one.key.endswith(ROOM):
+        took += " · asked again with more room"
     if said and said.model:
         took += f" · {_name(said.model)}"
     return took

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.engine.driver import REPAIR
+from peerage.engine.driver import first_key
 from peerage.ledger.merkle import digest
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import TIE, Vote
@@ -208,7 +208,7 @@ def ballot(ledger: Ledger, number: int) -> Ballot | None:
     answers = {
         one.label: one.reply
         for one in found.exchanges
-        if one.key.removesuffix(REPAIR) == f"answer/{one.label}" and one.status == "ok"
+        if first_key(one.key) == f"answer/{one.label}" and one.status == "ok"
     }
     if found.status != DONE or not found.challenge or len(labels) != 2 or set(answers) != set(labels):
         return None

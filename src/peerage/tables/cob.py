@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.engine.admit import ASKED_ONCE, Recording
-from peerage.engine.driver import REPAIR
+from peerage.engine.driver import ROOM, first_key
 from peerage.games.color_obfuscation import COLOR_OBFUSCATION
 from peerage.games.color_obfuscation_rules import ColorObfuscationRules
 from peerage.games.color_obfuscation_score import Guess, Round
@@ -206,9 +206,10 @@ def _battle(fixture: Fixture, outcome: Mapping[str, Any], document: Mapping[str,
     for one in document["exchanges"]:
         if one["reply"] is not None:  # a repair comes after what it repairs
             said = msgspec.json.decode(one["reply"])
-            if said.get("reason") != ASKED_ONCE:
-                texts[one["key"].removesuffix(REPAIR)] = str(said.get("text", ""))
-            prompts.setdefault(one["key"].removesuffix(REPAIR), one["messages"][-1]["text"])
+            text = str(said.get("text", ""))
+            if said.get("reason") != ASKED_ONCE and (text or not one["key"].endswith(ROOM)):
+                texts[first_key(one["key"])] = text
+            prompts.setdefault(first_key(one["key"]), one["messages"][-1]["text"])
     source = fixture.drawn.get("source", {})
     ended = datetime.fromtimestamp(document["at_ms"] / 1000, UTC).isoformat(timespec="microseconds")
     rules = ColorObfuscationRules.model_validate(fixture.settings)

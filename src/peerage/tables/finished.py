@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.challenges.drafting import Draft
+from peerage.engine.driver import cut_reason
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot
 from peerage.ledger.codec import (
@@ -135,7 +136,7 @@ class Matches:
             try:
                 value = kind.parse(reply)
             except Unusable as unusable:
-                status, reason = "invalid", str(unusable)
+                status, reason = "invalid", cut_reason(said.cut) if said.cut else str(unusable)
             else:
                 if isinstance(value, Chosen):
                     choice, reply = value.choice, value.reason

@@ -23,7 +23,10 @@ SAMPLE = 200
 
 
 class PlayerPlan(Struct, frozen=True):
-    """What one player is likely to be asked, over the whole plan; dollars are None without a price."""
+    """What one player is likely to be asked, over the whole plan; dollars are None without a price.
+
+    `output_tokens` count what it is likely to think; `thinking_tokens` is its room to, for each reply.
+    """
 
     player: str
     model: str
@@ -32,14 +35,16 @@ class PlayerPlan(Struct, frozen=True):
     output_tokens: int
     expected_usd: float | None
     worst_usd: float | None
+    thinking_tokens: int
 
 
 class Plan(Struct, frozen=True):
     """What `matches` further matches are likely to take.
 
-    `expected_usd` is for usual replies; `worst_usd` for every draft rejected, every reply as long as allowed
-    and repaired once, which no run without failed calls exceeds: a call that fails after it may have been
-    charged is made again. Both sum the players whose price is known; `unpriced` names the others.
+    `expected_usd` is for usual replies; `worst_usd` for every draft rejected, every reply as long as allowed,
+    cut there and asked for again with twice the tokens, which no run without failed calls exceeds: a call
+    that fails after it may have been charged is made again. Both sum the players whose price is known;
+    `unpriced` names the others.
     """
 
     matches: int
@@ -146,4 +151,5 @@ def _player(line: _Priced, total: _Sum, scale: float) -> PlayerPlan:
         round(total.output * scale),
         total.expected * scale / 1e9 if known else None,
         total.worst * scale / 1e9 if known else None,
+        line.price.thinking.tokens,
     )

@@ -28,10 +28,11 @@ class PlayerStats(Struct, frozen=True):
     """What one player did in every role.
 
     `matches` were decided, `void_matches` came to nothing. `calls` are answered requests, `calls_as` counts
-    them by role. Of the replies `invalid` were unusable after their one repair, `refused` declined, `void`
-    never came (the provider failed); `repaired` had to be asked twice for their format; `lost` are attempts
-    without a reply (retried, or cut off by a crash). Latency in seconds, over replies that came; None
-    without any. `cost_usd` is None while the cost of any call is unknown.
+    them by role. Of the replies `invalid` were unusable also when asked again, `refused` declined, `void`
+    never came (the provider failed); `repaired` had to be asked twice for their format; `cut` ended at their
+    limit; `lost` are attempts without a reply (retried, or cut off by a crash). `reasoning_tokens` are those
+    of `output_tokens` that were thought and not said, as far as providers count them. Latency in seconds,
+    over replies that came; None without any. `cost_usd` is None while the cost of any call is unknown.
     """
 
     player: str
@@ -55,7 +56,9 @@ class PlayerStats(Struct, frozen=True):
     refused: int
     void: int
     repaired: int
+    cut: int
     lost: int
+    reasoning_tokens: int
 
 
 class JudgeStats(Struct, frozen=True):
@@ -214,7 +217,9 @@ def _player(name: str, model: str, family: str, account: Account, said: Replies)
         said.statuses.get("refused", 0),
         said.statuses.get("void", 0),
         said.repaired,
+        said.cut,
         said.lost,
+        said.reasoning_tokens,
     )
 
 

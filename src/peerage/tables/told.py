@@ -7,12 +7,12 @@ matches can be read in any process, and kept; `together` puts stretches one afte
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
 
-from peerage.engine.driver import REPAIR
+from peerage.engine.driver import REPAIR, ROOM, first_key
 from peerage.games.rejudgement import REJUDGEMENT
 from peerage.judging.ballots import BALLOTS, SEATED, add_panel, marks_of, panel_record
 from peerage.judging.columns import Columns, Rows, joined
@@ -20,7 +20,7 @@ from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.scores import recorded
 from peerage.match import Fixture, Outcome
 from peerage.standings import DONE
-from peerage.tables.finished import Finished
+from peerage.tables.finished import Finished, Step
 from peerage.tables.readings import Read, read
 
 Key = TypeVar("Key")
@@ -38,6 +38,8 @@ class Replies(Struct):
     statuses: dict[str, int] = {}
     repaired: int = 0
     lost: int = 0
+    cut: int = 0
+    reasoning_tokens: int = 0
 
 
 class Drafts(Struct):
@@ -68,7 +70,8 @@ def told(matches: Iterable[Finished]) -> Told:
     """What these matches tell."""
     found = Told()
     ballots, seated, marks = Rows(BALLOTS), Rows(SEATED), Rows(MARKS)
-    said: Counter[tuple[str, str, str, bool]] = Counter()
+    said: Counter[tuple[str, str, str, bool, bool]] = Counter()
+    thought: Counter[str] = Counter()
     waits: Counter[tuple[str, int]] = Counter()
     for match in matches:
         fixture, outcome, name = match.fixture, match.record.outcome, str(match.fixture.number)
@@ -76,7 +79,10 @@ def told(matches: Iterable[Finished]) -> Told:
         if match.summary.status != DONE:
             _sum(found.voids, {match.summary.status: 1})
         asked = [step for step in match.steps if step.role != "sandbox"]
-        said.update([(step.player, step.role, step.status, step.key.endswith(REPAIR)) for step in asked])
+        said.update(_counted(asked))
+        for step in asked:
+            if step.said is not None and step.said.reasoning_tokens:
+                thought[step.player] += step.said.reasoning_tokens
         waits.update(
             [(step.player, step.said.latency_ms) for step in asked if step.said and step.status != "void"]
         )
@@ -91,6 +97,8 @@ def told(matches: Iterable[Finished]) -> Told:
         if reading is not None:
             found.readings.append(reading)
     _replies(found, said, waits)
+    for player, tokens in thought.items():
+        found.replies[player].reasoning_tokens = tokens
     found.ballots, found.seated, found.marks = ballots.columns(), seated.columns(), marks.columns()
     return found
 
@@ -111,6 +119,8 @@ def together(parts: Iterable[Told]) -> Told:
             _sum(replies.waits, said.waits)
             _sum(replies.statuses, said.statuses)
             replies.repaired += said.repaired
+            replies.cut += said.cut
+            replies.reasoning_tokens += said.reasoning_tokens
             replies.lost += said.lost
         for player, wrote in part.authors.items():
             drafts = whole.authors.setdefault(player, Drafts())
@@ -135,11 +145,36 @@ def _chars(match: Finished) -> dict[str, int]:
     """The characters of a match's answers, by what follows `answer/` in the key."""
     if match.fixture.game == REJUDGEMENT.name:
         return {label: len(text) for label, text in match.fixture.drawn["answers"].items()}
-    return {  # a repair comes after what it repairs
-        step.key.removeprefix(ANSWER).removesuffix(REPAIR): len(step.said.words)
+    return {  # a second reply comes after the first
+        first_key(step.key.removeprefix(ANSWER)): len(step.said.words)
         for step in match.steps
-        if step.said and step.key.startswith(ANSWER)
+        if step.said and step.key.startswith(ANSWER) and (step.status == "ok" or not step.key.endswith(ROOM))
     }
+
+
+def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]]:
+    """Of each reply its player, role and status, whether it is a repair, and whether it was cut.
+
+    The status is `asked again` where the other reply of two decides: the second, or the first when it was cut
+    and could be used and the second, with more room, cannot.
+    """
+    statuses = {step.key: step.status for step in asked if step.said is not None}
+    for step in asked:
+        status = step.status
+        if f"{step.key}{REPAIR}" in statuses:
+            status = "asked again"
+        elif f"{step.key}{ROOM}" in statuses:
+            status = "asked again" if status != "ok" or statuses[f"{step.key}{ROOM}"] == "ok" else status
+        elif step.key.endswith(ROOM) and status != "ok" and statuses.get(first_key(step.key)) == "ok":
+            status = "asked again"
+        cut = step.said is not None and step.said.truncated
+        yield (
+            step.player,
+            step.role,
+            "waiting" if step.said is None else status,
+            step.key.endswith(REPAIR),
+            cut,
+        )
 
 
 def _drafts(found: Told, match: Finished) -> None:
@@ -158,20 +193,19 @@ def _drafts(found: Told, match: Finished) -> None:
 
 
 def _replies(
-    found: Told, said: Mapping[tuple[str, str, str, bool], int], waits: Mapping[tuple[str, int], int]
+    found: Told, said: Mapping[tuple[str, str, str, bool, bool], int], waits: Mapping[tuple[str, int], int]
 ) -> None:
-    """Everybody's replies, from how many there are by player, role, status and whether they are repairs, and
-    by player and latency."""
-    for (player, role, status, repair), count in said.items():
+    """Everybody's replies, from how many there are by player, role, status, whether they are repairs and
+    whether they were cut, and by player and latency."""
+    for (player, role, status, repair, cut), count in said.items():
         tally = found.replies.setdefault(player, Replies())
         if status == "waiting":
             tally.lost += count
             continue
-        if status == "invalid" and not repair:
-            status = "repairing"  # a first unusable reply is followed by its repair, which decides
         _sum(tally.calls, {role: count})
         _sum(tally.statuses, {status: count})
         tally.repaired += count * repair
+        tally.cut += count * cut
     for (player, latency), count in waits.items():
         found.replies[player].waits[latency] = count
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from peerage.engine.driver import REPAIR
+from peerage.engine.driver import first_key
 from peerage.games.last_arena import LAST_ARENA
 from peerage.inputs import opened
 from peerage.judging.scores import Grade
@@ -186,7 +186,7 @@ def answers(ledger: Ledger, match: Played) -> dict[str, str]:
     scored = match.detail.get("answers", {})
     texts: dict[str, str] = {}
     for one in ledger.exchanges(match.number, match.number):
-        phase, *parts = one.key.removesuffix(REPAIR).split("/")
+        phase, *parts = first_key(one.key).split("/")
         if phase == "answer" and one.reply is not None:
             raw = read_reply(one.key, one.reply)
             answer = "/".join([parts[1], parts[0], *parts[2:]])

@@ -14,7 +14,7 @@ from functools import cache
 import msgspec
 
 from peerage.challenges.drafting import Draft
-from peerage.engine.driver import REPAIR, Driver, GameError
+from peerage.engine.driver import REPAIR, ROOM, Driver, GameError, cut_reason, first_key
 from peerage.engine.records import answered_first
 from peerage.engine.replay import known_game
 from peerage.judging.panel import Ballot
@@ -61,7 +61,11 @@ def transcript(ledger: Ledger, number: int) -> Transcript:
     outcome = Outcome() if record is None else record.outcome
     rows = list(ledger.exchanges(number, number))
     exchanges = _exchanges(fixture, rows, texts)
-    finals = {one.key.removesuffix(REPAIR): one for one in exchanges}
+    finals: dict[str, ExchangeView] = {}
+    for one in exchanges:
+        first = finals.setdefault(first_key(one.key), one)
+        if one.status == "ok" or first.status != "ok":
+            finals[first_key(one.key)] = one
     players = {seat.label: seat.player for seat in fixture.all_seats()}
     drafts = _drafts(outcome, finals, players)
     digests = Digests(digest_of(issued.body))
@@ -162,7 +166,7 @@ def _play(fixture: Fixture, recorded: Mapping[str, Exchange], order: list[str]) 
         if exchange.reply is None:
             continue
         asks = driver.feed(key, read_reply(key, exchange.reply))
-        if asks and asks[0].key.endswith(REPAIR):
+        if asks and asks[0].key.endswith((REPAIR, ROOM)):
             todo.extendleft(asks)
         else:
             todo.extend(asks)
@@ -199,7 +203,7 @@ def _exchange(
         try:
             value = ask.expects.parse(raw.words)
         except Unusable as unusable:
-            status, reason = "invalid", str(unusable)
+            status, reason = "invalid", cut_reason(raw.cut) if raw.cut else str(unusable)
     chosen = value if isinstance(value, Chosen) else Chosen("")
     return msgspec.structs.replace(
         asked,
@@ -214,7 +218,9 @@ def _exchange(
         cost_usd=None if raw.cost_nano is None else raw.cost_nano / 1e9,
         model=raw.model,
         price=raw.price,
+        reasoning_tokens=raw.reasoning_tokens,
         truncated=raw.truncated,
+        cut=raw.cut,
         digest=leaf(key, exchange.player, exchange.request, exchange.reply).hex(),
     )
 
@@ -309,7 +315,7 @@ def _programs(outcome: Outcome, players: Mapping[str, str]) -> tuple[ProgramView
 
 
 def _said(finals: Mapping[str, ExchangeView], key: str) -> str:
-    found = finals.get(key.removesuffix(REPAIR))
+    found = finals.get(first_key(key))
     return found.reply if found else ""
 
 

@@ -28,8 +28,9 @@ class ExchangeView(Struct, frozen=True):
     waiting when no reply is on record; `reason` says what went wrong. `reply` is as it came, control
     characters included: show it through `protocol.visible`. `choice` and `choice_reason` are what a vote or
     verdict was read as, a judge's "A" being the answer that it was shown first. `attempts` counts how often
-    it was sent. Cost in dollars, None when unknown. `digest` is its leaf in the match's Merkle tree, in hex,
-    empty while waiting.
+    it was sent. Cost in dollars, None when unknown. `reasoning_tokens` are those of the output that were
+    thought and not said. A reply that ended at its limit is `truncated`, `cut` after that many tokens.
+    `digest` is its leaf in the match's Merkle tree, in hex, empty while waiting.
 
     A program run in the sandbox has the role "sandbox": `request` is the program and what it read, `status`
     how it ended (see `protocol.Ran`), `reply` what it printed, `reason` its stderr.
@@ -54,7 +55,9 @@ class ExchangeView(Struct, frozen=True):
     cost_usd: float | None = None
     model: str = ""
     price: str = ""
+    reasoning_tokens: int | None = None
     truncated: bool = False
+    cut: int = 0
     digest: str = ""
 
 

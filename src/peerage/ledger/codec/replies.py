@@ -16,7 +16,9 @@ _encode = msgspec.json.Encoder().encode
 class Said(Struct, frozen=True, omit_defaults=True, gc=False):
     """A reply as stored; `status` invalid never stands here, since validity follows from the kind.
 
-    `model` is the version as the provider named it, `price` that of its price; a `truncated` one was cut.
+    `model` is the version as the provider named it, `price` that of its price; a `truncated` one was
+    cut, at `cut` tokens where its player's limit did it (0 in what earlier versions wrote), for good if
+    `final`.
     """
 
     status: str
@@ -31,6 +33,9 @@ class Said(Struct, frozen=True, omit_defaults=True, gc=False):
     price: str = ""
     truncated: bool = False
     hidden: Any = None
+    cut: int = 0
+    final: bool = False
+    reasoning_tokens: int | None = None
 
     @property
     def withheld(self) -> bool:
@@ -67,6 +72,9 @@ def reply_body(
             price,
             truncated,
             reply.hidden,
+            reply.cut,
+            reply.final,
+            reply.reasoning_tokens,
         )
     )
 
@@ -96,4 +104,7 @@ def read_reply(key: str, body: bytes) -> Reply:
         said.energy_mwh,
         said.hidden,
         key,
+        said.cut,
+        said.final,
+        said.reasoning_tokens,
     )
