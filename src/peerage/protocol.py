@@ -198,7 +198,7 @@ class Ask(Struct, frozen=True, gc=False):
     top and is the player's own. With `exact` the limit is part of what is measured: an answer that was cut
     there counts as it is and is not asked for again with more room. `temperature` None leaves it to the
     player's own settings. `oracle` carries what a perfect player would need to know; only house
-    players see it, and it is neither hashed nor stored.
+    players see it. Neither `oracle` nor `exact` is hashed or stored.
     """
 
     to: str

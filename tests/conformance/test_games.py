@@ -249,7 +249,7 @@ REPLIES = st.one_of(
 def test_bounds_and_laws_hold_for_any_replies(
     spec: GameSpec[Any], rules: dict[str, Any], replies: list[str | None], seed: int
 ) -> None:
-    """Replies drawn at random, texts of the greatest length among them."""
+    """Replies drawn at random, texts of the greatest length and cut ones among them."""
     made = _fresh(spec, rules, seed=str(seed))
     rng = Random(seed)
 
@@ -284,7 +284,13 @@ def test_bounds_and_laws_hold_for_any_replies(
             return choose(ask, "object", "\U0001f600" * 999)
         return reply
 
-    check(spec, play(spec, made, scripted(drawn)))
+    def cut_at_times(ask: Ask, player: str) -> str | Reply:
+        reply = drawn(ask, player)
+        if isinstance(reply, Reply) or rng.random() < 0.7:
+            return reply
+        return Reply("ok", reply, cost_nano=1_000_000, latency_ms=500, cut=ask.max_tokens)
+
+    check(spec, play(spec, made, scripted(cut_at_times)))
 
 
 @every_game
