@@ -85,23 +85,32 @@ NOTHING = Kept()
 def arena_files(folder: Path, ledger: str) -> Kept:
     """What belongs to the arena in `folder`, whose ledger is at the address `ledger`: its settings and keys,
     the ledger and the audience's votes with the files beside them, and every file that its settings name."""
-    base = folder / ledger.removeprefix("sqlite:///")
-    votes = base.with_name(f"{base.name.removesuffix('.db')}.votes.db")
-    stores = {base: "the ledger", votes: "the audience's votes"}
     return Kept(
         [
-            *[(folder / name, what) for name, what in _OWN.items()],
-            *stores.items(),
-            (votes.with_suffix(".key"), "the key of the voters' sessions"),
-            *[
-                (one.with_name(one.name + side), f"a file of {what}")
-                for named, what in stores.items()
-                for one in (named, named.resolve())
-                for side in _SIDES
-            ],
+            (folder / "arena.yaml", _OWN["arena.yaml"]),
+            *secret_files(folder, ledger),
             *[(file, "a file that arena.yaml names") for file in _named(folder)],
         ]
     )
+
+
+def secret_files(folder: Path, ledger: str) -> list[tuple[Path, str]]:
+    """What no player may read of the arena in `folder`, whose ledger is at the address `ledger`, with what
+    each is: the keys, the ledger and the audience's votes with the files beside them."""
+    base = folder / ledger.removeprefix("sqlite:///")
+    votes = base.with_name(f"{base.name.removesuffix('.db')}.votes.db")
+    stores = {base: "the ledger", votes: "the audience's votes"}
+    return [
+        (folder / ".env", _OWN[".env"]),
+        *stores.items(),
+        (votes.with_suffix(".key"), "the key of the voters' sessions"),
+        *[
+            (one.with_name(one.name + side), f"a file of {what}")
+            for named, what in stores.items()
+            for one in (named, named.resolve())
+            for side in _SIDES
+        ],
+    ]
 
 
 def _named(folder: Path) -> Iterator[Path]:

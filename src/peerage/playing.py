@@ -36,11 +36,13 @@ from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import arena_secret, read_secret
 from peerage.ledger.store import Batch, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
+from peerage.outputs import secret_files
 from peerage.players import open_client
 from peerage.players.checks import near_models
 from peerage.players.client import Client, PlayerError
 from peerage.players.keys import environment
 from peerage.players.prices import price_of
+from peerage.sandbox.confined import available
 from peerage.scheduling.fixtures import tables
 from peerage.settings import ArenaSettings, SettingsError, enough_players, rules_of
 from peerage.standings import elo_settings
@@ -68,6 +70,7 @@ async def play(
     with ledger.runner():
         lag, unpinned = _pinned(settings, ledger)
         _check_secret(settings, ledger)
+        refuse_readers(settings)
         seed = settings.secret_seed  # before a probe leaves players out
         recovered = recover(ledger, lag, elo_settings(settings.rating))
         async with AsyncExitStack() as stack:
@@ -122,9 +125,10 @@ async def _open_lines(
 ) -> Mapping[str, Line]:
     env = environment(folder, os.environ)
     today = datetime.now(UTC).date()
+    hidden = [path for path, _ in secret_files(folder, settings.ledger)]
     lines: dict[str, Line] = {}
     for player in settings.players:
-        client = open_client(player, env, folder) if clients is None else clients(player)
+        client = open_client(player, env, folder, hidden) if clients is None else clients(player)
         stack.push_async_callback(client.close)
         lines[player.name] = Line(player, client, price_of(player, today))
     started = await asyncio.gather(*[line.client.start() for line in lines.values()], return_exceptions=True)
@@ -282,6 +286,24 @@ def _pinned(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str
                 "in another folder"
             )
     return int(meta["lag"]), {}
+
+
+def refuse_readers(settings: ArenaSettings) -> None:
+    """Raise where a player could read from the ledger what its game hides from it."""
+    if not GAMES[settings.game].hides:
+        return
+    for player in settings.players:
+        if player.provider == "python":
+            raise ArenaError(
+                f"{settings.game} hides things from its players, and {player.name} runs inside this process, "
+                "where it could read them. Make it a program (`command:`) or a server (`http:`)"
+            )
+        if player.provider == "command" and not available():
+            raise ArenaError(
+                f"{settings.game} hides things from its players, and on this system nothing keeps "
+                f"{player.name} from reading them in the ledger (Landlock does, on Linux 5.13 or newer). Let "
+                "it answer at an address (`http:`), run by another user"
+            )
 
 
 def _check_secret(settings: ArenaSettings, ledger: Ledger) -> None:

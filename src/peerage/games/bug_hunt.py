@@ -154,6 +154,7 @@ BUG_HUNT: GameSpec[BugHuntRules] = GameSpec(
     draw=draw,
     bounds=bounds,
     sandbox=True,
+    hides=True,
     seats=lambda rules: rules.seats,
     tracks=("trueskill",),
     demo=60,

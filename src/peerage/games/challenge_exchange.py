@@ -300,6 +300,7 @@ CHALLENGE_EXCHANGE: GameSpec[ChallengeExchangeRules] = GameSpec(
     draw=draw,
     bounds=bounds,
     sandbox=True,
+    hides=True,
     runs=lambda rules: rules.tools == "python" or (rules.write > 0 and rules.proof != "blind"),
     seats=lambda rules: rules.seats,
     demo=120,

@@ -234,6 +234,7 @@ CODE_GOLF: GameSpec[CodeGolfRules] = GameSpec(
     draw=draw,
     bounds=bounds,
     sandbox=True,
+    hides=True,
     seats=lambda rules: rules.seats,
     tracks=("trueskill",),
     demo=60,

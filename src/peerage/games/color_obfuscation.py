@@ -206,6 +206,7 @@ COLOR_OBFUSCATION: GameSpec[ColorObfuscationRules] = GameSpec(
     officials=lambda rules: (),
     draw=draw,
     bounds=bounds,
+    hides=True,
     kin=lambda rules: rules.same_family,
     rating={"k_factor": 32.0, "initial": 1500.0, "propagation_width": None},
 )

@@ -97,9 +97,10 @@ class GameSpec(Generic[Rules]):
     `kin(rules)` whether two of one family may meet in a match of two. `memory(rules)` is a fresh memory of a
     game that keeps one, and draws in place of `draw`; `stream` the amendments that it reads. A match whose
     `drawn` holds a `secret` is sealed: its replies and programs stand on record as `sealing` describes.
-    `tracks` are the ratings it feeds, the one that its leaderboard shows first. `demo` is how many matches
-    tell the players of its demo apart, in well under a minute. `lists` are the rules, each a list, that only
-    `officials` and `draw` read: fixtures hold what was drawn from them, and leave them empty.
+    `hides` says that contestants must not see what is on record of a match under way: a player that could is
+    refused. `tracks` are the ratings it feeds, the one that its leaderboard shows first. `demo` is how many
+    matches tell the players of its demo apart, in well under a minute. `lists` are the rules, each a list,
+    that only `officials` and `draw` read: fixtures hold what was drawn from them, and leave them empty.
     """
 
     name: str
@@ -121,3 +122,4 @@ class GameSpec(Generic[Rules]):
     memory: Callable[[Rules], Memory] | None = None
     lists: tuple[str, ...] = ()
     stream: str = ""
+    hides: bool = False

@@ -6,7 +6,7 @@ of that kind is opened, so that a command without models loads none of their lib
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -21,12 +21,15 @@ ENTRY_POINTS = "peerage.players"
 is called as `open_client` is."""
 
 
-def open_client(settings: PlayerSettings, env: Mapping[str, str], folder: Path) -> Client:
+def open_client(
+    settings: PlayerSettings, env: Mapping[str, str], folder: Path, hidden: Sequence[Path] = ()
+) -> Client:
     """The client of one player, not yet started.
 
-    `env` holds the keys (see `keys.environment`); `folder` is the arena's, against which relative paths
-    in `gguf:`, a command and `python:` are read. Raises SettingsError for a model text that nobody
-    serves and for a library that is not installed.
+    `env` holds the keys (see `keys.environment`); a program cannot read the files `hidden`, where the system
+    can keep it from them; `folder` is the arena's, against which relative paths in `gguf:`, a command and
+    `python:` are read. Raises SettingsError for a model text that nobody serves and for a library that is not
+    installed.
     """
     provider = settings.provider
     if provider == "house":
@@ -45,7 +48,7 @@ def open_client(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
         case "command":
             from peerage.players.agents import CommandClient
 
-            return CommandClient(settings, env, folder)
+            return CommandClient(settings, env, folder, hidden)
         case "http" | "https":
             try:
                 from peerage.players.endpoint import EndpointClient

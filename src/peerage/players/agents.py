@@ -11,12 +11,14 @@ import asyncio
 import importlib
 import inspect
 import os
+import re
 import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ import msgspec
 from peerage.players.client import MAX_BODY, Answer, Call, PlayerError
 from peerage.players.exchange import reply_from, reply_from_bytes, request_of
 from peerage.players.named import keyless, named_failure
+from peerage.sandbox.confined import available
 from peerage.settings import PlayerSettings
 
 ALLOWED = (
@@ -33,6 +36,9 @@ ALLOWED = (
     "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR",
 )  # fmt: skip
 """Variables a program inherits. Nothing else of the environment reaches it, but the player's `key_env`."""
+
+AGENT_FOLDER = "PEERAGE_AGENT_DIR"
+"""The variable that tells a program the folder in which it may keep what it remembers."""
 
 STDERR_KEPT = 2_000
 
@@ -43,15 +49,22 @@ class CommandClient:
     Any other exit code is a transient failure; the end of standard error goes into its message.
     """
 
-    def __init__(self, settings: PlayerSettings, env: Mapping[str, str], folder: Path) -> None:
+    def __init__(
+        self, settings: PlayerSettings, env: Mapping[str, str], folder: Path, hidden: Sequence[Path] = ()
+    ) -> None:
         self._settings = settings
         self._folder = folder
+        self._hidden = [str(path.absolute()) for path in hidden]
         self._arguments = list(settings.words)
         self._environment = child_environment(env, settings.key_env)
         self._secrets = (env.get(settings.key_env, "") if settings.key_env else "",)
         self._running: set[asyncio.subprocess.Process] = set()
 
     async def start(self) -> None:
+        if self._hidden:
+            own = own_folder(self._folder, self._settings.name)
+            own.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._environment[AGENT_FOLDER] = str(own)
         program = self._arguments[0]
         here = self._folder / program
         if here.is_file():
@@ -88,6 +101,7 @@ class CommandClient:
 
     async def _run(self, request: bytes) -> bytes:
         process = await asyncio.create_subprocess_exec(
+            *self._confined(),
             *self._arguments,
             cwd=self._folder,
             env=self._environment,
@@ -126,8 +140,23 @@ class CommandClient:
             raise PlayerError(f"exit code {code}{f': {end}' if end else ''}", maybe_paid=True)
         return content
 
+    def _confined(self) -> Sequence[str]:
+        """What starts the program so that it cannot read what is hidden, nor what other agents keep."""
+        if not self._hidden or not available():
+            return ()
+        own = Path(self._environment[AGENT_FOLDER])
+        others = [str(other) for other in own.parent.iterdir() if other != own]
+        hidden = msgspec.json.encode([*self._hidden, *others]).decode()
+        return sys.executable, "-P", "-m", "peerage.sandbox.confined", hidden, "--"
+
     def _failure(self, error: PlayerError) -> PlayerError:
         return named_failure(error, self._settings.name, self._secrets)
+
+
+def own_folder(folder: Path, name: str) -> Path:
+    """Where the agent called `name` keeps what it remembers, below the arena's folder."""
+    readable = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:40]
+    return folder.absolute() / "agents" / f"{readable}-{sha256(name.encode()).hexdigest()[:8]}"
 
 
 def child_environment(env: Mapping[str, str], key_env: str) -> dict[str, str]:

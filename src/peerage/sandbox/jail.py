@@ -11,7 +11,8 @@ import os
 import signal
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from peerage.sandbox import seccomp
@@ -22,7 +23,7 @@ if sys.platform != "win32":
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446  # the same on every processor
 _LANDLOCK_VERSION, _PATH_BENEATH = 1, 1
-_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
+_READ_FILE, _READ_DIR, _MAKE_BLOCK = 1 << 2, 1 << 3, 1 << 11
 _NEW = {
     "mounts": 0x0002_0000,
     "uts": 0x0400_0000,
@@ -126,7 +127,7 @@ class Jail:
 
         Returns the version of the interface, 0 where there is none. Files that do not exist are left out.
         """
-        version = int(self._libc.syscall(_LANDLOCK_CREATE, None, 0, _LANDLOCK_VERSION))
+        version = self.landlock_version()
         if version < 1:
             return 0
         files = (1 << min(16, {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16))) - 1
@@ -145,6 +146,30 @@ class Jail:
                 for path in paths:
                     self._allow(ruleset, path, file_rights, folder_rights)
             return version if self._libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) == 0 else 0
+        finally:
+            os.close(ruleset)
+
+    def landlock_version(self) -> int:
+        """The version of Landlock's interface, 0 or less where there is none."""
+        return int(self._libc.syscall(_LANDLOCK_CREATE, None, 0, _LANDLOCK_VERSION))
+
+    def hide_all_but(self, readable: Iterable[str]) -> bool:
+        """Deny reading every file but those beneath `readable`, and nothing else; False without Landlock.
+
+        What is held by Landlock can neither mount nor look into processes that are not. Nor may it make a
+        block device, behind which every file is.
+        """
+        if self.landlock_version() < 1:
+            return False
+        handled = struct.pack("=Q", _READ_FILE | _MAKE_BLOCK)
+        ruleset = self._libc.syscall(_LANDLOCK_CREATE, handled, ctypes.c_size_t(len(handled)), 0)
+        if ruleset < 0:
+            return False
+        try:
+            for path in readable:
+                with suppress(OSError):  # gone since, or nothing that a rule can be about
+                    self._allow(ruleset, path, _READ_FILE, _READ_FILE)
+            return bool(self._libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) == 0)
         finally:
             os.close(ruleset)
 

@@ -1,0 +1,76 @@
+"""Agents that try to know what they must not: what is drawn, from the seed, the ledger or the live page."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from peerage.cli.main import app
+from peerage.sandbox.confined import available
+
+THIEF = """
+import glob, json, os, sys
+from hashlib import sha256
+
+request = json.load(sys.stdin)
+found = []
+for seed in range(30):
+    for number in range(1, 9):
+        match = sha256(f"peerage/match/{seed}/{number}".encode()).hexdigest()
+        for key in ("1/obfuscate", "2/obfuscate", "1/recover", "2/recover", "1/attack/1", "2/attack/1"):
+            if sha256(f"agent\\0{match}\\0{key}".encode()).hexdigest()[:16] == request["id"]:
+                found.append(f"seed {seed}")
+for path in ["arena.db", "arena.db-wal", ".env", *glob.glob(f"/proc/{os.getppid()}/fd/*")]:
+    try:
+        if b"SQLite" in open(path, "rb").read() or path == ".env":
+            found.append(path)
+    except OSError:
+        pass
+with open(os.path.join(os.environ["PEERAGE_AGENT_DIR"], "tried"), "a") as log:
+    log.write(json.dumps(found) + "\\n")
+print("#123456")
+"""
+
+
+@pytest.mark.skipif(not available(), reason="this system has no Landlock")
+def test_an_agent_learns_nothing_from_seed_ledger_and_processes(tmp_path: Path) -> None:
+    (tmp_path / "thief.py").write_text(THIEF)
+    (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-secret\n")
+    thief = {"command": [sys.executable, "thief.py"], "name": "thief", "price": {"input": 0, "output": 0}}
+    settings = {
+        "seed": 0,
+        "game": "color-obfuscation",
+        "players": [thief, "house:0.9", "house:0.5", "house:0.2"],
+        "engine": {"probe": False},
+    }
+    (tmp_path / "arena.yaml").write_text(yaml.safe_dump(settings))
+    said = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "4", "--yes"])
+    assert said.exit_code == 0, said.output
+    (log,) = tmp_path.glob("agents/thief-*/tried")
+    tried = [json.loads(line) for line in log.read_text().splitlines()]
+    assert len(tried) >= 4, said.output
+    assert not any(tried), tried
+
+
+def test_a_game_that_hides_things_refuses_a_player_inside_this_process(tmp_path: Path) -> None:
+    players = [{"model": "python:json:dumps", "name": "inside"}, "house:0.9", "house:0.5"]
+    settings = {"game": "color-obfuscation", "players": players}
+    (tmp_path / "arena.yaml").write_text(yaml.safe_dump(settings))
+    said = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "4", "--yes"])
+    assert said.exit_code != 0
+    assert "inside runs inside this process" in said.output
+
+
+def test_a_game_that_hides_things_refuses_a_program_that_nothing_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("peerage.playing.available", lambda: False)
+    players = [{"command": [sys.executable, "-c", "1"], "name": "loose"}, "house:0.9", "house:0.5"]
+    settings = {"game": "color-obfuscation", "players": players}
+    (tmp_path / "arena.yaml").write_text(yaml.safe_dump(settings))
+    said = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "4", "--yes"])
+    assert said.exit_code != 0
+    assert "nothing keeps loose from reading them" in " ".join(said.output.split())

@@ -1,0 +1,108 @@
+"""A program that cannot read the arena's ledger, whatever it tries; and can do the rest."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from peerage.sandbox.confined import available, readable
+
+pytestmark = pytest.mark.skipif(not available(), reason="this system has no Landlock")
+
+SECRET = "the secret of the arena"
+
+ATTACKS = {
+    "by its name": "open('arena.db').read()",
+    "by its whole path": "open(FOLDER + '/arena.db').read()",
+    "by another spelling": "open('./x/../arena.db').read()",
+    "through a symbolic link": "os.symlink('arena.db', 'kept/a') or open('kept/a').read()",
+    "through a link to the folder": "os.symlink(FOLDER, 'kept/f') or open('kept/f/arena.db').read()",
+    "through a hard link": "os.link('arena.db', 'b') or open('b').read()",
+    "through a hard link where it may read": "os.link('arena.db', 'kept/b') or open('kept/b').read()",
+    "renamed": "os.rename('arena.db', 'c') or open('c').read()",
+    "moved where it may read": "os.rename('arena.db', 'kept/c') or open('kept/c').read()",
+    "copied": "__import__('shutil').copy('arena.db', 'kept/d') and open('kept/d').read()",
+    "by a child": "subprocess.run(['cat', FOLDER + '/arena.db'], capture_output=True, text=True).stdout",
+    "by a descriptor of its parent": "''.join(open(f).read() for f in glob.glob(f'/proc/{PARENT}/fd/*'))",
+    "under its parent's root": "open(f'/proc/{PARENT}/root{FOLDER}/arena.db').read()",
+    "mapped": "mmap.mmap(os.open('arena.db', os.O_RDONLY), 0, access=mmap.ACCESS_READ)[:].decode()",
+    "mounted elsewhere": "os.system('mount --bind . x') or open('x/arena.db').read()",
+}
+
+
+def held(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
+    hidden = json.dumps([str(folder / "arena.db"), str(folder / "arena.db-wal")])
+    prelude = f"import glob, mmap, os, subprocess; FOLDER = {str(folder)!r}; PARENT = {os.getpid()}\n"
+    return subprocess.run(
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "peerage.sandbox.confined",
+            hidden,
+            "--",
+            sys.executable,
+            "-c",
+            prelude + program,
+        ],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "SECRET_OF_PARENT": ""},
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "arena.db").write_text(SECRET)
+    (tmp_path / "data.txt").write_text("open to all")
+    (tmp_path / "x").mkdir()
+    (tmp_path / "kept").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_no_way_leads_to_what_is_hidden(folder: Path, attack: str) -> None:
+    with (folder / "arena.db").open() as _:  # the runner holds it open
+        found = held(folder, f"print({ATTACKS[attack]})")
+    assert SECRET not in found.stdout
+    assert SECRET not in found.stderr
+    if (folder / "c").exists():  # renamed: the next program cannot read it either
+        (folder / "arena.db").write_text("made anew")
+
+
+def test_a_name_that_an_earlier_program_gave_it_does_not_open_it(folder: Path) -> None:
+    assert held(folder, "os.link('arena.db', 'b'); os.symlink('arena.db', 's')").returncode == 0
+    assert (folder / "b").read_text() == SECRET
+    for name in ("b", "s"):
+        assert SECRET not in held(folder, f"print(open({name!r}).read())").stdout
+
+
+@pytest.mark.parametrize("file", ["environ", "mem", "maps"])
+def test_it_cannot_look_into_its_parent(folder: Path, file: str) -> None:
+    found = held(folder, f"open(f'/proc/{{PARENT}}/{file}').read(1)")
+    assert "PermissionError" in found.stderr
+
+
+def test_it_reads_writes_and_starts_programs_as_usual(folder: Path) -> None:
+    program = (
+        "open('kept/memory', 'w').write('what it knows')\n"
+        "print(open('data.txt').read(), open('kept/memory').read())\n"
+        "print(subprocess.run(['cat', 'data.txt'], capture_output=True, text=True).stdout)\n"
+        "open('new', 'w').write('for next time')\n"
+    )
+    found = held(folder, program)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.splitlines() == ["open to all what it knows", "open to all"]
+    assert held(folder, "print(open('new').read())").stdout == "for next time\n"
+
+
+def test_all_else_is_readable(folder: Path) -> None:
+    found = set(readable([str(folder / "arena.db")]))
+    assert str(folder / "data.txt") in found
+    assert str(folder / "arena.db") not in found
+    assert not {str(parent) for parent in folder.parents} & found
+    assert "/usr" in found
