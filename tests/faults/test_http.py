@@ -89,7 +89,7 @@ TRANSIENT = [
 async def test_transient_failures_are_repeated_counted_and_leave_every_match_whole(tmp_path: Path) -> None:
     async with OpenAIServer() as server:
         server.always(mixed(TRANSIENT, 0.25))
-        report = await run(arena(tmp_path, server, timeout_s=0.4))
+        report = await run(arena(tmp_path, server, timeout_s=2.0))
         assert (report.reason, report.settled) == ("limit", MATCHES)
         found = attempts(tmp_path)
         assert found["failed"] > 5
@@ -200,7 +200,7 @@ async def test_no_budget_is_exceeded_by_what_the_server_may_have_charged(tmp_pat
     budget = {"arena": 14.0, "match": 10.0}
     async with OpenAIServer() as server:
         server.always(behave)
-        folder = arena(tmp_path, server, timeout_s=0.3, budget=budget, rules=rules)
+        folder = arena(tmp_path, server, timeout_s=2.0, budget=budget, rules=rules)
         report = await run(folder, None)
     assert report.reason == "budget"
     assert report.settled > 0
@@ -222,7 +222,7 @@ async def test_stopping_while_the_server_hangs_gives_the_calls_up_when_told_twic
             runner.stop()
 
         with open_arena(folder) as opened:
-            report = await asyncio.wait_for(opened.play(MATCHES, beside=stop), 20)
+            report = await asyncio.wait_for(opened.play(MATCHES, beside=stop), 50)
         assert report.reason == "interrupted"
         left_open = attempts(folder)["open"]
         assert left_open > 0

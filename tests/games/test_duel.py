@@ -81,6 +81,9 @@ def test_objections_go_back_to_the_author_until_enough_approve() -> None:
     redraft = "\n".join(text for _, text in call(played.step("question/1/2").ask).messages)
     assert "- committee/1 misses a unit\n- committee/2 misses a unit" in redraft
     assert "committee/3 misses" not in redraft
+    outside = unfenced(played.step("question/1/2").ask, played.fixture.seed)
+    assert "misses a unit" not in outside
+    assert "the text of question" not in outside
     assert "the text of question/1/1" in redraft
     assert "the text of question/1/2" in call(played.step("answer/A").ask).messages[1][1]
 

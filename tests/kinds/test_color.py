@@ -125,11 +125,11 @@ def test_parsing_is_total(text: str) -> None:
     "text", ["<color>" * 30_000, '{"color":' * 20_000, "color:\n" * 30_000, "```\n" * 50_000]
 )
 def test_huge_replies_are_read_in_linear_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     for kind in (Color(), Encoding()):
         with pytest.raises(Unusable):
             kind.parse(text)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_between_takes_the_next_closing_tag() -> None:

@@ -82,10 +82,10 @@ def test_no_quote_and_no_contradiction_casts_a_vote(text: str) -> None:
     ],
 )
 def test_no_reply_takes_long_to_read(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(Unusable):
         VERDICT.parse(text)
-    assert time.perf_counter() - began < 2.0
+    assert time.process_time() - began < 2.0
 
 
 @pytest.mark.parametrize(

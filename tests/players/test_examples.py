@@ -56,7 +56,7 @@ async def test_an_endpoint() -> None:
         [sys.executable, str(AGENTS / "http_agent.py"), str(port)], stderr=subprocess.DEVNULL
     )
     try:
-        for _ in range(100):
+        for _ in range(1_000):
             try:
                 text, verdict = await play(model=f"http://127.0.0.1:{port}/")
                 break

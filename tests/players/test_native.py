@@ -168,7 +168,7 @@ async def test_trouble(
     model: str, native: Native, trouble: str, kind: str, maybe_paid: bool, retry_after: float | None
 ) -> None:
     native.plan.append(trouble)
-    client = await opened(model, native, timeout_s=0.5 if trouble == "hang" else 30)
+    client = await opened(model, native, timeout_s=3 if trouble == "hang" else 30)
     with pytest.raises(PlayerError) as caught:
         await client.answer(call(Text()))
     await client.close()

@@ -17,7 +17,7 @@ def test_it_runs_as_in_cpython(name: str, sandbox: Sandboxes) -> None:
         [sys.executable, "-I", "-X", "utf8", "-c", source],
         input=stdin.encode(),
         capture_output=True,
-        timeout=30,
+        timeout=300,
         check=True,
     )
     result = sandbox.run(source, stdin, QUICK)

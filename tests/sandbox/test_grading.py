@@ -80,7 +80,7 @@ def tried(program: str, tests: Sequence[Test], sandbox: Sandboxes) -> tuple[str,
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_it_fools_a_naive_grader(cheat: str) -> None:
     told = json.dumps([CHEATS[cheat], [4], expected_of(cheat)])
-    done = subprocess.run([sys.executable, "-c", NAIVE, told], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([sys.executable, "-c", NAIVE, told], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert '"passed": true' in done.stdout or not done.stdout
 

@@ -51,7 +51,7 @@ tries()
 os.write(1, json.dumps(found).encode())
 os._exit(0)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=30)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=300)
     assert done.stdout, done.stderr.decode()
     found: dict[str, str] = json.loads(done.stdout)
     return found

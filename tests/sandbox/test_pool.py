@@ -86,19 +86,19 @@ def test_output_is_storable(sandbox: Sandboxes) -> None:
 def test_sleeping_costs_no_time_and_the_clock_goes_on(sandbox: Sandboxes) -> None:
     started = time.monotonic()
     result = sandbox.run(
-        "import time; a = time.time(), time.monotonic(); time.sleep(9); "
-        "print(round(time.time() - a[0]), round(time.monotonic() - a[1]))"
+        "import time; a = time.time(), time.monotonic(); time.sleep(900); "
+        "print(round(time.time() - a[0]), round(time.monotonic() - a[1]))",
+        "",
+        Limits(seconds=1_000),
     )
-    assert result.stdout == "9 9\n"
-    assert time.monotonic() - started < 5
+    assert result.stdout == "900 900\n"
+    assert time.monotonic() - started < 600
 
 
 def test_a_worker_past_its_deadline_is_killed_and_replaced(sandbox: Sandboxes) -> None:
-    slow = Limits(fuel=10**15, seconds=0.3)
-    started = time.monotonic()
+    slow = Limits(fuel=10**18, seconds=0.3)  # a lifetime of instructions: only the deadline can end it
     result = sandbox.run("while 1: pass", "", slow)
     assert (result.status, result.stdout, result.fuel) == ("timeout", "", None)
-    assert time.monotonic() - started < 5
     assert sandbox.run("print(1)").ok
 
 
@@ -217,7 +217,7 @@ setattr(jail.Jail, {missing!r}, lambda self, *a, **k: 0)
 native.serve(os.getppid())
 """
     frame = wire.encode({"source": 10, "limits": asdict(Limits())}, b"print('x')")
-    done = subprocess.run([sys.executable, "-c", code], input=frame, capture_output=True, timeout=20)
+    done = subprocess.run([sys.executable, "-c", code], input=frame, capture_output=True, timeout=300)
     head, _ = wire.decode(done.stdout[wire.LENGTH :])
     assert "native mode needs Landlock and seccomp" in head["refused"]
     assert b"x\n" not in done.stdout

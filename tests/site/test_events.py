@@ -221,7 +221,7 @@ async def test_closing_ends_every_stream(folder: Path, ledger: Ledger) -> None:
     ends = asyncio.gather(*[anext(stream, None) for stream in streams])
     await asyncio.sleep(0)
     feed.close()
-    assert await asyncio.wait_for(ends, 5) == [None] * 50
+    assert await asyncio.wait_for(ends, 120) == [None] * 50
     assert feed.spectators == 0
 
 

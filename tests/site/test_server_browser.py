@@ -39,7 +39,7 @@ def address(folder: Path) -> Iterator[str]:
     assert found is not None
     yield found[1]
     server.send_signal(signal.SIGINT)
-    said, _ = server.communicate(timeout=30)
+    said, _ = server.communicate(timeout=300)
     assert server.returncode == 0
     assert said.endswith("stopped\n")
 
