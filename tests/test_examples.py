@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from datetime import date
 from pathlib import Path
 
 import pytest
+import yaml
 
 from peerage.arena import open_arena
+from peerage.players.prices import price_of
 from peerage.settings import enough_players, load, rules_of
 from tests.servers.smollm import smollm
 
@@ -21,20 +24,25 @@ def test_there_are_examples() -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
 def test_an_example_can_be_played(path: Path) -> None:
     settings = load(path.parent)
-    enough_players(settings)
-    rules_of(settings)
+    enough_players(settings)  # raises where a match could not be staffed
+    stated = yaml.safe_load(path.read_text("utf-8"))
+    assert len(settings.players) == len(stated["players"]) >= 2
+    assert rules_of(settings).model_dump(include={*stated.get("rules", {})}).keys() == {
+        *stated.get("rules", {})
+    }
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
+BUDGETED = [path for path in EXAMPLES if load(path.parent).budget.arena is not None]
+
+
+def test_some_examples_have_a_budget() -> None:
+    assert {path.parent.name for path in BUDGETED} >= {"clinical", "openrouter"}
+
+
+@pytest.mark.parametrize("path", BUDGETED, ids=lambda path: path.parent.name)
 def test_under_a_budget_every_price_is_known(path: Path) -> None:
-    from datetime import date
-
-    from peerage.players.prices import price_of
-
-    settings = load(path.parent)
-    if settings.budget.arena is not None:
-        unknown = [p.model for p in settings.players if not price_of(p, date(2025, 11, 1)).known]
-        assert unknown == []
+    players = load(path.parent).players
+    assert [p.model for p in players if not price_of(p, date(2025, 11, 1)).known] == []
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)

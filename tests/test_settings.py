@@ -236,8 +236,12 @@ class TestPrompts:
 
 
 class TestEnoughPlayers:
-    def test_enough(self) -> None:
-        enough_players(loads(HOUSE))
+    def test_enough_and_one_fewer(self) -> None:
+        """Two meet, and two of the others judge and vote at least: four, whoever meets."""
+        names = HOUSE.splitlines()[1:]
+        enough_players(loads("\n".join(["players:", *names[:4]])))
+        with pytest.raises(SettingsError, match="found 3, too few for 'duel'"):
+            enough_players(loads("\n".join(["players:", *names[:3]])))
 
     def test_too_few_contestants(self) -> None:
         with pytest.raises(SettingsError, match="found 1, and a match of 'duel' has 2 contestants"):

@@ -67,7 +67,10 @@ class TestInit:
         assert starters().keys() == PROVIDERS.keys()
 
     def test_the_demo_is_an_arena(self) -> None:
-        enough_players(loads(demo_text(1)))
+        settings = loads(demo_text(1))
+        enough_players(settings)
+        assert (settings.name, settings.seed, settings.game) == ("demo", 1, "duel")
+        assert {player.provider for player in settings.players} == {"house"}
 
 
 class TestDoctor:
