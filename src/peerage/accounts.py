@@ -12,7 +12,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.ledger.audit import audit
+from peerage.ledger.store import Ledger, LedgerError, RecordRow, Summary
 from peerage.match import Totals
 from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
@@ -146,6 +147,16 @@ def read_snapshot(body: bytes) -> Position | None:
     return Position(standings, found.accounts)
 
 
+def totals_of(record: RecordRow) -> Mapping[str, Totals]:
+    """What everybody did and cost in one match, by its record. Raises LedgerError if it cannot be read."""
+    try:
+        return _read_light(record.body).totals
+    except msgspec.MsgspecError as error:
+        raise LedgerError(
+            f"the record of match {record.number} cannot be read ({error}); `peerage verify` says more"
+        ) from error
+
+
 def position(ledger: Ledger, elo: EloSettings) -> Position:
     """Where the arena stands after its last record: the newest snapshot and the matches after it.
 
@@ -156,11 +167,17 @@ def position(ledger: Ledger, elo: EloSettings) -> Position:
     first = standings.number + 1
     summaries = list(ledger.summaries(first))
     records = list(ledger.records(first, summaries[-1].number)) if summaries else []
+    if standings.number and summaries:
+        # What follows the snapshot is in no digest that was logged with it, and it is little.
+        wrong = audit(ledger, first, summaries[-1].number, replies=False).problems
+        if wrong:
+            number, what = wrong[0]
+            raise LedgerError(f"{ledger.address}: match {number}: {what}; `peerage verify` says more")
     if [summary.number for summary in summaries] != [record.number for record in records]:
         raise LedgerError(
             f"{ledger.address}: from match {first} on, the narrow table and the records are not of the same "
             "matches; `peerage verify` says more"
         )
     for summary, record in zip(summaries, records, strict=True):
-        count(accounts, summary, _read_light(record.body).totals)
+        count(accounts, summary, totals_of(record))
     return Position(after_all(standings, summaries, elo), accounts)

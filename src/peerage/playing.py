@@ -35,6 +35,7 @@ from peerage.games import GAMES
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import arena_secret, read_secret
 from peerage.ledger.store import Batch, Summary
+from peerage.ledger.verify import check_records
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.outputs import secret_files
 from peerage.players import open_client
@@ -68,6 +69,7 @@ async def play(
     """Play an arena; see `Arena.play`."""
     enough_players(settings)
     with ledger.runner():
+        check_records(ledger)
         lag, unpinned = _pinned(settings, ledger)
         _check_secret(settings, ledger)
         refuse_readers(settings)
@@ -116,6 +118,7 @@ async def play(
 def enter(settings: ArenaSettings, ledger: Ledger, recordings: Iterable[Recording]) -> list[Outcome]:
     """Enter matches that were recorded elsewhere; see `Arena.admit`."""
     with ledger.runner():
+        check_records(ledger)
         _pin(settings, ledger)
         return admit(ledger, GAMES[settings.game], recordings, elo_settings(settings.rating))
 
@@ -285,7 +288,7 @@ def _pinned(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str
                 f"depend on it:{_difference(meta[key], pinned[key])}. Set it back, or start a new arena "
                 "in another folder"
             )
-    return int(meta["lag"]), {}
+    return _number(ledger, meta, "lag", least=1), {}
 
 
 def refuse_readers(settings: ArenaSettings) -> None:
@@ -345,7 +348,17 @@ def _budget_since(settings: ArenaSettings, ledger: Ledger) -> int:
     if meta.get("budget") != stated:
         meta = {"budget": stated, "budget_since": str(ledger.heads()[1])}
         ledger.write(Batch(meta=meta))
-    return int(meta["budget_since"])
+    return _number(ledger, meta, "budget_since", least=0)
+
+
+def _number(ledger: Ledger, meta: Mapping[str, str], key: str, least: int) -> int:
+    found = meta.get(key, "")
+    if not (found.isdecimal() and len(found) < 16 and int(found) >= least):
+        raise LedgerError(
+            f"{ledger.address}: the fact {key!r} is {found[:60]!r}, expected a number from {least}; restore "
+            "it from a copy"
+        )
+    return int(found)
 
 
 def _warnings(client: Client) -> Sequence[str]:

@@ -10,15 +10,15 @@ one strength are seated together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
 
 from peerage.games import GAMES
-from peerage.ledger.store import Summary
-from peerage.ratings.elo import DuelResult, EloSettings, EloState, extend, fold, update
+from peerage.ledger.store import LedgerError, Summary
+from peerage.ratings.elo import DuelResult, EloSettings, EloState, extend, fold, trajectory, update
 from peerage.settings import Rating
 
 DONE = "done"
@@ -36,8 +36,19 @@ def elo_settings(rating: Rating) -> EloSettings:
 
 
 def pinned_rating(meta: Mapping[str, str], unpinned: Rating) -> Rating:
-    """The rating settings that an arena was made with, from the facts its ledger holds; else `unpinned`."""
-    return Rating.model_validate_json(meta["rating"]) if "rating" in meta else unpinned
+    """The rating settings that an arena was made with, from the facts its ledger holds; else `unpinned`.
+
+    Raises LedgerError when the fact is none.
+    """
+    if "rating" not in meta:
+        return unpinned
+    try:
+        return Rating.model_validate_json(meta["rating"])
+    except ValueError as error:
+        raise LedgerError(
+            f"the fact 'rating' in the ledger's table meta is {meta['rating'][:60]!r}, which are no rating "
+            "settings; restore the ledger from a copy. `peerage verify` says more"
+        ) from error
 
 
 class Rated(NamedTuple):
@@ -163,3 +174,49 @@ def after_all(standings: Standings, summaries: Iterable[Summary], settings: EloS
         results.append(DuelResult(places[a], places[b], summary.scores[0], *summary.costs))
     state = fold(len(names), results, settings, extend(state, len(names), settings))
     return Standings(number, tuple(names), state.raw, state.cost, skills)
+
+
+STRETCH = 5_000
+"""Duels folded at a time where standings between them are wanted: enough to repay compiled code."""
+
+
+def after_each(
+    summaries: Iterable[Summary], settings: EloSettings, wanted: Container[int]
+) -> Iterator[Standings]:
+    """Standings after each match whose number is `wanted`, from the first match on: what `after_all` comes to
+    there, in one pass over all of them."""
+    standings = NOBODY
+    names: dict[str, int] = {}
+    results: list[DuelResult] = []
+    asked: list[tuple[int, int, Mapping[str, Skill]]] = []  # match, duels of this stretch before it, skills
+    skills: Mapping[str, Skill] = {}
+
+    def folded() -> Iterator[Standings]:
+        nonlocal standings
+        players = tuple(names)
+        start = extend(EloState(standings.raw, standings.cost), len(players), settings)
+        trail = trajectory(len(players), results, settings, start)
+        for number, duels, skilled in asked:
+            raw, cost = trail[duels - 1].tolist() if duels else (start.raw, start.cost)
+            yield Standings(number, players, tuple(raw), tuple(cost), skilled)
+        if results:
+            raw, cost = trail[-1].tolist()
+            start = EloState(tuple(raw), tuple(cost))
+        standings = Standings(0, players, start.raw, start.cost)
+        results.clear()
+        asked.clear()
+
+    for summary in summaries:
+        if summary.status == DONE and summary.scores:
+            if moves_elo(summary.game, summary.scores):
+                newcomers = [player for player in summary.players if player not in names]
+                if newcomers or len(results) == STRETCH:
+                    yield from folded()
+                    names.update(zip(newcomers, range(len(names), len(names) + len(newcomers)), strict=True))
+                a, b = summary.players
+                results.append(DuelResult(names[a], names[b], summary.scores[0], *summary.costs))
+            else:
+                skills = skilled(skills, summary.players, summary.scores)
+        if summary.number in wanted:
+            asked.append((summary.number, len(results), skills))
+    yield from folded()

@@ -364,23 +364,33 @@ def test_numbers_that_nobody_wrote_are_damage(
 
 TOO_LARGE = """
 import resource, signal, sys
+from hashlib import sha256
 from pathlib import Path
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.store import Batch, FixtureRow
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 ledger = open_ledger("sqlite:///arena.db", Path(sys.argv[1]), create=False)
+settings = sha256(b"{}").digest()
+text = '{"number":%d,"round":1,"game":"duel","seats":[],"settings":"' + settings.hex() + '"}'
+
+
+def fixture(number):
+    return FixtureRow(number, 1, (text % number).encode().ljust(9000))
+
+
 with ledger.runner():
     resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
-    written = 0
+    written = 1
+    ledger.write(Batch(texts=[(settings, "{}")], fixtures=[fixture(1)]))
     try:
         while True:
-            ledger.write(Batch(fixtures=[FixtureRow(written + 1, 1, bytes(9000))]))
+            ledger.write(Batch(fixtures=[fixture(written + 1)]))
             written += 1
     except LedgerError as error:
         print(error)
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     assert ledger.heads() == (written, 0), (ledger.heads(), written)
-    ledger.write(Batch(fixtures=[FixtureRow(written + 1, 1, b"{}")]))
+    ledger.write(Batch(fixtures=[fixture(written + 1)]))
     print(written)
 """
 

@@ -42,10 +42,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with ledger.runner():
         for batch in sample(MATCHES):
             ledger.write(batch)
+        in_play, settings = fixture_body(Fixture(MATCHES + 1, 9, "duel", 1, "s", (), {}, {}))
         request = next(row.request for row in ledger.exchanges(4, 4) if row.key == "question/1/1")
         ledger.write(
             Batch(
-                fixtures=[FixtureRow(MATCHES + 1, 9, b'{"in play":true}')],
+                texts=settings,
+                fixtures=[FixtureRow(MATCHES + 1, 9, in_play)],
                 intents=[
                     IntentRow(4, "question/1/1", 2, "player-01", request, 10),
                     IntentRow(MATCHES + 1, "question/1/1", 1, "player-01", request, 10),

@@ -35,6 +35,7 @@ def verify(folder: Folder = HERE, shape: Written = Report.text) -> None:
     Recomputes every digest, reply rows included. Exits with 0 when the ledger is whole and with 1 when it is
     not, naming the records.
     """
+    from peerage.ledger.verify import remedy
     from peerage.ledger.verify import verify as check
     from peerage.ledger.votes import Votes
     from peerage.protocol import visible
@@ -51,8 +52,12 @@ def verify(folder: Folder = HERE, shape: Written = Report.text) -> None:
     )
     for stream, head in report.streams.items():
         typer.echo(f"head of {visible(stream)}: {head}")
-    if any("narrow table" in problem.what for problem in report.problems):
-        typer.echo("the narrow table follows from the records: `peerage replay --mend` writes it anew")
+    if report.log:
+        typer.echo(f"log: {report.log}")
+    if not report.ended:
+        typer.echo("the run that wrote last did not come to its end, or is still under way")
+    if report.problems:
+        typer.echo(remedy(report))
     if not report.ok:
         raise typer.Exit(1)
 

@@ -18,7 +18,7 @@ from peerage.ledger.store import Exchange, FixtureRow, Ledger, Unanswered
 from peerage.match import Fixture
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import History
-from peerage.standings import DONE, NOBODY, Standings, after_match
+from peerage.standings import DONE, NOBODY, Standings, after_each, after_match
 
 
 class Mismatch(Exception):
@@ -152,9 +152,15 @@ def _refold(found: Recovered, ledger: Ledger, ends: Mapping[int, int], lag: int,
     basis = found.next_round - lag
     start = ends.get(basis, 0) if basis > 0 else 0
     snapshot = ledger.snapshot(start) if start else None
-    standings = NOBODY if snapshot is None else Standings.from_bytes(snapshot[1])
     recorded = ledger.heads()[1]
     wanted = {end: round for round, end in ends.items() if round >= basis and end <= recorded}
+    if snapshot is None:
+        for standings in after_each(ledger.summaries(), elo, wanted.keys() | {recorded}):
+            if standings.number in wanted:
+                found.after_round[wanted[standings.number]] = standings
+            found.standings = standings
+        return
+    standings = Standings.from_bytes(snapshot[1])
     if standings.number in wanted:
         found.after_round[wanted[standings.number]] = standings
     for summary in ledger.summaries(standings.number + 1):

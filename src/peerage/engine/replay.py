@@ -139,7 +139,10 @@ class _Replay:
         summaries = _Column(self._stored(1, last) if self._stored else ())
         grouped = groupby(self._ledger.exchanges(1, last), attrgetter("match"))
         exchanges = _Column(_Exchanges(number, tuple(rows)) for number, rows in grouped)
-        stored = self._ledger.snapshot(last) if self._stored else None
+        stored = None
+        for number, body, fits in self._ledger.snapshots() if self._stored else ():
+            if fits and number <= last:
+                stored = number, body
         for row in self._ledger.records(1, last):
             fixture, said = fixtures.at(row.number), exchanges.at(row.number)
             summary = summaries.at(row.number)

@@ -1,6 +1,6 @@
 """Check one span of finished matches: the work that `verify` shares out among processes.
 
-Also a program, `python -m peerage.ledger.audit ADDRESS FIRST LAST`, which writes its findings as
+Also a program, `python -m peerage.ledger.audit ADDRESS FIRST LAST REPLIES`, which writes its findings as
 MessagePack; a program of its own rather than a forked or spawned copy, so that any script may call `verify`.
 """
 
@@ -11,7 +11,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -19,9 +19,10 @@ from typing import Any
 
 import msgspec
 
+from peerage.ledger.log import Attempt, of_match
 from peerage.ledger.merkle import GENESIS, leaves, link, root
 from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
+from peerage.ledger.store import Ledger, LedgerError, RecordRow, Summary
 from peerage.match import ranked
 
 _UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyError)
@@ -33,12 +34,15 @@ BLOCK = 500
 
 class Findings(msgspec.Struct):
     """What a span came to: answered exchanges and bytes hashed, the texts it refers to (digest in hex → the
-    first match that does), and problems as (match, what)."""
+    first match that does), and problems as (match, what). `seen` counts intents, replies and failures;
+    `digests` are those that the log holds of each match without a problem."""
 
     exchanges: int = 0
     hashed: int = 0
     texts: dict[bytes, int] = {}
     problems: list[tuple[int, str]] = []
+    seen: tuple[int, int, int] = (0, 0, 0)
+    digests: dict[int, bytes] = {}
 
     def add(self, other: Findings) -> None:
         """Count another span in."""
@@ -46,17 +50,25 @@ class Findings(msgspec.Struct):
         self.hashed += other.hashed
         self.texts = other.texts | self.texts
         self.problems += other.problems
+        self.see(*other.seen)
+        self.digests |= other.digests
+
+    def see(self, intents: int, replies: int, failures: int) -> None:
+        """Count rows."""
+        before = self.seen
+        self.seen = (before[0] + intents, before[1] + replies, before[2] + failures)
 
 
-def audit(ledger: Ledger, first: int, last: int) -> Findings:
-    """Check the finished matches first..last."""
+def audit(ledger: Ledger, first: int, last: int, *, replies: bool = True) -> Findings:
+    """Check the finished matches first..last; without `replies` nothing but fixtures, records and the narrow
+    table, which takes a tenth of the time."""
     findings = Findings()
     chain = _Chain(ledger, first)
     start = first
     while start <= last:
         stop = min(start + BLOCK - 1, last)
         before = len(findings.problems)
-        _block(ledger, start, stop, chain, findings)
+        _block(ledger, start, stop, chain, findings, replies)
         start = stop + 1
         if len(findings.problems) - before >= BLOCK:
             start = _further(ledger, start, last, findings)
@@ -104,14 +116,14 @@ class _Chain:
         self._links = ()
 
 
-def _block(ledger: Ledger, first: int, last: int, chain: _Chain, findings: Findings) -> None:
+def _block(ledger: Ledger, first: int, last: int, chain: _Chain, findings: Findings, replies: bool) -> None:
     try:
-        fixtures = {row.number: row for row in ledger.fixtures(first, last)}
+        fixtures = {row[0]: row for row in ledger.issued(first, last)}
         records = {row.number: row for row in ledger.records(first, last)}
         summaries = {row.number: row for row in ledger.summaries(first, last)}
         tallies = {
             number: _Tally(rows)
-            for number, rows in groupby(ledger.exchanges(first, last), attrgetter("match"))
+            for number, rows in groupby(ledger.attempts(first, last) if replies else (), attrgetter("match"))
         }
     except _UNREADABLE as error:
         if first == last:
@@ -119,24 +131,45 @@ def _block(ledger: Ledger, first: int, last: int, chain: _Chain, findings: Findi
             chain.lost()
         else:
             half = (first + last) // 2
-            _block(ledger, first, half, chain, findings)
-            _block(ledger, half + 1, last, chain, findings)
+            _block(ledger, first, half, chain, findings, replies)
+            _block(ledger, half + 1, last, chain, findings, replies)
         return
     nothing = _Tally(())
     for number in range(first, last + 1):
         fixture, record, tally = fixtures.get(number), records.get(number), tallies.get(number, nothing)
         findings.exchanges += tally.answered
-        findings.hashed += tally.hashed + sum([len(row.body) for row in (fixture, record) if row])
+        findings.hashed += tally.hashed + (len(fixture[3]) if fixture else 0)
+        findings.hashed += len(record.body) if record else 0
+        findings.see(*tally.seen)
         try:
-            problems = _match(ledger, number, fixture, record, summaries.get(number), tally, chain)
+            problems = _match(
+                ledger, number, fixture, record, summaries.get(number), tally if replies else None, chain
+            )
         except _UNREADABLE as error:
             problems = [f"cannot be read: {error}"]
             chain.lost()
         findings.problems += [(number, what) for what in problems]
         if not problems and fixture is not None:
-            at = fixture.body.find(b'"settings":"') + 12
-            for digest in (fixture.body[at : at + 64], *tally.texts):
+            for digest in (settings_text(fixture[3]), *tally.texts):
                 findings.texts.setdefault(digest, number)
+            if replies and record is not None:
+                row = (record.number, record.chain, record.at_ms)
+                findings.digests[number] = of_match(fixture[:3], row, tally.rows)
+
+
+def settings_text(fixture: bytes) -> bytes:
+    """The digest (hex) of the text to which a stored fixture refers for its game's settings."""
+    at = fixture.find(b'"settings":"') + 12
+    return fixture[at : at + 64]
+
+
+def texts_of(requests: bytes) -> set[bytes]:
+    """The digests (hex) of the texts to which stored requests refer."""
+    # No player can write these marks: within JSON strings their quotes are escaped.
+    found = {rest[:64] for rest in requests.split(b'"form":"')[1:]}
+    if b'"text":"' in requests:
+        found.update(_TEXTS(requests))
+    return found
 
 
 _TEXTS = re.compile(rb'"text":"([0-9a-f]{64})"').findall
@@ -145,11 +178,11 @@ _TEXTS = re.compile(rb'"text":"([0-9a-f]{64})"').findall
 class _Tally:
     """One match's exchanges: their root, and sums to hold against its record."""
 
-    __slots__ = ("answered", "cost_nano", "hashed", "root", "texts", "twice", "unanswered")
+    __slots__ = ("answered", "cost_nano", "hashed", "root", "rows", "seen", "texts", "twice", "unanswered")
 
-    def __init__(self, exchanges: Iterable[Exchange]) -> None:
+    def __init__(self, attempts: Iterable[Attempt]) -> None:
         # Columns, and all requests at once: this runs for every reply there is.
-        rows = list(exchanges)
+        self.rows = rows = list(attempts)
         answered = [row for row in rows if row.reply is not None]
         keys = [row.key for row in answered]
         requests = [row.request for row in answered]
@@ -164,12 +197,10 @@ class _Tally:
             self.twice = {key for key, times in Counter(keys).items() if times > 1}
         self.root = root([found[key] for key in sorted(found)]).hex()
         self.cost_nano = sum([row.cost_nano or 0 for row in rows])
-        # No player can write these marks: within JSON strings their quotes are escaped.
-        asked = b"".join([row.request for row in rows] if self.unanswered else requests)
+        failed = len([row for row in rows if row.failure is not None]) if self.unanswered else 0
+        self.seen = (len(rows), len(answered), failed)
         self.hashed = sum(map(len, requests)) + sum(map(len, replies))
-        self.texts = {rest[:64] for rest in asked.split(b'"form":"')[1:]}
-        if b'"text":"' in asked:
-            self.texts.update(_TEXTS(asked))
+        self.texts = texts_of(b"".join([row.request for row in rows] if self.unanswered else requests))
 
 
 class _Seat(msgspec.Struct, gc=False):
@@ -210,16 +241,17 @@ class _Record(msgspec.Struct, gc=False):
 
 
 _read_record = msgspec.json.Decoder(_Record).decode
-_read_fixture = msgspec.json.Decoder(_Issued).decode
+read_issued = msgspec.json.Decoder(_Issued).decode
+"""What a stored fixture says that others repeat. Raises msgspec.MsgspecError."""
 
 
 def _match(
     ledger: Ledger,
     number: int,
-    fixture: FixtureRow | None,
+    fixture: tuple[int, int, int, bytes] | None,
     record: RecordRow | None,
     summary: Summary | None,
-    tally: _Tally,
+    tally: _Tally | None,
     chain: _Chain,
 ) -> list[str]:
     """What is wrong with one match."""
@@ -236,17 +268,28 @@ def _match(
         header = _read_record(record.body)
         if header.number != number:
             problems.append(f"its record is that of match {header.number}")
-        if header.fixture != digest_of(fixture.body):
+        if header.fixture != digest_of(fixture[3]):
             problems.append("its fixture changed")
         else:
-            issued = _read_fixture(fixture.body)
-            if (issued.number, issued.round) != (number, fixture.round):
+            issued = read_issued(fixture[3])
+            if (issued.number, issued.round) != (number, fixture[1]):
                 problems.append("number or round beside its fixture changed")
     except msgspec.MsgspecError as error:
         return [f"its fixture or record is not in the form of this version: {error}"]
-    problems += [f"{key} is answered twice" for key in sorted(tally.twice)]
+    if tally is not None:
+        problems += _exchanges(ledger, number, header, tally, problems)
+    if not problems:
+        problems += _compare(summary, header, issued, record.at_ms)
+    return problems
+
+
+def _exchanges(
+    ledger: Ledger, number: int, header: _Record, tally: _Tally, known: Sequence[str]
+) -> list[str]:
+    """What is wrong with the exchanges of a match whose record stands."""
+    problems = [f"{key} is answered twice" for key in sorted(tally.twice)]
     if header.root != tally.root:
-        found = [what for what in _changed(ledger, number) if what not in problems]
+        found = [what for what in _changed(ledger, number) if what not in known]
         problems += found or ["its exchanges do not give the Merkle root on record"]
     elif tally.unanswered:
         problems += _changed(ledger, number)
@@ -256,8 +299,6 @@ def _match(
         # An unknown cost stands beside its reply as the most it may be.
         if tally.cost_nano < spent or (tally.cost_nano > spent and not unknown):
             problems.append(f"costs beside its replies come to {tally.cost_nano}, its record says {spent}")
-    if not problems:
-        problems += _compare(summary, header, issued, record.at_ms)
     return problems
 
 
@@ -301,7 +342,7 @@ def _compare(summary: Summary | None, header: _Record, issued: _Issued, at_ms: i
     ]
 
 
-def main(address: str, first: str, last: str) -> None:
+def main(address: str, first: str, last: str, replies: str) -> None:
     """Write the findings of a span to standard output, as MessagePack."""
     from peerage.ledger import open_ledger
 
@@ -312,7 +353,9 @@ def main(address: str, first: str, last: str) -> None:
     except LedgerError as error:
         sys.exit(str(error))
     try:
-        sys.stdout.buffer.write(msgspec.msgpack.encode(audit(ledger, int(first), int(last))))
+        sys.stdout.buffer.write(
+            msgspec.msgpack.encode(audit(ledger, int(first), int(last), replies=replies == "replies"))
+        )
     finally:
         ledger.close()
 

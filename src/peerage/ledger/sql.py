@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from hashlib import sha256
 from itertools import groupby, islice, starmap
 from operator import itemgetter
 from typing import Any, cast
 from zlib import crc32
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, delete, exists, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, Table, delete, exists, func, inspect, select, tuple_
 from sqlalchemy.exc import DBAPIError
 
-from peerage.ledger import narrow
+from peerage.ledger import narrow, sql_log
+from peerage.ledger.log import Attempt, Entry, Rolling
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import (
     SCHEMA_VERSION,
@@ -26,6 +28,7 @@ from peerage.ledger.store import (
     FixtureRow,
     LedgerError,
     RecordRow,
+    Rows,
     Summary,
     Unanswered,
 )
@@ -34,9 +37,11 @@ from peerage.ledger.tables import (
     FAILURES,
     FIXTURES,
     INTENTS,
+    LOG,
     META,
     RECORDS,
     REPLIES,
+    SCHEMA,
     SNAPSHOTS,
     SUMMARIES,
     TEXTS,
@@ -64,6 +69,7 @@ class SqlLedger:
         self._file = file
         self._readers = file.reading()
         self._writer: Connection | None = None
+        self._log = sql_log.LogWriter(file)
         self._writing = threading.Lock()
 
     def prepare(self, *, create: bool) -> None:
@@ -95,10 +101,15 @@ class SqlLedger:
     def runner(self) -> Iterator[None]:
         with self._holding(create=False) as connection:
             self._writer = connection
+            self._log = sql_log.LogWriter(self._file)
             try:
                 yield
             finally:
                 with self._writing:
+                    # A full disk must not hide why the run ended; the log then ends as after a crash.
+                    if self._log.written:
+                        with suppress(LedgerError, DBAPIError), self._logged() as log:
+                            log.end(connection)
                     self._writer = None
 
     @contextmanager
@@ -120,11 +131,23 @@ class SqlLedger:
     def write(self, batch: Batch) -> None:
         if "schema" in batch.meta:
             raise LedgerError("the schema version is not for a runner to write")
-        with self._writing, self._explained():
-            if self._writer is None:
-                raise LedgerError(f"{self.address} is written only inside `with ledger.runner():`")
+        with self._writing, self._explained(), self._logged() as log:
+            assert self._writer is not None
+            self._write(self._writer, batch)
+            log.note(self._writer, batch)
+
+    @contextmanager
+    def _logged(self) -> Iterator[sql_log.LogWriter]:
+        """One transaction, and who logs it: what is written and its entries become durable together."""
+        if self._writer is None:
+            raise LedgerError(f"{self.address} is written only inside `with ledger.runner():`")
+        try:
             with self._writer.begin():
-                self._write(self._writer, batch)
+                self._log.prepare(self._writer)
+                yield self._log
+        except BaseException:
+            self._log = sql_log.LogWriter(self._file)
+            raise
 
     def _write(self, connection: Connection, batch: Batch) -> None:
         def insert(into: str, row: str, rows: Sequence[tuple[Any, ...]], conflict: str = "") -> None:
@@ -185,14 +208,14 @@ class SqlLedger:
         )
 
     def replace_summaries(self, summaries: Iterable[Summary]) -> None:
-        with self._writing, self._explained():
-            if self._writer is None:
-                raise LedgerError(f"{self.address} is written only inside `with ledger.runner():`")
-            with self._writer.begin():
-                self._writer.execute(delete(SUMMARIES))
-                rows = map(narrow.flat, summaries)
-                while part := list(islice(rows, _FETCH)):
-                    self._file.insert(self._writer, narrow.INTO, _places(12), part)
+        with self._writing, self._explained(), self._logged() as log:
+            assert self._writer is not None
+            self._writer.execute(delete(SNAPSHOTS))
+            self._writer.execute(delete(SUMMARIES))
+            rows = map(narrow.flat, summaries)
+            while part := list(islice(rows, _FETCH)):
+                self._file.insert(self._writer, narrow.INTO, _places(12), part)
+            log.rewritten(self._writer)
 
     # ------------------------------------------------------------------------------------------ reading
 
@@ -217,6 +240,11 @@ class SqlLedger:
         wanted = select(t.number, t.round, t.body).where(_span(t.number, first, last)).order_by(t.number)
         return starmap(FixtureRow, self._read(wanted))
 
+    def issued(self, first: int = 1, last: int | None = None) -> Iterator[tuple[int, int, int, bytes]]:
+        t = FIXTURES.c
+        wanted = select(t.number, t.round, t.checksum, t.body).where(_span(t.number, first, last))
+        yield from map(tuple, self._read(wanted.order_by(t.number)))
+
     def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
         i, r = INTENTS.c, REPLIES.c
         wanted = (
@@ -228,6 +256,9 @@ class SqlLedger:
         # In the order of the index; sorting here spares the database a copy of every body.
         for _, rows in groupby(self._read(wanted), itemgetter(0)):
             yield from starmap(Exchange, map(itemgetter(slice(8)), sorted(rows, key=itemgetter(8))))
+
+    def attempts(self, first: int, last: int | None = None) -> Iterator[Attempt]:
+        return sql_log.attempts(self._read, first, last)
 
     def unanswered(self, first: int) -> Iterator[Unanswered]:
         i, f = INTENTS.c, FAILURES.c
@@ -270,13 +301,69 @@ class SqlLedger:
         for rows in self._parts(select(SUMMARIES).where(_span(number, first, last)).order_by(number)):
             yield from narrow.deep(rows)
 
+    def narrow(self) -> Iterator[Summary]:
+        number = SUMMARIES.c.number
+        due, logged = self._logged_narrow()
+        seen, checked = Rolling(), not due
+        for rows in self._parts(select(SUMMARIES).order_by(number)):
+            if not checked:
+                covered = [tuple(row) for row in rows if row[0] <= due]
+                seen.add(covered)
+                checked = len(covered) < len(rows) or rows[-1][0] == due
+                if checked and seen.digest() != logged:
+                    raise self._narrow_changed(due)
+            yield from narrow.deep(rows)
+        if not checked:
+            raise self._narrow_changed(due)
+
+    def _narrow_changed(self, due: int) -> LedgerError:
+        return LedgerError(
+            f"{self._file.path} is damaged: its narrow table is not what was logged of it after match {due}. "
+            "`peerage verify` names the match, `peerage replay --mend` writes the table again"
+        )
+
+    def _logged_narrow(self) -> tuple[int, bytes]:
+        """Up to which match the log holds the narrow table, 0 for none, and the digest of its rows."""
+        about, logged = self._last_entry("narrow %") or ("narrow 0", b"")
+        number = about.removeprefix("narrow ")
+        if not number.isdecimal():
+            raise LedgerError(
+                f"{self._file.path} is damaged: its log is about {about!r}; restore it from a copy"
+            )
+        return int(number), logged
+
+    def _last_entry(self, like: str) -> tuple[str, bytes] | None:
+        if not self._has_log():
+            return None
+        t = LOG.c
+        wanted = select(t.about, t.digest).where(t.about.like(like)).order_by(t.position.desc()).limit(1)
+        return next(((about, bytes(logged)) for about, logged in self._read(wanted)), None)
+
+    def _has_log(self) -> bool:
+        with self._explained(), self._readers.connect() as connection:
+            return inspect(connection).has_table(LOG.name)
+
+    def log(self) -> Iterator[Entry]:
+        if self._has_log():
+            t = LOG.c
+            columns = select(t.position, t.about, t.digest, t.chain).order_by(t.position)
+            yield from starmap(Entry, self._read(columns))
+
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
+        if not self._has_log():
+            return None
         t = SNAPSHOTS.c
-        wanted = select(t.number, t.body, t.checksum).where(_span(t.number, 0, at_most))
-        for number, body, checksum in self._read(wanted.order_by(t.number.desc())):
-            if crc32(body) == checksum:
+        wanted = select(t.number, t.body).where(_span(t.number, 0, at_most))
+        for number, body in self._read(wanted.order_by(t.number.desc())):
+            logged = self._last_entry(f"snapshot {number}")
+            if logged is not None and logged[1] == sha256(body).digest():
                 return number, body
         return None
+
+    def snapshots(self) -> Iterator[tuple[int, bytes, bool]]:
+        t = SNAPSHOTS.c
+        for number, body, checksum in self._read(select(t.number, t.body, t.checksum).order_by(t.number)):
+            yield number, body, crc32(body) == checksum
 
     def heads(self) -> tuple[int, int]:
         return self._newest(FIXTURES), self._newest(RECORDS)
@@ -328,6 +415,26 @@ class SqlLedger:
         t = AMENDMENTS.c
         last = select(t.stream, func.max(t.sequence)).group_by(t.stream)
         return dict(self._read(select(t.stream, t.chain).where(tuple_(t.stream, t.sequence).in_(last))))
+
+    def filed(self) -> Iterator[tuple[int, str, int, int]]:
+        t = AMENDMENTS.c
+        yield from map(tuple, self._read(select(t.id, t.stream, t.sequence, t.at_ms).order_by(t.id)))
+
+    def counts(self) -> tuple[Rows, Rows]:
+        newest: list[int] = []
+        there: list[int] = []
+        for table in (INTENTS, REPLIES, FAILURES):
+            last = next(iter(self._read(select(func.coalesce(func.max(table.c.id), 0)))))[0]
+            newest.append(last)
+            # As a sum, so that SQLite counts in the smallest index rather than in the table.
+            there += next(
+                iter(self._read(select(func.count()).select_from(table).where(table.c.id + 0 <= last)))
+            )
+        return Rows(*newest), Rows(*there)
+
+    def integrity(self) -> Sequence[str]:
+        with self._explained():
+            return self._file.integrity(self._readers, SCHEMA)
 
     def close(self) -> None:
         self._readers.dispose()

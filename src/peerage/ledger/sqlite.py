@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, MetaData, UniqueConstraint, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 
@@ -121,6 +121,44 @@ class SqliteFile:
         with suppress(sqlite3.Error):
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         cursor.close()
+
+    def integrity(self, engine: Engine, tables: MetaData) -> list[str]:
+        """What SQLite itself finds wrong with the file, and what is in it beside the `tables` of a ledger or
+        missing there: a trigger would write what nobody recorded, a missing index let in what contradicts."""
+        with engine.connect() as connection:
+            found = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(20)")]
+            there = {
+                (kind, name)
+                for kind, name in connection.exec_driver_sql("SELECT type, name FROM sqlite_master")
+                if not str(name).startswith("sqlite_")
+            }
+            expected = {("table", name) for name in tables.tables}
+            indexes = {
+                ("index", index.name)
+                for name in tables.tables
+                if ("table", name) in there
+                for index in tables.tables[name].indexes
+            }
+            unique = [
+                (name, constraint.name)
+                for name in tables.tables
+                if ("table", name) in there
+                for constraint in tables.tables[name].constraints
+                if isinstance(constraint, UniqueConstraint)
+                and not any(
+                    tuple(row[2] for row in connection.exec_driver_sql(f'PRAGMA index_info("{index[1]}")'))
+                    == tuple(constraint.columns.keys())
+                    for index in connection.exec_driver_sql(f'PRAGMA index_list("{name}")').all()
+                    if index[2]
+                )
+            ]
+        problems = [] if found == ["ok"] else [f"{self.path} is damaged: {one}" for one in found]
+        problems += [
+            f"{self.path} holds a {kind} {name}, which is none of a ledger's"
+            for kind, name in sorted(there - expected - indexes)
+        ]
+        problems += [f"{self.path} lacks the index {name}" for _, name in sorted(indexes - there, key=str)]
+        return problems + [f"{self.path}: the table {name} lacks its rule {rule}" for name, rule in unique]
 
     def insert(
         self,

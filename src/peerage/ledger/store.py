@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct, field
+
+from peerage.ledger.log import Attempt, Entry
 
 MENDED = "mended"
 """The fact that says how often the narrow table was written anew: what was made of it is no longer right."""
@@ -173,6 +175,14 @@ class Batch(Struct):
         )
 
 
+class Rows(NamedTuple):
+    """A number for each of the three tables of attempts."""
+
+    intents: int
+    replies: int
+    failures: int
+
+
 class Ledger(Protocol):
     """A store of records. Methods may block; a writer thread calls `write`, any thread may read.
 
@@ -196,11 +206,17 @@ class Ledger(Protocol):
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
         """Fixtures in number order."""
 
+    def issued(self, first: int = 1, last: int | None = None) -> Iterator[tuple[int, int, int, bytes]]:
+        """(number, round, checksum, body) of fixtures in number order: every column there is."""
+
     def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
         """Exchanges of matches first..last (`last` None: to the end), by match, then in order of writing.
 
         Every attempt is given, unanswered ones too.
         """
+
+    def attempts(self, first: int, last: int | None = None) -> Iterator[Attempt]:
+        """The same with every column there is, by match, then in order of writing."""
 
     def unanswered(self, first: int) -> Iterator[Unanswered]:
         """Attempts without a reply in matches from `first` on, in order of writing."""
@@ -217,11 +233,24 @@ class Ledger(Protocol):
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
         """The narrow table in number order."""
 
+    def narrow(self) -> Iterator[Summary]:
+        """All of the narrow table in number order, held against the log as far as that covers it.
+
+        Raises LedgerError, on the way, where it is not as it was logged.
+        """
+
     def replace_summaries(self, summaries: Iterable[Summary]) -> None:
-        """Write the narrow table anew from its first row (derived data)."""
+        """Write the narrow table again from its first row, and drop all snapshots (derived data)."""
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
-        """The newest rating state whose bytes are whole, or the newest not beyond a match number."""
+        """The newest rating state, or the newest not beyond a match number, of those that are as they were
+        logged: others are nothing to build on, and there is none in a ledger without a log."""
+
+    def snapshots(self) -> Iterator[tuple[int, bytes, bool]]:
+        """Every rating state, logged or not: match, bytes, and whether these fit their checksum."""
+
+    def log(self) -> Iterator[Entry]:
+        """The log in order; empty in a ledger of version 0.1.0 (`ledger.log`)."""
 
     def heads(self) -> tuple[int, int]:
         """(number of fixtures issued, number of records)."""
@@ -243,6 +272,15 @@ class Ledger(Protocol):
 
     def stream_heads(self) -> Mapping[str, bytes]:
         """The last chain value of every stream: what stays the same while nothing is amended."""
+
+    def filed(self) -> Iterator[tuple[int, str, int, int]]:
+        """(id, stream, sequence, at_ms) of every amendment, as they were written."""
+
+    def counts(self) -> tuple[Rows, Rows]:
+        """The newest id of intents, replies and failures, and how many rows there are up to it."""
+
+    def integrity(self) -> Sequence[str]:
+        """What the database itself finds wrong with its file, indexes included, and what is foreign there."""
 
     def close(self) -> None:
         """Release the connection; safe to call twice."""

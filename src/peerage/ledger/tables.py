@@ -129,6 +129,15 @@ AMENDMENTS = Table(
     Column("body", LargeBinary, nullable=False),
     UniqueConstraint("stream", "sequence", name="amendments_once"),
 )
+LOG = Table(
+    "log",
+    SCHEMA,
+    Column("position", ROWID, primary_key=True, autoincrement=False),
+    Column("about", Text, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("chain", LargeBinary, nullable=False),
+)
+"""See `ledger.log`. Ledgers of version 0.1.0 lack it, until somebody writes to them."""
 
 Migration = Callable[[Connection], None]
 
@@ -153,12 +162,17 @@ def schema_version(connection: Connection, place: object) -> int:
     found = None
     if META.name in names:
         found = connection.execute(select(META.c.value).where(META.c.key == "schema")).scalar()
-    if found is None or not found.isdecimal():
+        if found is not None and not (isinstance(found, str) and found.isdecimal() and int(found[:9]) > 0):
+            raise LedgerError(
+                f"{place} is damaged: the schema version in its table meta is {found!r}, expected a number "
+                "from 1. Restore it from a copy"
+            )
+    if found is None:
         raise LedgerError(
             f"{place} is a database, but not a ledger of Peerage: it holds {', '.join(names[:5])} and no "
             "schema version. Name another file in arena.yaml"
         )
-    return int(found)
+    return int(found[:9])
 
 
 def refuse_newer(place: object, version: int) -> None:

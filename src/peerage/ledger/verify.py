@@ -1,10 +1,10 @@
 """Whether a ledger is whole: every digest, root and chain recomputed from the stored bytes.
 
 What is on record (fixtures, requests, replies, records, texts, amendments) is held by SHA-256: texts by
-their own digest, fixtures and exchanges by the record of their match, records by the chain. What no
-record holds yet (matches in play, attempts that were lost) is held by its checksum, which finds
-accidents, not forgers. A chain cannot show that its end was cut off, nor that all of it was written anew:
-for that, compare `head` with one that was published.
+their own digest, fixtures and exchanges by the record of their match, records by the chain. What else there
+is of them (attempts, costs, times, failures, facts, snapshots, what is in play) is held by the log, and what
+follows from the records is computed again. A chain cannot show that its end was cut off, nor that all of it
+was written again: for that, compare `head` with one that was published.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise, zip_longest
+from zlib import crc32
 
 import msgspec
 
-from peerage.ledger.audit import Findings, audit
+from peerage.ledger.audit import Findings, audit, read_issued, settings_text, texts_of
+from peerage.ledger.held import Logged, amendments, facts, matches, read_log, strays
+from peerage.ledger.held import in_play as play
 from peerage.ledger.merkle import GENESIS, link, stream_genesis
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.secret import strange_keys
-from peerage.ledger.store import Amendment, Ledger, LedgerError
+from peerage.ledger.store import Amendment, Ledger, LedgerError, Rows
 from peerage.ledger.votes import STREAM, Votes
 
 PARALLEL_FROM = 4_000
@@ -46,7 +49,9 @@ class Problem:
 class Report:
     """What was checked: finished matches, their answered exchanges, bytes of bodies hashed.
 
-    `head` is the chain value of the last record, in hex; `streams` the same of every stream of amendments.
+    `head` is the chain value of the last record, in hex; `streams` the same of every stream of amendments,
+    and `log` of the log, empty where there is none. `ended` says that the run that wrote last came to its
+    end: otherwise what is in play is held by checksums alone.
     """
 
     matches: int
@@ -55,6 +60,8 @@ class Report:
     head: str
     problems: tuple[Problem, ...]
     streams: Mapping[str, str] = field(default_factory=dict)
+    log: str = ""
+    ended: bool = True
 
     @property
     def ok(self) -> bool:
@@ -67,40 +74,95 @@ def verify(ledger: Ledger, workers: int | None = None, votes: Votes | None = Non
     A running arena may go on writing meanwhile; what was finished at the start is checked. Raises
     LedgerError when the ledger cannot be read at all.
     """
+    return _verify(ledger, workers, votes, replies=True)
+
+
+def check_records(ledger: Ledger) -> None:
+    """Check all that a run builds on, in a tenth of the time: everything but the requests and replies of
+    finished matches.
+
+    Raises LedgerError, which says what is wrong first and what to do about it.
+    """
+    report = _verify(ledger, None, None, replies=False)
+    if report.problems:
+        first, more = report.problems[0], len(report.problems) - 1
+        raise LedgerError(
+            f"{ledger.address.removeprefix('sqlite:///')} is not as it was written, and a run would build "
+            f"on that: {first}{f' (and {more} more)' if more else ''}. Nothing was written. `peerage verify` "
+            f"lists everything; {remedy(report)}"
+        )
+
+
+def remedy(report: Report) -> str:
+    """What fixes the problems of a report."""
+    derived = ("narrow table", "snapshot")
+    if all(any(what in problem.what for what in derived) for problem in report.problems):
+        return "narrow table and snapshots follow from the records: `peerage replay --mend` writes them again"
+    return "restore the ledger from a copy"
+
+
+def _verify(ledger: Ledger, workers: int | None, votes: Votes | None, *, replies: bool) -> Report:
+    counts = ledger.counts()
     issued, recorded = ledger.heads()
     if workers is None:
-        workers = min(os.cpu_count() or 1, 1 + recorded // PARALLEL_FROM)
+        worth = PARALLEL_FROM if replies else PARALLEL_FROM * 5
+        workers = min(os.cpu_count() or 1, 1 + recorded // worth)
     cuts = [recorded * part // workers for part in range(workers + 1)]
     spans = [(before + 1, cut) for before, cut in pairwise(cuts) if before < cut]
     problems: list[Problem] = []
+    follows: list[tuple[int | None, str]] = []
     known: dict[bytes, str] | None = None
-    with ExitStack() as stack:
-        helpers = [_start(stack, ledger, *span) for span in spans] if len(spans) > 1 else []
-        with _noted(problems):
-            known = ledger.texts()
-        found = Findings()
-        for span, helper in zip_longest(spans, helpers):
-            found.add(audit(ledger, *span) if helper is None else _finish(helper, span))
-    problems += [Problem(match, what) for match, what in found.problems]
-    problems += _texts(known, found.texts) if known is not None else []
+    logged = Logged()
     head = GENESIS
     streams: dict[str, str] = {}
+    with ExitStack() as stack:
+        helpers = [_start(stack, ledger, *span, replies) for span in spans] if len(spans) > 1 else []
+        if replies:
+            with _noted(problems):
+                problems += [Problem(None, what) for what in ledger.integrity()]
+        with _noted(problems):
+            logged = read_log(ledger)
+            problems += _problems(logged.problems)
+        with _noted(problems):
+            known = ledger.texts()
+        if helpers:
+            follows = _follows(ledger, recorded, logged)
+        found = Findings()
+        for span, helper in zip_longest(spans, helpers):
+            found.add(audit(ledger, *span, replies=replies) if helper is None else _finish(helper, span))
+    problems += [Problem(match, what) for match, what in found.problems]
+    if not found.problems:
+        problems += _problems(follows if helpers else _follows(ledger, recorded, logged))
     with _noted(problems):
-        problems += _in_play(ledger, recorded, issued)
+        in_play, needed = _in_play(ledger, recorded, issued, found)
+        problems += in_play
+        problems += _texts(known, needed | found.texts) if known is not None else []
         problems += _without_record(ledger, recorded)
-        problems += [
-            Problem(number, "its key does not follow from the arena's secret: somebody chose what it drew")
-            for number in strange_keys(ledger, issued)
-        ]
+        problems += _strange(ledger, issued)
+        problems += _problems(facts(ledger, logged))
+        if replies:
+            # What was told is not told again as a digest that differs.
+            told = {problem.match for problem in problems}
+            there = {number: what for number, what in found.digests.items() if number not in told}
+            here = {number: what for number, what in logged.matches.items() if number not in told}
+            problems += _problems(matches(there, here, recorded) if logged.length else ())
+            problems += _problems(_nobodys(ledger, found, counts) if not found.problems else ())
+        if not in_play:
+            problems += _problems(play(ledger, recorded, logged))
+        problems += _problems(strays(ledger))
+        before = len(problems)
         for stream in ledger.streams():
             problems += _amendments(ledger.amendments(stream), stream, streams)
+        if len(problems) == before:
+            problems += _problems(amendments(ledger, logged))
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
     if votes is not None and votes.path.exists():
         with _noted(problems):
+            problems += [Problem(None, what) for what in votes.integrity()]
             problems += _amendments(votes.amendments(), STREAM, streams)
             problems += _uncited(ledger, votes)
             problems += [
-                Problem(None, f"amendment {at} of {STREAM} is filed under another voter or match")
+                Problem(None, f"amendment {at} of {STREAM} is filed under another voter, match or time")
                 for at in votes.misfiled()
             ]
     return Report(
@@ -110,11 +172,40 @@ def verify(ledger: Ledger, workers: int | None = None, votes: Votes | None = Non
         head.hex(),
         tuple(sorted(problems, key=lambda problem: (problem.match is None, problem.match or 0))),
         streams,
+        logged.head.hex() if logged.length else "",
+        logged.in_play is not None or not logged.length,
     )
 
 
-def _start(stack: ExitStack, ledger: Ledger, first: int, last: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-P", "-m", "peerage.ledger.audit", ledger.address, str(first), str(last)]
+def _problems(found: Iterable[tuple[int | None, str]]) -> list[Problem]:
+    return [Problem(match, what) for match, what in found]
+
+
+def _strange(ledger: Ledger, issued: int) -> list[Problem]:
+    told = "its key does not follow from the arena's secret: somebody chose what it drew"
+    try:
+        return [Problem(number, told) for number in strange_keys(ledger, issued)]
+    except (msgspec.MsgspecError, ValueError) as error:
+        return [Problem(None, f"the keys of matches cannot be checked: {error}")]
+
+
+def _follows(ledger: Ledger, recorded: int, logged: Logged) -> list[tuple[int | None, str]]:
+    """What does not follow from the records."""
+    # Folding reads with NumPy; and a process that checks a part of the records needs none of it.
+    from peerage.ledger.derived import problems
+    from peerage.settings import Rating
+    from peerage.standings import elo_settings, pinned_rating
+
+    try:
+        elo = elo_settings(pinned_rating(ledger.meta(), Rating()))
+        return [*problems(ledger, recorded, elo, logged.snapshots)]
+    except (LedgerError, msgspec.MsgspecError, ArithmeticError, ValueError, KeyError, IndexError) as error:
+        return [(None, f"the ratings cannot be computed again: {error}")]
+
+
+def _start(stack: ExitStack, ledger: Ledger, first: int, last: int, replies: bool) -> subprocess.Popen[bytes]:
+    span = [str(first), str(last), "replies" if replies else "records"]
+    command = [sys.executable, "-P", "-m", "peerage.ledger.audit", ledger.address, *span]
     helper = stack.enter_context(
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     )
@@ -140,20 +231,55 @@ def _noted(problems: list[Problem]) -> Iterator[None]:
         problems.append(Problem(None, str(error)))
 
 
-def _in_play(ledger: Ledger, recorded: int, issued: int) -> list[Problem]:
-    """What is issued and not on record yet, by its checksums."""
-    problems = [
-        Problem(match, "its fixture changed" if what == "fixture" else f"{what} changed")
-        for match, what in ledger.damaged(recorded + 1)
-        if match <= issued
-    ]
-    there = [recorded, *sorted({row.number for row in ledger.fixtures(recorded + 1, issued)})]
-    for before, number in pairwise(there):
+def _in_play(
+    ledger: Ledger, recorded: int, issued: int, found: Findings
+) -> tuple[list[Problem], dict[bytes, int]]:
+    """What is wrong with what is issued and not on record yet, and the texts it refers to. Its rows are
+    counted into `found`."""
+    problems: list[Problem] = []
+    texts: dict[bytes, int] = {}
+    numbers: list[int] = []
+    for number, round, checksum, body in ledger.issued(recorded + 1):
+        numbers.append(number)
+        try:
+            said = read_issued(body)
+            changed = (said.number, said.round) != (number, round)
+        except msgspec.MsgspecError:
+            changed = True
+        if changed or crc32(body) != checksum:
+            problems.append(Problem(number, "its fixture changed"))
+        else:
+            texts.setdefault(settings_text(body), number)
+    answered: set[tuple[int, str]] = set()
+    for row in ledger.attempts(recorded + 1):
+        found.see(1, row.reply is not None, row.failure is not None)
+        which = row.key if row.attempt == 1 else f"{row.key} (attempt {row.attempt})"
+        if row.match > max(issued, *numbers, 0):
+            problems.append(Problem(row.match, f"request {which} is of a match that was never issued"))
+        if crc32(row.request) != row.checksum:
+            problems.append(Problem(row.match, f"request {which} changed"))
+        if row.reply is not None and crc32(row.reply) != row.reply_checksum:
+            problems.append(Problem(row.match, f"reply {which} changed"))
+        if row.reply is not None and (row.match, row.key) in answered:
+            problems.append(Problem(row.match, f"{row.key} is answered twice"))
+        if row.reply is not None:
+            answered.add((row.match, row.key))
+        for digest in texts_of(row.request):
+            texts.setdefault(digest, row.match)
+    for before, number in pairwise([recorded, *numbers]):
         if number == before + 2:
             problems.append(Problem(before + 1, "its fixture is missing"))
         elif number > before + 2:
             problems.append(Problem(before + 1, f"its fixture is missing, and all up to match {number - 1}"))
-    return problems
+    return problems, texts
+
+
+def _nobodys(ledger: Ledger, found: Findings, counts: tuple[Rows, Rows]) -> Iterator[tuple[int | None, str]]:
+    """Rows that belong to no match or to no request: sums of costs would count them."""
+    _, there = counts
+    for name, here, seen in zip(Rows._fields, there, found.seen, strict=True):
+        if here > seen:
+            yield None, f"the table {name} holds {here - seen} rows that belong to no request of a match"
 
 
 def _without_record(ledger: Ledger, recorded: int) -> list[Problem]:

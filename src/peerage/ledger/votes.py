@@ -70,6 +70,8 @@ class Vote(Struct, frozen=True):
     shown: tuple[str, str]
     verdict: str
     voter: str
+    at_ms: int = 0
+    """When it was given, Unix milliseconds; 0 in votes of version 0.1.0."""
 
 
 class Votes:
@@ -100,7 +102,7 @@ class Votes:
                 select(t.sequence, t.chain).order_by(t.sequence.desc()).limit(1)
             ).one_or_none()
             sequence, before = (last[0] + 1, bytes(last[1])) if last else (1, stream_genesis(STREAM))
-            body = msgspec.json.encode(vote)
+            body = msgspec.json.encode(msgspec.structs.replace(vote, at_ms=at_ms))
             row = Amendment(STREAM, sequence, body, link(before, body), at_ms)
             connection.execute(
                 _VOTES.insert().values(
@@ -132,18 +134,28 @@ class Votes:
             yield read_vote(row)
 
     def misfiled(self) -> list[int]:
-        """Numbers of the rows that are filed under another voter or match than their vote names, or before
-        the first of the stream: that column is what keeps a voter from judging a match twice, and no chain
-        holds it.
+        """Numbers of the rows that are filed under another voter, match or time than their vote names, or
+        before the first of the stream: these columns keep a voter from judging a match twice, and no chain
+        holds them.
         """
         t = _VOTES.c
-        filed = {at: place for at, *place in self._read(select(t.sequence, t.voter, t.match))}
+        filed = {at: tuple(place) for at, *place in self._read(select(t.sequence, t.voter, t.match))}
         before = [at for at in filed if at < 1]
         return sorted(before) + [
             row.sequence
             for row in self.amendments()
-            if [(vote := read_vote(row)).voter, vote.match] != filed[row.sequence]
+            if ((vote := read_vote(row)).voter, vote.match) != filed[row.sequence]
+            or vote.at_ms not in (0, row.at_ms)
         ]
+
+    def integrity(self) -> list[str]:
+        """What the database itself finds wrong with the file."""
+        engine = self._file.reading()
+        try:
+            with self._explained():
+                return self._file.integrity(engine, _SCHEMA)
+        finally:
+            engine.dispose()
 
     def given(self, voter: str, match: int) -> Vote | None:
         """What this voter said of a match."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from peerage.accounts import Position, position, snapshot_body
 from peerage.ledger.disclosure import disclosed, redacted
+from peerage.ledger.log import Attempt, Entry
 from peerage.ledger.store import (
     Amendment,
     Batch,
@@ -18,6 +19,7 @@ from peerage.ledger.store import (
     Ledger,
     LedgerError,
     RecordRow,
+    Rows,
     Summary,
     Unanswered,
 )
@@ -56,11 +58,14 @@ class Moment:
         return partial(redacted, revealed=revealed)
 
     @property
-    def narrow(self) -> Sequence[Summary]:
+    def rows(self) -> Sequence[Summary]:
         """The narrow table in number order, without gaps. Raises LedgerError where there is one."""
         if self._summaries is None:
             known = self._known[: self.number]
-            rows = [*known, *self._ledger.summaries(len(known) + 1, self.number)] if self.number else []
+            if known or not self.number:
+                rows = [*known, *self._ledger.summaries(len(known) + 1, self.number)]
+            else:  # to the end, where it is held against the log
+                rows = list(self._ledger.narrow())[: self.number]
             if len(rows) != self.number or any(row.number != due for due, row in enumerate(rows, start=1)):
                 raise LedgerError(
                     f"{self.address} lacks rows of its narrow table; `peerage verify` says more"
@@ -71,7 +76,10 @@ class Moment:
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
         if self._summaries is None and (last is not None or first > 1):  # a few of them
             return self._ledger.summaries(first, self._end(last))
-        return islice(self.narrow, max(first, 1) - 1, None if last is None else max(last, 0))
+        return islice(self.rows, max(first, 1) - 1, None if last is None else max(last, 0))
+
+    def narrow(self) -> Iterator[Summary]:
+        return iter(self.rows)
 
     def heads(self) -> tuple[int, int]:
         return self.number, self.number
@@ -80,6 +88,12 @@ class Moment:
         done = self._ledger.heads()[1]
         for row in self._ledger.fixtures(first, self._end(last)):
             yield self._shown(row, over=row.number <= done)
+
+    def issued(self, first: int = 1, last: int | None = None) -> Iterator[tuple[int, int, int, bytes]]:
+        done = self._ledger.heads()[1]
+        for number, round, checksum, body in self._ledger.issued(first, self._end(last)):
+            shown = self._shown(FixtureRow(number, round, body), over=number <= done)
+            yield number, round, checksum, shown.body
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
         return map(self._shown, self._ledger.records(first, self._end(last)))
@@ -94,6 +108,15 @@ class Moment:
         if self._snapshot is not None and self._end(at_most) == self.number:
             return self._snapshot
         return self._ledger.snapshot(self._end(at_most))
+
+    def snapshots(self) -> Iterator[tuple[int, bytes, bool]]:
+        return (row for row in self._ledger.snapshots() if row[0] <= self.number)
+
+    def log(self) -> Iterator[Entry]:
+        return self._ledger.log()
+
+    def attempts(self, first: int, last: int | None = None) -> Iterator[Attempt]:
+        raise LedgerError("rows as they are stored are read from the ledger itself")
 
     def position(self, elo: EloSettings) -> Position:
         """Where the arena stands at this moment. Folded once: from then on it is the newest snapshot that
@@ -123,6 +146,15 @@ class Moment:
 
     def streams(self) -> Sequence[str]:
         return self._ledger.streams()
+
+    def filed(self) -> Iterator[tuple[int, str, int, int]]:
+        return self._ledger.filed()
+
+    def counts(self) -> tuple[Rows, Rows]:
+        return self._ledger.counts()
+
+    def integrity(self) -> Sequence[str]:
+        return self._ledger.integrity()
 
     def stream_heads(self) -> Mapping[str, bytes]:
         return self._ledger.stream_heads()

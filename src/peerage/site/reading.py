@@ -213,7 +213,7 @@ class Site:
     @property
     def summaries(self) -> Sequence[Summary]:
         """The narrow table up to this moment."""
-        return self.moment.narrow
+        return self.moment.rows
 
     @cached_property
     def tally(self) -> Tally:

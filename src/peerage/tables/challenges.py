@@ -249,14 +249,14 @@ def amended(ledger: Ledger) -> Iterator[Summary]:
     A match of which nothing is left is void: withdrawn.
     """
     if STREAM not in ledger.streams() or not (gone := withdrawn(ledger)):
-        yield from ledger.summaries()
+        yield from ledger.narrow()
         return
     touched: dict[int, tuple[float, ...] | None] = {}
     points = match_points(ledger)
     for row in ledger.records():
         if any(one.challenge_id in gone for one in _read(row.body).outcome.detail.attempts):
             touched[row.number] = points.get(row.number)
-    for summary in ledger.summaries():
+    for summary in ledger.narrow():
         if summary.number not in touched or not summary.scores:
             yield summary
             continue

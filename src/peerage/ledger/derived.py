@@ -1,0 +1,99 @@
+"""What follows from the records, computed again: rating snapshots, and the ratings beside void matches.
+
+A run and every table build on the newest snapshot, so `verify` and every run that begins fold all matches
+once more and compare. Of earlier snapshots the log holds the digest; those that no log holds nobody reads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+
+import msgspec
+
+from peerage.accounts import Account, Position, count, read_snapshot, totals_of
+from peerage.ledger.store import Ledger, RecordRow, Summary
+from peerage.ratings.elo import EloSettings
+from peerage.standings import DONE, Standings, after_each
+
+TOLERANCE = 1e-6
+"""By how much a rating computed again may differ: another machine's last bits, nothing more."""
+
+Found = tuple[int, str]
+"""(match, what is wrong)."""
+
+
+def problems(ledger: Ledger, last: int, elo: EloSettings, logged: Mapping[int, bytes]) -> Iterator[Found]:
+    """What is wrong with snapshots and with ratings of void matches up to match `last`.
+
+    `logged` are the digests of snapshots by match. Records and narrow table must have been checked before.
+    """
+    to_fold: dict[int, Position] = {}
+    stored = list(ledger.snapshots())
+    for number, body, whole in stored:
+        if not whole:
+            yield number, "the snapshot after it changed"
+        elif number in logged and sha256(body).digest() != logged[number]:
+            yield number, "the snapshot after it is not as it was logged"
+        elif number > last:
+            yield number, "there is a snapshot after it, and no record"
+        elif number not in logged or number == stored[-1][0]:
+            try:
+                found = read_snapshot(body)
+            except msgspec.MsgspecError as error:
+                yield number, f"the snapshot after it cannot be read: {error}"
+                continue
+            if found is not None:  # one without sums is an early version's: nobody builds on it
+                to_fold[number] = found
+    summaries = list(ledger.summaries(1, last))
+    voids = {row.number: row for row in summaries if row.status != DONE and row.raw}
+    accounts = _accounts(summaries, ledger.records(1, last), to_fold)
+    for standings in after_each(summaries, elo, voids.keys() | to_fold.keys()):
+        number = standings.number
+        if number in to_fold:
+            yield from [(number, what) for what in _snapshot(to_fold[number], standings, next(accounts))]
+        row = voids.get(number)
+        if row is not None:
+            due = [standings.of(name, elo.initial) for name in row.players]
+            raw, cost = zip(*due, strict=True) if due else ((), ())
+            if not (_alike(row.raw, raw) and _alike(row.cost_elo, cost)):
+                yield number, "the narrow table gives ratings that do not follow from the matches before it"
+
+
+def _accounts(
+    summaries: Iterable[Summary], records: Iterable[RecordRow], wanted: Mapping[int, object]
+) -> Iterator[dict[str, Account]]:
+    """What everybody did and cost until after each wanted match, in order."""
+    if not wanted:
+        return
+    sums: dict[str, Account] = {}
+    for summary, record in zip(summaries, records, strict=True):
+        count(sums, summary, totals_of(record))
+        if summary.number in wanted:
+            yield dict(sums)
+
+
+def _snapshot(stored: Position, due: Standings, accounts: Mapping[str, Account]) -> Iterator[str]:
+    """Where a snapshot says something else than what the matches come to."""
+    found = stored.standings
+    if (found.number, found.players) != (due.number, due.players):
+        yield "the snapshot after it is of other players, or another match"
+        return
+    for track in ("raw", "cost"):
+        for player, was, now in zip(due.players, getattr(found, track), getattr(due, track), strict=True):
+            if not _alike([was], [now]):
+                yield f"the snapshot after it says {track} rating {was} of {player}, its records give {now}"
+    for player in sorted(found.skills.keys() | due.skills.keys()):
+        if not _alike(found.skills.get(player, ()), due.skills.get(player, ())):
+            yield f"the snapshot after it gives a skill of {player} that its records do not"
+    for player in sorted(stored.accounts.keys() | accounts.keys()):
+        if stored.accounts.get(player) != accounts.get(player):
+            yield f"the snapshot after it gives sums of {player} that its records do not"
+
+
+def _alike(was: Iterable[float], now: Iterable[float]) -> bool:
+    before, after = tuple(was), tuple(now)
+    return len(before) == len(after) and all(
+        math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for a, b in zip(before, after, strict=True)
+    )

@@ -1,0 +1,142 @@
+"""The log: one chain over what no other digest holds, in the order in which it was written. Pure.
+
+An entry says what it is about and gives a digest of it. Its chain value is SHA-256 of 0x04, the chain value
+before it (32 zero bytes before the first), the digest, and what it is about as UTF-8:
+
+    match N       the rows of a finished match beside their bodies: attempts, costs, times, failures
+    narrow N      the first N rows of the narrow table
+    snapshot N    the bytes of the rating snapshot after match N
+    fact KEY      a fact of the arena
+    amendment ID  number and time of an amendment, beside the body that its own stream chains
+    run N         somebody begins to write after match N; the digest is of nothing
+    in play N     every row of matches after N: written when a run has ended, and holds while it is the last
+    upgrade N     a ledger of an earlier version goes on; what it held until match N was logged afterwards;
+                  the digest is of nothing
+
+The last entry about a thing counts. Digests are SHA-256: of a snapshot's bytes, of a fact as UTF-8, of rows
+as JSON without blanks, bytes in it as base64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+GENESIS = bytes(32)
+
+Row = Sequence[Any]
+
+
+class Entry(Struct, frozen=True, gc=False):
+    """One line of the log."""
+
+    position: int
+    about: str
+    digest: bytes
+    chain: bytes
+
+
+def extended(
+    position: int, chain: bytes, said: Iterable[tuple[str, bytes]]
+) -> Iterator[tuple[int, str, bytes, bytes]]:
+    """The rows that continue a log whose last entry stands at `position`: what each is about, its digest."""
+    for about, digest in said:
+        position += 1
+        chain = linked(chain, about, digest)
+        yield position, about, digest, chain
+
+
+def linked(before: bytes, about: str, digest: bytes) -> bytes:
+    """The chain value of an entry."""
+    return sha256(b"\x04" + before + digest + about.encode()).digest()
+
+
+def digest(value: object) -> bytes:
+    """The digest of rows."""
+    return sha256(msgspec.json.encode(value)).digest()
+
+
+class Rolling:
+    """The digest of a table that grows: SHA-256 of its rows, each ended by a line feed."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._state = sha256()
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Take in further rows, in order."""
+        self.rows += len(rows)
+        self._state.update(b"\n".join([*map(_encode, rows), b""]))
+
+    def digest(self) -> bytes:
+        return self._state.digest()
+
+    def copy(self) -> Rolling:
+        """The same, to go on with alone."""
+        other = Rolling()
+        other.rows, other._state = self.rows, self._state.copy()
+        return other
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Attempt(Struct, frozen=True, gc=False):
+    """Everything the ledger holds of one attempt: the columns of intent, reply and failure.
+
+    `failure` is (id, reason, cost_nano, at_ms) where there is one; what belongs to the reply is None without.
+    """
+
+    match: int
+    id: int
+    key: str
+    attempt: int
+    player: str
+    worst_nano: int | None
+    checksum: int
+    request: bytes
+    reply_id: int | None
+    cost_nano: int | None
+    at_ms: int | None
+    reply_checksum: int | None
+    reply: bytes | None
+    failure: Row | None = None
+
+
+_COLUMNS = (
+    "id",
+    "key",
+    "attempt",
+    "player",
+    "worst_nano",
+    "checksum",
+    "reply_id",
+    "cost_nano",
+    "at_ms",
+    "reply_checksum",
+    "failure",
+)
+_columns = attrgetter(*_COLUMNS)
+
+
+def of_match(fixture: Row, record: Row, attempts: Iterable[Attempt]) -> bytes:
+    """The digest of a finished match's rows, their bodies left out.
+
+    `fixture` is number, round, checksum; `record` number, chain, at_ms; `attempts` are in order of their ids.
+    Requests that nobody answered are in no Merkle tree, so their bodies are held here.
+    """
+    rows = list(attempts)
+    return digest(
+        (fixture, record, [*map(_columns, rows)], [row.request for row in rows if row.reply is None])
+    )
+
+
+def of_play(fixtures: Iterable[Row], attempts: Iterable[Attempt]) -> bytes:
+    """The digest of all that is there of matches in play: `fixtures` are number, round, checksum, body."""
+    rows = [(row.match, *_columns(row), row.request, row.reply) for row in attempts]
+    return digest(([*fixtures], rows))

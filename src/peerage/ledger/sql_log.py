@@ -1,0 +1,195 @@
+"""Keeps the log of an SQL ledger: within the transaction that writes something, the entries about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import groupby
+from operator import attrgetter, itemgetter
+from typing import Any
+
+from sqlalchemy import Connection, Select, func, select
+
+from peerage.ledger.log import GENESIS, Attempt, Rolling, Row, digest, extended, of_match, of_play
+from peerage.ledger.sqlite import SqliteFile
+from peerage.ledger.store import Batch, FailureRow, IntentRow, ReplyRow
+from peerage.ledger.tables import (
+    AMENDMENTS,
+    FAILURES,
+    FIXTURES,
+    INTENTS,
+    LOG,
+    META,
+    RECORDS,
+    REPLIES,
+    SUMMARIES,
+)
+
+Read = Callable[[Select[Any]], Iterable[Sequence[Any]]]
+
+_BLOCK = 500
+_INTO = "log (position, about, digest, chain)"
+
+
+class LogWriter:
+    """What a run knows of the log it extends. After a transaction that failed a new one must be made."""
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+        self._head: tuple[int, bytes] | None = None
+        self._recorded = 0
+        self._narrow: Rolling | None = None
+        self._narrow_to = 0
+        self._narrow_logged = 0
+        self.written = False
+
+    def prepare(self, connection: Connection) -> None:
+        """Find the end of the log before anything else is written; begin one where there is none."""
+        if self._head is not None:
+            return
+        LOG.create(connection, checkfirst=True)
+        c = LOG.c
+        last = connection.execute(
+            select(c.position, c.chain).order_by(c.position.desc()).limit(1)
+        ).one_or_none()
+        self._head = (last[0], bytes(last[1])) if last else (0, GENESIS)
+        self._recorded = connection.execute(select(func.max(RECORDS.c.number))).scalar() or 0
+        if not last:
+            self._upgrade(connection)
+        self._append(connection, [(f"run {self._recorded}", sha256(b"").digest())])
+
+    def note(self, connection: Connection, batch: Batch) -> None:
+        """Log what a batch has just written."""
+        said = [(f"fact {key}", sha256(value.encode()).digest()) for key, value in batch.meta.items()]
+        if batch.amendments:
+            said += _amendments(connection, len(batch.amendments))
+        numbers = {row.number for row in batch.records}
+        late: tuple[IntentRow | ReplyRow | FailureRow, ...] = (
+            *batch.intents,
+            *batch.replies,
+            *batch.failures,
+        )
+        numbers.update([row.match for row in late if row.match <= self._recorded])
+        for first, last in _spans(sorted(numbers)):
+            said += _matches(connection, first, last)
+        self._recorded = max(self._recorded, *numbers, 0)
+        self._grow(connection, batch)
+        if batch.snapshots:
+            said += self._narrow_entry(connection)
+            said += [(f"snapshot {number}", sha256(body).digest()) for number, body in batch.snapshots]
+        self._append(connection, said)
+
+    def rewritten(self, connection: Connection) -> None:
+        """Log that the narrow table was written again."""
+        self._narrow = None
+        self._append(connection, self._narrow_entry(connection))
+
+    def end(self, connection: Connection) -> None:
+        """Log everything that is in play when a run ends."""
+        read = _reader(connection)
+        c, first = FIXTURES.c, self._recorded + 1
+        wanted = select(c.number, c.round, c.checksum, c.body).where(c.number >= first).order_by(c.number)
+        in_play = of_play(read(wanted), attempts(read, first))
+        self._append(connection, [*self._narrow_entry(connection), (f"in play {self._recorded}", in_play)])
+
+    def _upgrade(self, connection: Connection) -> None:
+        facts = [row for row in connection.execute(select(META.c.key, META.c.value)) if row[0] != "schema"]
+        issued = connection.execute(select(func.max(FIXTURES.c.number))).scalar() or 0
+        if facts or issued:
+            self._append(connection, [(f"upgrade {self._recorded}", sha256(b"").digest())])
+        self._append(connection, [(f"fact {key}", sha256(value.encode()).digest()) for key, value in facts])
+        self._append(connection, _amendments(connection, -1))
+        for first in range(1, self._recorded + 1, _BLOCK):
+            last = min(first + _BLOCK - 1, self._recorded)
+            self._append(connection, _matches(connection, first, last))
+
+    def _grow(self, connection: Connection, batch: Batch) -> None:
+        if not batch.summaries or self._narrow is None:
+            return
+        numbers = [row.number for row in batch.summaries]
+        if numbers != sorted(numbers) or numbers[0] <= self._narrow_to:
+            self._narrow = None
+            return
+        self._add(connection, numbers[0], numbers[-1])
+
+    def _add(self, connection: Connection, first: int, last: int | None) -> None:
+        assert self._narrow is not None
+        number = SUMMARIES.c.number
+        wanted = select(SUMMARIES).where(number >= first).order_by(number)
+        if last is not None:
+            wanted = wanted.where(number <= last)
+        for rows in connection.execute(wanted).partitions(_BLOCK):
+            self._narrow.add([tuple(row) for row in rows])
+            self._narrow_to = rows[-1][0]
+
+    def _narrow_entry(self, connection: Connection) -> list[tuple[str, bytes]]:
+        if self._narrow is None:
+            self._narrow, self._narrow_to, self._narrow_logged = Rolling(), 0, 0
+            self._add(connection, 1, None)
+        if self._narrow_logged == self._narrow_to:
+            return []
+        self._narrow_logged = self._narrow_to
+        return [(f"narrow {self._narrow_to}", self._narrow.digest())]
+
+    def _append(self, connection: Connection, said: Iterable[tuple[str, bytes]]) -> None:
+        assert self._head is not None
+        rows = list(extended(*self._head, said))
+        if rows:
+            self._file.insert(connection, _INTO, "(?, ?, ?, ?)", rows)
+            self._head = rows[-1][0], rows[-1][3]
+            self.written = True
+
+
+def attempts(read: Read, first: int, last: int | None = None) -> Iterator[Attempt]:
+    """Every attempt in matches first..last, by match and in order of writing."""
+    i, r, f = INTENTS.c, REPLIES.c, FAILURES.c
+    columns = (i.match, i.id, i.key, i.attempt, i.player, i.worst_nano, i.checksum, i.body)
+    wanted = (
+        select(*columns, r.id, r.cost_nano, r.at_ms, r.checksum, r.body)
+        .select_from(INTENTS.outerjoin(REPLIES, r.intent == i.id))
+        .where(i.match >= first if last is None else i.match.between(first, last))
+        .order_by(i.match, i.key, i.attempt)
+    )
+    # In the order of the index; sorting here spares the database a copy of every body.
+    for _, found in groupby(read(wanted), itemgetter(0)):
+        rows = sorted(found, key=itemgetter(1))
+        failures: Mapping[int, Row] = {}
+        if None in map(itemgetter(8), rows):
+            failed = select(f.intent, f.id, f.reason, f.cost_nano, f.at_ms).where(
+                f.intent.between(rows[0][1], rows[-1][1])
+            )
+            failures = {row[0]: tuple(row[1:]) for row in read(failed)}
+        for row in rows:
+            yield Attempt(*row, failures.get(row[1]))  # type: ignore[call-arg]
+
+
+def _reader(connection: Connection) -> Read:
+    return lambda wanted: map(tuple, connection.execute(wanted))
+
+
+def _matches(connection: Connection, first: int, last: int) -> Iterator[tuple[str, bytes]]:
+    read = _reader(connection)
+    f, r = FIXTURES.c, RECORDS.c
+    issued = select(f.number, f.round, f.checksum).where(f.number.between(first, last))
+    recorded = select(r.number, r.chain, r.at_ms).where(r.number.between(first, last))
+    fixtures = {row[0]: row for row in read(issued)}
+    records = {row[0]: row for row in read(recorded)}
+    asked = {match: list(rows) for match, rows in groupby(attempts(read, first, last), attrgetter("match"))}
+    for number in range(first, last + 1):
+        rows = asked.get(number, ())
+        yield f"match {number}", of_match(fixtures.get(number, ()), records.get(number, ()), rows)
+
+
+def _amendments(connection: Connection, newest: int) -> list[tuple[str, bytes]]:
+    c = AMENDMENTS.c
+    wanted = select(c.id, c.stream, c.sequence, c.at_ms).order_by(c.id.desc()).limit(newest)
+    return [(f"amendment {row[0]}", digest(tuple(row))) for row in reversed(connection.execute(wanted).all())]
+
+
+def _spans(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Stretches without gaps."""
+    start = 0
+    for place in range(1, len(numbers) + 1):
+        if place == len(numbers) or numbers[place] != numbers[place - 1] + 1:
+            yield numbers[start], numbers[place - 1]
+            start = place

@@ -1,0 +1,233 @@
+"""The log: what derived data is held by, how a run refuses what is not as it was, and ledgers without one."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+from tests.engine.arenas import SMALL, head, house, ledger_of, play, write_arena
+from typer.testing import CliRunner
+
+from peerage.arena import open_arena
+from peerage.cli.main import app
+from peerage.ledger import LedgerError
+from peerage.ledger.log import linked
+from peerage.ledger.store import Batch
+from peerage.ledger.verify import verify
+
+DATA = Path(__file__).parents[1] / "data"
+OF_010 = (9, "177ab6f8423e241617c10f6b2815ed4639f00b0c66f9caff5a1d3a4d9cfc44fa")
+"""The head of `tests/data/ledger-0.1.0.db.xz`, as version 0.1.0 gave it."""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = write_arena(tmp_path_factory.mktemp("log"), house(6), rules=SMALL)
+    play(folder, 70)
+    return folder
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "copy"))
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """An arena as version 0.1.0 left it: nine matches, and others in play."""
+    folder = write_arena(
+        tmp_path / "old",
+        house(6, price={"input": 1.0, "output": 4.0}),
+        rules={**SMALL, "max_drafts": 2},
+        pairing={"window": 6},
+        budget={"match": 50.0},
+    )
+    (folder / "arena.db").write_bytes(lzma.decompress((DATA / "ledger-0.1.0.db.xz").read_bytes()))
+    return folder
+
+
+def changed(folder: Path, statement: str, *values: object) -> None:
+    with closing(sqlite3.connect(folder / "arena.db")) as db, db:
+        assert db.execute(statement, values).rowcount > 0
+
+
+def forged_snapshot(folder: Path) -> int:
+    """Raise one player's rating in the newest snapshot, with the checksum that goes with it."""
+    with closing(sqlite3.connect(folder / "arena.db")) as db, db:
+        [(number, body)] = db.execute("SELECT max(number), body FROM snapshots").fetchall()
+        snapshot = json.loads(body)
+        snapshot["raw"][2] += 500
+        snapshot["accounts"][snapshot["players"][2]]["wins"] += 5
+        forged = json.dumps(snapshot, separators=(",", ":")).encode()
+        row = (forged, crc32(forged), number)
+        db.execute("UPDATE snapshots SET body = ?, checksum = ? WHERE number = ?", row)
+    return int(number)
+
+
+def relogged(folder: Path, about: str, digest: bytes) -> None:
+    """Forge an entry of the log, and the chain from it on."""
+    with closing(sqlite3.connect(folder / "arena.db")) as db, db:
+        chain = bytes(32)
+        for position, said, held in db.execute("SELECT position, about, digest FROM log").fetchall():
+            held = digest if said == about else held
+            chain = linked(chain, said, held)
+            db.execute("UPDATE log SET digest = ?, chain = ? WHERE position = ?", (held, chain, position))
+
+
+def problems(folder: Path) -> list[str]:
+    with closing(ledger_of(folder)) as ledger:
+        return [str(problem) for problem in verify(ledger).problems]
+
+
+def board(folder: Path, track: str) -> list[dict[str, object]]:
+    with open_arena(folder, create=False) as arena:
+        return arena.leaderboard(track)
+
+
+@pytest.mark.parametrize("logged", ["as it was", "forged too", "gone"])
+def test_a_forged_snapshot_rules_nothing(whole: Path, folder: Path, logged: str) -> None:
+    number = forged_snapshot(folder)
+    if logged == "forged too":
+        with closing(ledger_of(folder)) as ledger:
+            body = next(body for at, body, _ in ledger.snapshots() if at == number)
+        relogged(folder, f"snapshot {number}", sha256(body).digest())
+    if logged == "gone":
+        with closing(sqlite3.connect(folder / "arena.db")) as db:
+            db.execute("DROP TABLE log")
+    told = problems(folder)
+    assert told
+    assert all(f"match {number}: the snapshot after it" in one for one in told)
+    if logged != "forged too":  # then everything is of one piece, and only a fold of all matches tells
+        for track in ("raw", "cost"):
+            assert board(folder, track) == board(whole, track)
+    before = head(folder)
+    with pytest.raises(LedgerError, match=rf"match {number}: the snapshot after it.*replay --mend"):
+        play(folder, 75)
+    assert head(folder) == before
+    assert CliRunner().invoke(app, ["replay", "--mend", "--dir", str(folder)]).exit_code == 0
+    assert problems(folder) == []
+    play(folder, 75)
+    assert problems(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        (
+            "UPDATE summaries SET scores = '[0.25,0.75]' WHERE number = 9",
+            "match 9: the narrow table says scores",
+        ),
+        ("UPDATE records SET at_ms = at_ms + 1 WHERE number = 9", "match 9: the narrow table says at_ms"),
+        (
+            "UPDATE meta SET value = '7' WHERE key = 'lag'",
+            "the fact 'lag' in the table meta is not as it was",
+        ),
+        ("DELETE FROM meta WHERE key = 'window'", "the fact 'window' is missing"),
+        (
+            "UPDATE records SET body = CAST(replace(body, '\"number\":9', '') AS BLOB) WHERE number = 9",
+            "match 9: its record changed",
+        ),
+        ("UPDATE amendments SET at_ms = 1 WHERE id = 2", "number, stream or time of row 2 of the amendments"),
+    ],
+)
+def test_a_run_does_not_begin_on_what_is_not_as_it_was(folder: Path, statement: str, told: str) -> None:
+    changed(folder, statement)
+    before = (folder / "arena.db").read_bytes()
+    done = CliRunner().invoke(app, ["run", "--dir", str(folder), "--max-matches", "75", "--yes"])
+    assert done.exit_code == 1
+    assert told in done.output
+    assert "Nothing was written" in done.output
+    assert (folder / "arena.db").read_bytes() == before
+    assert any(told in one for one in problems(folder))
+
+
+def test_tables_hold_the_narrow_table_against_the_log(folder: Path) -> None:
+    changed(folder, "UPDATE summaries SET scores = '[0.25,0.75]' WHERE number = 9")
+    with pytest.raises(LedgerError, match=r"narrow table is not what was logged.*replay --mend"):
+        board(folder, "bt")
+
+
+def test_what_a_run_begins_and_does_not_end_is_no_fault(folder: Path) -> None:
+    """The log of a run that was killed ends without what is in play; the next one goes on from there."""
+    with closing(ledger_of(folder)) as ledger, ledger.runner():
+        ledger.write(Batch(meta={"budget": "[1.0,null]", "budget_since": "70"}))
+        assert verify(ledger).problems == ()
+        assert not verify(ledger).ended
+        shutil.copytree(folder, folder.parent / "killed", ignore=shutil.ignore_patterns("*-shm", "*.lock"))
+        assert ledger.meta()["budget"] == "[1.0,null]"
+    killed = folder.parent / "killed"
+    assert problems(killed) == []
+    play(killed, 72)
+    with closing(ledger_of(killed)) as ledger:
+        report = verify(ledger)
+    assert (report.ok, report.ended) == (True, True)
+
+
+def test_the_log_depends_on_no_time_of_its_own(whole: Path) -> None:
+    with closing(ledger_of(whole)) as ledger:
+        entries = list(ledger.log())
+    assert [entry.position for entry in entries] == list(range(1, len(entries) + 1))
+    kinds = {entry.about.rpartition(" ")[0].partition(" ")[0] for entry in entries}
+    assert kinds == {"run", "fact", "amendment", "match", "narrow", "snapshot", "in"}
+
+
+# ------------------------------------------------------------------------------------- version 0.1.0
+
+
+def test_a_ledger_of_010_is_read_and_checked_as_it_is(old: Path) -> None:
+    before = (old / "arena.db").read_bytes()
+    with closing(ledger_of(old)) as ledger:
+        report = verify(ledger)
+        assert list(ledger.log()) == []
+    assert report.problems == ()
+    assert (report.matches, report.head, report.log) == (*OF_010, "")
+    for words in (["leaderboard"], ["stats"], ["match", "3"], ["export"], ["replay"], ["verify"]):
+        done = CliRunner().invoke(app, [*words, "--dir", str(old)])
+        assert done.exit_code == 0, done.output
+    assert (old / "arena.db").read_bytes() == before
+
+
+def test_a_ledger_of_010_that_goes_on_is_logged_from_then_on(old: Path) -> None:
+    play(old, 14)
+    with closing(ledger_of(old)) as ledger:
+        report, abouts = verify(ledger), [entry.about for entry in ledger.log()]
+        chains = {row.number: row.chain.hex() for row in ledger.records()}
+    assert report.problems == ()
+    assert report.matches == 14
+    assert abouts[0] == "upgrade 9"
+    assert [about for about in abouts if about.startswith("match ")] == [f"match {n}" for n in range(1, 15)]
+    assert chains[9] == OF_010[1]
+
+
+def test_a_forged_snapshot_of_010_is_told_and_rules_nothing(old: Path, tmp_path: Path) -> None:
+    right = board(old, "raw")
+    number = forged_snapshot(old)
+    assert any(f"match {number}: the snapshot after it says raw rating" in one for one in problems(old))
+    assert board(old, "raw") == right
+    with pytest.raises(LedgerError, match="the snapshot after it"):
+        play(old, 14)
+
+
+def test_the_script_of_the_docs_checks_both(whole: Path, old: Path, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text("utf-8")
+    script = tmp_path / "check.py"
+    script.write_text(page.split("```python\n")[1].split("```")[0])
+
+    def checked(folder: Path) -> tuple[int, str]:
+        command = [sys.executable, "-I", "-W", "error", script, folder / "arena.db"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    for folder in (whole, old):
+        number, chain = head(folder)
+        code, said = checked(folder)
+        assert (code, said.splitlines()[0]) == (0, f"{number} matches, head {chain}")
