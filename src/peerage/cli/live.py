@@ -25,6 +25,8 @@ LINE_S = 10.0
 """Seconds between two plain lines of progress."""
 RECENT = 6
 TOP = 20
+TROUBLED = 6
+"""Lines of players in trouble."""
 
 
 class Spectator:
@@ -88,6 +90,8 @@ class Spectator:
             if not self._batch and time.monotonic() - last >= LINE_S:
                 last = time.monotonic()
                 self._say(self._line(progress, progress.settled))
+                for line in troubles(progress):
+                    self._say(f"  {line}")
 
     def _say(self, line: str) -> None:
         self._console.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -118,12 +122,12 @@ class Spectator:
         parts: list[Any] = [Text(self._line(progress, progress.settled), style="bold")]
         if progress.limit:
             parts.append(ProgressBar(total=progress.limit, completed=progress.settled, width=60))
-        parts.append(table(rows, _COLUMNS))
+        if rows:
+            parts.append(table(rows, _COLUMNS))
         parts += [Text(line, style="dim", overflow="ellipsis", no_wrap=True) for line in self._recent]
-        if progress.trouble:
-            parts.append(
-                Text(f"last failure: {progress.trouble}", style="yellow", overflow="ellipsis", no_wrap=True)
-            )
+        parts += [
+            Text(line, style="yellow", overflow="ellipsis", no_wrap=True) for line in troubles(progress)
+        ]
         parts.append(Text(hint(progress), style="bold yellow" if progress.stopping else "dim italic"))
         return Group(*parts)
 
@@ -156,6 +160,14 @@ _COLUMNS = [
 
 def _calls(progress: Progress) -> str:
     return "1 call" if progress.calls_in_flight == 1 else f"{progress.calls_in_flight} calls"
+
+
+def troubles(progress: Progress) -> list[str]:
+    """What is wrong with players' calls, one line each; of many players the first few."""
+    lines = [str(trouble) for trouble in progress.troubles]
+    if len(lines) > TROUBLED:
+        lines[TROUBLED - 1 :] = [f"and {len(lines) - TROUBLED + 1} more players in trouble"]
+    return lines
 
 
 def hint(progress: Progress) -> str:
@@ -198,7 +210,8 @@ def play(
     about = f"{settings.name}: {settings.game}, {count} player{'' if count == 1 else 's'}, {until}"
     console.print(about, highlight=False, markup=False, soft_wrap=True)
     spectator = Spectator(arena, limit, batch, console)
-    with console.status("opening the players") as opening:
+    probing = settings.engine.probe and any(player.provider != "house" for player in settings.players)
+    with console.status(f"opening {'and probing ' * probing}the players") as opening:
 
         async def watch(runner: Runner) -> None:
             opening.stop()

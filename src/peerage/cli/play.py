@@ -26,12 +26,13 @@ PLANNED = 100
 
 
 class Level(StrEnum):
-    """How much of what libraries say is shown."""
+    """How much is logged: `info` every call, retry and wait; `debug` what libraries say besides."""
 
     debug = "debug"
     info = "info"
     warning = "warning"
     error = "error"
+    critical = "critical"
 
 
 MaxMatches = Annotated[int | None, typer.Option(min=1, help="Stop when the arena has so many matches.")]
@@ -58,7 +59,7 @@ def run(
         bool, typer.Option("--no-probe", help="Do not ask each player one small question first.")
     ] = False,
     log_level: Annotated[
-        Level, typer.Option(help="How much of what libraries say is shown.")
+        Level, typer.Option(help="How much is logged; `info` tells every call, retry and wait.")
     ] = Level.warning,
     yes: Quiet = False,
 ) -> None:
@@ -67,14 +68,17 @@ def run(
     Runs until the limit, the budget or Ctrl+C; the same command resumes, and no reply on record is asked
     for again. Before money can be spent it shows a plan and asks once.
     """
-    import logging
+    import os
 
     from peerage.cli import tables
+    from peerage.cli.logs import log_to_stderr
+    from peerage.players.keys import environment
     from peerage.settings import enough_players, load
 
-    logging.basicConfig(level=log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
-    if not stats_only:
-        settings = load(folder)
+    env = environment(folder, os.environ)
+    settings = None if stats_only else load(folder)
+    log_to_stderr(log_level.upper(), settings.players if settings else (), env)
+    if settings is not None:
         enough_players(settings)
         equipped(settings, folder)
     with _opened(folder, budget, concurrency, seed, no_probe) as arena:

@@ -19,6 +19,7 @@ from peerage.engine.budget import OVERHEAD_BYTES, Budget, Verdict, dollars
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.journal import Journal
 from peerage.engine.pending import Pending, Rendering, backoff, most_nano, stated_wait
+from peerage.engine.troubles import Trouble, Troubles
 from peerage.ledger.codec import Text, reply_body
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
@@ -77,7 +78,7 @@ class Calls:
         self._abandoned = False
         self.answered = 0
         self.retried = 0
-        self.trouble = ""
+        self._troubles = Troubles(engine.retries + 1)
         for name, line in lines.items():
             if isinstance(line.client, InstantClient):
                 self._instant[name] = line.client
@@ -95,6 +96,11 @@ class Calls:
     @property
     def waiting(self) -> int:
         return self._dispatcher.waiting + len(self._backing_off) + len(self._short)
+
+    def troubles(self) -> tuple[Trouble, ...]:
+        """Who is waited for and why, whose replies are cut, who fails."""
+        again = {pending: timer.when() for pending, timer in self._backing_off.items()}
+        return self._troubles.now(again, self._loop.time())
 
     def submit(self, pending: Pending, texts: list[Text]) -> None:
         """Ask, as soon as caps and limits allow."""
@@ -292,6 +298,7 @@ class Calls:
     async def _converse(self, pending: Pending, call: Call) -> None:
         seconds = self._lines[pending.player].settings.timeout_s * 1.25
         answer: Answer | PlayerError
+        self._troubles.sent(pending, self._loop.time())
         try:
             try:
                 async with asyncio.timeout(seconds):
@@ -314,6 +321,7 @@ class Calls:
         except Exception as fault:
             self._broken(fault)
         finally:
+            self._troubles.returned(pending)
             self._dispatcher.returned(pending.player)
 
     def _answered(self, pending: Pending, answer: Answer) -> None:
@@ -327,15 +335,16 @@ class Calls:
         except Exception as error:  # whatever a third party's client returned, it was no `Answer`
             self._failed(pending, raised(pending.player, error))
         else:
+            self._troubles.answered(pending, raw, truncated)
             self._record(pending, raw, body)
 
     def _failed(self, pending: Pending, error: PlayerError) -> None:
         pending.tries += 1
         reason = storable(str(error))[:500]
-        self.trouble = reason
         cost = pending.worst if error.maybe_paid else 0
         again = error.kind == "transient" and pending.tries <= self._engine.retries
         if not again or (not self.stopped and self._expired(pending.match)):
+            self._troubles.failed(pending, reason)
             self._void(pending, Reply("void", reason=reason, cost_nano=None if cost != 0 else 0))
             return
         self._fail(pending, reason, cost)
@@ -344,6 +353,7 @@ class Calls:
         self.retried += 1
         asked = stated_wait(error.retry_after_s)
         wait = backoff(self._engine, pending, asked)
+        self._troubles.retried(pending, reason, wait)
         if asked:
             self._dispatcher.pause(pending.player, asked)
         self._backing_off[pending] = self._loop.call_later(wait, self._again, pending)

@@ -82,7 +82,7 @@ class Pending:
     """A request on its way. `tries` counts attempts of this process, `attempt` those of all.
 
     `salt` seals its reply; empty: it is not sealed. `worst` is what it may cost at most, in 1e-9 dollars,
-    `reserved` what of that the budget holds for it now.
+    `reserved` what of that the budget holds for it now. `reason` says in short why the last attempt failed.
     """
 
     __slots__ = (
@@ -92,6 +92,7 @@ class Pending:
         "match",
         "player",
         "prompt",
+        "reason",
         "reserved",
         "salt",
         "seed",
@@ -110,6 +111,7 @@ class Pending:
         self.body = body
         self.attempt = attempt
         self.tries = 0
+        self.reason = ""
         self.worst: int | None = None
         self.reserved = 0
         self.prompt: Sequence[tuple[Speaker, str]] = ()

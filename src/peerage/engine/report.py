@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from peerage.engine.troubles import Trouble
 from peerage.standings import Standings
 
 
@@ -15,7 +16,7 @@ class Progress:
     Money in 1e-9 dollars, over all runs: `billed_nano` is known, `possibly_nano` may have been billed in
     addition (failed calls, replies of unknown cost), `held_nano` is reserved for calls on their way.
 
-    `trouble` is why the last call that failed did; `stopping` holds from the first Ctrl+C on.
+    `troubles` says what is wrong with each player's calls now; `stopping` holds from the first Ctrl+C on.
     """
 
     settled: int
@@ -25,12 +26,12 @@ class Progress:
     calls_waiting: int
     calls_answered: int
     retries: int
-    trouble: str
     billed_nano: int
     possibly_nano: int
     held_nano: int
     standings: Standings
     stopping: bool
+    troubles: tuple[Trouble, ...] = ()
 
 
 @dataclass(frozen=True)

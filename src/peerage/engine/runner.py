@@ -188,12 +188,12 @@ class Runner:
             self._calls.waiting,
             self._calls.answered,
             self._calls.retried,
-            self._calls.trouble,
             self._budget.billed,
             self._budget.possibly,
             self._budget.held,
             self._standings,
             self._stopping,
+            self._calls.troubles(),
         )
 
     def _end(self, reason: str, note: str) -> None:

@@ -32,10 +32,7 @@ PART = 10
 
 def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> PlayerError:
     """`error` with the player's name in front, shortened, printable, its keys replaced by `[key]`."""
-    told = str(error)
-    for secret in _worth_hiding(secrets):
-        told = _without_parts(without_key(told, secret), secret)
-    told = " ".join(visible(told).split())
+    told = " ".join(visible(hidden(str(error), secrets)).split())
     if not told.startswith(f"{player}: "):
         told = f"{player}: {told}"
     return PlayerError(
@@ -44,6 +41,13 @@ def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> Pl
         retry_after_s=error.retry_after_s,
         maybe_paid=error.maybe_paid,
     )
+
+
+def hidden(text: str, secrets: Iterable[str]) -> str:
+    """`text` with every form of the keys, and what a cut left of one, replaced by `[key]`."""
+    for secret in _worth_hiding(secrets):
+        text = _without_parts(without_key(text, secret), secret)
+    return text
 
 
 def keyless(answer: Answer, secrets: Iterable[str]) -> Answer:

@@ -1,0 +1,158 @@
+"""Who is waited for and why, whose replies are cut, who fails: for whoever watches a run, and for its log."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from peerage.engine.pending import Pending
+from peerage.protocol import Reply, visible
+
+SLOW_S = 10.0
+"""From how many seconds on a call in flight is told as waited for."""
+LONGEST = 60
+
+_log = logging.getLogger("peerage")
+_STATUS = re.compile(r"\((\d{3})\)")
+
+
+class Trouble(NamedTuple):
+    """What is wrong with one player's calls at this moment; counts are of this run.
+
+    `waiting` calls will be sent again, the first in `seconds` as try `attempt` of `attempts`, since the last
+    one failed for `reason`. `in_flight` calls are out, the oldest for `silent_s` seconds. Of `answered`
+    replies `cut` ended at their token limit. `failed` calls were given up, the last for `failure`.
+    """
+
+    player: str
+    waiting: int = 0
+    reason: str = ""
+    attempt: int = 0
+    attempts: int = 0
+    seconds: float = 0.0
+    in_flight: int = 0
+    silent_s: float = 0.0
+    answered: int = 0
+    cut: int = 0
+    failed: int = 0
+    failure: str = ""
+
+    def __str__(self) -> str:
+        """One line for people, such as "qwen: 503, try 4 of 6, 8 s"; empty when there is nothing to say."""
+        parts: list[str] = []
+        if self.waiting:
+            more = f" ({self.waiting} calls)" if self.waiting > 1 else ""
+            tries = f"try {self.attempt} of {self.attempts}"
+            parts.append(f"{self.reason}, {tries}, {self.seconds:.0f} s{more}")
+        if self.silent_s >= SLOW_S:
+            more = f" ({self.in_flight} calls)" if self.in_flight > 1 else ""
+            parts.append(f"no reply for {self.silent_s:.0f} s{more}")
+        if self.cut:
+            parts.append(f"{self.cut} of {self.answered} replies cut at their token limit")
+        if self.failed:
+            calls = "call" if self.failed == 1 else "calls"
+            parts.append(f"{self.failed} {calls} failed, the last: {self.failure}")
+        return f"{self.player}: {'; '.join(parts)}" if parts else ""
+
+
+def in_short(message: str, player: str) -> str:
+    """A failure in a word or two: its HTTP status where it names one, else how it begins."""
+    said = visible(message).removeprefix(f"{player}: ")
+    if status := _STATUS.search(said):
+        return status[1]
+    said = " ".join(said.split())
+    return said if len(said) <= LONGEST else said[: LONGEST - 1] + "…"
+
+
+class Troubles:
+    """Counts what goes wrong in a run, player by player, and tells the log: each first time as a warning,
+    every call, retry and wait as information. For the event loop's thread alone."""
+
+    def __init__(self, attempts: int) -> None:
+        self._attempts = attempts
+        self._since: dict[Pending, float] = {}
+        self._answered: dict[str, int] = {}
+        self._cut: dict[str, int] = {}
+        self._failed: dict[str, tuple[int, str]] = {}
+        self._telling = _log.isEnabledFor(logging.INFO)
+
+    def sent(self, pending: Pending, now: float) -> None:
+        self._since[pending] = now
+
+    def returned(self, pending: Pending) -> None:
+        self._since.pop(pending, None)
+
+    def answered(self, pending: Pending, raw: Reply, truncated: bool) -> None:
+        player = pending.player
+        self._answered[player] = self._answered.get(player, 0) + 1
+        if truncated:
+            if player not in self._cut:
+                _log.warning(
+                    "%s: a reply was cut at its token limit (%s); others may follow", player, _call(pending)
+                )
+            self._cut[player] = self._cut.get(player, 0) + 1
+        if self._telling:
+            cut = ", cut at its token limit" if truncated else ""
+            tokens = "" if raw.output_tokens is None else f", {raw.output_tokens} tokens"
+            seconds = raw.latency_ms / 1000
+            _log.info("%s, %s: %s in %.1f s%s%s", _call(pending), player, raw.status, seconds, tokens, cut)
+
+    def retried(self, pending: Pending, reason: str, wait: float) -> None:
+        pending.reason = in_short(reason, pending.player)
+        if self._telling:
+            said, attempt = _said(pending, reason), pending.tries + 1
+            _log.info("%s, %s; try %d of %d in %.1f s", _call(pending), said, attempt, self._attempts, wait)
+
+    def failed(self, pending: Pending, reason: str) -> None:
+        """A call was given up."""
+        player = pending.player
+        before = self._failed.get(player, (0, ""))[0]
+        self._failed[player] = before + 1, in_short(reason, player)
+        if not before:
+            _log.warning("%s; the call is given up (%s)", _said(pending, reason), _call(pending))
+        elif self._telling:
+            _log.info("%s, %s; given up", _call(pending), _said(pending, reason))
+
+    def now(self, again: Mapping[Pending, float], now: float) -> tuple[Trouble, ...]:
+        """The players with whom something is wrong, by name; `again`: when waiting calls are sent again."""
+        waiting: dict[str, list[Pending]] = {}
+        for pending in again:
+            waiting.setdefault(pending.player, []).append(pending)
+        out: dict[str, list[float]] = {}
+        for pending, since in self._since.items():
+            out.setdefault(pending.player, []).append(now - since)
+        found: list[Trouble] = []
+        for player in sorted({*waiting, *out, *self._cut, *self._failed}):
+            mine = waiting.get(player, [])
+            first = min(mine, key=again.__getitem__, default=None)
+            failed, failure = self._failed.get(player, (0, ""))
+            flights = out.get(player, [])
+            trouble = Trouble(
+                player,
+                len(mine),
+                first.reason if first is not None else "",
+                first.tries + 1 if first is not None else 0,
+                self._attempts,
+                max(0.0, again[first] - now) if first is not None else 0.0,
+                len(flights),
+                max(flights, default=0.0),
+                self._answered.get(player, 0),
+                self._cut.get(player, 0),
+                failed,
+                failure,
+            )
+            if str(trouble):
+                found.append(trouble)
+        return tuple(found)
+
+
+def _call(pending: Pending) -> str:
+    return f"match {pending.match} {pending.ask.key}"
+
+
+def _said(pending: Pending, reason: str) -> str:
+    """A failure with its player's name in front, printable."""
+    said = " ".join(visible(reason).split())
+    return said if said.startswith(f"{pending.player}: ") else f"{pending.player}: {said}"
