@@ -214,7 +214,7 @@ class _Uvicorn(uvicorn.Server):
 def listening(host: str, port: int) -> socket.socket:
     """A socket that listens; port 0 takes any that is free. Raises OSError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=1024)
+    return socket.create_server((host, port), family=family, backlog=4_096)
 
 
 def _asset(name: str) -> Callable[[Request], Awaitable[Response]]:
