@@ -95,6 +95,7 @@ def victims(arena: Path, elsewhere: Path) -> Iterator[tuple[str, bool]]:
         arena / "arena.votes.db",
         arena / "arena.votes.db-wal",
         arena / "arena.votes.key",
+        arena / "arena.votes.key",
         arena / "arena.yaml",
         arena / ".env",
         arena / "agent.py",

@@ -48,6 +48,7 @@ SCORING_PAGE = Kind("scoring page", b'<meta name="generator" content="Peerage sc
 PLOT = Kind("plot", b'<svg data-generator="Peerage plot" ')
 SETTINGS = Kind("settings file", name="arena.yaml")
 WORKFLOW = Kind("workflow", b"# Builds the pages from the results in this repository and deploys them")
+SITE = Kind("site", b'<meta name="generator" content="Peerage">')
 REDACTED = Kind("redacted ledger")
 
 
@@ -319,6 +320,14 @@ def _replace(part: Path, file: Path) -> None:
     with suppress(FileNotFoundError):
         part.chmod(stat.S_IMODE(file.stat().st_mode))
     part.replace(file)
+
+
+def marked(file: Path, kind: Kind) -> bool:
+    """Whether a file is an output of this kind."""
+    try:
+        return stat.S_ISREG(file.lstat().st_mode) and kind.mark in _head(file)
+    except OSError:
+        return False
 
 
 def _is_database(file: Path) -> bool:

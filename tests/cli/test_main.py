@@ -82,6 +82,16 @@ def test_what_a_command_raises_becomes_one_message(
     assert (shown.exit_code, shown.stderr) == (code, told)
 
 
+def test_a_fault_whose_words_no_file_can_hold_is_told_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    shown = cli.invoke(raising(monkeypatch, ValueError("half \ud83d")), ["fail"])
+    assert (shown.exit_code, type(shown.exception)) == (1, SystemExit)
+    (log,) = tmp_path.iterdir()
+    assert "half ?" in log.read_text("utf-8")
+
+
 def test_a_fault_of_ours_names_the_file_that_holds_its_traceback(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

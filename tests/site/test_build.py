@@ -243,7 +243,6 @@ def test_where_nothing_is_remembered_all_is_made_anew(arena: Path, built: Path, 
         build_folder(arena, out)
         assert files(out) == files(built)
     shutil.rmtree(out / STATE)
-    (out / STATE).mkdir()
     build_folder(arena, out)
     assert files(out) == files(built)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -155,6 +156,17 @@ def test_a_file_that_grew_is_the_one_written_at_once(
             assert grown.read_bytes() == fresh.read_bytes()
             assert again == sha256(fresh.read_bytes()).hexdigest()
     assert {*tmp_path.iterdir()} == {file, fresh, grown}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there names are Unicode")
+@pytest.mark.parametrize("path", downloads.possible())
+def test_a_folder_may_have_any_name(site: Site, tmp_path: Path, path: str) -> None:
+    file = tmp_path / os.fsdecode(b"d\xff") / "file"
+    downloads.write(site.at(2), path, file)
+    downloads.write(site, path, file, 2, sha256(file.read_bytes()).hexdigest())
+    downloads.write(site, path, tmp_path / "file")
+    if path != downloads.SQLITE:
+        assert file.read_bytes() == (tmp_path / "file").read_bytes()
 
 
 @pytest.mark.parametrize("path", GROWING)

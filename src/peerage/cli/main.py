@@ -153,7 +153,7 @@ def _tell(error: Exception) -> int:
         # A name that nobody can foresee, in a folder where anybody may leave a link.
         handle, log = tempfile.mkstemp(".log", f"peerage-error-{time.strftime('%Y%m%d-%H%M%S')}-")
         os.close(handle)
-        Path(log).write_text(f"{' '.join(sys.argv)}\n{traceback.format_exc()}", "utf-8")
+        Path(log).write_text(f"{' '.join(sys.argv)}\n{traceback.format_exc()}", "utf-8", "replace")
         where = f"The traceback is in {log}; please report it with that file."
     except OSError:
         where = "Run it again with PEERAGE_DEBUG=1 to see where, and please report that."

@@ -27,7 +27,7 @@ from msgspec import Struct
 import peerage
 from peerage.challenges.pool import STREAM
 from peerage.ledger.store import MENDED
-from peerage.outputs import Folder, OutputRefused, arena_files
+from peerage.outputs import SITE, Folder, OutputRefused, arena_files, marked
 from peerage.site import downloads
 from peerage.site.addresses import BUNDLE, SHARD, number_in
 from peerage.site.charts import Drawn, Spec, drawn, library_version
@@ -190,7 +190,9 @@ def _state(out: Path) -> State:
 
 def _refuse_another(out: Path) -> None:
     """Raise OutputRefused when the folder is somebody else's."""
-    if out.exists() and not (out / STATE).is_dir() and (not out.is_dir() or any(out.iterdir())):
+    if (out / STATE).is_dir() or marked(out / "index.html", SITE):
+        return
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise OutputRefused(
             f"{out} exists and holds no site that Peerage wrote; name a new or an empty folder, or write "
             "into it with --force"

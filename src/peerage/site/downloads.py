@@ -141,7 +141,7 @@ def _parquet(ledger: Ledger, file: Path, known: Path, first: int) -> None:
 
     def pieces() -> Iterator[Any]:
         if first > 1:
-            with parquet.ParquetFile(known) as before:
+            with known.open("rb") as there, parquet.ParquetFile(there) as before:
                 yield from map(before.read_row_group, range(before.num_row_groups))
         rows = contestants(ledger, first)
         while some := list(islice(rows, _GROUP)):
@@ -149,7 +149,11 @@ def _parquet(ledger: Ledger, file: Path, known: Path, first: int) -> None:
             yield arrow.Table.from_arrays([_array(kind, values) for kind, values in columns], schema=schema)
 
     # Numbers are hardly ever the same: a dictionary of them would take time, and room.
-    with parquet.ParquetWriter(file, schema, use_dictionary=list(_TEXTS)) as writer:
+    # It takes no path whose name is not UTF-8.
+    with (
+        file.open("wb") as out,
+        parquet.ParquetWriter(out, schema, use_dictionary=list(_TEXTS)) as writer,
+    ):
         rest: list[Any] = []
         for piece in pieces():
             held = arrow.concat_tables([*rest, piece]).combine_chunks()
