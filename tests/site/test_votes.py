@@ -14,6 +14,7 @@ from tests.engine.arenas import ledger_of, play, write_arena
 from peerage.ledger import Ledger
 from peerage.ledger.verify import verify
 from peerage.ledger.votes import Vote, VotedAlready, Votes
+from peerage.site import voting
 from peerage.site.votes import audience, ballot, finished
 from peerage.site.voting import Desk, Limit, TicketUnknown, voter_of
 from peerage.tables.transcript import transcript
@@ -215,3 +216,70 @@ def test_a_limit_lets_through_no_more_than_it_says(per_minute: int, pauses: list
             passed += 1
     assert passed <= per_minute + now * per_minute / 60 + 1e-3
     assert limit.wait("another", now) == 0
+
+
+def test_a_limit_lets_through_all_that_it_says_and_no_more() -> None:
+    """Six at once, then one every ten seconds; a long rest earns six and no more, each caller its own."""
+    limit = Limit(6)
+    assert [limit.wait("one", 100.0) for _ in range(6)] == [0.0] * 6
+    assert limit.wait("one", 100.0) == 10.0
+    assert limit.wait("two", 100.0) == 0.0
+    assert limit.wait("one", 104.0) == 6.0
+    assert limit.wait("one", 110.0) == 0.0
+    assert limit.wait("one", 110.0) == 10.0
+    assert [limit.wait("one", 10_000.0) > 0 for _ in range(8)] == [False] * 6 + [True] * 2
+
+
+def test_callers_beyond_number_are_forgotten_the_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Limit, "KEPT", 2)
+    limit = Limit(1)
+    assert [limit.wait(caller, 1.0) for caller in ("a", "b", "c")] == [0.0] * 3
+    assert limit.wait("c", 1.0) > 0
+    assert limit.wait("b", 1.0) > 0
+    assert limit.wait("a", 1.0) == 0.0, "it was forgotten, not remembered for ever"
+
+
+def test_pairs_shown_beyond_number_are_forgotten_the_oldest_first(
+    folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(voting, "TICKETS", 2)
+    desk = Desk(ledger, Votes(ledger.address, folder), Random(1))
+    shown = [desk.draw(voter) for voter in ("u", "v", "w")]
+    with pytest.raises(TicketUnknown):
+        desk.cast("u", shown[0].ticket, "tie", at_ms=1)  # type: ignore[union-attr]
+    for voter, pending in (("v", shown[1]), ("w", shown[2])):
+        assert desk.cast(voter, pending.ticket, "tie", at_ms=1) == pending  # type: ignore[union-attr]
+
+
+def test_what_was_skipped_is_forgotten_beyond_number(
+    folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(voting, "TICKETS", 2)
+    desk = Desk(ledger, Votes(ledger.address, folder), Random(1))
+    for voter in ("u", "v", "w"):
+        while pending := desk.draw(voter):
+            desk.skip(voter, pending.ticket)
+    assert desk.draw("w") is None
+    assert desk.draw("v") is None
+    assert desk.draw("u") is not None, "the first to skip everything is shown pairs again"
+
+
+@pytest.mark.parametrize("recent", [3, 5])
+def test_pairs_come_from_the_newest_matches(
+    folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, recent: int
+) -> None:
+    monkeypatch.setattr(voting, "RECENT", recent)
+    desk = Desk(ledger, Votes(ledger.address, folder), Random(1))
+    seen = set()
+    while pending := desk.draw("v"):
+        seen.add(pending.match)
+        desk.skip("v", pending.ticket)
+    newest = range(MATCHES - recent + 1, MATCHES + 1)
+    assert seen == {number for number in newest if ballot(ledger, number)}
+    assert seen
+
+
+def test_a_tie_is_half_a_win_for_each(ledger: Ledger) -> None:
+    [row, other] = audience(ledger, [vote(ledger, 1, "tie")]).rows
+    assert (row.wins, row.draws, row.losses) == (other.wins, other.draws, other.losses) == (0, 1, 0)
+    assert row.rating == pytest.approx(other.rating)
