@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from peerage.engine.driver import Driver, GameError
 from peerage.ledger.codec import by_hex, read_request, request_body
 from peerage.match import Outcome
 from peerage.protocol import SANDBOX, Ran, Reply, Run, Together
-from peerage.sandbox.program import SandboxUnavailable
+from peerage.sandbox.program import Limits, Program, RunResult, SandboxUnavailable
 from peerage.tables.transcript import transcript
 
 OK = Reply("ok", '{"status":"ok","stdout":"42\\n"}')
@@ -69,6 +70,37 @@ def test_a_failure_of_the_sandbox_voids_the_match_whatever_the_game_says(reason:
     assert match.outcome is None
     match.feed("two", OK)
     assert match.outcome == Outcome(void=reason.partition(":")[0])
+
+
+class _Noting:
+    """In a pool's place: notes what is to be run, and says how it ended."""
+
+    def __init__(self, result: RunResult) -> None:
+        self.result = result
+        self.programs: list[Program] = []
+
+    async def run(self, program: Program) -> RunResult:
+        self.programs.append(program)
+        return self.result
+
+
+async def test_a_run_is_performed_within_its_own_limits() -> None:
+    run = Run("k", "print(1)", "in", fuel=10**7, memory=2**27, output=321, seconds=4.5)
+    pool = _Noting(RunResult("ok", "1\n", "x" * 9_000 + "end", 55))
+    reply = await programs.Programs(pool, 1).perform(run)  # type: ignore[arg-type]
+    limits = Limits(fuel=10**7, memory=2**27, output=321, seconds=4.5)
+    assert pool.programs == [Program("print(1)", "in", limits)]
+    told = json.loads(reply.text)
+    assert (told["status"], told["stdout"], told["fuel"]) == ("ok", "1\n", 55)
+    assert told["stderr"].endswith("xend")
+    assert len(told["stderr"]) == programs.STDERR_CHARS
+    assert (reply.status, reply.cost_nano) == ("ok", 0)
+
+
+async def test_a_sandbox_that_fails_gives_no_result_and_its_last_words() -> None:
+    pool = _Noting(RunResult("sandbox_error", stderr="the worker died"))
+    reply = await programs.Programs(pool, 1).perform(Run("k", "print(1)"))  # type: ignore[arg-type]
+    assert (reply.status, reply.reason, reply.cost_nano) == ("void", "sandbox_error: the worker died", 0)
 
 
 def test_a_game_that_did_not_say_so_gets_no_sandbox() -> None:

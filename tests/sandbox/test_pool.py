@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.sandbox.conftest import QUICK, Sandboxes
@@ -48,6 +49,24 @@ def test_every_way_to_end(
     assert result.stdout == stdout or stdout is None
     assert said in result.stderr
     assert result.fuel
+
+
+@pytest.mark.parametrize(
+    ("stated", "source", "usual", "then"),
+    [
+        ({"fuel": 10**8}, "for _ in range(300_000): pass", "ok", "fuel"),
+        ({"memory": 64 * 2**20}, "x = bytes(60 * 2**20)", "ok", "memory"),
+        ({"memory": 512 * 2**20}, "x = bytes(300 * 2**20)", "memory", "ok"),
+        ({"output": 100}, "print('x' * 200)", "ok", "output"),
+        ({"output": 4 * 2**20}, "print('x' * 2_000_000)", "output", "ok"),
+        ({"seconds": 3.0}, "import time; time.sleep(9)", "ok", "timeout"),
+        ({"seconds": 90.0}, "import time; time.sleep(60)", "timeout", "ok"),
+    ],
+)
+def test_each_limit_is_the_one_stated(
+    stated: dict[str, Any], source: str, usual: str, then: str, sandbox: Sandboxes
+) -> None:
+    assert (sandbox.run(source).status, sandbox.run(source, "", Limits(**stated)).status) == (usual, then)
 
 
 def test_output_stops_exactly_at_the_limit(sandbox: Sandboxes) -> None:
