@@ -132,7 +132,7 @@ def test_a_voter_keeps_the_pair_until_it_is_judged(folder: Path, ledger: Ledger)
     assert other.ticket != first.ticket
     desk.cast("v", first.ticket, "first", at_ms=1)
     [given] = votes.votes()
-    assert given == Vote(first.match, first.record, first.shown, first.shown[0], "v")
+    assert given == Vote(first.match, first.record, first.shown, first.shown[0], "v", at_ms=1)
     second = desk.draw("v")
     assert second is not None
     assert second.match != first.match
