@@ -35,7 +35,8 @@ from peerage.settings import PlayerSettings
 
 NANO = 10**9
 PRICE = {"input": 0.0, "output": 1000.0}
-LIMIT = {"max_tokens": 60, "max_chars": 400}
+LIMIT = {"max_tokens": 60, "max_chars": 240}
+"""Texts of 240 characters are 60 tokens: cut there they are whole, and nothing is asked for again."""
 TIGHT = {
     "committee": 1,
     "min_committee": 1,
@@ -110,7 +111,7 @@ def test_a_larger_budget_resumes_and_comes_to_the_same_as_one_run(tmp_path: Path
 
 
 def test_a_budget_too_small_for_one_match_plays_none(tmp_path: Path) -> None:
-    report = play(arena(tmp_path, 0.5), None)
+    report = play(arena(tmp_path, 0.1), None)
     assert (report.reason, report.settled, total_spent(tmp_path)) == ("budget", 0, 0)
 
 
@@ -131,7 +132,7 @@ def test_a_player_without_a_price_is_refused_under_any_budget(
 
 
 def test_matches_over_the_match_budget_are_void_and_the_arena_ends(tmp_path: Path) -> None:
-    report = play(arena(tmp_path, {"match": 0.5}), None)
+    report = play(arena(tmp_path, {"match": 0.1}), None)
     assert report.reason == "budget"
     assert "could be paid for (match_budget)" in report.note
     assert set(statuses(tmp_path)) == {"match_budget"}

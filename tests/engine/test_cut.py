@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from tests.engine.arenas import head, house, ledger_of, total_spent, write_arena
+from tests.engine.arenas import head, house, ledger_of, play, total_spent, write_arena
 from tests.engine.games import drive
 from tests.servers.openai_server import OpenAIServer, completion, sensible
 from typer.testing import CliRunner
@@ -19,9 +19,12 @@ from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.engine.driver import REPAIR, ROOM, Driver, first_key
 from peerage.engine.replay import replay
+from peerage.ledger import Ledger
 from peerage.ledger.codec import read_reply, read_said, reply_body
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Choice, Message, Reply, Text
+from peerage.site.reading import Site
+from peerage.site.steps import stages
 from peerage.tables.transcript import transcript
 
 VERDICT = Choice("verdict", ("A", "B"))
@@ -243,6 +246,41 @@ async def test_known_thinkers_have_room_from_the_start_and_the_plan_counts_it(tm
     assert total_spent(tmp_path / "a") <= plan.worst_usd * NANO
 
 
+async def test_a_model_that_its_probe_saw_think_has_room_in_this_run_and_in_later_ones(
+    tmp_path: Path,
+) -> None:
+    thinker = Thinker(needs=900)
+
+    async def probed(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        schema = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+        if "answer" not in schema.get("properties", {}):
+            return await thinker(request, body)
+        usage = {
+            "prompt_tokens": 9, "completion_tokens": 32, "total_tokens": 41,
+            "completion_tokens_details": {"reasoning_tokens": 32},
+        }  # fmt: skip
+        return web.json_response(completion("", finish="length", usage=usage))
+
+    async with OpenAIServer() as server:
+        server.always(probed)
+        with open_arena(arena(tmp_path, server, engine={"probe": True})) as opened:
+            before = opened.plan(4)
+            await opened.play(1)
+            after = opened.plan(4)
+        assert set(thinker.limits) == {600 + 8192}
+        with open_arena(arena(tmp_path, server)) as opened:
+            await opened.play(2)
+            newest = {card["name"]: card for card in map(json.loads, _cards(opened.ledger))}
+    assert set(thinker.limits) == {600 + 8192}
+    assert {card["thinking_because"] for card in newest.values()} == {"it was seen to think"}
+    assert {player.thinking_tokens for player in before.players} == {0}
+    assert {player.thinking_tokens for player in after.players} == {8192}
+
+
+def _cards(ledger: Ledger) -> list[bytes]:
+    return [one.body for one in ledger.amendments("players")]
+
+
 async def test_cut_beyond_all_room_ends_as_cut_and_is_told_so(tmp_path: Path) -> None:
     async with OpenAIServer() as server:
         server.always(Thinker(needs=10_000))
@@ -313,3 +351,23 @@ async def test_no_budget_is_exceeded_by_more_room(tmp_path: Path, budget: float)
 def test_house_players_have_no_room_and_their_cards_do_not_change(tmp_path: Path) -> None:
     with open_arena(write_arena(tmp_path, house(5))) as opened:
         assert all(player.thinking_tokens == 0 for player in opened.plan(3).players)
+
+
+def test_cut_answers_are_told_in_matches_pages_and_tables(tmp_path: Path) -> None:
+    limit = {"max_tokens": 20, "max_chars": 4000}
+    rules = {"committee": 2, "judges": 3, "topics": ["tides"], "contestant_limit": limit}
+    play(write_arena(tmp_path, house(6), rules=rules), 1)
+    found = replies(tmp_path)
+    assert {said.cut for (_, key), said in found.items() if key in ("answer/A", "answer/B")} == {20}
+    assert {said.cut for (_, key), said in found.items() if key.endswith(ROOM)} == {40}
+    text = CliRunner().invoke(app, ["match", "1", "--dir", str(tmp_path)]).output
+    assert "(asked again with more room)" in text
+    assert "cut at its limit of 20 tokens" in text
+    assert "cut at its limit of 40 tokens" in text
+    with open_arena(tmp_path) as opened:
+        told = opened.stats().players
+        assert (sum(one.cut for one in told), sum(one.invalid for one in told)) == (4, 0)
+        (story,) = Site.open(tmp_path).reader.stories(1, 1)
+    page = stages(story)
+    assert page.count("cut at its limit of 20 tokens") == 2
+    assert page.count("asked again with more room") == 2
