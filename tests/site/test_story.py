@@ -8,12 +8,14 @@ from pathlib import Path
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.engine.arenas import house, play, write_arena
+from tests.engine.clients import Cast
 from tests.site.arenas import EVIL
 from tests.tables.test_leaderboard import copied
 
+from peerage.players.client import Call, PlayerError
 from peerage.protocol import visible
 from peerage.site.reading import Site
-from peerage.site.steps import numbers, shown, stages
+from peerage.site.steps import head, numbers, shown, stages
 from peerage.site.story import Story
 
 
@@ -55,3 +57,18 @@ def _only(folder: Path) -> Story:
     (story,) = site.reader.stories(1, 1)
     site.close()
     return story
+
+
+def test_a_player_without_whom_a_match_went_on_is_told_as_unranked(tmp_path: Path) -> None:
+    def down(call: Call, _: int) -> PlayerError | None:
+        return PlayerError("down", kind="request") if call.key.split("/")[1] == "B" else None
+
+    rules = {"preset": "development", "questions": 2, "quality": "none", "judgements_per_call": 1}
+    folder = write_arena(tmp_path, house(4), game="last-arena", rules=rules)
+    play(folder, 1, clients=Cast(down))
+    story = _only(folder)
+    (lost,) = [seat.player for seat in story.match.fixture.seats if seat.label == "B"]
+    assert story.unranked == [lost]
+    assert story.contestants[-1].player == lost
+    assert f"({lost} is unranked: the provider failed)" in story.verdict
+    assert head(story).count("unranked</span>") == 1
