@@ -242,15 +242,20 @@ def _check_budget(settings: ArenaSettings, lines: Mapping[str, Line]) -> None:
     refuse_unpriced(settings, [name for name, line in lines.items() if line.price.worst_nano(1, 1) is None])
 
 
+def with_meant(settings: ArenaSettings, unpriced: Iterable[str]) -> str:
+    """Players without a known price, each with the model that was probably meant."""
+    players = {player.name: player for player in settings.players}
+    near = {name: near_models(players[name]) for name in unpriced}
+    return ", ".join([f"{name} ({meant})" if meant else name for name, meant in near.items()])
+
+
 def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
     """Raise ArenaError when the settings bound what may be spent and these players' prices are unknown."""
     budget = settings.budget
     bounded = any(limit is not None for limit in (budget.arena, budget.match, budget.player))
     if bounded and unpriced:
-        players = {player.name: player for player in settings.players}
-        near = {name: near_models(players[name]) for name in unpriced}
-        named = ", ".join(f"{name} ({near[name]})" if near[name] else name for name in unpriced)
-        correct = "Correct the model's name, or state" if any(near.values()) else "State"
+        named = with_meant(settings, unpriced)
+        correct = "Correct the model's name, or state" if "did you mean" in named else "State"
         raise ArenaError(
             f"a budget is set, but no price is known for {named}, so it could not be kept. "
             f"{correct} `price: {{input: …, output: …}}` (dollars per million tokens) for each, or take the "

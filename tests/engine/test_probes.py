@@ -125,6 +125,8 @@ async def test_too_few_left_ends_the_run_before_anything_but_the_probes_is_writt
     assert "lag" not in ledger.meta()
     assert probe_costs(ledger)["p0"] == ProbeCost(1, USAGE)
     ledger.close()
+    looked = await asyncio.to_thread(CliRunner().invoke, app, ["doctor", "--dir", str(folder)])
+    assert f"0 matches finished, 0 more issued, ${3 * USAGE / 1e9:.6f} spent" in looked.output
     done = await asyncio.to_thread(
         CliRunner().invoke, app, ["run", "--yes", "--max-matches", "2", "--dir", str(folder)]
     )
@@ -214,4 +216,6 @@ def test_a_budget_and_a_misspelled_model_get_the_name_that_was_meant(
     assert done.exit_code == 2
     assert "openai:gpt-5-mni (did you mean `gpt-5-mini`?)" in done.output
     assert "Correct the model's name" in done.output
+    planned = CliRunner().invoke(app, ["estimate", "--dir", str(folder)]).output
+    assert "not in these sums: openai:gpt-5-mni (did you mean `gpt-5-mini`?)" in " ".join(planned.split())
     assert not ledger_of(folder).heads()[0]

@@ -20,6 +20,7 @@ import typer
 from peerage import __version__
 from peerage.cli.options import at, program
 from peerage.cli.output import dollars
+from peerage.engine.probes import probe_costs
 from peerage.games import GAMES
 from peerage.ledger import LedgerError, open_ledger
 from peerage.players import checks
@@ -226,6 +227,7 @@ def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
     try:
         issued, recorded = ledger.heads()
         spent, held, waiting = ledger.spent()
+        spent += sum(cost.most_nano for cost in probe_costs(ledger).values())
     except LedgerError as error:
         yield Finding("ledger", settings.ledger, "broken", str(error))
         return

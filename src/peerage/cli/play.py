@@ -212,6 +212,7 @@ def _prices(settings: ArenaSettings, seen: Collection[str] = ()) -> Mapping[str,
 def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
     """Write a plan to standard output."""
     from peerage.cli.output import Column, dollars, show, show_json, whole
+    from peerage.playing import with_meant
 
     if shape is Format.json:
         show_json(plan.as_dict())
@@ -236,7 +237,8 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
                 "it is expected to be used. A player's `thinking_tokens` sets it"
             )
         if plan.unpriced:
-            notes.append(f"without a known price, and not in these sums: {', '.join(plan.unpriced)}")
+            unpriced = with_meant(settings, plan.unpriced)
+            notes.append(f"without a known price, and not in these sums: {unpriced}")
     each = plan.expected_usd / max(1, plan.matches)
     for limit, whose in ((settings.budget.match, "budget.match"), (settings.budget.arena, "the budget")):
         if limit is not None and 2 * each > limit:
