@@ -28,7 +28,7 @@ from peerage.engine.answers import Line
 from peerage.engine.budget import whole_nano
 from peerage.engine.probes import entries, probe_costs, probe_players, seen_to_think
 from peerage.engine.recovery import Recovered, read_budget_voids, recover
-from peerage.engine.registration import registrations
+from peerage.engine.registration import changed, registrations
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.games import GAMES
@@ -45,6 +45,7 @@ from peerage.players.keys import environment
 from peerage.players.prices import price_of
 from peerage.sandbox.confined import available
 from peerage.scheduling.fixtures import tables
+from peerage.sealing import sealing_key
 from peerage.settings import ArenaSettings, SettingsError, enough_players, rules_of
 from peerage.standings import elo_settings
 
@@ -73,6 +74,7 @@ async def play(
         lag, unpinned = _pinned(settings, ledger)
         _check_secret(settings, ledger)
         refuse_readers(settings)
+        _refuse_changed(settings, ledger)
         seed = settings.secret_seed  # before a probe leaves players out
         recovered = recover(ledger, lag, elo_settings(settings.rating))
         async with AsyncExitStack() as stack:
@@ -85,7 +87,7 @@ async def play(
                 ledger.write(Batch(meta=unpinned))
             secret = arena_secret(ledger, seed, at_ms=_now_ms())
             read_budget_voids(recovered, ledger, _budget_since(settings, ledger))
-            _register(ledger, lines)
+            _register(ledger, lines, sealing_key(secret))
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
             runner = Runner(
                 settings,
@@ -230,10 +232,10 @@ async def _programs(
         ) from reason
 
 
-def _register(ledger: Ledger, lines: Mapping[str, Line]) -> None:
+def _register(ledger: Ledger, lines: Mapping[str, Line], key: str) -> None:
     """Write down who plays, where that is new."""
     players = [(line.settings, line.price) for line in lines.values()]
-    new = registrations(ledger, players, ledger.heads()[1], _now_ms())
+    new = registrations(ledger, players, key, ledger.heads()[1], _now_ms())
     if new:
         ledger.write(Batch(amendments=new))
 
@@ -294,6 +296,23 @@ def _pinned(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str
                 "in another folder"
             )
     return _number(ledger, meta, "lag", least=1), {}
+
+
+def _refuse_changed(settings: ArenaSettings, ledger: Ledger) -> None:
+    """Raise where something else would answer under the name of a player that has a rating."""
+    found = read_secret(ledger)
+    if found is None:
+        return
+    differ = changed(ledger, settings.players, sealing_key(found.value))
+    if not differ:
+        return
+    told = "\n".join(
+        f"{name}: {', '.join(keys)} changed since its last match, and its rating is of what answered then. "
+        f"State `version: {player.version + 1}` for a newcomer, or another `name`; or set it back"
+        for player in settings.players
+        if (keys := differ.get(name := player.name))
+    )
+    raise SettingsError(told)
 
 
 def refuse_readers(settings: ArenaSettings) -> None:

@@ -3,11 +3,13 @@
 from datetime import date
 from pathlib import Path
 
+import pytest
+
 from peerage.arena import open_arena
-from peerage.engine.registration import STREAM, card, registered
+from peerage.engine.registration import STREAM, card, identity, registered
 from peerage.ledger.verify import verify
 from peerage.players.prices import price_of
-from peerage.settings import PlayerSettings
+from peerage.settings import PlayerSettings, SettingsError
 
 ARENA = """pairing: {window: 4}
 players:
@@ -61,3 +63,57 @@ def test_a_card_holds_no_key_and_no_credentials() -> None:
     assert card(server, price)["base_url"] == "https://host:8000/v1"
     assert card(agent, price)["model"] == "command:./agent"
     assert card(listed, price)["model"] == "command:./my agent"
+
+
+def run(folder: Path, text: str, matches: int) -> None:
+    (folder / "arena.yaml").write_text(text)
+    with open_arena(folder) as arena:
+        arena.run(matches)
+
+
+@pytest.mark.parametrize(
+    ("setting", "differs"),
+    [
+        ("model: house:0.31", "model"),
+        ("model: house:0.3, temperature: 0", "temperature"),
+        ("model: house:0.3, top_p: 0.5", "top_p"),
+        ("model: house:0.3, max_tokens: 400", "max_tokens"),
+        ("model: house:0.3, system_prompt: be brief", "system_prompt"),
+        ("model: house:0.3, structured: false", "structured"),
+        ("model: house:0.3, faults: {slow: 0.1}", "faults"),
+    ],
+)
+def test_something_else_under_the_same_name_stops_the_run(tmp_path: Path, setting: str, differs: str) -> None:
+    run(tmp_path, ARENA, 2)
+    other = ARENA.replace("model: house:0.3", setting)
+    with pytest.raises(SettingsError, match=f"low: {differs} changed .*`version: 2`.*another `name`"):
+        run(tmp_path, other, 4)
+    run(tmp_path, ARENA, 4)
+
+
+def test_prices_and_limits_of_traffic_are_no_new_version(tmp_path: Path) -> None:
+    run(tmp_path, ARENA, 2)
+    traffic = "model: house:0.3, concurrency: 2, timeout_s: 60, family: other, watts: 3, pricing_source: x"
+    run(tmp_path, ARENA.replace("model: house:0.3", traffic), 4)
+
+
+def test_a_new_version_starts_as_a_newcomer_and_keeps_its_line(tmp_path: Path) -> None:
+    run(tmp_path, ARENA, 8)
+    run(tmp_path, ARENA.replace("model: house:0.3", "model: house:0.8, version: 2"), 16)
+    with open_arena(tmp_path) as arena:
+        cards = registered(arena.ledger)
+        assert cards["low v2"]["versions_of"] == "low"
+        rows = {row["player"]: row for row in arena.leaderboard()}
+        assert rows["low"]["matches"] == 4, "what the old version won stays with it"
+        assert 0 < rows["low v2"]["matches"] <= 4
+        assert "no longer in arena.yaml" in rows["low"]["notes"]
+
+
+def test_the_arguments_of_a_command_are_told_apart_and_never_shown() -> None:
+    first, second = (
+        PlayerSettings.model_validate({"command": ["./agent", word], "name": "a"}) for word in ("x", "y")
+    )
+    assert identity(first, "key") != identity(second, "key")
+    assert identity(first, "key") != identity(first, "other")
+    spelled = PlayerSettings(model="openai:m", name="a", base_url="https://me:s3cret@host/v1")
+    assert identity(spelled, "k") == identity(spelled.model_copy(update={"base_url": "https://host/v1"}), "k")

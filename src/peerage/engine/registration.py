@@ -1,13 +1,16 @@
 """Registration, UNER's first stage: who plays, with which settings and price, on a chained stream of its own.
 
-A player is registered when it first plays and again whenever its settings or its price change, so the ledger
-says at any match what "openai:gpt-5-mini, temperature 0.2" meant. Keys never come near it: settings name only
-the variable that holds one, and credentials in an address are left out.
+A player is registered when it first plays and again whenever its price, its limits or what Peerage chose for
+it change, so the ledger says at any match what "openai:gpt-5-mini, temperature 0.2" meant. What answers stays
+the same under one name: another model, address, prompt or sampling setting is another version. Keys never
+come near it: settings name only the variable that holds one, and credentials in an address are left out.
 """
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -20,6 +23,51 @@ from peerage.settings import PlayerSettings, without_credentials
 STREAM = "players"
 
 
+ANSWERS = (
+    "model",
+    "command",
+    "base_url",
+    "system_prompt",
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "thinking_tokens",
+    "reasoning_effort",
+    "structured",
+    "faults",
+)
+"""The settings that say what answers, and so what a rating is of."""
+
+
+def identity(player: PlayerSettings, key: str) -> str:
+    """A digest of what answers; `key` (the arena's sealing key) keeps a command's arguments from being
+    guessed."""
+    stated = player.model_dump(mode="json", include=set(ANSWERS))
+    stated["base_url"] = without_credentials(player.base_url)
+    return hmac.new(key.encode(), msgspec.json.encode(stated, order="sorted"), sha256).hexdigest()
+
+
+def changed(ledger: Ledger, players: Iterable[PlayerSettings], key: str) -> dict[str, list[str]]:
+    """The players under whose name something else answered before, each with the settings that differ.
+
+    A registration of 0.1.0 has no digest: there the settings that it shows are compared.
+    """
+    known = registered(ledger)
+    found: dict[str, list[str]] = {}
+    for player in players:
+        card = known.get(player.name)
+        if card is None or card.get("identity") == identity(player, key):
+            continue
+        now = _shown(player)
+        differ = [name for name in ANSWERS if name not in ("command", "thinking_tokens")]
+        differ = [name for name in differ if card.get(name) != now.get(name)]
+        if not differ and "identity" in card:
+            differ = ["command"] if player.provider == "command" else ["thinking_tokens"]
+        if differ:
+            found[player.name] = differ
+    return found
+
+
 class _Named(msgspec.Struct):
     name: str
 
@@ -27,13 +75,21 @@ class _Named(msgspec.Struct):
 def card(player: PlayerSettings, price: Price) -> dict[str, Any]:
     """What is kept of a player: its stated settings, its price and where that comes from, and how many tokens
     it may think for a reply with the reason for so many."""
+    stated = _shown(player)
+    if price.thinking.tokens:
+        stated |= {"thinking_tokens": price.thinking.tokens, "thinking_because": price.thinking.reason}
+    return stated | {"price_source": price.source, "price_known": price.known}
+
+
+def _shown(player: PlayerSettings) -> dict[str, Any]:
+    """The stated settings of a player that may be shown."""
     stated = player.model_dump(mode="json", exclude_defaults=True, exclude={"key_env", "command"})
     if player.base_url:
         stated["base_url"] = without_credentials(player.base_url)
     stated["model"] = player.public_model
-    if price.thinking.tokens:
-        stated |= {"thinking_tokens": price.thinking.tokens, "thinking_because": price.thinking.reason}
-    return stated | {"price_source": price.source, "price_known": price.known}
+    if player.version > 1:
+        stated["versions_of"] = player.unversioned
+    return stated
 
 
 def registered(ledger: Ledger) -> dict[str, dict[str, Any]]:
@@ -47,13 +103,19 @@ def _cards(stream: Iterable[Amendment]) -> dict[str, dict[str, Any]]:
 
 
 def registrations(
-    ledger: Ledger, players: Iterable[tuple[PlayerSettings, Price]], after_match: int, at_ms: int
+    ledger: Ledger,
+    players: Iterable[tuple[PlayerSettings, Price]],
+    key: str,
+    after_match: int,
+    at_ms: int,
 ) -> list[Amendment]:
-    """The amendments that register new and changed players, valid from the match after `after_match`."""
+    """The amendments that register new and changed players, valid from the match after `after_match`;
+    `key` is the arena's sealing key."""
     known = registered(ledger)
     new: list[bytes] = []
     for player, price in players:
         now = {"name": player.name, "family": player.family} | card(player, price)
+        now["identity"] = identity(player, key)
         before = dict(known.get(player.name, {}))
         before.pop("after_match", None)
         if before == now:

@@ -90,6 +90,13 @@ class PlayerSettings(Section):
     name: Annotated[str, BeforeValidator(_tidied)] = Field(
         "", max_length=80, description="Unique name in tables. Default: the model's text."
     )
+    version: int = Field(
+        1,
+        ge=1,
+        le=9_999,
+        description="Raise it when another model, address, prompt or sampling setting answers under the same "
+        "name: the new version starts as a newcomer (`NAME v2`) and its page links to the old one.",
+    )
     base_url: str = Field("", description="Address of an OpenAI-compatible server (vLLM, llama.cpp).")
     key_env: str = Field(
         "", description="Environment variable that holds the key. Default: the provider's own."
@@ -188,6 +195,8 @@ class PlayerSettings(Section):
             raise ValueError("state `price` (by token) or `gpu_hour_price` (by time), not both")
         if not self.name:
             object.__setattr__(self, "name", self.public_model)
+        if self.version > 1 and not self.name.endswith(f" v{self.version}"):
+            object.__setattr__(self, "name", f"{self.name} v{self.version}")
         if not self.family:
             object.__setattr__(self, "family", family_of(self.public_model))
         return self
@@ -215,6 +224,11 @@ class PlayerSettings(Section):
         if self.provider == "command":
             return f"command:{self.words[0]}"
         return self.model
+
+    @property
+    def unversioned(self) -> str:
+        """The name that all versions of this player share."""
+        return self.name.removesuffix(f" v{self.version}") if self.version > 1 else self.name
 
     @property
     def words(self) -> tuple[str, ...]:

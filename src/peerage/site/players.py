@@ -89,6 +89,7 @@ def _player(site: Site, name: str) -> View:
             "judge": next((one for one in site.stats.judges if one.player == name), None),
             "author": next((one for one in site.stats.authors if one.player == name), None),
             "card": _card(site, name),
+            "versions": _versions(site, name),
             "recent": mine.recent[::-1],
             "charts": charts,
         },
@@ -104,4 +105,16 @@ def most_played(fields: Mapping[str, Field]) -> list[tuple[str, Record, float | 
 def _card(site: Site, name: str) -> Mapping[str, Any]:
     """What is on record about a player: its model and settings, without what it left at its default."""
     card = registered(site.moment).get(name, {})
-    return {key: value for key, value in card.items() if value not in (None, "", {}, []) and key != "name"}
+    hidden = ("name", "identity")
+    return {
+        key: value for key, value in card.items() if value not in (None, "", {}, []) and key not in hidden
+    }
+
+
+def _versions(site: Site, name: str) -> list[str]:
+    """The other versions of a player, the first one first."""
+    cards = registered(site.moment)
+    line = cards.get(name, {}).get("versions_of", name)
+    rated = {row.player for row in site.table()}
+    same = [one for one, card in cards.items() if card.get("versions_of", one) == line]
+    return [one for one in same if one != name and one in rated]
