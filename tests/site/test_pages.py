@@ -6,13 +6,14 @@ import csv
 import io
 import json
 import posixpath
+from collections.abc import Mapping
 from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
-from tests.engine.arenas import play, write_arena
+from tests.engine.arenas import house, play, write_arena
 from tests.site.arenas import EVIL, MATCHES, NAMES
 
 from peerage.kinds import visible
@@ -57,13 +58,12 @@ class Read(HTMLParser):
 
 @pytest.fixture(scope="module")
 def documents(pages: Site) -> dict[str, Read]:
-    found = {}
-    for path in paths(pages):
-        if path.endswith(".html"):
-            made = page(pages, path)
-            assert made is not None, path
-            found[path] = Read(made.body)
-    return found
+    return read_all(pages)
+
+
+def read_all(pages: Site) -> dict[str, Read]:
+    """Every page of a site by its path."""
+    return {path: Read(body(pages, path)) for path in paths(pages) if path.endswith(".html")}
 
 
 def body(pages: Site, path: str) -> bytes:
@@ -89,6 +89,32 @@ def test_every_link_of_every_page_leads_somewhere(pages: Site, documents: dict[s
 
 
 def test_nothing_that_players_wrote_is_markup(documents: dict[str, Read]) -> None:
+    assert len(documents) > len(NAMES)
+    hold_no_markup(documents)
+
+
+def test_nothing_that_the_owner_wrote_is_markup(tmp_path: Path) -> None:
+    """The arena's name, its prompts and their categories, and all that is stated for a player."""
+    stated = {"family": EVIL, "architecture": EVIL, "pricing_source": EVIL, "system_prompt": EVIL}
+    stated = {name: visible(text) for name, text in stated.items()}
+    players = [
+        {**one, **stated, "family": f"{visible(EVIL)} {at}", "price": {"input": 1, "output": 2}}
+        for at, one in enumerate(house(6))
+    ]
+    prompts = [{"prompt": f"{EVIL} {at}", "category": visible(EVIL)[:200]} for at in range(3)]
+    rules = {"prompts": prompts, "judges": 2}
+    folder = write_arena(tmp_path / "arena", players, rules=rules, name=visible(EVIL))
+    play(folder, 6)
+    with closing(Site.open(folder)) as site:
+        documents = read_all(site)
+    hold_no_markup(documents)
+    text = documents["matches/1.html"].text
+    assert text.count(visible(EVIL.replace("\x00", "\ufffd"))) >= 6, "each match shows its task"
+    assert visible(EVIL)[:100] in documents["index.html"].text
+
+
+def hold_no_markup(documents: Mapping[str, Read]) -> None:
+    """Fail where anything on a page is more than text, links within the site and our own script."""
     for path, found in documents.items():
         for tag, attributes in found.elements:
             assert tag not in ("img", "style", "iframe", "object", "base"), path
