@@ -1,10 +1,11 @@
-"""Plays a seeded arena and kills it with SIGKILL at random moments, until it is done.
+"""Plays a seeded arena and ends it by signals at random moments, until it is done.
 
     python -m tests.faults.kill9 FOLDER --kills 12 --seed 1
 
 Each run is a fork of this process (which has imported everything already), with another concurrency. A
-moment is a number of calls after its start and some milliseconds, or a time while it starts. Prints one JSON
-object: what was killed, and what became of it beside an undisturbed run.
+moment is a number of calls after its start and some milliseconds, or a time while it starts. Half of the
+signals are SIGKILL, others SIGTERM, SIGHUP, and SIGSTOP, which SIGCONT and then SIGKILL follow. Prints one
+JSON object: what was killed, and what became of it beside an undisturbed run.
 """
 
 from __future__ import annotations
@@ -39,8 +40,14 @@ def arena(folder: Path, concurrency: int) -> None:
     write_arena(folder, players, engine=engine, pairing={"window": 96})
 
 
-def run(folder: Path, told: int) -> None:
-    """Play, telling the file descriptor `told` of each call."""
+SIGNALS = (*[signal.SIGKILL] * 3, signal.SIGTERM, signal.SIGHUP, signal.SIGSTOP)
+INTERRUPTED = 130
+STOPPED_S = 1.2
+"""Longer than the gap by which a run knows that it was suspended."""
+
+
+def run(folder: Path, told: int) -> int:
+    """Play, telling the file descriptor `told` of each call; the exit code."""
 
     def seconds(_: Call, answer: Answer) -> float:
         os.write(told, b".")
@@ -49,18 +56,20 @@ def run(folder: Path, told: int) -> None:
     with open_arena(folder) as opened:
         report = opened.run(MATCHES, clients=lambda player: PacedClient(HouseClient(player), seconds))
     (folder / "report.json").write_text(json.dumps({"twice": report.possibly_paid_twice}))
+    return INTERRUPTED if report.reason == "interrupted" else 0
 
 
-def forked(folder: Path, calls: int | None, seconds: float = 0.0) -> bool:
-    """Run in a process of its own, killed so many seconds after so many calls. True when it was killed."""
+def forked(
+    folder: Path, calls: int | None, seconds: float = 0.0, number: signal.Signals = signal.SIGKILL
+) -> bool:
+    """Run in a process of its own, sent a signal so long after so many calls. True when that ends it."""
     hear, tell = os.pipe()
     child = os.fork()
     if not child:
         status = 1
         try:
             os.close(hear)
-            run(folder, tell)
-            status = 0
+            status = run(folder, tell)
         finally:
             os._exit(status)
     os.close(tell)
@@ -71,12 +80,18 @@ def forked(folder: Path, calls: int | None, seconds: float = 0.0) -> bool:
         calls = calls and calls - heard
     if calls == 0:
         time.sleep(seconds)
-        os.kill(child, signal.SIGKILL)
-    os.close(hear)
+        os.kill(child, number)
+        if number is signal.SIGSTOP:
+            time.sleep(STOPPED_S)
+            os.kill(child, signal.SIGCONT)
+            time.sleep(seconds)
+            os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    if status not in (0, signal.SIGKILL):
-        raise SystemExit(f"a run ended with status {status}")
-    return status == signal.SIGKILL
+    os.close(hear)  # a run that ends in good order tells of its last calls
+    code = os.waitstatus_to_exitcode(status)
+    if code not in (0, INTERRUPTED, -number, -signal.SIGKILL):
+        raise SystemExit(f"a run ended with {code} after {number.name}")
+    return code != 0
 
 
 def left_open(folder: Path) -> set[tuple[int, str, int]]:
@@ -118,7 +133,14 @@ def main() -> None:
     arena(calm, 32)
     forked(calm, None)
     result: dict[str, Any] = {"kills": 0, "arenas": 0, "different": [], "asked_again": 0}
-    result |= {"opened": 0, "unaccounted": 0, "not_asked_again": 0, "misreported": 0, "resumed": 0}
+    result |= {
+        "signals": {},
+        "opened": 0,
+        "unaccounted": 0,
+        "not_asked_again": 0,
+        "misreported": 0,
+        "resumed": 0,
+    }
     while result["kills"] < options.kills:
         result["arenas"] += 1
         folder = options.folder / f"killed-{result['arenas']}"
@@ -129,9 +151,11 @@ def main() -> None:
             early = rng.random() < 0.15
             calls = 0 if early else rng.randrange(1, 350)
             seconds = rng.uniform(0.0, 0.3 if early else 0.02)
-            if not forked(folder, None if result["kills"] >= options.kills else calls, seconds):
+            number = rng.choice(SIGNALS)
+            if not forked(folder, None if result["kills"] >= options.kills else calls, seconds, number):
                 break
             result["kills"] += 1
+            result["signals"][number.name] = result["signals"].get(number.name, 0) + 1
             if not (folder / "arena.db").exists():
                 continue
             found = left_open(folder) if head_exists(folder) else set()

@@ -1,4 +1,4 @@
-"""`kill -9` at random moments, during resumes too: nothing recorded is asked again, nothing differs."""
+"""Signals at random moments, during resumes too: nothing recorded is asked again, nothing differs."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ def test_a_dozen_kills(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_hundred_kills(tmp_path: Path) -> None:
-    found = killed(tmp_path, 200, 2)
-    check(found, 200)
+def test_three_hundred_kills(tmp_path: Path) -> None:
+    found = killed(tmp_path, 300, 2)
+    check(found, 300)
+    assert set(found["signals"]) == {"SIGKILL", "SIGTERM", "SIGHUP", "SIGSTOP"}
     assert found["arenas"] > 3
     assert found["resumed"] > 50
