@@ -14,6 +14,7 @@ BENCHES = (
     "steps",
     "flight",
     "occupancy",
+    "budget",
     "client",
     "last_arena",
     "sandbox",

@@ -45,8 +45,8 @@ class Account(Struct, frozen=True, gc=False):
 
     @property
     def cost_usd(self) -> float | None:
-        """Everything it cost, in dollars; None while the cost of any call is unknown."""
-        return None if self.unknown_costs else self.cost_nano / 1e9
+        """Everything it is known to have been billed, in dollars; None while the cost of no call is known."""
+        return None if self.calls and self.unknown_costs == self.calls else self.cost_nano / 1e9
 
     @property
     def cost_per_match(self) -> float | None:
@@ -101,6 +101,20 @@ class Position(NamedTuple):
 
     standings: Standings
     accounts: dict[str, Account]
+
+
+def possibly_billed(ledger: Ledger, elo: EloSettings) -> dict[str, int]:
+    """What players may have been billed for finished matches beyond what is known, in 1e-9 dollars: failed
+    calls and calls left open by a crash at their worst, replies of unknown cost. Only players with any are named.
+
+    Raises LedgerError.
+    """
+    known = position(ledger, elo).accounts
+    more = {
+        player: nano - known.get(player, NOTHING).cost_nano
+        for player, nano in ledger.spent_by(ledger.heads()[1]).items()
+    }
+    return {player: nano for player, nano in more.items() if nano > 0}
 
 
 class _Snapshot(Struct):

@@ -129,7 +129,7 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
         Column("draws", ">D", whole),
         Column("losses", ">L", whole),
         Column("void", ">Void", whole, 4),
-        Column("cost_usd", ">Cost", dollars, 1),
+        Column("cost_usd", ">Billed", dollars, 1),
     ]
     if shape in (Format.table, Format.markdown):
         places = {row["player"]: row["rank"] for row in rows}
@@ -235,7 +235,8 @@ _STATS = {
         Column("calls", ">Calls", whole),
         Column("input_tokens", ">Tokens in", whole, 5),
         Column("output_tokens", ">out", whole, 4),
-        Column("cost_usd", ">Cost", dollars),
+        Column("cost_usd", ">Billed", dollars),
+        Column("possibly_usd", ">Possibly", dollars, 2),
         Column("latency_p50_s", ">Median", seconds, 2),
         Column("latency_p95_s", ">95 %", seconds, 7),
         Column("repaired", ">Repaired", whole, 8),

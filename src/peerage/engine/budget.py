@@ -39,7 +39,7 @@ ARENA_BUDGET = "arena_budget"
 
 GUESS_WEIGHT = 0.2
 """How many of a player's matches the plan's estimate counts for beside what they really cost."""
-DOUBT = 4.0
+DOUBT = 2.0
 """How much dearer than planned matches are taken to be while nothing is known and others are under way."""
 
 

@@ -127,6 +127,7 @@ class Runner:
         )
         self._rules = rules
         self._older_rules: dict[str, Any] = {}
+        self._short = False
         self._unpaid = recovered.unaffordable
         self._recovered = recovered
         self._standings = recovered.standings
@@ -282,7 +283,8 @@ class Runner:
                 return self._not_begun(plan, verdict.value if not player else f"{PLAYER_BUDGET}{player}")
             if verdict is Verdict.ARENA and not self._matches:
                 self._end("budget", f"{dollars(self._budget.left)} left; {self._one_more(plan)}")
-            if verdict is not Verdict.YES:
+            self._short = verdict is not Verdict.YES
+            if self._short:
                 return None
         self._unpaid = 0
         self._budget.open(fixture.number, plan)
@@ -417,6 +419,8 @@ class Runner:
         match = self._matches[pending.match]
         match.tally.add(pending.ask.key, pending.player, raw, digest)
         self._go_on(match, match.driver.feed(pending.ask.key, raw))
+        if self._short:  # what matches cost is known a little better with every reply
+            self._admit()
 
     def _expired(self, number: int) -> bool:
         return self._loop.time() >= self._matches[number].deadline.when()

@@ -386,20 +386,16 @@ class SqlLedger:
         worst, count = next(self._read(total))
         return int(replied) + int(failed), int(worst), int(count)
 
-    def spent_by(self) -> dict[str, int]:
-        player, ids = INTENTS.c.player, INTENTS.c.id
-        i = INTENTS.alias().c
+    def spent_by(self, last: int | None = None) -> dict[str, int]:
+        i = INTENTS.c
         spent: dict[str, int] = {}
         for wanted in (
-            select(player, func.sum(REPLIES.c.cost_nano))
-            .join(REPLIES, REPLIES.c.intent == ids)
-            .group_by(player),
-            select(player, func.sum(FAILURES.c.cost_nano))
-            .join(FAILURES, FAILURES.c.intent == ids)
-            .group_by(player),
-            select(i.player, func.sum(i.worst_nano)).where(i.id.in_(_open_intents())).group_by(i.player),
+            select(i.player, func.sum(REPLIES.c.cost_nano)).join(REPLIES, REPLIES.c.intent == i.id),
+            select(i.player, func.sum(FAILURES.c.cost_nano)).join(FAILURES, FAILURES.c.intent == i.id),
+            select(i.player, func.sum(i.worst_nano)).where(i.id.in_(_open_intents())),
         ):
-            for name, nano in self._read(wanted):
+            upto = wanted if last is None else wanted.where(i.match <= last)
+            for name, nano in self._read(upto.group_by(i.player)):
                 spent[name] = spent.get(name, 0) + int(nano or 0)
         return spent
 
@@ -472,7 +468,7 @@ class SqlLedger:
 
 def _open_intents() -> Select[Any]:
     # Read from indexes alone, so that what selects by it touches only the few rows found.
-    i = INTENTS.c.id
+    i = INTENTS.alias().c.id
     return select(i).where(~exists().where(REPLIES.c.intent == i), ~exists().where(FAILURES.c.intent == i))
 
 

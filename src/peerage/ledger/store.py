@@ -261,8 +261,9 @@ class Ledger(Protocol):
         An intent is open while neither a reply nor a failure of that match, key and attempt stands.
         """
 
-    def spent_by(self) -> dict[str, int]:
-        """What each player cost in all, open intents at their worst, 1e-9 dollars."""
+    def spent_by(self, last: int | None = None) -> dict[str, int]:
+        """What each player cost up to match `last` (None: in all), open intents at their worst, in 1e-9
+        dollars."""
 
     def amendments(self, stream: str) -> Iterator[Amendment]:
         """One stream in order."""

@@ -138,8 +138,8 @@ class Moment:
     def spent(self) -> tuple[int, int, int]:
         return self._ledger.spent()
 
-    def spent_by(self) -> dict[str, int]:
-        return self._ledger.spent_by()
+    def spent_by(self, last: int | None = None) -> dict[str, int]:
+        return self._ledger.spent_by(self._end(last))
 
     def amendments(self, stream: str) -> Iterator[Amendment]:
         return map(self._shown, self._ledger.amendments(stream))

@@ -30,8 +30,9 @@ class Row(Struct, frozen=True):
     the sequential Elo tracks where it would stand, were the same matches played again. `mu` and `sigma` are
     the method's own scale (TrueSkill; Glicko-2's rating and deviation).
 
-    `matches` were decided; `void` came to nothing. `cost_usd` is everything the player cost in dollars, as
-    author, committee member and judge too, None while the cost of any call is unknown; `cost_per_match` the
+    `matches` were decided; `void` came to nothing. `cost_usd` is everything the player is known to have been
+    billed in dollars, as author, committee member and judge too, None while the cost of no call is known;
+    `cost_per_match` the
     mean cost of its own play in a decided match, in the arena's cost unit (dollars by default), None when
     unknown. Tokens count everything it was asked. `notes` say what a reader of this rating must know.
     `game` and `topic` say what was counted, empty for all.
@@ -231,6 +232,8 @@ def _row(
     unpriced = account.matches - account.answers_priced
     if track == "cost" and unpriced:
         notes.append(f"{unpriced} of its matches have no known cost")
+    if account.calls > account.unknown_costs > 0:
+        notes.append(f"{account.unknown_costs} of its calls have no known cost and are not in its dollars")
     return Row(
         None if line.rank_range is None else 0,
         line.rank_range,

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from peerage.accounts import NOTHING, Account
+from peerage.accounts import NOTHING, Account, possibly_billed
 from peerage.engine.probes import probe_costs
 from peerage.judging.ballots import ballots_in
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
@@ -32,7 +32,9 @@ class PlayerStats(Struct, frozen=True):
     never came (the provider failed); `repaired` had to be asked twice for their format; `cut` ended at their
     limit; `lost` are attempts without a reply (retried, or cut off by a crash). `reasoning_tokens` are those
     of `output_tokens` that were thought and not said, as far as providers count them. Latency in seconds,
-    over replies that came; None without any. `cost_usd` is None while the cost of any call is unknown.
+    over replies that came; None without any. `cost_usd` is what it is known to have been billed, None while
+    the cost of no call is known; `possibly_usd` what it may have been billed in addition, in all games (failed
+    calls, replies of unknown cost).
     """
 
     player: str
@@ -48,6 +50,7 @@ class PlayerStats(Struct, frozen=True):
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
+    possibly_usd: float
     cost_per_match: float | None
     latency_mean_s: float | None
     latency_p50_s: float | None
@@ -150,6 +153,8 @@ def stats_of(
     """`stats`, where what the matches tell was read before, as were everybody's sums over the same ones, and
     what judges did."""
     listing = {player.name: player for player in settings.players}
+    elo = elo_settings(pinned_rating(ledger.meta(), settings.rating))
+    possibly = possibly_billed(ledger, elo)
     readings = Readings()
     for reading in read.readings:
         readings.count(*reading)
@@ -164,6 +169,7 @@ def stats_of(
                     getattr(listing.get(name), "public_model", ""),
                     getattr(listing.get(name), "family", ""),
                     accounts.get(name, NOTHING),
+                    possibly.get(name, 0),
                     read.replies.get(name, Replies()),
                 )
                 for name in names
@@ -171,7 +177,7 @@ def stats_of(
         ),
         judges,
         tuple([_author(name, read.authors[name]) for name in sorted(read.authors)]),
-        readings.rows(elo_settings(pinned_rating(ledger.meta(), settings.rating))),
+        readings.rows(elo),
         listed(ledger),
         probe_stats(ledger),
     )
@@ -192,7 +198,9 @@ def probe_stats(ledger: Ledger) -> tuple[ProbeStats, ...]:
     )
 
 
-def _player(name: str, model: str, family: str, account: Account, said: Replies) -> PlayerStats:
+def _player(
+    name: str, model: str, family: str, account: Account, possibly: int, said: Replies
+) -> PlayerStats:
     waits = sorted(said.waits.items())
     came = sum(said.waits.values())
     return PlayerStats(
@@ -209,6 +217,7 @@ def _player(name: str, model: str, family: str, account: Account, said: Replies)
         account.input_tokens,
         account.output_tokens,
         account.cost_usd,
+        possibly / 1e9,
         account.cost_per_match,
         sum(wait * replies for wait, replies in waits) / came / 1e3 if came else None,
         _quantile(waits, came, 0.5),
