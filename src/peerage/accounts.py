@@ -105,7 +105,7 @@ class Position(NamedTuple):
 
 def possibly_billed(ledger: Ledger, elo: EloSettings) -> dict[str, int]:
     """What players may have been billed for finished matches beyond what is known, in 1e-9 dollars: failed
-    calls and calls left open by a crash at their worst, replies of unknown cost. Only players with any are named.
+    calls and calls left open by a crash at their worst, replies of unknown cost. Others are not named.
 
     Raises LedgerError.
     """

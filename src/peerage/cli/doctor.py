@@ -233,7 +233,9 @@ def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
         return
     finally:
         ledger.close()
-    about = f"{recorded} matches finished, {issued - recorded} more issued, {dollars(spent / 1e9)} spent"
+    about = (
+        f"{recorded} matches finished, {issued - recorded} more issued, {dollars(spent / 1e9)} billed at most"
+    )
     yield Finding("ledger", settings.ledger, "ok", about)
     if waiting:
         most = dollars(held / 1e9)
