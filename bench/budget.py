@@ -49,14 +49,17 @@ class Wordy(HouseClient):
         return msgspec.structs.replace(answer, output_tokens=tokens)
 
 
-def players(seed: int, times: int) -> Callable[[PlayerSettings], Client]:
-    rng = random.Random(seed)
+def seconds(call: Call, _: Answer) -> float:
+    """How long a reply takes: the same for the same call, whoever was asked before."""
+    return random.Random(f"{call.seed}/{call.key}").lognormvariate(0.0, 0.8)
 
+
+def players(times: int) -> Callable[[PlayerSettings], Client]:
     class Own(Wordy):
         pass
 
     Own.times = times
-    return lambda settings: PacedClient(Own(settings), lambda *_: rng.lognormvariate(0.0, 0.8))
+    return lambda settings: PacedClient(Own(settings), seconds)
 
 
 def play(
@@ -86,7 +89,7 @@ def play(
         folder = Path(name)
         (folder / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")
         with open_arena(folder) as arena:
-            report = virtual.run(arena.play(matches, clients=players(seed, times), beside=clock, inline=True))
+            report = virtual.run(arena.play(matches, clients=players(times), beside=clock, inline=True))
         return Played(report, ended[0], lost(folder))
 
 

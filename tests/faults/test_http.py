@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import re
 from collections import Counter
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from aiohttp import web
 from tests.engine.arenas import ledger_of, spent_by_match, statuses, total_spent, write_arena
 from tests.servers import openai_server as server_does
@@ -17,6 +19,7 @@ from tests.servers.openai_server import Behaviour, OpenAIServer, sensible
 
 from peerage.arena import open_arena
 from peerage.engine.report import RunReport
+from peerage.engine.runner import Runner
 from peerage.ledger.codec import read_reply
 
 MATCHES = 4
@@ -207,6 +210,64 @@ async def test_no_budget_is_exceeded_by_what_the_server_may_have_charged(tmp_pat
     assert 0 < charged["nano"] <= total_spent(tmp_path) <= budget["arena"] * NANO
     assert max(spent_by_match(tmp_path).values()) <= budget["match"] * NANO
     assert report.spent_nano == total_spent(tmp_path)
+
+
+@pytest.mark.parametrize(("concurrency", "seed"), [(1, 1), (16, 2), (16, 3), (64, 4)])
+async def test_what_the_server_bills_stays_within_every_limit_of_random_arenas(
+    tmp_path: Path, concurrency: int, seed: int
+) -> None:
+    """Random limits, usage up to each call's most, faults, runs given up: the server keeps the bill."""
+    bill: Counter[str] = Counter()
+    rng = random.Random(seed)
+    lost = [server_does.status(500), server_does.drop(), server_does.drop_mid_body(), server_does.hang(30.0)]
+
+    async def behave(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        if rng.random() < 0.05:
+            return await server_does.status(429, {"Retry-After": "0"})(request, body)
+        size = sum(len(message["content"].encode()) for message in body["messages"])
+        most = body.get("max_completion_tokens") or body["max_tokens"]
+        asked, said = rng.randint(1, size), rng.choice([most, rng.randint(1, most), 1])
+        bill[body["model"]] += asked * 10_000 + said * 1_000_000
+        if rng.random() < 0.1:
+            return await rng.choice(lost)(request, body)
+        schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
+        text = "A plain answer." if schema is None else json.dumps(server_does.instance(schema))
+        usage = {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+        return web.json_response(server_does.completion(text, usage=usage))
+
+    limit = {"max_tokens": 100, "max_chars": 500}
+    rules = {
+        "committee": 2,
+        "judges": 2,
+        "max_drafts": 1,
+        "topics": ["tides"],
+        **{f"{role}_limit": limit for role in ("author", "committee", "contestant", "judge")},
+    }
+    budget = {"arena": rng.uniform(4, 14), "match": rng.choice([None, 2.0, 4.0]), "player": 3.0}
+
+    async def give_up(runner: Runner) -> None:
+        await asyncio.sleep(rng.uniform(0.2, 1.0))
+        runner.stop()
+        runner.stop()
+
+    async with OpenAIServer(keep=False) as server:
+        server.always(behave)
+        for last in (False, False, True):
+            folder = arena(tmp_path, server, timeout_s=0.5, budget=budget, rules=rules)
+            text = yaml.safe_load((folder / "arena.yaml").read_text("utf-8"))
+            for place, player in enumerate(text["players"]):
+                player["model"] = f"openai:tiny-{place}"
+            text["engine"]["concurrency"] = concurrency
+            (folder / "arena.yaml").write_text(yaml.safe_dump(text), "utf-8")
+            with open_arena(folder) as opened:
+                report = await opened.play(40, beside=None if last else give_up)
+            assert bill.total() <= budget["arena"] * NANO
+            assert max(bill.values()) <= budget["player"] * NANO
+            if budget["match"] is not None:
+                assert max(spent_by_match(tmp_path).values()) <= budget["match"] * NANO
+            assert report.billed_nano <= bill.total() <= report.spent_nano
+            assert not report.overrun
+    assert report.settled > 0
 
 
 async def test_stopping_while_the_server_hangs_gives_the_calls_up_when_told_twice(tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
     finally:
         ledger.close()
     about = (
-        f"{recorded} matches finished, {issued - recorded} more issued, {dollars(spent / 1e9)} billed at most"
+        f"{recorded} matches finished, {issued - recorded} more issued; at most {dollars(spent / 1e9)} billed"
     )
     yield Finding("ledger", settings.ledger, "ok", about)
     if waiting:

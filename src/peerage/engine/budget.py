@@ -142,7 +142,7 @@ WAITS = (Verdict.WAIT_ARENA, Verdict.WAIT_MATCH, Verdict.WAIT_PLAYER)
 class _Open:
     """A match under way: its plan, what of that is still to come, what it has paid and reserves."""
 
-    __slots__ = ("done", "held", "held_by", "left", "paid", "shares")
+    __slots__ = ("done", "held", "left", "paid", "shares")
 
     def __init__(self, shares: Mapping[str, Share], paid: int) -> None:
         self.shares = shares
@@ -150,7 +150,6 @@ class _Open:
         self.done: dict[str, float] = {}
         self.paid = paid
         self.held = 0
-        self.held_by: dict[str, int] = {}
 
 
 class _Pace:
@@ -251,17 +250,13 @@ class Budget:
         self._paces[player].planned += each
 
     def _ahead(self, number: int, player: str | None) -> float:
-        """What matches before `number` are still expected to cost beyond what they reserve."""
+        """What matches before `number` are still expected to cost; a player's part of it."""
         total = 0.0
         for other, match in self._open.items():
-            if other >= number:
-                continue
-            if player is None:
-                coming = sum([self._paces[p].factor() * left for p, left in match.left.items()])
-                total += max(0.0, coming - match.held)
-            elif player in match.left:
-                coming = self._paces[player].factor() * match.left[player]
-                total += max(0.0, coming - match.held_by.get(player, 0))
+            if other < number:
+                for name in match.left if player is None else (player,):
+                    if left := match.left.get(name):
+                        total += self._paces[name].factor() * left
         return total
 
     # ------------------------------------------------------------------------------------------- matches
@@ -346,12 +341,12 @@ class Budget:
         if self.per_match is not None and match.paid + match.held + worst > self.per_match:
             return Verdict.WAIT_MATCH
         if self.per_player is not None:
-            free = self.per_player - mine - self._held_by.get(player, 0) - worst
-            if free < 0 or free < self._ahead(number, player):
+            free = self.per_player - mine - worst
+            if free < self._held_by.get(player, 0) or free < self._ahead(number, player):
                 return Verdict.WAIT_PLAYER
         if self.limit is not None:
-            free = self.limit - self.spent - self.held - worst
-            if free < 0 or free < self._ahead(number, None):
+            free = self.limit - self.spent - worst
+            if free < self.held or free < self._ahead(number, None):
                 return Verdict.WAIT_ARENA
         self._hold(match, player, worst)
         return Verdict.YES
@@ -381,6 +376,5 @@ class Budget:
 
     def _hold(self, match: _Open, player: str, nano: int) -> None:
         match.held += nano
-        match.held_by[player] = match.held_by.get(player, 0) + nano
         self._held_by[player] = self._held_by.get(player, 0) + nano
         self.held += nano

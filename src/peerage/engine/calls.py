@@ -118,7 +118,10 @@ class Calls:
         self._reserve()
 
     def _reserve(self) -> None:
-        """Let waiting calls go for which there is money now. None overtakes one that is short of the same."""
+        """Let waiting calls go for which there is money now. None overtakes one that is short of the same.
+
+        One call of each player is ahead of those in flight: money is not tied up in queues.
+        """
         if self._reserving or self.stopped:
             return
         self._reserving = True
@@ -129,6 +132,8 @@ class Calls:
             pending = entry[2]
             if self._budget.has_stopped(pending.match):
                 continue
+            if pending.player not in players and self._queued(pending.player):
+                players.add(pending.player)
             if pending.match in matches or pending.player in players:
                 self._short.append(entry)
                 continue
@@ -152,6 +157,9 @@ class Calls:
                 else:
                     players.add(pending.player)
         self._reserving = False
+
+    def _queued(self, player: str) -> bool:
+        return player not in self._instant and self._dispatcher.queued(player)
 
     def _ready(self, pending: Pending) -> None:
         if pending.player in self._instant:
@@ -217,6 +225,8 @@ class Calls:
             self._broken(fault)
             return
         self._journal.then(partial(self._send, pending))
+        if self._short:
+            self._loop.call_soon(self._reserve)
 
     def _intend(self, pending: Pending) -> None:
         ask = pending.ask

@@ -107,6 +107,10 @@ class Dispatcher(Generic[Waiting]):
         lane.waiting.append((call, tokens))
         self._soon()
 
+    def queued(self, player: str) -> bool:
+        """Whether a call to a player waits here, so that another would wait behind it."""
+        return bool(self._lanes[player].waiting)
+
     def returned(self, player: str) -> None:
         """A call that left has come back, or was given up."""
         self._lanes[player].in_flight -= 1
