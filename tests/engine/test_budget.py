@@ -151,7 +151,7 @@ def test_recalled_calls_count_as_made_and_cost_nothing_again() -> None:
     for _ in range(10):
         budget.recall(1, "ada", 3)
     assert budget.spent == 30
-    assert budget.reserve(2, "bob", 70) is Verdict.YES
+    assert budget.reserve(2, "bob", 60) is Verdict.YES
 
 
 def test_a_stopped_match_keeps_nothing_and_its_last_calls_still_return() -> None:

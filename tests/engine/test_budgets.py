@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +29,7 @@ from tests.engine.clients import Cast
 from peerage.arena import ArenaError
 from peerage.engine.driver import REPAIR
 from peerage.engine.replay import replay
+from peerage.engine.report import RunReport
 from peerage.ledger.codec import read_reply
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.house import HouseClient
@@ -82,11 +85,11 @@ def replays(folder: Path) -> bool:
 def test_an_arena_stops_before_its_budget(tmp_path: Path, concurrency: int) -> None:
     report = play(arena(tmp_path, 6.0, concurrency), None, clients=paced(concurrency))
     assert report.reason == "budget"
-    assert "left; one more match costs some $" in report.note
+    assert re.match(r"\$0\.\d+ left; (one more match costs some|the next call of match \d+ may)", report.note)
     assert 4 * NANO < total_spent(tmp_path) <= 6 * NANO
     assert (report.spent_nano, report.possibly_nano) == (total_spent(tmp_path), 0)
-    assert report.settled > 10
-    assert set(statuses(tmp_path)) == {"done"}
+    assert report.settled >= 10
+    assert set(statuses(tmp_path)) <= {"done", "arena_budget"}
     assert replays(tmp_path)
 
 
@@ -168,7 +171,9 @@ def test_a_spent_player_leaves_the_pool_and_when_too_few_are_left_the_arena_ends
     report = play(tmp_path, None, clients=paced(concurrency))
     assert report.reason == "budget"
     found = Counter(status.partition(":")[0] for status in statuses(tmp_path))
-    assert set(found) == {"done", "player_budget"}
+    assert set(found) <= {"done", "player_budget", "inconclusive", "no_answer", "no_challenge"}
+    assert found["done"] > 10
+    assert found["player_budget"] > 0
     assert max(spent_by_player(tmp_path).values()) <= 1.5 * NANO
     assert play(tmp_path, None).played == 0
 
@@ -212,10 +217,10 @@ def test_a_players_budget_far_below_the_worst_case_of_a_match_is_used_and_kept(
     tmp_path: Path, concurrency: int
 ) -> None:
     def settings(folder: Path) -> Path:
-        return arena(folder, {"player": 0.6}, concurrency, priced(8), pairing={"window": 8})
+        return arena(folder, {"player": 1.0}, concurrency, priced(8), pairing={"window": 8})
 
     assert play(settings(tmp_path / "whole"), None).reason == "budget"
-    assert 0.5 * NANO < max(spent_by_player(tmp_path / "whole").values()) <= 0.6 * NANO
+    assert 0.6 * NANO < max(spent_by_player(tmp_path / "whole").values()) <= NANO
     found = Counter(status.partition(":")[0] for status in statuses(tmp_path / "whole"))
     assert found["done"] > 6
     for run in range(100):
@@ -223,7 +228,7 @@ def test_a_players_budget_far_below_the_worst_case_of_a_match_is_used_and_kept(
         if stopped.reason == "budget":
             break
     assert run > 2
-    assert 0.5 * NANO < max(spent_by_player(tmp_path / "parts").values()) <= 0.6 * NANO
+    assert 0.6 * NANO < max(spent_by_player(tmp_path / "parts").values()) <= NANO
 
 
 BUDGETS = {"arena": 7.0, "match": 1.05, "player": 2.5}
@@ -343,10 +348,14 @@ def test_absurd_costs_are_unknown_and_the_ledger_stays_usable(tmp_path: Path, do
 USUAL = {"input": 1.0, "output": 10.0}
 
 
-def usual(folder: Path, budget: Any, concurrency: int) -> Path:
+def usual(folder: Path, budget: Any, concurrency: int, **more: Any) -> Path:
     """The duel as it comes, at a usual price: a match costs a cent or two, at its worst several dollars."""
     return write_arena(
-        folder, house(7, price=USUAL), budget=budget, engine={"concurrency": concurrency, "retries": 3}
+        folder,
+        house(7, price=USUAL),
+        budget=budget,
+        engine={"concurrency": concurrency, "retries": 3},
+        **more,
     )
 
 
@@ -442,3 +451,105 @@ def test_calls_that_a_match_cannot_pay_for_are_void_on_record(
     assert "match_budget" in void_replies(folder), "the money must run out for this to say anything"
     assert max(spent_by_match(folder).values()) <= budget["match"] * NANO
     assert replays(folder)
+
+
+def lost_to_the_budget(folder: Path) -> int:
+    """What was spent on matches that the budget ended, or stopped before their end."""
+    ended = {number for number, status in enumerate(statuses(folder), 1) if "budget" not in status}
+    return sum(nano for number, nano in spent_by_match(folder).items() if number not in ended)
+
+
+def steady(call: Call, _: Answer) -> float:
+    """Seconds that a reply takes: the same for the same call, in any order of calls."""
+    return random.Random(f"{call.seed}/{call.key}").lognormvariate(0.0, 0.8)
+
+
+@pytest.mark.parametrize("concurrency", [8, 64])
+def test_twice_the_expected_cost_costs_no_speed(tmp_path: Path, concurrency: int) -> None:
+    """At least 90% of the throughput of an arena without a budget, in virtual time: no clock is asked."""
+    took: dict[str, float] = {}
+
+    async def watch(folder: str) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            took[folder] = asyncio.get_running_loop().time()
+
+    def run(name: str, budget: float | None) -> RunReport:
+        folder = usual(tmp_path / name, budget, concurrency)
+        clients = {"clients": lambda player: PacedClient(HouseClient(player), steady)}
+        return play(folder, 48, beside=lambda _: watch(name), **clients)
+
+    free = run("free", None)
+    bound = run("bound", 2 * free.spent_nano / NANO)
+    assert (bound.settled, bound.spent_nano) == (48, free.spent_nano)
+    assert head(tmp_path / "bound") == head(tmp_path / "free")
+    assert took["free"] / took["bound"] >= 0.9
+
+
+@pytest.mark.parametrize("concurrency", [8, 64])
+@pytest.mark.parametrize("times", [1, 6])
+def test_hardly_any_money_goes_into_matches_that_the_budget_ends(
+    tmp_path: Path, concurrency: int, times: int
+) -> None:
+    """At most 5%, also where replies are six times as long as the plan says."""
+
+    class Wordy(HouseClient):
+        def answer_now(self, call: Call) -> Answer:
+            answer = super().answer_now(call)
+            return msgspec.structs.replace(
+                answer, output_tokens=min(call.max_tokens, times * (answer.output_tokens or 0))
+            )
+
+    lost = spent = 0
+    for seed in range(3):
+        folder = usual(tmp_path / str(seed), 0.4 * times**0.7, concurrency, seed=seed)
+        report = play(folder, None, clients=lambda player: PacedClient(Wordy(player), steady))
+        assert report.reason == "budget"
+        assert report.settled > 5
+        lost += lost_to_the_budget(folder)
+        spent += total_spent(folder)
+        assert total_spent(folder) <= 0.4 * times**0.7 * NANO
+        assert replays(folder)
+    assert lost <= 0.05 * spent
+
+
+def test_a_match_that_the_budget_stopped_goes_on_when_it_is_raised(tmp_path: Path) -> None:
+    """Unless others have ended after it: then it is on record as ended by the budget, which is no loss."""
+    found: Counter[str] = Counter()
+    for seed in range(6):
+        folder = usual(tmp_path / str(seed), 0.3, 16, seed=seed)
+        # The plan is far too cheap for these, so that the money is gone before all of them have ended.
+        greedy = {"clients": lambda player: PacedClient(Dear(player), steady)}
+        first = play(folder, None, **greedy)
+        assert first.reason == "budget"
+        found.update(statuses(folder))
+        unfinished = [number for number in spent_by_match(folder) if number > first.settled]
+        found["unfinished"] += len(unfinished)
+        again = play(folder, None, **greedy)
+        assert (again.reason, again.played, again.calls) == ("budget", 0, 0)
+        usual(folder, 3.0, 16, seed=seed)
+        until = max(unfinished, default=first.settled) + 1
+        assert play(folder, until, **greedy).settled == until
+        assert {statuses(folder)[number - 1] for number in unfinished} <= {"done", "no_challenge"}
+        assert replays(folder)
+        for status, scores in scored(folder):
+            assert status == "done" or not scores
+    assert found["unfinished"] > 0
+
+
+class Dear(HouseClient):
+    """A house player who writes next to nothing, and then as much as it may."""
+
+    def answer_now(self, call: Call) -> Answer:
+        return msgspec.structs.replace(
+            super().answer_now(call), output_tokens=call.max_tokens if call.role == "judge" else 1
+        )
+
+
+def scored(folder: Path) -> list[tuple[str, tuple[float, ...]]]:
+    ledger = ledger_of(folder)
+    try:
+        return [(row.status, row.scores) for row in ledger.summaries()]
+    finally:
+        ledger.close()

@@ -185,7 +185,7 @@ def test_what_is_left_goes_to_the_lowest_numbers(usual: list[int], data: st.Data
     limit = data.draw(st.integers(1, sum(usual)))
     budget = Budget(limit, None, None)
     for number, nano in enumerate(usual):
-        budget.open(number, {"a": Share(1, nano, nano)})
+        budget.open(number, {"a": Share(1, nano, 0)})
     for number, nano in enumerate(usual):
         fits = sum(usual[: number + 1]) <= limit
         verdict = budget.reserve(number, "a", nano)

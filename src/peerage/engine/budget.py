@@ -250,14 +250,16 @@ class Budget:
         self._paces[player].planned += each
 
     def _ahead(self, number: int, player: str | None) -> float:
-        """What matches before `number` are still expected to cost; a player's part of it."""
-        total = 0.0
+        """What matches before `number` are still expected to cost, and their dearest call at its worst; or a
+        player's part of it."""
+        total, reach = 0.0, 0
         for other, match in self._open.items():
             if other < number:
                 for name in match.left if player is None else (player,):
-                    if left := match.left.get(name):
-                        total += self._paces[name].factor() * left
-        return total
+                    if name in match.left:
+                        total += self._paces[name].factor() * match.left[name]
+                        reach = max(reach, match.shares[name].reach)
+        return total + reach
 
     # ------------------------------------------------------------------------------------------- matches
 

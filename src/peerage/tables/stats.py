@@ -33,8 +33,8 @@ class PlayerStats(Struct, frozen=True):
     limit; `lost` are attempts without a reply (retried, or cut off by a crash). `reasoning_tokens` are those
     of `output_tokens` that were thought and not said, as far as providers count them. Latency in seconds,
     over replies that came; None without any. `cost_usd` is what it is known to have been billed, None while
-    the cost of no call is known; `possibly_usd` what it may have been billed in addition, in all games (failed
-    calls, replies of unknown cost).
+    the cost of no call is known; `possibly_usd` what it may have been billed in addition, in all games
+    (failed calls, replies of unknown cost).
     """
 
     player: str
