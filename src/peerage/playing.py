@@ -26,8 +26,8 @@ from peerage.arena import ArenaError
 from peerage.engine.admit import Recording, admit
 from peerage.engine.answers import Line
 from peerage.engine.budget import whole_nano
-from peerage.engine.probes import entries, probe_costs, probe_players, seen_to_think
-from peerage.engine.recovery import Recovered, read_budget_voids, recover
+from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_players, seen_to_think
+from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
 from peerage.engine.registration import changed, registrations
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
@@ -51,6 +51,7 @@ from peerage.standings import elo_settings
 
 if TYPE_CHECKING:
     from peerage.engine.programs import Programs
+    from peerage.players.probe import Probed
 
 _log = logging.getLogger("peerage")
 
@@ -69,23 +70,31 @@ async def play(
 ) -> RunReport:
     """Play an arena; see `Arena.play`."""
     enough_players(settings)
+    env = environment(folder, os.environ)
     with ledger.runner():
         check_records(ledger)
         lag, unpinned = _pinned(settings, ledger)
         _check_secret(settings, ledger)
         refuse_readers(settings)
         _refuse_changed(settings, ledger)
-        seed = settings.secret_seed  # before a probe leaves players out
         recovered = recover(ledger, lag, elo_settings(settings.rating))
         async with AsyncExitStack() as stack:
             lines = await _open_lines(folder, settings, stack, clients)
             _check_budget(settings, lines)
-            if settings.engine.probe and clients is None and not _reached(ledger, max_matches):
-                settings = await _probe(folder, settings, ledger, lines, recovered)
+            reached = max_matches is not None and decided(ledger) >= max_matches
+            probed: Mapping[str, Probed] = {}
+            if settings.engine.probe and clients is None and not reached:
+                probed = await _probe(folder, settings, ledger, lines, recovered)
             lines = _with_room(ledger, lines)
             if unpinned:
                 ledger.write(Batch(meta=unpinned))
-            secret = arena_secret(ledger, seed, at_ms=_now_ms())
+            secret = arena_secret(ledger, settings.secret_seed, at_ms=_now_ms())
+            if not reached:
+                when = recovered.next_round, recovered.standings.number
+                free = None if clients is None else list(lines)
+                rows = await bench_by_probes(recovered.benches, when, lines, probed, env, free, _now_ms)
+                if rows:
+                    ledger.write(Batch(amendments=rows))
             read_budget_voids(recovered, ledger, _budget_since(settings, ledger))
             _register(ledger, lines, sealing_key(secret))
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
@@ -156,15 +165,10 @@ def _with_room(ledger: Ledger, lines: Mapping[str, Line]) -> dict[str, Line]:
     }
 
 
-def _reached(ledger: Ledger, limit: int | None) -> bool:
-    """Whether there is nothing to play, and so nobody to probe."""
-    return limit is not None and ledger.heads()[1] >= limit
-
-
 async def _probe(
     folder: Path, settings: ArenaSettings, ledger: Ledger, lines: Mapping[str, Line], recovered: Recovered
-) -> ArenaSettings:
-    """Probe the players; the settings with those who can play.
+) -> Mapping[str, Probed]:
+    """Probe the players; what was found, by name.
 
     Nothing but the probes themselves is on record when too few are left: ArenaError then.
     """
@@ -183,8 +187,6 @@ async def _probe(
     probed = await probe_players(ledger, lines, env, affordable=affordable, clock=_now_ms)
     recovered.charge(probe_costs(ledger, after=before))
     failed = [one for one in probed.values() if one.unusable]
-    if not failed:
-        return settings
     left = settings.model_copy(
         update={
             "players": tuple([p for p in settings.players if p.name not in {one.player for one in failed}])
@@ -203,9 +205,7 @@ async def _probe(
                 ]
             )
         ) from None
-    for one in failed:
-        _log.warning("%s; it is left out of this run", one.problem)
-    return left
+    return probed
 
 
 async def _programs(

@@ -292,13 +292,18 @@ def agents(tmp_path: Path, text: str, more: str = "") -> None:
     (tmp_path / "agent.py").write_text(text)
     one = {"command": [sys.executable, "agent.py"], "price": {"input": 9, "output": 9}}
     lines = yaml.safe_dump({"players": [{"name": f"a{at}", **one} for at in range(5)]})
-    (tmp_path / "arena.yaml").write_text(f"engine: {{retries: 0}}\n{more}{lines}")
+    (tmp_path / "arena.yaml").write_text(
+        f"engine: {{retries: 0, backoff_s: 0.01, pause_max_s: 0.05, bench_after: 1}}\n{more}{lines}"
+    )
 
 
 def test_a_run_of_which_nothing_came_says_why_and_leaves_with_1(tmp_path: Path) -> None:
     agents(tmp_path, "import sys; sys.exit('the search service is down')")
     told = peerage("run", "--yes", "--max-matches", "2", "--dir", str(tmp_path), code=1)
-    assert "2 of them void: 2 no_challenge; `peerage match" in told
+    assert "stopped: " in told
+    assert "without a result; `peerage match" in told
+    assert " no_challenge: no draft was agreed on; see the committee's objections" in told
+    assert " is benched until you fix it and run again: failures in a row: 1; the last: a" in told
     assert "the search service is down" in told
     assert "the search service is down" in peerage("match", "1", "--dir", str(tmp_path))
 
@@ -327,8 +332,10 @@ def test_a_changed_byte_is_named_in_json_too(demo: Path, tmp_path: Path) -> None
 
 
 def test_when_all_is_played_nothing_is_planned_or_asked(tmp_path: Path) -> None:
+    house = "".join(f"  - {{model: house:0.{at + 3}, name: a{at}}}\n" for at in range(5))
+    (tmp_path / "arena.yaml").write_text(f"players:\n{house}")
+    peerage("run", "--yes", "--max-matches", "1", "--dir", str(tmp_path))
     agents(tmp_path, "import sys; sys.exit('down')")
-    peerage("run", "--yes", "--max-matches", "1", "--dir", str(tmp_path), code=1)
     again = peerage("run", "--max-matches", "1", "--dir", str(tmp_path))
     assert "1 matches, 0 of them now" in again
     assert "at the very worst" not in again

@@ -144,7 +144,7 @@ def test_matches_over_the_match_budget_are_void_and_the_arena_ends(tmp_path: Pat
     again = play(tmp_path, None)
     assert (again.reason, again.played, total_spent(tmp_path)) == ("budget", 0, 0)
     arena(tmp_path, {"match": 2})
-    assert play(tmp_path, settled + 5).settled == settled + 5
+    assert play(tmp_path, 5).settled == settled + 5
     assert statuses(tmp_path)[settled:] == ["done"] * 5
 
 
@@ -152,7 +152,7 @@ def test_only_matches_of_a_dear_player_are_over_the_match_budget(tmp_path: Path)
     players = priced()
     players[0]["price"] = {"input": 0, "output": 100_000}
     report = play(arena(tmp_path, {"match": 2.0}, players=players, pairing={"window": 3}), 40)
-    assert report.settled == 40
+    assert report.decided == 40
     found = Counter(statuses(tmp_path))
     assert found["match_budget"] > 0
     assert found["done"] > 0
@@ -201,7 +201,7 @@ def test_the_others_play_on_when_one_player_has_spent_its_budget(tmp_path: Path)
     players = priced(8)
     players[0]["price"] = {"input": 0, "output": 20_000}
     arena(tmp_path, {"player": 9.0}, players=players, pairing={"window": 8})
-    assert play(tmp_path, 60).settled == 60
+    assert play(tmp_path, 60).decided == 60
     found = statuses(tmp_path)
     assert "player_budget: p0" in found
     assert set(found[30:]) == {"done"}

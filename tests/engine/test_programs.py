@@ -196,7 +196,7 @@ def test_a_sandbox_that_fails_voids_its_match_and_no_other(
     monkeypatch.setattr(programs, "Programs", Breaking)
     monkeypatch.setattr(Breaking, "at", (2,))
     with open_arena(golf(tmp_path, 1)) as arena:
-        arena.run(3)
+        arena.run(2)
         statuses = [summary.status for summary in arena.ledger.summaries()]
         assert statuses == ["sandbox_error", "done", "done"]
         assert arena.replay().ok

@@ -115,7 +115,7 @@ def test_the_log_tells_calls_retries_and_waits_and_warns_once_of_each_trouble(
             return PlayerError("closed (401)", kind="request")
         return CUT if call.key.startswith("question/") else None
 
-    folder = write_arena(tmp_path, 6, engine={**KEPT, "concurrency": 1})
+    folder = write_arena(tmp_path, 6, engine={**KEPT, "concurrency": 1, "give_up_after": 4})
     with caplog.at_level(logging.INFO, "peerage"):
         play(folder, 4, clients=Cast(act, lambda: 0.5))
     said = caplog.messages

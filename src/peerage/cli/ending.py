@@ -22,9 +22,11 @@ SHOWN = 3
 def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> Iterator[str]:
     """The last words of a run, line by line; `void` are its matches that came to nothing."""
     from peerage.engine.probes import probe_costs
+    from peerage.protocol import visible
 
+    decided = f" ({report.decided:,} with a result)" if report.decided != report.settled else ""
     counts = (
-        f"{report.settled:,} matches, {report.played:,} of them now, in {report.calls:,} calls; "
+        f"{report.settled:,} matches{decided}, {report.played:,} of them now, in {report.calls:,} calls; "
         f"{money(report.billed_nano, report.possibly_nano)} in all"
     )
     match report.reason:
@@ -35,6 +37,9 @@ def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> 
             yield f"stopped by the budget: {report.note}"
             yield counts
             yield "to go on, raise `budget` in arena.yaml, or say --budget DOLLARS"
+        case "players" | "no_result":
+            yield visible(f"stopped: {report.note}")
+            yield counts
         case _:
             yield f"done: {counts}"
     probed = sum(cost.most_nano for cost in probe_costs(arena.ledger).values())
@@ -51,19 +56,41 @@ def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> 
             f"{dollars(report.possibly_paid_nano / 1e9)} was paid twice"
         )
     if void:
-        yield from _void(arena, void)
+        yield from _without_result(arena, void)
+    for player, why in report.benched.items():
+        said = why.removeprefix(f"{player}: ")
+        yield visible(f"{player} is benched until you fix it and run again: {said}")
     yield f"ledger: {_place(arena.ledger.address)}"
 
 
-def _void(arena: Arena, void: Sequence[tuple[int, str]]) -> Iterator[str]:
+REASONS = {
+    "no_answer": "a contestant's provider failed; see the failures below",
+    "no_challenge": "no draft was agreed on; see the committee's objections, or allow more drafts in `rules`",
+    "no_questions": "too few authors delivered questions; see their replies",
+    "inconclusive": "too few judges gave a usable verdict; `peerage judges` shows which",
+    "unsolved": "no program passed a test; the tasks are too hard for these players",
+    "broken_encoding": "neither encoding could be decoded; the task is too hard for these players",
+    "deadline": "they took longer than `engine.match_deadline_s`; raise it, or `requests_per_minute`",
+    "match_budget": "they may cost more than `budget.match`; raise it, or lower `max_tokens`",
+    "player_budget": "the budget of that player is spent; raise `budget.player`",
+    "benched": "nothing gets through to that player; fix it, then run again",
+    "withdrawn": "that player is no longer in arena.yaml",
+    "not playable here": "issued for another version of the game",
+    "sandbox_error": "the sandbox failed; `peerage sandbox check` says why",
+    "development": "a trial, as the rules say; nothing failed",
+}
+"""What each reason for a missing result means, and what to change."""
+
+
+def _without_result(arena: Arena, void: Sequence[tuple[int, str]]) -> Iterator[str]:
     from peerage.protocol import visible
 
-    reasons = Counter(reason for _, reason in void)
-    told = ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
     numbers = [number for number, _ in void]
-    yield visible(
-        f"{len(void)} of them void: {told}; `{program()} match {numbers[-1]}{at(arena.folder)}` shows one"
-    )
+    one = f"`{program()} match {numbers[-1]}{at(arena.folder)}` shows one"
+    yield visible(f"{len(void):,} of them without a result; {one}")
+    for reason, count in Counter(reason for _, reason in void).most_common():
+        advice = REASONS.get(reason.partition(":")[0])
+        yield visible(f"  {count:,} {reason}" + (f": {advice}" if advice else ""))
     for trouble, _ in _troubles(arena, numbers[-LOOKED_AT:]).most_common(SHOWN):
         yield visible(f"  {trouble}")
 

@@ -99,8 +99,9 @@ class Spectator:
     def _line(self, progress: Progress, settled: int) -> str:
         pace = (settled - self._first) / max(1e-9, time.monotonic() - self._began)
         of = f"/{progress.limit}" if progress.limit is not None else ""
+        whole = progress.settled == progress.decided
         parts = [
-            f"{settled}{of} matches",
+            f"{settled}{of} matches" if whole else f"{settled} matches, {progress.decided}{of} with a result",
             f"{pace:.1f} a second",
             f"{_calls(progress)} in flight",
             money(progress.billed_nano, progress.possibly_nano),
@@ -121,7 +122,7 @@ class Spectator:
         rows = sorted(self._standings(progress), key=lambda row: -row["raw"])[:TOP]
         parts: list[Any] = [Text(self._line(progress, progress.settled), style="bold")]
         if progress.limit:
-            parts.append(ProgressBar(total=progress.limit, completed=progress.settled, width=60))
+            parts.append(ProgressBar(total=progress.limit, completed=progress.decided, width=60))
         if rows:
             parts.append(table(rows, _COLUMNS))
         parts += [Text(line, style="dim", overflow="ellipsis", no_wrap=True) for line in self._recent]

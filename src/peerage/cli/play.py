@@ -35,7 +35,9 @@ class Level(StrEnum):
     critical = "critical"
 
 
-MaxMatches = Annotated[int | None, typer.Option(min=1, help="Stop when the arena has so many matches.")]
+MaxMatches = Annotated[
+    int | None, typer.Option(min=1, help="Stop when the arena has so many matches with a result.")
+]
 Budget = Annotated[
     float | None, typer.Option(min=0, help="Dollars at most, over all runs; instead of the settings'.")
 ]
@@ -169,6 +171,8 @@ def _play(
         typer.echo(line)
     if report.reason == "interrupted":
         return 130
+    if report.reason in ("players", "no_result"):
+        return 1
     failed = [reason for _, reason in spectator.void if reason != DEVELOPMENT]
     return 1 if report.played and len(failed) == report.played else 0
 
@@ -337,10 +341,11 @@ def agree(
 def _agree(arena: Arena, matches: int | None, yes: bool) -> None:
     """Ask before anything is spent on so many matches; None: on as many as there will be."""
     from peerage.engine.probes import seen_to_think
+    from peerage.engine.recovery import decided
     from peerage.tables.plan import estimate as planned
 
     settings = arena.settings
-    to_play = PLANNED if matches is None else matches - arena.ledger.heads()[1]
+    to_play = PLANNED if matches is None else matches - decided(arena.ledger)
     if to_play <= 0:
         return
     end = "Ctrl+C" if settings.budget.arena is None else "the budget or Ctrl+C"

@@ -2,7 +2,8 @@
 
 An intent is durable before its call is sent, and it is written only when the call may leave at once, so
 that what a crash leaves open is at most what was really in flight. A failed attempt is retried with
-exponential backoff and seeded jitter; when the limit is reached the reply is void.
+exponential backoff and seeded jitter; when the limit is reached the reply is void. A player that keeps
+failing pauses (`health`); one that nothing will get through to is benched: its calls are void at once.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from bisect import insort
+from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from peerage.engine.answers import MAX_STORED_CHARS, Line, priced, raised
+from peerage.engine.benches import BENCHED
 from peerage.engine.budget import OVERHEAD_BYTES, Budget, Verdict, dollars
 from peerage.engine.dispatch import Dispatcher, Lane
+from peerage.engine.health import Health
 from peerage.engine.journal import Journal
 from peerage.engine.pending import Pending, Rendering, backoff, most_nano, stated_wait
 from peerage.engine.troubles import Trouble, Troubles
@@ -39,6 +43,8 @@ class Calls:
     `replied(pending, raw, leaf)` hands a reply over; `expired(match)` tells that a match is past its
     deadline, from when on its calls are void. `broken(error)` ends the run: the fault is not a player's.
     `unaffordable(pending, worst)` says that the arena's limit has stopped a match at this call.
+    `tripped(player, match)` tells that a call of a match got a player benched, `held_up()` that calls wait
+    for a player to recover.
     Programs wait their turn for the sandbox like calls to a player; without one there must be none.
     """
 
@@ -54,6 +60,8 @@ class Calls:
         expired: Callable[[int], bool],
         broken: Callable[[Exception], None],
         unaffordable: Callable[[Pending, int], None],
+        tripped: Callable[[str, int], None],
+        held_up: Callable[[], None],
         programs: Programs | None = None,
     ) -> None:
         self._lines = lines
@@ -65,6 +73,8 @@ class Calls:
         self._expired = expired
         self._broken = broken
         self._unaffordable = unaffordable
+        self._tripped = tripped
+        self._held_up = held_up
         self._programs = programs
         self._loop = asyncio.get_running_loop()
         self._instant: dict[str, InstantClient] = {}
@@ -74,6 +84,8 @@ class Calls:
         self._short: list[tuple[int, int, Pending]] = []
         self._submitted = 0
         self._reserving = False
+        self._health: dict[str, Health] = {}
+        self.benched: dict[str, str] = {}
         self.stopped = False
         self._abandoned = False
         self.answered = 0
@@ -82,6 +94,8 @@ class Calls:
         for name, line in lines.items():
             if isinstance(line.client, InstantClient):
                 self._instant[name] = line.client
+            else:
+                self._health[name] = Health(engine.backoff_s, engine.pause_max_s, engine.bench_after)
             settings = line.settings
             self._dispatcher.add(
                 name, Lane(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
@@ -109,6 +123,9 @@ class Calls:
 
     def _go(self, pending: Pending) -> None:
         """Queue a call when its worst case is reserved; else it waits, lower matches before higher ones."""
+        if pending.player in self.benched:
+            self._void_benched(pending)
+            return
         if not self._budget.bounded or isinstance(pending.ask, Run):
             self._ready(pending)
             return
@@ -178,15 +195,41 @@ class Calls:
 
     def expire(self, match: int) -> None:
         """A match is past its deadline: whatever of it still waits to be sent is void."""
+        if not self.stopped:
+            for pending in self._recall(lambda waiting: waiting.match == match):
+                self.void(pending, [], "deadline")
+
+    def forget(self, match: int) -> int:
+        """Drop whatever of a match still waits to be sent; how many requests that was."""
+        dropped = self._recall(lambda waiting: waiting.match == match)
+        for pending in dropped:
+            self._pay(pending, 0, known=True, answered=False)
+        return len(dropped)
+
+    def _recall(self, unwanted: Callable[[Pending], bool]) -> list[Pending]:
+        taken = [pending for pending in self._backing_off if unwanted(pending)]
+        for pending in taken:
+            self._backing_off.pop(pending).cancel()
+        taken += [pending for _, _, pending in self._short if unwanted(pending)]
+        self._short = [entry for entry in self._short if not unwanted(entry[2])]
+        return taken + self._dispatcher.withdraw(unwanted)
+
+    def bench(self, player: str, why: str) -> None:
+        """Ask a player no more: its waiting calls are void, and so is what it would be asked from now on."""
+        self.benched.setdefault(player, why)
         if self.stopped:
             return
-        late = [pending for pending in self._backing_off if pending.match == match]
-        for pending in late:
-            self._backing_off.pop(pending).cancel()
-        late += [pending for number, _, pending in self._short if number == match]
-        self._short = [entry for entry in self._short if entry[0] != match]
-        for pending in late + self._dispatcher.withdraw(lambda waiting: waiting.match == match):
-            self.void(pending, [], "deadline")
+        for pending in self._recall(lambda waiting: waiting.player == player):
+            self._void_benched(pending)
+
+    def _void_benched(self, pending: Pending) -> None:
+        self.void(pending, [], f"{BENCHED}{self.benched[pending.player]}")
+
+    def waiting_by_match(self) -> Counter[int]:
+        """How many requests of each match wait for a player to recover."""
+        found = Counter([pending.match for pending in self._backing_off])
+        found.update([pending.match for pending in self._dispatcher.held_up()])
+        return found
 
     async def stop(self, grace_s: float) -> None:
         """Send nothing more; wait so long for calls in flight, then give them up."""
@@ -306,6 +349,7 @@ class Calls:
             self._dispatcher.returned(SANDBOX)
 
     async def _converse(self, pending: Pending, call: Call) -> None:
+        pending.sent_at = self._loop.time()
         seconds = self._lines[pending.player].settings.timeout_s * 1.25
         answer: Answer | PlayerError
         self._troubles.sent(pending, self._loop.time())
@@ -346,12 +390,20 @@ class Calls:
             self._failed(pending, raised(pending.player, error))
         else:
             self._troubles.answered(pending, raw, truncated)
+            if (health := self._health.get(pending.player)) is not None:
+                health.worked(self._loop.time())
+                self._dispatcher.singly(pending.player, False)
             self._record(pending, raw, body)
 
     def _failed(self, pending: Pending, error: PlayerError) -> None:
         pending.tries += 1
         reason = storable(str(error))[:500]
         cost = pending.worst if error.maybe_paid else 0
+        self._note(pending, error, reason)
+        if why := self.benched.get(pending.player):
+            self._troubles.failed(pending, reason)
+            self._void(pending, Reply("void", reason=f"{BENCHED}{why}", cost_nano=None if cost != 0 else 0))
+            return
         again = error.kind == "transient" and pending.tries <= self._engine.retries
         if not again or (not self.stopped and self._expired(pending.match)):
             self._troubles.failed(pending, reason)
@@ -362,12 +414,33 @@ class Calls:
             return
         self.retried += 1
         asked = stated_wait(error.retry_after_s)
-        wait = backoff(self._engine, pending, asked)
+        # A player in this process computes its reply: nothing is won by waiting for it.
+        wait = 0.0 if pending.player in self._instant else backoff(self._engine, pending, asked)
         self._troubles.retried(pending, reason, wait)
-        if asked:
-            self._dispatcher.pause(pending.player, asked)
         self._backing_off[pending] = self._loop.call_later(wait, self._again, pending)
         self._reserve()
+        if wait:
+            self._held_up()
+
+    def _note(self, pending: Pending, error: PlayerError, reason: str) -> None:
+        """Let a player pause, or bench it, after a failure."""
+        player = pending.player
+        if player in self.benched:
+            return
+        asked, pause = stated_wait(error.retry_after_s), 0.0
+        health = self._health.get(player)
+        if health is not None:
+            pause = health.failed(self._loop.time(), pending.sent_at)
+            self._dispatcher.singly(player, health.down)
+            if asked or (pause and error.kind == "transient"):
+                self._dispatcher.pause(player, asked or pause)
+                self._held_up()
+        if error.kind == "permanent":
+            self.bench(player, reason)
+            self._tripped(player, pending.match)
+        elif health is not None and health.hopeless:
+            self.bench(player, f"failures in a row: {health.failures}; the last: {reason}"[:500])
+            self._tripped(player, pending.match)
 
     def _again(self, pending: Pending) -> None:
         del self._backing_off[pending]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 WINDOW_S = 60.0
@@ -27,6 +27,7 @@ class Lane(Generic[Waiting]):
         "in_flight",
         "paused_until",
         "requests_per_minute",
+        "singly",
         "tokens_per_minute",
         "waiting",
     )
@@ -43,6 +44,7 @@ class Lane(Generic[Waiting]):
         self.waiting: deque[tuple[Waiting, int]] = deque()
         self.in_flight = 0
         self.paused_until = 0.0
+        self.singly = False
         self._calls: deque[float] = deque()
         self._tokens: deque[tuple[float, int]] = deque()
         self._spent = 0
@@ -50,6 +52,8 @@ class Lane(Generic[Waiting]):
     def opens_at(self, now: float) -> float | None:
         """When the next waiting call may leave: `now`, later, or None until a call in flight returns."""
         if self.concurrency is not None and self.in_flight >= self.concurrency:
+            return None
+        if self.singly and self.in_flight:
             return None
         at = max(now, self.paused_until)
         if self.requests_per_minute is not None:
@@ -130,9 +134,23 @@ class Dispatcher(Generic[Waiting]):
         return taken
 
     def pause(self, player: str, seconds: float) -> None:
-        """Let no call to a player leave for so long: its provider asked for that."""
+        """Let no call to a player leave for so long: its provider asked for that, or it keeps failing."""
         lane = self._lanes[player]
         lane.paused_until = max(lane.paused_until, self._loop.time() + seconds)
+
+    def singly(self, player: str, singly: bool) -> None:
+        """Let calls to a player leave one at a time, or as its limits allow."""
+        lane = self._lanes[player]
+        if lane.singly != singly:
+            lane.singly = singly
+            self._soon()
+
+    def held_up(self) -> Iterator[Waiting]:
+        """The waiting calls to players that pause or are asked one call at a time."""
+        now = self._loop.time()
+        for lane in self._lanes.values():
+            if lane.waiting and (lane.paused_until > now or lane.singly):
+                yield from (call for call, _ in lane.waiting)
 
     def stop(self) -> None:
         """Let nothing more leave."""

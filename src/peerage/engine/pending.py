@@ -16,13 +16,15 @@ from peerage.settings import Engine
 
 
 class MatchUnderWay:
-    """One match under way."""
+    """One match under way. `open` counts requests without a reply; `given_up` says why it asks no more."""
 
     __slots__ = (
         "deadline",
         "digest",
         "driver",
         "fixture",
+        "given_up",
+        "open",
         "players",
         "recorded",
         "secret",
@@ -37,6 +39,8 @@ class MatchUnderWay:
         self.deadline = deadline
         self.players = {seat.label: seat.player for seat in fixture.all_seats()} | {SANDBOX: SANDBOX}
         self.recorded: dict[str, Exchange] = {}
+        self.open = 0
+        self.given_up = ""
         self.tally = Tally()
 
 
@@ -79,7 +83,8 @@ class Rendering(Sequence[tuple[Speaker, str]]):
 
 
 class Pending:
-    """A request on its way. `tries` counts attempts of this process, `attempt` those of all.
+    """A request on its way. `tries` counts attempts of this process, `attempt` those of all, and `sent_at` is
+    when the last one was sent, on the event loop's clock.
 
     `salt` seals its reply; empty: it is not sealed. `worst` is what it may cost at most, in 1e-9 dollars,
     `reserved` what of that the budget holds for it now. `reason` says in short why the last attempt failed.
@@ -96,6 +101,7 @@ class Pending:
         "reserved",
         "salt",
         "seed",
+        "sent_at",
         "tries",
         "worst",
     )
@@ -112,6 +118,7 @@ class Pending:
         self.attempt = attempt
         self.tries = 0
         self.reason = ""
+        self.sent_at = 0.0
         self.worst: int | None = None
         self.reserved = 0
         self.prompt: Sequence[tuple[Speaker, str]] = ()

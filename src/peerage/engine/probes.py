@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from itertools import islice
 
 import msgspec
 from msgspec import Struct
 
 from peerage.engine.answers import Line, priced
+from peerage.engine.benches import Bench, Benches
 from peerage.engine.budget import OVERHEAD_BYTES
 from peerage.ledger.amendments import amend
-from peerage.ledger.store import Ledger, LedgerError
+from peerage.ledger.store import Amendment, Ledger, LedgerError
 from peerage.players.probe import PROBE_TOKENS, Probed, needs_probe, probe, probe_call
 from peerage.protocol import storable
 
@@ -162,6 +163,42 @@ async def probe_players(
     for one in probed:
         _tell(one, found[one.player])
     return {one.player: one for one in probed}
+
+
+async def bench_by_probes(
+    benches: Benches,
+    when: tuple[int, int],
+    lines: Mapping[str, Line],
+    probed: Mapping[str, Probed],
+    env: Mapping[str, str],
+    free: Container[str] | None,
+    clock: Callable[[], int],
+) -> list[Amendment]:
+    """Bench who failed its probe, bring back who was benched and answers again; the rows to be written.
+
+    A benched player that costs nothing to ask is asked here, be it one of `free` or, without that, one that
+    is behind no network; one that may cost something and was not probed comes back untried. `when` is the
+    next round to be paired, and the last match on record.
+    """
+    rows: list[Amendment] = []
+    for name, line in lines.items():
+        was, found = benches.out.get(name), probed.get(name)
+        costs_nothing = not needs_probe(line.settings) if free is None else name in free
+        if was is not None and found is None and costs_nothing:
+            found = await probe(line.settings, line.client, env)
+        if was is None and found is not None and found.unusable:
+            _log.warning("%s; it is benched", found.problem)
+            entry = Bench(name, "benched", *when, storable(found.problem)[:500])
+        elif was is not None and found is not None and found.failure is not None:
+            _log.warning("%s; it stays benched", found.problem)
+            continue
+        elif was is not None:
+            _log.info("%s is back from the bench", name)
+            entry = Bench(name, "returned", *when, "not tried" if found is None else "it answers again")
+        else:
+            continue
+        rows.append(benches.enter(entry, clock()))
+    return rows
 
 
 def _found(line: Line, probed: Probed, worst: int | None) -> Found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from peerage.engine.benches import BENCHED
 from peerage.ledger.codec import read_reply, record_body
 from peerage.ledger.merkle import leaf, root
 from peerage.ledger.store import Exchange, Summary
@@ -18,11 +19,12 @@ ENGINE = "engine"
 
 
 class Tally:
-    """A match's exchanges as they come in: their digests, and sums by player."""
+    """A match's exchanges as they come in: their digests, sums by player, and why players were `benched`."""
 
-    __slots__ = ("leaves", "sums")
+    __slots__ = ("benched", "leaves", "sums")
 
     def __init__(self) -> None:
+        self.benched: dict[str, str] = {}
         self.leaves: dict[str, bytes] = {}
         self.sums: dict[str, list[int]] = {}
 
@@ -34,6 +36,8 @@ class Tally:
         sums[2] += raw.output_tokens or 0
         sums[3] += raw.cost_nano or 0
         sums[4] += raw.cost_nano is None
+        if raw.status == "void" and raw.reason.startswith(BENCHED):
+            self.benched.setdefault(player, raw.reason.removeprefix(BENCHED))
 
     def add_recorded(self, exchange: Exchange) -> Reply:
         """Count an answered exchange from the ledger; returns its raw reply."""

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 import msgspec
 
 from peerage.accounts import Account, position
+from peerage.engine.benches import STREAM, Benches
 from peerage.engine.budget import MATCH_BUDGET, PLAYER_BUDGET
 from peerage.engine.probes import ProbeCost, probe_costs
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, Unanswered
-from peerage.match import Fixture
+from peerage.match import DEVELOPMENT, Fixture
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import History
 from peerage.standings import DONE, NOBODY, Standings, after_each, after_match
@@ -44,6 +45,7 @@ class Recovered:
     `spent_by` is both by player, `begun` both by pending match. `left_open` are the calls that the last run
     left open.
 
+    `without_result` counts the matches on record that came to none, `benches` tells who is benched.
     `retired` maps players whose budget voided a match to its round, and `unaffordable` counts the last
     matches void for a budget without one between that was not (see `read_budget_voids`).
     """
@@ -64,6 +66,8 @@ class Recovered:
     spent_by: Mapping[str, int] = field(default_factory=dict)
     begun: dict[int, int] = field(default_factory=dict)
     left_open: list[Unanswered] = field(default_factory=list)
+    without_result: int = 0
+    benches: Benches = field(default_factory=Benches)
     retired: dict[str, int] = field(default_factory=dict)
     unaffordable: int = 0
 
@@ -123,6 +127,8 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
         _add(found.begun, lost.match, lost.cost_nano if lost.failed else lost.worst_nano)
         if not lost.failed:
             found.left_open.append(lost)
+    found.without_result = recorded - decided(ledger)
+    found.benches = Benches.of(ledger.amendments(STREAM))
     known, open_nano, _ = ledger.spent()
     found.billed_nano += sum([account.cost_nano for account in found.accounts.values()])
     found.billed_nano = min(found.billed_nano, known)
@@ -130,6 +136,11 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     found.spent_by = ledger.spent_by()
     found.charge(probe_costs(ledger))
     return found
+
+
+def decided(ledger: Ledger) -> int:
+    """Matches on record that came to what they were played for: a result, or a trial's report."""
+    return sum(summary.status in (DONE, DEVELOPMENT) for summary in ledger.summaries())
 
 
 def read_budget_voids(found: Recovered, ledger: Ledger, since: int) -> None:

@@ -16,10 +16,12 @@ class Progress:
     Money in 1e-9 dollars, over all runs: `billed_nano` is known, `possibly_nano` may have been billed in
     addition (failed calls, replies of unknown cost), `held_nano` is reserved for calls on their way.
 
+    `decided` of the `settled` matches came to a result; `limit` counts these. `benched` says why, by player.
     `troubles` says what is wrong with each player's calls now; `stopping` holds from the first Ctrl+C on.
     """
 
     settled: int
+    decided: int
     limit: int | None
     matches_in_flight: int
     calls_in_flight: int
@@ -30,6 +32,7 @@ class Progress:
     possibly_nano: int
     held_nano: int
     standings: Standings
+    benched: Mapping[str, str]
     stopping: bool
     troubles: tuple[Trouble, ...] = ()
 
@@ -38,22 +41,26 @@ class Progress:
 class RunReport:
     """How a run ended.
 
-    `reason` is `limit`, `budget` or `interrupted`; `note` says more, for people. `settled` counts matches of
-    the arena, `played` and `calls` those of this run. `billed_nano` and `possibly_nano` are over all runs, as
-    in `Progress`. `possibly_paid_twice` counts calls that the run before left open, as a crash does, and that
-    had to be asked again; `possibly_paid_nano` what they may have cost. `overrun` is by player what it was
-    billed beyond the worst case of its calls, in spite of a budget.
+    `reason` is `limit`, `budget`, `players` (too few are left that can be reached), `no_result` (match after
+    match came to nothing) or `interrupted`; `note` says more, for people. `settled` counts matches of the
+    arena, `decided` those of them with a result, `played` and `calls` those of this run. `billed_nano` and
+    `possibly_nano` are over all runs, as in `Progress`. `possibly_paid_twice` counts calls that the run
+    before left open, as a crash does, and that had to be asked again; `possibly_paid_nano` what they may have
+    cost. `benched` says why players are, by name; `overrun` is by player what it was billed beyond the worst
+    case of its calls, in spite of a budget.
     """
 
     reason: str
     note: str
     settled: int
+    decided: int
     played: int
     calls: int
     billed_nano: int
     possibly_nano: int
     possibly_paid_twice: int
     possibly_paid_nano: int
+    benched: Mapping[str, str] = field(default_factory=dict)
     overrun: Mapping[str, int] = field(default_factory=dict)
 
     @property

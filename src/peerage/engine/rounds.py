@@ -1,8 +1,8 @@
 """Pairing in rounds: which round may be issued when, from which ratings, with whom. Pure.
 
 Round r is paired from the ratings after round r − lag, so it may be issued once that one is folded, and
-what it holds depends on nothing later. A player whose budget voided a match is left out of the rounds
-paired from ratings that include that match.
+what it holds depends on nothing later. A player whose budget voided a match, or that was benched in one, is
+left out of the rounds paired from ratings that include that match.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Rounds:
         self._ends = dict(recovered.round_ends)
         self._folded = recovered.rounds_folded
         self._next = recovered.next_round
-        self._retired = dict(recovered.retired)
+        self._unpaid = {player: round + lag for player, round in recovered.retired.items()}
+        self._benches = recovered.benches
         self._memory = memory
 
     @property
@@ -69,7 +70,7 @@ class Rounds:
                 standings.skill(player.name).mu,
             )
             for player in self._players
-            if player.name not in self._retired or self._retired[player.name] > basis
+            if not self._left_out(player.name)
         ]
         try:
             fixtures = next_round(
@@ -82,12 +83,12 @@ class Rounds:
                 draw=self._memory.draw_after(basis) if self._memory else None,
             )
         except Unstaffed as shortage:
-            if not self._retired:
+            if len(pool) == len(self._players):
                 raise
-            self.over = f"too few players can still pay for a match: {shortage}"
+            self.over = f"too few players are left for a match: {shortage}"
             return ()
         if not fixtures:
-            self.over = "fewer than two players can still pay for a match"
+            self.over = "fewer than two players are left for a match"
             return ()
         remember(self._history, fixtures)
         self._ends[self._next] = fixtures[-1].number
@@ -96,13 +97,28 @@ class Rounds:
         self._next += 1
         return fixtures
 
+    @property
+    def for_want_of_players(self) -> bool:
+        """Whether benched players are among those left out: then money alone brings no further round."""
+        return any(player.name in self._benches.out for player in self._players)
+
+    def first_without(self, round: int) -> int:
+        """The first round paired from ratings that include a match of `round`."""
+        return round + self._lag
+
+    def _left_out(self, player: str) -> bool:
+        bench = self._benches.out.get(player)
+        return self._next >= self._unpaid.get(player, self._next + 1) or (
+            bench is not None and self._next >= bench.from_round
+        )
+
     def folded(self, fixture: Fixture, outcome: Outcome, standings: Standings) -> bool:
         """A match is folded, the next in number order: `standings` after it. True when it ends its round."""
         void = outcome.void
         if self._memory is not None:
             self._memory.note(fixture.round, fixture.number, outcome.facts)
         if void.startswith(PLAYER_BUDGET):
-            self._retired.setdefault(void.removeprefix(PLAYER_BUDGET), fixture.round)
+            self._unpaid.setdefault(void.removeprefix(PLAYER_BUDGET), fixture.round + self._lag)
         if self._ends.get(fixture.round) != fixture.number:
             return False
         self._after_round[fixture.round] = standings

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from peerage.accounts import count, snapshot_body
 from peerage.engine.answers import Line
+from peerage.engine.benches import Bench, want_of
 from peerage.engine.budget import (
     ARENA_BUDGET,
     PLAYER_BUDGET,
@@ -39,7 +40,7 @@ from peerage.ledger.codec import by_hex, fixture_body, read_fixture, read_record
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.merkle import link
 from peerage.ledger.store import FailureRow, FixtureRow, Ledger, RecordRow, Summary
-from peerage.match import Fixture, MatchRecord, Outcome
+from peerage.match import DEVELOPMENT, Fixture, MatchRecord, Outcome
 from peerage.protocol import SANDBOX, Answered, Reply
 from peerage.scheduling.fixtures import POLICIES, Scheduler
 from peerage.settings import ArenaSettings, rules_of
@@ -112,6 +113,8 @@ class Runner:
             expired=self._expired,
             broken=self._broken,
             unaffordable=self._unaffordable,
+            tripped=self._tripped,
+            held_up=self._admit_soon,
             programs=programs,
         )
         self._scheduler = Scheduler.of(
@@ -138,10 +141,16 @@ class Runner:
         self._unfinished: dict[int, str] = {}
         self._finished: dict[int, tuple[Fixture, str, Tally, Outcome]] = {}
         self._snapped = recovered.standings.number
+        self._decided = recovered.standings.number - recovered.without_result
+        self._without_result = recovered.without_result
+        self._fruitless = 0
         self._played = 0
         self._note = ""
         self._stopping = False
         self._admitting = False
+        self._admission: asyncio.Handle | None = None
+        for bench in recovered.benches.out.values():
+            self._calls.bench(bench.player, bench.why)
 
     # ------------------------------------------------------------------------------- the run as a whole
 
@@ -164,12 +173,14 @@ class Runner:
             reason,
             self._note,
             self._standings.number,
+            self._decided,
             self._played,
             self._calls.answered,
             self._budget.billed,
             self._budget.possibly,
             sum(lost.player != SANDBOX for lost in self._recovered.left_open),
             sum(lost.worst_nano or 0 for lost in self._recovered.left_open),
+            self._benched(),
             dict(self._budget.overrun),
         )
 
@@ -183,6 +194,7 @@ class Runner:
     def progress(self) -> Progress:
         return Progress(
             self._standings.number,
+            self._decided,
             self._limit,
             len(self._matches),
             self._calls.in_flight,
@@ -193,9 +205,13 @@ class Runner:
             self._budget.possibly,
             self._budget.held,
             self._standings,
+            self._benched(),
             self._stopping,
             self._calls.troubles(),
         )
+
+    def _benched(self) -> Mapping[str, str]:
+        return {name: why for name, why in self._calls.benched.items() if name in self._lines}
 
     def _end(self, reason: str, note: str) -> None:
         if not self._done.done():
@@ -227,7 +243,8 @@ class Runner:
             self._journal.touch()
 
     def _reached(self, number: int) -> bool:
-        return self._limit is not None and number > self._limit
+        """Whether a match may be one too many, were all before it decided whose result is not known yet."""
+        return self._limit is not None and number > self._limit + self._without_result
 
     # ------------------------------------------------------------------------------- admitting matches
 
@@ -237,15 +254,16 @@ class Runner:
             return
         self._admitting = True
         try:
-            while (
-                not self._done.done()
-                and self._queue
-                and len(self._matches) - len(self._unfinished) < self._settings.engine.concurrency
-            ):
+            while not self._done.done() and self._queue and self._has_room():
                 fixture, digest = self._queue[0]
                 if self._reached(fixture.number):
                     break
-                void = self._void_or_begin(fixture)
+                void: str | None = want_of(fixture, self._calls.benched)
+                if void and len(self._lines) - len(self._benched()) < 2:
+                    self._end("players", "fewer than two players are left for a match")
+                    break
+                if not void:
+                    void = self._void_or_begin(fixture)
                 if void is None:
                     break
                 self._queue.popleft()
@@ -261,7 +279,7 @@ class Runner:
             self._end("budget", self._unfinished[min(self._unfinished)])
         elif not self._queue or self._reached(self._queue[0][0].number):
             if self._rounds.over and not self._queue:
-                self._end("budget", self._rounds.over)
+                self._end("players" if self._rounds.for_want_of_players else "budget", self._rounds.over)
             else:
                 self._end("limit", "")
 
@@ -361,14 +379,33 @@ class Runner:
                 outcome = Outcome(void=ARENA_BUDGET, detail={"by": ENGINE})
                 self._close(self._matches[number], outcome)
 
+    def _has_room(self) -> bool:
+        """Whether another match may start: one that only waits for players to recover takes up no place."""
+        places = self._settings.engine.concurrency
+        under_way = len(self._matches) - len(self._unfinished)
+        if under_way < places:
+            return True
+        waiting = self._calls.waiting_by_match()
+        return under_way - sum(waiting[number] >= self._matches[number].open for number in waiting) < places
+
+    def _admit_soon(self) -> None:
+        if self._admission is None:
+            self._admission = self._loop.call_soon(self._admit_held_up)
+
+    def _admit_held_up(self) -> None:
+        self._admission = None
+        try:
+            self._admit()
+        except Exception as fault:
+            self._broken(fault)
+
     def _skip(self, fixture: Fixture, digest: str, reason: str) -> None:
         """Void a match that cannot be played, asking nobody."""
         tally = Tally()
         for exchange in answered_first(self._recovered.exchanges.pop(fixture.number, ())).values():
             if exchange.reply is not None:
                 tally.add_recorded(exchange)
-        self._finished[fixture.number] = (fixture, digest, tally, Outcome(void=reason, detail={"by": ENGINE}))
-        self._fold()
+        self._finish(fixture, digest, tally, Outcome(void=reason, detail={"by": ENGINE}))
 
     # --------------------------------------------------------------------------------- driving a match
 
@@ -396,6 +433,7 @@ class Runner:
                     self._budget.recall(match.fixture.number, before.player, before.cost_nano or 0)
                     todo.extend(match.driver.feed(ask.key, match.tally.add_recorded(before)))
                     continue
+            match.open += 1
             player = match.players[ask.to]
             pending = Pending(
                 match.fixture.number,
@@ -415,15 +453,48 @@ class Runner:
         if match.driver.outcome is not None and match.fixture.number in self._matches:
             self._close(match, match.driver.outcome)
 
+    def _tripped(self, player: str, number: int) -> None:
+        """A call of match `number` got a player benched: later matches end that cannot do without it.
+
+        Earlier ones find out by themselves. So the first match that failed for this player, from which
+        pairing knows it, is the same in whatever order calls return.
+        """
+        for at, match in self._matches.items():
+            reason = want_of(match.fixture, self._calls.benched)
+            if at > number and at not in self._unfinished and reason and not match.given_up:
+                match.given_up = reason
+                match.open -= self._calls.forget(at)
+                if not match.open:
+                    self._loop.call_soon(self._give_up, match)
+
+    def _give_up(self, match: MatchUnderWay) -> None:
+        """End a match that cannot be decided any more, once what it has in flight has returned."""
+        if match.fixture.number not in self._matches:
+            return
+        try:
+            for exchange in match.recorded.values():
+                if exchange.reply is not None:
+                    match.tally.add_recorded(exchange)
+            match.recorded.clear()
+            self._close(match, Outcome(void=match.given_up, detail={"by": ENGINE}))
+        except Exception as fault:
+            self._broken(fault)
+
     def _replied(self, pending: Pending, raw: Reply, digest: bytes) -> None:
         match = self._matches[pending.match]
         match.tally.add(pending.ask.key, pending.player, raw, digest)
+        match.open -= 1
+        if match.given_up:
+            if not match.open:
+                self._give_up(match)
+            return
         self._go_on(match, match.driver.feed(pending.ask.key, raw))
         if self._short:  # what matches cost is known a little better with every reply
             self._admit()
 
     def _expired(self, number: int) -> bool:
-        return self._loop.time() >= self._matches[number].deadline.when()
+        match = self._matches[number]
+        return bool(match.given_up) or self._loop.time() >= match.deadline.when()
 
     # ---------------------------------------------------------------------------------- closing a match
 
@@ -436,19 +507,47 @@ class Runner:
         del self._matches[number]
         self._unfinished.pop(number, None)
         self._budget.close(number, decided=not outcome.void)
-        self._finished[number] = (match.fixture, match.digest, match.tally, outcome)
-        self._fold()
+        self._finish(match.fixture, match.digest, match.tally, outcome)
         self._admit()
+
+    def _finish(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
+        self._finished[fixture.number] = (fixture, digest, tally, outcome)
+        self._without_result += outcome.void not in ("", DEVELOPMENT)
+        self._fold()
+        self._issue()
 
     def _fold(self) -> None:
         """Write the records of finished matches, in number order; settle ratings; issue what they allow."""
-        while self._standings.number + 1 in self._finished:
+        patience = self._settings.engine.give_up_after
+        while self._standings.number + 1 in self._finished and self._fruitless < patience:
             fixture, digest, tally, outcome = self._finished.pop(self._standings.number + 1)
             self._write(fixture, digest, tally, outcome)
+            for player, why in tally.benched.items():
+                self._bench(player, why, fixture)
+            self._count(outcome)
             if self._rounds.folded(fixture, outcome, self._standings):
                 self._issue()
             if fixture.number % SNAPSHOT_EVERY == 0:
                 self._snapshot()
+
+    def _bench(self, player: str, why: str, fixture: Fixture) -> None:
+        """Put on record that a player failed for good in a match, and from when on pairing leaves it out."""
+        if player in self._recovered.benches.out:
+            return
+        entry = Bench(player, "benched", self._rounds.first_without(fixture.round), fixture.number, why)
+        self._journal.rows.amendments.append(self._recovered.benches.enter(entry, self._clock()))
+        self._journal.touch()
+        self._calls.bench(player, why)
+
+    def _count(self, outcome: Outcome) -> None:
+        """End a run in which match after match is played for nothing."""
+        if outcome.void in ("", DEVELOPMENT):
+            self._decided += 1
+            self._fruitless = 0
+        elif outcome.detail.get("by") != ENGINE:
+            self._fruitless += 1
+            if self._fruitless >= self._settings.engine.give_up_after:
+                self._end("no_result", f"the last {self._fruitless} matches came to no result")
 
     def _write(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
         settled = settle(fixture, digest, tally, outcome, self._standings, self._elo, self._clock())

@@ -345,7 +345,12 @@ class Budget(Section):
 class Engine(Section):
     """How matches are driven."""
 
-    concurrency: int = Field(8, ge=1, description="Matches under way at once (the pairing window caps it).")
+    concurrency: int = Field(
+        8,
+        ge=1,
+        description="Matches under way at once (the pairing window caps it); one that only waits for a "
+        "failing player gives its place to another.",
+    )
     calls: int = Field(64, ge=1, description="Calls in flight at once, over all players.")
     retries: int = Field(
         5, ge=0, le=1_000, description="Further attempts after a transient failure, then void."
@@ -356,6 +361,15 @@ class Engine(Section):
         True,
         description="Ask each player behind a network one small question before the first match of a run, so "
         "that a wrong key, a misspelled model or a setting it does not take is found before money is spent.",
+    )
+    pause_max_s: Positive = Field(
+        300.0, description="Longest pause of a player that keeps failing; begins at backoff_s and doubles."
+    )
+    bench_after: int = Field(
+        10, ge=1, le=1_000, description="Failures of a player in a row, over all its calls, that bench it."
+    )
+    give_up_after: int = Field(
+        20, ge=1, description="Matches played in a row without a result, after which the run ends."
     )
     match_deadline_s: Positive = Field(3600.0, description="A match that takes longer is void.")
 

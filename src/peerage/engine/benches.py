@@ -1,0 +1,84 @@
+"""Who is benched: left out of pairing because nothing gets through to it; on a chained stream of its own.
+
+An entry says who, why, from which round on pairing leaves the player out, or brings it back. It is written
+with the record it rests on, before any fixture of such a round. Its round follows from the records alone: so
+pairing after a resume, in a replay, and at any concurrency is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from peerage.ledger.merkle import link, stream_genesis
+from peerage.ledger.store import Amendment, Ledger
+from peerage.match import Fixture
+
+STREAM = "benches"
+BENCHED = "benched: "
+"""How the reason of a void reply begins that nothing of its player's will follow; then why. And how the
+status of a match begins that ended for want of a benched player; then the player."""
+
+
+class Bench(Struct, frozen=True):
+    """One entry. `from_round` is the first round paired without the player, or with it again; `after_match`
+    the match on whose record it rests: the one that failed, or the last one before the return."""
+
+    player: str
+    event: Literal["benched", "returned"]
+    from_round: int
+    after_match: int
+    why: str
+
+
+_read = msgspec.json.Decoder(Bench).decode
+
+
+def want_of(fixture: Fixture, out: Container[str]) -> str:
+    """Why a match cannot be decided without those who are `out`: fewer than two contestants are left. "" when
+    it can; an author, a committee member or a judge who is out abstains, as in any match."""
+    missing = [seat.player for seat in fixture.seats if seat.player in out]
+    if not missing or len(fixture.seats) - len(missing) >= 2:
+        return ""
+    return f"{BENCHED}{missing[0]}"
+
+
+@dataclass
+class Benches:
+    """The stream as a run carries it on. `out` maps who is benched to its entry; `sequence` and `chain` are
+    those of the last row."""
+
+    out: dict[str, Bench] = field(default_factory=dict)
+    sequence: int = 0
+    chain: bytes = stream_genesis(STREAM)
+
+    @classmethod
+    def of(cls, rows: Iterable[Amendment]) -> Benches:
+        found = cls()
+        for row in rows:
+            found.sequence, found.chain = row.sequence, row.chain
+            found._take(_read(row.body))
+        return found
+
+    def enter(self, entry: Bench, at_ms: int) -> Amendment:
+        """Take an entry in; the row to be written."""
+        body = msgspec.json.encode(entry)
+        self.sequence += 1
+        self.chain = link(self.chain, body)
+        self._take(entry)
+        return Amendment(STREAM, self.sequence, body, self.chain, at_ms)
+
+    def _take(self, entry: Bench) -> None:
+        if entry.event == "benched":
+            self.out[entry.player] = entry
+        else:
+            self.out.pop(entry.player, None)
+
+
+def benched(ledger: Ledger) -> Mapping[str, Bench]:
+    """Who is benched now, and why."""
+    return Benches.of(ledger.amendments(STREAM)).out

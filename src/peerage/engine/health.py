@@ -1,0 +1,50 @@
+"""How a player's calls fare: failures in a row, the pauses and the bench they bring. Pure; time is passed in.
+
+A failure counts when nothing got through since its call was sent, and once for all calls that were under way
+together: so a provider that drops one call in twenty is never paused, and one that is down is asked by one
+call at a time, after waits that double.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+
+class Health:
+    """One player's. Times in seconds of any one clock.
+
+    `failures` in a row so far; at `bench_after` of them the player is benched. From the second on each is
+    followed by a pause: `first_s` seconds, doubling up to `longest_s`.
+    """
+
+    __slots__ = ("_bench_after", "_failed_at", "_first_s", "_longest_s", "_worked_at", "failures")
+
+    def __init__(self, first_s: float, longest_s: float, bench_after: int) -> None:
+        self.failures = 0
+        self._first_s = first_s
+        self._longest_s = longest_s
+        self._bench_after = bench_after
+        self._worked_at = -inf
+        self._failed_at = -inf
+
+    def worked(self, now: float) -> None:
+        """A call got through."""
+        self.failures = 0
+        self._worked_at = now
+
+    def failed(self, now: float, sent: float) -> float:
+        """A call sent at `sent` failed; how long the player pauses."""
+        if sent <= self._worked_at or sent < self._failed_at:
+            return 0.0
+        self._failed_at = now
+        self.failures += 1
+        return 0.0 if self.failures < 2 else min(self._longest_s, self._first_s * 2.0 ** (self.failures - 2))
+
+    @property
+    def down(self) -> bool:
+        """Whether to ask by one call at a time."""
+        return self.failures > 1
+
+    @property
+    def hopeless(self) -> bool:
+        return self.failures >= self._bench_after
