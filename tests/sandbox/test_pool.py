@@ -118,6 +118,7 @@ def test_a_worker_past_its_deadline_is_killed_and_replaced(sandbox: Sandboxes) -
     slow = Limits(fuel=10**18, seconds=0.3)  # a lifetime of instructions: only the deadline can end it
     result = sandbox.run("while 1: pass", "", slow)
     assert (result.status, result.stdout, result.fuel) == ("timeout", "", None)
+    assert 300 <= result.milliseconds < 20_000, "well before the usual deadline, however busy the machine"
     assert sandbox.run("print(1)").ok
 
 
@@ -222,6 +223,22 @@ def test_native_mode_runs_ordinary_programs(sandbox: Sandboxes) -> None:
     result = sandbox.run("import sys, csv, html; print(input()); sys.exit(2)", "héllo", mode="native")
     assert (result.status, result.stdout, result.fuel) == ("error", "héllo\n", None)
     assert sandbox.run(f"import os; os._exit({OUT_OF_MEMORY})", mode="native").status == "memory"
+
+
+@pytest.mark.skipif(not LINUX, reason="native mode is for Linux")
+@pytest.mark.parametrize(
+    ("stated", "source", "status"),
+    [
+        ({"output": 100}, "print('x' * 200)", "output"),
+        ({"output": 4 * 2**20}, "print('x' * 2_000_000)", "ok"),
+        ({"seconds": 0.5}, "import time; time.sleep(20)", "timeout"),
+        ({"memory": 64 * 2**20}, "x = bytes(200 * 2**20)", "memory"),
+    ],
+)
+def test_native_mode_keeps_each_limit(
+    stated: dict[str, Any], source: str, status: str, sandbox: Sandboxes
+) -> None:
+    assert sandbox.run(source, "", Limits(**stated), mode="native").status == status
 
 
 @pytest.mark.parametrize("missing", ["landlock", "filter_calls"])
