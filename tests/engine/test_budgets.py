@@ -26,7 +26,9 @@ from tests.engine.arenas import (
 )
 from tests.engine.clients import Cast
 
-from peerage.arena import ArenaError
+from peerage.arena import ArenaError, open_arena
+from peerage.cli.ending import ending
+from peerage.cli.output import money
 from peerage.engine.driver import REPAIR
 from peerage.engine.replay import replay
 from peerage.engine.report import RunReport
@@ -35,6 +37,8 @@ from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.house import HouseClient
 from peerage.players.paced import PacedClient
 from peerage.settings import PlayerSettings
+from peerage.site.pages import page
+from peerage.site.reading import Site
 
 NANO = 10**9
 PRICE = {"input": 0.0, "output": 1000.0}
@@ -553,3 +557,40 @@ def scored(folder: Path) -> list[tuple[str, tuple[float, ...]]]:
         return [(row.status, row.scores) for row in ledger.summaries()]
     finally:
         ledger.close()
+
+
+def test_billed_and_possibly_billed_are_told_apart_from_the_call_to_the_costs_page(tmp_path: Path) -> None:
+    """A tenth of all calls time out, perhaps billed; the bill is known only of the rest."""
+    rng = random.Random(3)
+    bill: Counter[str] = Counter()
+
+    class Flaky(HouseClient):
+        def answer_now(self, call: Call) -> Answer:
+            answer = super().answer_now(call)
+            if rng.random() < 0.1:
+                raise PlayerError("no answer in time", maybe_paid=True)
+            bill["tokens"] += answer.output_tokens or 0
+            return answer
+
+    folder = arena(tmp_path, 20.0, players=priced(7), concurrency=4)
+    report = play(folder, 12, clients=lambda player: PacedClient(Flaky(player)))
+    assert report.billed_nano == bill["tokens"] * 1_000_000
+    assert report.possibly_nano > 0
+    assert report.spent_nano == total_spent(folder)
+    with open_arena(folder) as opened:
+        players = opened.stats().as_dict()["players"]
+        said = list(ending(opened, report, []))
+    assert round(sum(one["cost_usd"] for one in players) * NANO) == report.billed_nano
+    assert round(sum(one["possibly_usd"] for one in players) * NANO) == report.possibly_nano
+    both = money(report.billed_nano, report.possibly_nano)
+    assert " billed, $" in both
+    assert both.endswith(" more possibly billed")
+    assert both in said[0]
+    again = play(folder, 12)
+    assert (again.billed_nano, again.possibly_nano) == (report.billed_nano, report.possibly_nano)
+    site = Site.open(folder)
+    assert round(sum(site.possibly.values()) * NANO) == report.possibly_nano
+    page_of_costs = page(site, "costs.html")
+    assert page_of_costs is not None
+    assert b"Possibly billed" in page_of_costs.body
+    site.close()

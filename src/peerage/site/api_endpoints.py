@@ -150,6 +150,7 @@ def _player(site: Site, row: Row, card: Mapping[str, Any]) -> Player:
         row.losses,
         row.void,
         row.cost_usd,
+        site.possibly.get(row.player, 0.0),
         row.cost_per_match,
         dict(card),
     )

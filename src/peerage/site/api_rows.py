@@ -70,7 +70,8 @@ class Standing(Struct, frozen=True):
 
 class Player(Struct, frozen=True):
     """A player: `active` while it is in the settings, `standing` on the game's own track, `card` as last
-    registered."""
+    registered. `cost_usd` is what it is known to have been billed, `possibly_usd` what it may have been in
+    addition."""
 
     player: str
     model: str
@@ -83,6 +84,7 @@ class Player(Struct, frozen=True):
     losses: int
     void: int
     cost_usd: float | None
+    possibly_usd: float
     cost_per_match: float | None
     card: dict[str, Any]
 

@@ -9,14 +9,12 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
-from peerage.accounts import possibly_billed
 from peerage.engine.probes import probe_costs
 from peerage.ratings.table import Z95
 from peerage.site.charts import spending
 from peerage.site.drawing import chart
 from peerage.site.reading import Site
 from peerage.site.rendering import View
-from peerage.standings import elo_settings, pinned_rating
 from peerage.tables.leaderboard import Row
 
 EPOCH = date(1970, 1, 1)
@@ -48,9 +46,6 @@ def view(site: Site, path: str) -> View | None:
     days = len({row["day"] for row in rows})
     dollars = site.tally.spent_nano / 1e9
     gained = bits(site.board("bt").rows)
-    possibly = possibly_billed(
-        site.moment, elo_settings(pinned_rating(site.moment.meta(), site.settings.rating))
-    )
     charts = []
     if days > 1 and dollars:
         charts.append(
@@ -69,8 +64,8 @@ def view(site: Site, path: str) -> View | None:
         "costs.html",
         {
             "dollars": dollars,
-            "possibly": {name: nano / 1e9 for name, nano in possibly.items()},
-            "possibly_sum": sum(possibly.values()) / 1e9,
+            "possibly": site.possibly,
+            "possibly_sum": sum(site.possibly.values()),
             "probes": sum(one.most_nano for one in probe_costs(site.moment).values()) / 1e9,
             "players": sorted(site.table(), key=lambda row: -(row.cost_usd or 0.0)),
             "most": max((row.cost_usd or 0.0 for row in site.table()), default=0.0),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
+from peerage.accounts import possibly_billed
 from peerage.challenges.pool import STREAM, Pool
 from peerage.engine.memory import learnt
 from peerage.games import GAMES
@@ -247,6 +248,12 @@ class Site:
         before, end = self._known.sums, self.number - self.number % STRETCH
         more = [in_sum(self.stretch(first)) for first in range(before.matches + 1, end + 1, STRETCH)]
         return together([before, *more])
+
+    @cached_property
+    def possibly(self) -> Mapping[str, float]:
+        """What players may have been billed beyond what is known, in dollars."""
+        found = possibly_billed(self.moment, elo_settings(self._rating))
+        return {player: nano / 1e9 for player, nano in found.items()}
 
     @cached_property
     def stats(self) -> Stats:
