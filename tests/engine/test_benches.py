@@ -21,8 +21,10 @@ from tests.engine.arenas import (
     write_arena,
 )
 from tests.engine.clients import Cast
+from typer.testing import CliRunner
 
 from peerage.arena import open_arena
+from peerage.cli.main import app
 from peerage.engine.benches import STREAM, Bench, Benches, benched
 from peerage.engine.report import RunReport
 from peerage.ledger.codec import by_hex, read_fixture
@@ -131,7 +133,11 @@ def test_a_permanent_failure_benches_a_player_and_pairing_goes_on_without_it(
     assert set(found) <= {"done", f"benched: {DEAD}", "no_answer", "no_challenge", "inconclusive"}
     sound(tmp_path)
     with open_arena(tmp_path) as opened:
-        assert DEAD in {row["player"] for row in opened.leaderboard()}, "its rating is kept"
+        rows = {row["player"]: row for row in opened.leaderboard()}
+        assert f"benched since match {entry.after_match}: {entry.why}" in rows[DEAD]["notes"]
+        assert not any("benched" in note for note in rows["p0"]["notes"])
+    listed = CliRunner().invoke(app, ["players", "--dir", str(tmp_path)]).output
+    assert f"{DEAD} is benched since match {entry.after_match}" in listed
 
 
 def test_matches_already_issued_end_without_asking_anybody(tmp_path: Path) -> None:

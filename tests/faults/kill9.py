@@ -17,27 +17,48 @@ import random
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tests.engine.arenas import asked_again, head, ledger_of, write_arena
+from tests.engine.clients import Scripted
 
 from peerage.arena import open_arena
+from peerage.engine.benches import STREAM, Bench, Benches
 from peerage.engine.recovery import recover
-from peerage.ledger.store import Unanswered
-from peerage.players.client import Answer, Call
+from peerage.ledger.store import Batch, Unanswered
+from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient
 from peerage.players.paced import PacedClient
+from peerage.settings import PlayerSettings
 from peerage.standings import elo_settings
 
 MATCHES = 120
 FAULTS = {"refusing": 0.03, "malformed": 0.05}
 
 
+DEAD = "dead"
+"""A player on the bench that nothing ever gets through to: each run tries it when it starts."""
+
+
 def arena(folder: Path, concurrency: int) -> None:
     players = [{"model": f"house:{0.3 + place / 20:.2f}", "faults": FAULTS} for place in range(10)]
+    players.append({"model": "house:0.5", "name": DEAD})
     engine = {"concurrency": concurrency, "calls": 512}
     write_arena(folder, players, engine=engine, pairing={"window": 96})
+    if not (folder / "arena.db").exists():
+        with open_arena(folder) as opened, opened.ledger.runner():
+            entry = Bench(DEAD, "benched", 1, 0, "no such model (404)")
+            opened.ledger.write(Batch(amendments=[Benches().enter(entry, 0)]))
+
+
+def player(settings: PlayerSettings, seconds: Callable[[Call, Answer], float]) -> Client:
+    if settings.name == DEAD:
+        return Scripted(
+            settings, lambda *_: PlayerError("no such model (404)", kind="permanent"), lambda: 0.0
+        )
+    return PacedClient(HouseClient(settings), seconds)
 
 
 SIGNALS = (*[signal.SIGKILL] * 3, signal.SIGTERM, signal.SIGHUP, signal.SIGSTOP)
@@ -54,7 +75,7 @@ def run(folder: Path, told: int) -> int:
         return min(0.05, answer.latency_s * 0.003)
 
     with open_arena(folder) as opened:
-        report = opened.run(MATCHES, clients=lambda player: PacedClient(HouseClient(player), seconds))
+        report = opened.run(MATCHES, clients=lambda settings: player(settings, seconds))
     (folder / "report.json").write_text(json.dumps({"twice": report.possibly_paid_twice}))
     return INTERRUPTED if report.reason == "interrupted" else 0
 
@@ -117,7 +138,9 @@ def account(folder: Path) -> dict[str, Any]:
             for row in ledger.summaries()
         ]
         ratings = [state.standings.players, state.standings.raw, state.standings.cost]
-        return {"head": head(folder), "summaries": summaries, "ratings": ratings}
+        benches = [row.body for row in ledger.amendments(STREAM)]
+        assert len(benches) == 1, "tried at every start, and benched once"
+        return {"head": head(folder), "summaries": summaries, "ratings": ratings, "benches": benches}
     finally:
         ledger.close()
 

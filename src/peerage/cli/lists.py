@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from peerage.cli.options import HERE, Folder, Format, Shape
 from peerage.cli.output import Column, show, span
+
+if TYPE_CHECKING:
+    from peerage.engine.benches import Bench
 
 
 def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
@@ -29,7 +34,27 @@ def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
         f"No price is known for {unknown}: their matches stay off the cost track, and a budget "
         "refuses them. `price: {input: …, output: …}` states one."
     ]
-    show([row.as_dict() for row in rows], columns, shape, notes=notes if unknown else ())
+    out = _benched(folder)
+    told = [f"{name} is benched since match {one.after_match}: {one.why}" for name, one in out.items()]
+    show([row.as_dict() for row in rows], columns, shape, notes=[*(notes if unknown else ()), *told])
+
+
+def _benched(folder: Path) -> Mapping[str, Bench]:
+    """Who of the arena's players is benched; nobody before the first run."""
+    from peerage.engine.benches import benched
+    from peerage.ledger import LedgerError, open_ledger
+    from peerage.settings import load
+
+    settings = load(folder)
+    try:
+        ledger = open_ledger(settings.ledger, folder, create=False)
+    except LedgerError:
+        return {}
+    try:
+        names = {player.name for player in settings.players}
+        return {name: one for name, one in benched(ledger).items() if name in names}
+    finally:
+        ledger.close()
 
 
 def games(shape: Shape = Format.table) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account, position
+from peerage.engine.benches import Bench, benched
 from peerage.engine.registration import registered
 from peerage.games import GAMES
 from peerage.ledger.store import Ledger
+from peerage.protocol import visible
 from peerage.ratings.table import rank_ranges
 from peerage.settings import ArenaSettings, PlayerSettings, suggest
 from peerage.standings import elo_settings, pinned_rating
@@ -142,6 +144,7 @@ def board(
     cards = registered(ledger)
     general = (*_weighing(played), *rated.notes, *whose)
     lines = _lines(rated)
+    out = benched(ledger)
     rows = [
         _row(
             name,
@@ -150,11 +153,19 @@ def board(
             scope,
             lines.get(name, _Line(rated.start)),
             accounts.get(name, NOTHING),
-            general if name in known or scope.source != "played" else (*general, "no longer in arena.yaml"),
+            (*general, *_standing(name, known, out)) if scope.source == "played" else general,
         )
         for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
     return Board(track, scope.game, scope.topic, tuple(_ranked(rows)), general, played.games, played.topics)
+
+
+def _standing(name: str, known: Container[str], out: Mapping[str, Bench]) -> Iterator[str]:
+    """Why a player is not paired."""
+    if name not in known:
+        yield "no longer in arena.yaml"
+    elif name in out:
+        yield f"benched since match {out[name].after_match}: {visible(out[name].why)}"
 
 
 def _outside(ledger: Ledger, track: str, scope: Scope, played: Played) -> Outside:
