@@ -486,7 +486,8 @@ def test_twice_the_expected_cost_costs_no_speed(tmp_path: Path, concurrency: int
 
     free = run("free", None)
     bound = run("bound", 2 * free.spent_nano / NANO)
-    assert (bound.settled, bound.spent_nano) == (48, free.spent_nano)
+    assert (bound.settled, bound.spent_nano) == (free.settled, free.spent_nano)
+    assert bound.settled >= 48
     assert head(tmp_path / "bound") == head(tmp_path / "free")
     assert took["free"] / took["bound"] >= 0.9
 
@@ -534,7 +535,7 @@ def test_a_match_that_the_budget_stopped_goes_on_when_it_is_raised(tmp_path: Pat
         assert (again.reason, again.played, again.calls) == ("budget", 0, 0)
         usual(folder, 3.0, 16, seed=seed)
         until = max(unfinished, default=first.settled) + 1
-        assert play(folder, until, **greedy).settled == until
+        assert play(folder, until, **greedy).settled >= until
         assert {statuses(folder)[number - 1] for number in unfinished} <= {"done", "no_challenge"}
         assert replays(folder)
         for status, scores in scored(folder):
