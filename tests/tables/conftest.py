@@ -10,7 +10,9 @@ from tests.engine.arenas import house, play, write_arena
 
 from peerage.arena import Arena, open_arena
 
-MATCHES = 60
+DECIDED = 60
+MATCHES = 70
+"""Matches on record when so many came to a result."""
 FAULTS = {"refusing": 0.03, "malformed": 0.06, "failing": 0.02}
 
 
@@ -19,7 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     players = house(7, price={"input": 1.0, "output": 4.0}, faults=FAULTS)
     made = write_arena(tmp_path_factory.mktemp("tables"), players)
     play(made, 35)
-    play(made, MATCHES)
+    play(made, DECIDED)
     return made
 
 
