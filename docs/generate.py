@@ -19,6 +19,7 @@ from typer.main import get_command
 from peerage.cli.main import app
 from peerage.engine.replay import Difference, ReplayReport
 from peerage.games import GAMES
+from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.settings import ArenaSettings
@@ -241,7 +242,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         Digests,
     ),
     "`estimate`: one object": (Plan, PlayerPlan),
-    "`verify`: one object": (_OK, Report, Problem),
+    "`verify`: one object": (_OK, Report, Since, Problem),
     "`replay`: one object": (_OK, ReplayReport, Difference),
     "`export`: a list of documents, one a finished match; with `jsonl` one a line": (
         "A document holds `match` (its number), `fixture`, `record`, `at_ms` (Unix milliseconds), "

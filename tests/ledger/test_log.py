@@ -189,7 +189,7 @@ def test_a_ledger_of_010_is_read_and_checked_as_it_is(old: Path) -> None:
         report = verify(ledger)
         assert list(ledger.log()) == []
     assert report.problems == ()
-    assert (report.matches, report.head, report.log) == (*OF_010, "")
+    assert (report.matches, report.head, report.log_root) == (*OF_010, "")
     for words in (["leaderboard"], ["stats"], ["match", "3"], ["export"], ["replay"], ["verify"]):
         done = CliRunner().invoke(app, [*words, "--dir", str(old)])
         assert done.exit_code == 0, done.output
@@ -231,3 +231,6 @@ def test_the_script_of_the_docs_checks_both(whole: Path, old: Path, tmp_path: Pa
         number, chain = head(folder)
         code, said = checked(folder)
         assert (code, said.splitlines()[0]) == (0, f"{number} matches, head {chain}")
+        with closing(ledger_of(folder)) as ledger:
+            root = verify(ledger).log_root
+        assert said.splitlines()[1] == f"log root {root or '0:' + sha256(b'').hexdigest()}"

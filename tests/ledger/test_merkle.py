@@ -1,10 +1,21 @@
-"""Digests checked against their written definition and against RFC 6962's recursion."""
+"""Digests checked against their written definition and against RFC 9162's recursion."""
 
 from hashlib import sha256
 
 import pytest
 
-from peerage.ledger.merkle import EMPTY_ROOT, GENESIS, check_proof, leaf, link, proof, root, stream_genesis
+from peerage.ledger.merkle import (
+    EMPTY_ROOT,
+    GENESIS,
+    check_consistency,
+    check_proof,
+    consistency,
+    leaf,
+    link,
+    proof,
+    root,
+    stream_genesis,
+)
 
 
 def test_leaf_is_one_hash_over_length_prefixed_fields() -> None:
@@ -42,6 +53,37 @@ def test_proof_of_a_leaf_that_is_not_there() -> None:
         proof([b"x" * 32], 1)
     assert not check_proof(b"x" * 32, 1, 1, (), b"x" * 32)
     assert not check_proof(b"x" * 32, -1, 1, (), b"x" * 32)
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_no_proof_of_a_beginning_that_is_none(first: int) -> None:
+    with pytest.raises(IndexError):
+        consistency([b"x" * 32, b"y" * 32], first)
+
+
+def test_a_whole_tree_needs_no_proof_of_its_beginning() -> None:
+    one = b"x" * 32
+    assert consistency([one], 1) == ()
+    assert check_consistency(1, 1, one, one, ())
+    assert not check_consistency(1, 1, one, one, (one,))
+
+
+def test_the_proofs_of_rfc_9162_by_its_own_example() -> None:
+    """Section 2.1.5: seven leaves, and what proves the trees over 3, 4 and 6 of them."""
+    a, b, c, d, e, f, j = (sha256(bytes([at])).digest() for at in range(7))
+
+    def node(x: bytes, y: bytes) -> bytes:
+        return sha256(b"\x01" + x + y).digest()
+
+    g, h, i = node(a, b), node(c, d), node(e, f)
+    k, left = node(i, j), node(g, h)
+    tree = [a, b, c, d, e, f, j]
+    assert root(tree) == node(left, k)
+    assert proof(tree, 0) == (b, h, k)
+    assert proof(tree, 6) == (i, left)
+    assert consistency(tree, 3) == (c, d, g, k)
+    assert consistency(tree, 4) == (k,)
+    assert consistency(tree, 6) == (i, j, left)
 
 
 def test_link_and_beginnings() -> None:

@@ -1,4 +1,5 @@
-"""Laws of the Merkle tree: it is RFC 6962's, every leaf has a proof, and no other path is accepted."""
+"""Laws of the Merkle tree: it is RFC 9162's, every leaf and every beginning has a proof, and no other path is
+accepted."""
 
 from hashlib import sha256
 
@@ -6,7 +7,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.ledger.merkle import check_proof, leaf, leaves, proof, root
+from peerage.ledger.log import entry_leaf
+from peerage.ledger.merkle import check_consistency, check_proof, consistency, leaf, leaves, proof, root
 from peerage.sealing import seal
 
 BODIES = st.binary() | st.integers().map(lambda value: msgspec.json.encode({"text": seal("0f" * 16, value)}))
@@ -14,7 +16,7 @@ LEAVES = st.lists(st.binary(min_size=32, max_size=32), min_size=1, max_size=70)
 
 
 def recursive_root(leaves: list[bytes]) -> bytes:
-    """RFC 6962 section 2.1 word for word, without its leaf hash."""
+    """RFC 9162 section 2.1.1 word for word, without its leaf hash."""
     if len(leaves) == 1:
         return leaves[0]
     split = 1
@@ -24,7 +26,7 @@ def recursive_root(leaves: list[bytes]) -> bytes:
 
 
 @given(LEAVES)
-def test_root_is_that_of_rfc_6962(leaves: list[bytes]) -> None:
+def test_root_is_that_of_rfc_9162(leaves: list[bytes]) -> None:
     assert root(leaves) == recursive_root(leaves)
 
 
@@ -38,6 +40,61 @@ def test_every_leaf_has_a_proof_and_no_other_is_accepted(leaves: list[bytes], da
     assert not check_proof(leaves[index], index, len(leaves) + 1, path[1:], top) or not path
     if path:
         assert not check_proof(leaves[index], index, len(leaves), path[:-1], top)
+
+
+def recursive_consistency(first: int, leaves: list[bytes], *, known: bool = True) -> list[bytes]:
+    """SUBPROOF of RFC 9162 section 2.1.4.1 word for word."""
+    if first == len(leaves):
+        return [] if known else [recursive_root(leaves)]
+    split = 1
+    while split * 2 < len(leaves):
+        split *= 2
+    if first <= split:
+        return [*recursive_consistency(first, leaves[:split], known=known), recursive_root(leaves[split:])]
+    return [*recursive_consistency(first - split, leaves[split:], known=False), recursive_root(leaves[:split])]
+
+
+@given(LEAVES, st.data())
+def test_every_beginning_is_consistent_and_no_other_is_accepted(
+    leaves: list[bytes], data: st.DataObject
+) -> None:
+    size = len(leaves)
+    first = data.draw(st.integers(1, size))
+    path, was, now = consistency(leaves, first), root(leaves[:first]), root(leaves)
+    assert list(path) == recursive_consistency(first, leaves)
+    assert check_consistency(first, size, was, now, path)
+    other = sha256(was).digest()
+    assert not check_consistency(first, size, other, now, path)
+    assert not check_consistency(first, size, was, other, path)
+    assert not check_consistency(first, size, was, now, (*path, other))
+    assert not check_consistency(0, size, was, now, path)
+    assert not check_consistency(size + 1, size, was, now, path)
+    for at in range(len(path)):
+        assert not check_consistency(first, size, was, now, (*path[:at], *path[at + 1 :]))
+        assert not check_consistency(first, size, was, now, (*path[:at], other, *path[at + 1 :]))
+
+
+@given(LEAVES, st.data())
+def test_a_changed_beginning_has_no_proof_from_the_new_leaves(
+    leaves: list[bytes], data: st.DataObject
+) -> None:
+    first = data.draw(st.integers(1, len(leaves)))
+    at = data.draw(st.integers(0, first - 1))
+    changed = [*leaves]
+    changed[at] = sha256(leaves[at]).digest()
+    path = consistency(changed, first)
+    assert not check_consistency(first, len(leaves), root(leaves[:first]), root(changed), path)
+
+
+@given(
+    st.tuples(st.integers(1), st.text(), st.binary(min_size=32, max_size=32)),
+    st.tuples(st.integers(1), st.text(), st.binary(min_size=32, max_size=32)),
+)
+def test_leaves_of_the_log_are_unambiguous(one: tuple[int, str, bytes], other: tuple[int, str, bytes]) -> None:
+    position, about, digest = one
+    said = f"{position} {digest.hex()} {about}".encode()
+    assert entry_leaf(*one) == sha256(b"\x00" + said).digest()
+    assert (entry_leaf(*one) == entry_leaf(*other)) == (one == other)
 
 
 @given(LEAVES, st.data())

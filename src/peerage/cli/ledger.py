@@ -29,33 +29,49 @@ class Document(StrEnum):
     outside = "outside"
 
 
-def verify(folder: Folder = HERE, shape: Written = Report.text) -> None:
+def verify(
+    folder: Folder = HERE,
+    since: Annotated[
+        str, typer.Option(metavar="HEAD", help="A log root or play head that verify printed before.")
+    ] = "",
+    shape: Written = Report.text,
+) -> None:
     """Check that no byte of the ledger was altered.
 
-    Recomputes every digest, reply rows included. Exits with 0 when the ledger is whole and with 1 when it is
-    not, naming the records.
+    Recomputes every digest, reply rows included. Prints two heads: the play head says what was played, the
+    log root (as 412:5f0c…) holds everything. Keep the root: --since tells later whether the ledger goes on
+    from there. Exits with 0 when the ledger is whole and extends that one, with 1 when not, naming what
+    differs.
     """
+    from peerage.ledger.since import read_head
     from peerage.ledger.verify import remedy
     from peerage.ledger.verify import verify as check
     from peerage.ledger.votes import Votes
     from peerage.protocol import visible
 
+    try:
+        kept = read_head(since) if since else None
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--since") from None
     with closing(_ledger(folder)) as ledger:
-        report = check(ledger, votes=Votes(ledger.address, folder))
+        report = check(ledger, votes=Votes(ledger.address, folder), since=kept)
     if shape is Report.json:
         _json(report, report.ok)
         return
     _problems([str(problem) for problem in report.problems])
     typer.echo(
         f"{'whole' if report.ok else 'NOT whole'}: {report.matches:,} matches, {report.exchanges:,} replies, "
-        f"{report.bytes / 1e6:.1f} MB checked\nhead: {report.head}"
+        f"{report.bytes / 1e6:.1f} MB checked\nplay head: {report.head}"
     )
+    if report.log_root:
+        typer.echo(f"log root: {report.log_root}")
     for stream, head in report.streams.items():
         typer.echo(f"head of {visible(stream)}: {head}")
-    if report.log:
-        typer.echo(f"log: {report.log}")
     if not report.ended:
         typer.echo("the run that wrote last did not come to its end, or is still under way")
+    if report.since is not None and report.since.extends:
+        more = f" and {report.since.entries:,} entries" if report.since.entries is not None else ""
+        typer.echo(f"extends {report.since.head} by {report.since.matches:,} matches{more}")
     if report.problems:
         typer.echo(remedy(report))
     if not report.ok:

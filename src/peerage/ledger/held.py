@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from msgspec import Struct, field
 
-from peerage.ledger.log import GENESIS, digest, linked, of_play
+from peerage.ledger.log import GENESIS, digest, entry_leaf, linked, of_play
 from peerage.ledger.store import Ledger
 
 FACTS = ("rating", "window", "lag")
@@ -22,12 +22,15 @@ FAR = -(2**62)
 class Logged(Struct):
     """The newest digest of each thing that the log is about.
 
+    `leaves` are those of all entries, and `firsts` the positions at which matches entered the log.
     `upgraded` is the match until which it was written afterwards, None where it goes back to the beginning;
     `in_play` the entry that holds what is in play, where it is the last; `matches` maps each to its digest.
     """
 
     length: int = 0
     head: bytes = GENESIS
+    leaves: list[bytes] = field(default_factory=list)
+    firsts: list[int] = field(default_factory=list)
     upgraded: int | None = None
     in_play: tuple[int, bytes] | None = None
     matches: dict[int, bytes] = field(default_factory=dict)
@@ -42,6 +45,7 @@ def read_log(ledger: Ledger) -> Logged:
     found = Logged()
     for entry in ledger.log():
         found.length += 1
+        found.leaves.append(entry_leaf(entry.position, entry.about, entry.digest))
         if entry.position != found.length:
             found.problems.append((None, f"entry {found.length} of the log is missing"))
             found.length = entry.position
@@ -55,6 +59,8 @@ def read_log(ledger: Ledger) -> Logged:
         elif not what.isdecimal():
             found.problems.append((None, f"entry {entry.position} of the log is about {entry.about!r}"))
         elif kind == "match":
+            if int(what) not in found.matches:
+                found.firsts.append(entry.position)
             found.matches[int(what)] = entry.digest
         elif kind == "snapshot":
             found.snapshots[int(what)] = entry.digest

@@ -13,7 +13,8 @@ before it (32 zero bytes before the first), the digest, and what it is about as 
     upgrade N     a ledger of an earlier version goes on; what it held until match N was logged afterwards;
                   the digest is of nothing
 
-The last entry about a thing counts. Digests are SHA-256: of a snapshot's bytes, of a fact as UTF-8, of rows
+The last entry about a thing counts. The root of the log is that of a Merkle tree over all its entries
+(`entry_leaf`): whoever keeps it can tell later whether a ledger goes on from there. Digests are SHA-256: of a snapshot's bytes, of a fact as UTF-8, of rows
 as JSON without blanks, bytes in it as base64.
 """
 
@@ -54,6 +55,12 @@ def extended(
 def linked(before: bytes, about: str, digest: bytes) -> bytes:
     """The chain value of an entry."""
     return sha256(b"\x04" + before + digest + about.encode()).digest()
+
+
+def entry_leaf(position: int, about: str, digest: bytes) -> bytes:
+    """The leaf of an entry in the tree of the log: SHA-256 of 0x00 and, as UTF-8, its position in decimal, its
+    digest in hex and what it is about, a blank between them."""
+    return sha256(b"\x00%d %b %b" % (position, digest.hex().encode(), about.encode())).digest()
 
 
 def digest(value: object) -> bytes:

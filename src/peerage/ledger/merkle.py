@@ -1,10 +1,13 @@
-"""Digests of the ledger: leaves and trees of exchanges, and the chain of records. Pure; SHA-256 alone.
+"""Digests of the ledger: leaves and trees, what proves them, and the chain of records. Pure; SHA-256 alone.
 
 Every hash begins with a byte that says what it is of, so that none can stand for another:
-0x00 an exchange, 0x01 two subtrees, 0x02 a link of a chain, 0x03 the beginning of an amendment stream.
+0x00 a leaf, 0x01 two subtrees, 0x02 a link of a chain, 0x03 the beginning of an amendment stream, 0x04 a link
+of the log.
 
-The tree is that of RFC 6962 section 2.1 (a left subtree is the largest power of two below the whole);
-its leaves are a match's answered exchanges in order of their keys, compared as UTF-8.
+Trees are those of RFC 9162 section 2.1 (a left subtree is the largest power of two below the whole). The
+leaves of a match's tree are its answered exchanges in order of their keys, compared as UTF-8; those of the
+log's tree are all its entries in order (`log.entry_leaf`). An exchange begins with a zero byte, an entry with
+a digit.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ GENESIS = bytes(32)
 """What the first record of a ledger is linked to."""
 
 EMPTY_ROOT = sha256(b"").digest()
-"""The root of a match without exchanges (RFC 6962 section 2.1)."""
+"""The root of no leaves (RFC 9162 section 2.1.1)."""
 
 _LENGTHS = Struct(">B4Q").pack
 
@@ -52,7 +55,7 @@ def leaves(
 
 
 def root(leaves: Sequence[bytes]) -> bytes:
-    """The Merkle root of leaves in order of their keys; `EMPTY_ROOT` for none."""
+    """The Merkle root of leaves in order; `EMPTY_ROOT` for none."""
     if not leaves:
         return EMPTY_ROOT
     level = list(leaves)
@@ -62,7 +65,7 @@ def root(leaves: Sequence[bytes]) -> bytes:
 
 
 def proof(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
-    """The siblings on the way from leaf `index` to the root, nearest first (RFC 6962 section 2.1.1).
+    """The siblings on the way from leaf `index` to the root, nearest first (RFC 9162 section 2.1.3).
 
     Raises IndexError when there is no such leaf.
     """
@@ -96,6 +99,58 @@ def check_proof(leaf: bytes, index: int, count: int, path: Sequence[bytes], root
     return digest == root and next(siblings, None) is None
 
 
+def consistency(leaves: Sequence[bytes], first: int) -> tuple[bytes, ...]:
+    """What shows that the tree over all `leaves` continues the tree over the `first` of them (RFC 9162
+    section 2.1.4): empty when it is the same.
+
+    Raises IndexError unless `first` is from 1 to the number of leaves.
+    """
+    if not 1 <= first <= len(leaves):
+        raise IndexError(f"the first {first} of {len(leaves)} leaves")
+    low, high, known = 0, len(leaves), True  # `known`: the checker has the root of all that is left of low
+    path: list[bytes] = []
+    while first < high:
+        split = low + (1 << (high - low - 1).bit_length() - 1)
+        if first <= split:
+            path.append(root(leaves[split:high]))
+            high = split
+        else:
+            path.append(root(leaves[low:split]))
+            low, known = split, False
+    if not known:
+        path.append(root(leaves[low:high]))
+    return tuple(reversed(path))
+
+
+def check_consistency(
+    first: int, second: int, first_root: bytes, second_root: bytes, path: Sequence[bytes]
+) -> bool:
+    """Whether `path` shows that the tree of `second` leaves continues that of the `first` of them
+    (RFC 9162 section 2.1.4.2)."""
+    if not 1 <= first <= second:
+        return False
+    if first == second:
+        return not path and first_root == second_root
+    siblings = [first_root, *path] if first & (first - 1) == 0 else list(path)
+    if not siblings:
+        return False
+    at, last = first - 1, second - 1
+    while at & 1:
+        at, last = at >> 1, last >> 1
+    was = now = siblings[0]
+    for sibling in siblings[1:]:
+        if last == 0:
+            return False
+        if at & 1 or at == last:
+            was, now = _node(sibling, was), _node(sibling, now)
+            while not at & 1 and at:
+                at, last = at >> 1, last >> 1
+        else:
+            now = _node(now, sibling)
+        at, last = at >> 1, last >> 1
+    return last == 0 and was == first_root and now == second_root
+
+
 def link(previous: bytes, body: bytes) -> bytes:
     """The chain value of a record or amendment: SHA-256 of 0x02, the value before it, the body's digest."""
     return sha256(b"\x02" + previous + sha256(committed(body)).digest()).digest()
@@ -116,6 +171,6 @@ def _node(left: bytes, right: bytes) -> bytes:
 
 
 def _above(level: list[bytes]) -> list[bytes]:
-    # An odd node moves up unchanged: level by level this builds RFC 6962's split.
+    # An odd node moves up unchanged: level by level this builds RFC 9162's split.
     above = [sha256(b"\x01" + a + b).digest() for a, b in zip(level[::2], level[1::2], strict=False)]
     return above + level[2 * len(above) :]

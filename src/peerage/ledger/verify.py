@@ -4,7 +4,7 @@ What is on record (fixtures, requests, replies, records, texts, amendments) is h
 their own digest, fixtures and exchanges by the record of their match, records by the chain. What else there
 is of them (attempts, costs, times, failures, facts, snapshots, what is in play) is held by the log, and what
 follows from the records is computed again. A chain cannot show that its end was cut off, nor that all of it
-was written again: for that, compare `head` with one that was published.
+was written again: for that, give the root of the log that was printed `since` (`ledger.since`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from peerage.ledger.held import in_play as play
 from peerage.ledger.merkle import GENESIS, link, stream_genesis
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.secret import strange_keys
+from peerage.ledger.since import Head, Since, extends_log, extends_play, log_root
 from peerage.ledger.store import Amendment, Ledger, LedgerError, Rows
 from peerage.ledger.votes import STREAM, Votes
 
@@ -49,9 +50,11 @@ class Problem:
 class Report:
     """What was checked: finished matches, their answered exchanges, bytes of bodies hashed.
 
-    `head` is the chain value of the last record, in hex; `streams` the same of every stream of amendments,
-    and `log` of the log, empty where there is none. `ended` says that the run that wrote last came to its
-    end: otherwise what is in play is held by checksums alone.
+    `head` is the play head, the chain value of the last record, in hex: what was played, without times.
+    `log_root` is size and Merkle root of the log, which holds everything, as "412:5f0c…"; empty in a ledger
+    of version 0.1.0. `streams` gives the head of every stream of amendments. `ended` says that the run that
+    wrote last came to its end: otherwise what is in play is held by checksums alone. `since` says what a head
+    that was given says of this ledger; where it does not extend that one, `problems` say so.
     """
 
     matches: int
@@ -60,21 +63,25 @@ class Report:
     head: str
     problems: tuple[Problem, ...]
     streams: Mapping[str, str] = field(default_factory=dict)
-    log: str = ""
+    log_root: str = ""
     ended: bool = True
+    since: Since | None = None
 
     @property
     def ok(self) -> bool:
         return not self.problems
 
 
-def verify(ledger: Ledger, workers: int | None = None, votes: Votes | None = None) -> Report:
-    """Check a whole ledger and the `votes` on it, in `workers` processes (by default as many as it is worth).
+def verify(
+    ledger: Ledger, workers: int | None = None, votes: Votes | None = None, since: Head | None = None
+) -> Report:
+    """Check a whole ledger and the `votes` on it, in `workers` processes (by default as many as it is worth),
+    and whether it extends the one whose head is `since`.
 
     A running arena may go on writing meanwhile; what was finished at the start is checked. Raises
     LedgerError when the ledger cannot be read at all.
     """
-    return _verify(ledger, workers, votes, replies=True)
+    return _verify(ledger, workers, votes, since, replies=True)
 
 
 def check_records(ledger: Ledger) -> None:
@@ -83,7 +90,7 @@ def check_records(ledger: Ledger) -> None:
 
     Raises LedgerError, which says what is wrong first and what to do about it.
     """
-    report = _verify(ledger, None, None, replies=False)
+    report = _verify(ledger, None, None, None, replies=False)
     if report.problems:
         first, more = report.problems[0], len(report.problems) - 1
         raise LedgerError(
@@ -101,7 +108,9 @@ def remedy(report: Report) -> str:
     return "restore the ledger from a copy"
 
 
-def _verify(ledger: Ledger, workers: int | None, votes: Votes | None, *, replies: bool) -> Report:
+def _verify(
+    ledger: Ledger, workers: int | None, votes: Votes | None, since: Head | None, *, replies: bool
+) -> Report:
     counts = ledger.counts()
     issued, recorded = ledger.heads()
     if workers is None:
@@ -165,6 +174,14 @@ def _verify(ledger: Ledger, workers: int | None, votes: Votes | None, *, replies
                 Problem(None, f"amendment {at} of {STREAM} is filed under another voter, match or time")
                 for at in votes.misfiled()
             ]
+    extension: Since | None = None
+    if since is not None:
+        with _noted(problems):
+            if since.size is None:
+                extension, differs = extends_play(since, [row.chain for row in ledger.records(1, recorded)])
+            else:
+                extension, differs = extends_log(since, logged.leaves, logged.firsts)
+            problems += [Problem(None, differs)] if differs else []
     return Report(
         recorded,
         found.exchanges,
@@ -172,8 +189,9 @@ def _verify(ledger: Ledger, workers: int | None, votes: Votes | None, *, replies
         head.hex(),
         tuple(sorted(problems, key=lambda problem: (problem.match is None, problem.match or 0))),
         streams,
-        logged.head.hex() if logged.length else "",
+        log_root(logged.leaves) if replies else "",
         logged.in_play is not None or not logged.length,
+        extension,
     )
 
 
