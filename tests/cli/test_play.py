@@ -110,7 +110,7 @@ def test_verify_and_replay(demo: Path, tmp_path: Path) -> None:
 def test_a_damaged_narrow_table_is_mended(demo: Path, tmp_path: Path) -> None:
     shutil.copytree(demo, tmp_path / "copy")
     there = ("--dir", str(tmp_path / "copy"))
-    hint = "`peerage replay --mend` writes it anew"
+    hint = "`peerage replay --mend` writes them again"
     assert hint not in peerage("verify", *there)
     with closing(sqlite3.connect(tmp_path / "copy" / "arena.db")) as database, database:
         database.execute("delete from summaries where number > 9")

@@ -143,7 +143,9 @@ def test_the_answer_as_json(folder: Path) -> None:
     assert found["since"] == {"head": f"3:{'ab' * 32}", "extends": False, "matches": 0, "entries": 0}
 
 
-@pytest.mark.parametrize("wrong", ["412", "412:5f0c", "5f0c", f"-1:{'ab' * 32}", f"1:{'xy' * 32}", f"{2**70}:"])
+@pytest.mark.parametrize(
+    "wrong", ["412", "412:5f0c", "5f0c", f"-1:{'ab' * 32}", f"1:{'xy' * 32}", f"{2**70}:"]
+)
 def test_what_is_no_head_is_said_to_be_none(folder: Path, wrong: str) -> None:
     code, said = asked(folder, wrong)
     assert code == 2

@@ -51,7 +51,10 @@ def recursive_consistency(first: int, leaves: list[bytes], *, known: bool = True
         split *= 2
     if first <= split:
         return [*recursive_consistency(first, leaves[:split], known=known), recursive_root(leaves[split:])]
-    return [*recursive_consistency(first - split, leaves[split:], known=False), recursive_root(leaves[:split])]
+    return [
+        *recursive_consistency(first - split, leaves[split:], known=False),
+        recursive_root(leaves[:split]),
+    ]
 
 
 @given(LEAVES, st.data())
@@ -90,7 +93,9 @@ def test_a_changed_beginning_has_no_proof_from_the_new_leaves(
     st.tuples(st.integers(1), st.text(), st.binary(min_size=32, max_size=32)),
     st.tuples(st.integers(1), st.text(), st.binary(min_size=32, max_size=32)),
 )
-def test_leaves_of_the_log_are_unambiguous(one: tuple[int, str, bytes], other: tuple[int, str, bytes]) -> None:
+def test_leaves_of_the_log_are_unambiguous(
+    one: tuple[int, str, bytes], other: tuple[int, str, bytes]
+) -> None:
     position, about, digest = one
     said = f"{position} {digest.hex()} {about}".encode()
     assert entry_leaf(*one) == sha256(b"\x00" + said).digest()

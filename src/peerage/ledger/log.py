@@ -14,8 +14,8 @@ before it (32 zero bytes before the first), the digest, and what it is about as 
                   the digest is of nothing
 
 The last entry about a thing counts. The root of the log is that of a Merkle tree over all its entries
-(`entry_leaf`): whoever keeps it can tell later whether a ledger goes on from there. Digests are SHA-256: of a snapshot's bytes, of a fact as UTF-8, of rows
-as JSON without blanks, bytes in it as base64.
+(`entry_leaf`): whoever keeps it can tell later whether a ledger goes on from there. Digests are SHA-256: of a
+snapshot's bytes, of a fact as UTF-8, of rows as JSON without blanks, bytes in it as base64.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def linked(before: bytes, about: str, digest: bytes) -> bytes:
 
 
 def entry_leaf(position: int, about: str, digest: bytes) -> bytes:
-    """The leaf of an entry in the tree of the log: SHA-256 of 0x00 and, as UTF-8, its position in decimal, its
-    digest in hex and what it is about, a blank between them."""
+    """The leaf of an entry in the tree of the log: SHA-256 of 0x00 and, as UTF-8, its position in decimal,
+    its digest in hex and what it is about, a blank between them."""
     return sha256(b"\x00%d %b %b" % (position, digest.hex().encode(), about.encode())).digest()
 
 

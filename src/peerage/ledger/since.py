@@ -18,7 +18,7 @@ _HEAD = re.compile(r"(?:([0-9]{1,15}):)?([0-9a-f]{64})")
 
 
 class Head(Struct, frozen=True):
-    """A head that somebody kept: `size` entries of a log and their root, or, without a size, a head of play."""
+    """A head that somebody kept: `size` entries of a log and their root, or without a size a head of play."""
 
     size: int | None
     digest: bytes
