@@ -125,7 +125,7 @@ def test_a_whole_ledger(opened: Callable[[], Ledger], copy: Path, tmp_path: Path
     )
     said = by_script(copy, tmp_path)
     assert (said.returncode, said.stderr) == (0, "")
-    assert said.stdout == f"{MATCHES} matches, head {report.head}\n"
+    assert said.stdout == f"{MATCHES} matches, head {report.head}\nlog root {report.log_root}\n"
 
 
 def test_an_empty_ledger_is_whole(tmp_path: Path) -> None:
