@@ -194,6 +194,11 @@ def test_what_a_player_reports_to_cost_goes_before_its_price(
     assert {reply.cost_nano for reply in replies(tmp_path)} == {nano}
 
 
+def test_what_a_player_declines_is_refused_and_no_answer(tmp_path: Path) -> None:
+    play(write_arena(tmp_path), 2, clients=Recorder(refused=True))
+    assert {(reply.status, reply.reason) for reply in replies(tmp_path)} == {("refused", "declined")}
+
+
 OTHER = {
     "initial": 1000.0,
     "k_factor": 40.0,

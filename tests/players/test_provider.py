@@ -232,7 +232,8 @@ async def test_a_web_page_is_named_as_such(server: OpenAIServer) -> None:
 
 async def test_silence_times_out(server: OpenAIServer) -> None:
     server.next(behave.hang())
-    error = await failure(await opened(settings_for(server, timeout_s=0.2)))
+    async with asyncio.timeout(60):  # half of the usual limit
+        error = await failure(await opened(settings_for(server, timeout_s=0.2)))
     assert (error.kind, error.maybe_paid) == ("transient", True)
     assert "0.2 s" in str(error)
 
