@@ -36,6 +36,7 @@ from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import arena_secret, read_secret
 from peerage.ledger.store import Batch, Summary
 from peerage.ledger.verify import check_records
+from peerage.ledger.votes import Votes
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.outputs import secret_files
 from peerage.players import open_client
@@ -111,6 +112,7 @@ async def play(
                 observe=observe,
                 inline=inline,
                 programs=programs,
+                votes=_votes_of(ledger, folder),
             )
             if signals:
                 stack.enter_context(_stopped_by_signals(runner))
@@ -360,6 +362,21 @@ def _check_secret(settings: ArenaSettings, ledger: Ledger) -> None:
             f"seed in arena.yaml is {settings.seed}, and this arena {was}; its recorded matches depend on "
             "it. Set it back, or start a new arena in another folder"
         )
+
+
+def _votes_of(ledger: Ledger, folder: Path) -> Callable[[], tuple[int, bytes] | None]:
+    """What gives the head of the audience's votes; what is wrong with their file is for `verify` to tell, and
+    ends no run."""
+    votes = Votes(ledger.address, folder)
+
+    def head() -> tuple[int, bytes] | None:
+        try:
+            return votes.head()
+        except LedgerError as error:
+            _log.warning("the votes of the audience are not taken into the log: %s", error)
+            return None
+
+    return head
 
 
 def _budget_since(settings: ArenaSettings, ledger: Ledger) -> int:

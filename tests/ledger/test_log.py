@@ -14,12 +14,14 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from bench.sample import sample
 from tests.engine.arenas import SMALL, head, house, ledger_of, play, write_arena
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
-from peerage.ledger import LedgerError
+from peerage.ledger import LedgerError, open_ledger
+from peerage.ledger.amendments import amend, chained
 from peerage.ledger.log import linked
 from peerage.ledger.store import Batch
 from peerage.ledger.verify import verify
@@ -178,6 +180,56 @@ def test_the_log_depends_on_no_time_of_its_own(whole: Path) -> None:
     assert [entry.position for entry in entries] == list(range(1, len(entries) + 1))
     kinds = {entry.about.rpartition(" ")[0].partition(" ")[0] for entry in entries}
     assert kinds == {"run", "fact", "amendment", "match", "narrow", "snapshot", "in"}
+
+
+@pytest.mark.parametrize("engine", [{"concurrency": 1}, {"concurrency": 64, "calls": 5}])
+def test_the_log_is_written_in_one_order(whole: Path, tmp_path: Path, engine: dict[str, int]) -> None:
+    """However many matches are played at once, and however many records one transaction holds."""
+    folder = write_arena(tmp_path / "arena", house(6), rules=SMALL, engine=engine)
+    with open_arena(folder) as arena:
+        arena.run(70)  # no virtual time: a thread writes what has gathered meanwhile
+    with closing(ledger_of(folder)) as ledger, closing(ledger_of(whole)) as other:
+        said = [entry.about for entry in ledger.log()]
+        assert said == [entry.about for entry in other.log()]
+    at = said.index("match 64")
+    assert said[at : at + 4] == ["match 64", "narrow 64", "snapshot 64", "match 65"]
+
+
+def test_what_rests_on_a_record_stands_after_it_in_the_log(tmp_path: Path) -> None:
+    with closing(open_ledger("sqlite:///arena.db", tmp_path, create=True)) as ledger, ledger.runner():
+        [batch] = sample(3, together=3)
+        first, second, third = chained(ledger, "benches", [b"{}"] * 3, 5)
+        batch.amendments.append(first)
+        records, batch.records = batch.records, []
+        batch.records += records[:2]
+        batch.amend(second)
+        batch.records += records[2:]
+        batch.amend(third)
+        batch.snapshots.append((2, b"{}"))
+        ledger.write(batch)
+        said = [entry.about for entry in ledger.log()]
+    due = "amendment 1,match 1,match 2,amendment 2,narrow 2,snapshot 2,match 3,amendment 3"
+    assert said[said.index("amendment 1") :] == due.split(",")
+
+
+def test_every_amendment_of_any_stream_is_logged_in_the_order_of_writing(whole: Path, folder: Path) -> None:
+    with closing(ledger_of(folder)) as ledger, ledger.runner():
+        for stream in ("challenges", "public", "outside", "probes", "anything"):
+            amend(ledger, stream, [{"a": 1}, {"a": 2}], 5)
+    with closing(ledger_of(folder)) as ledger:
+        filed = [f"amendment {row[0]}" for row in ledger.filed()]
+        logged = [entry.about for entry in ledger.log() if entry.about.startswith("amendment ")]
+        assert {"arena", "players"} < set(ledger.streams())
+    assert logged == filed
+
+
+def test_matches_that_entered_the_log_in_another_order_are_told(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "arena.db")) as db, db:
+        db.execute("UPDATE log SET about = 'match 0' WHERE about = 'match 5'")
+        db.execute("UPDATE log SET about = 'match 5' WHERE about = 'match 6'")
+        db.execute("UPDATE log SET about = 'match 6' WHERE about = 'match 0'")
+    relogged(folder, "", b"")
+    assert any("match 6: it entered the log as number 5, at position" in one for one in problems(folder))
 
 
 # ------------------------------------------------------------------------------------- version 0.1.0

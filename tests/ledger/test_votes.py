@@ -7,14 +7,17 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 import pytest
 from bench.sample import sample
+from tests.engine.arenas import SMALL, house, ledger_of, play, write_arena
 
-from peerage.ledger import LedgerError, open_ledger
+from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.merkle import digest, link, stream_genesis
+from peerage.ledger.since import read_head
 from peerage.ledger.store import Batch
 from peerage.ledger.verify import Problem, Report, verify
 from peerage.ledger.votes import STREAM, Vote, VotedAlready, Votes
@@ -180,3 +183,93 @@ def test_a_vote_filed_elsewhere_than_it_says_is_named(voted: Path, change_of: st
     change(voted, change_of)
     [problem] = verified(voted).problems
     assert str(problem) == f"amendment {named} of audience is filed under another voter, match or time"
+
+
+# ------------------------------------------------------------------------------- votes bound by the log
+
+
+def bound(folder: Path, votes: int) -> Path:
+    """An arena that played, was voted on, and played on: its log binds so many votes."""
+    write_arena(folder, house(4), rules=SMALL)
+    play(folder, 4)
+    with closing(ledger_of(folder)) as ledger:
+        cast(ledger, folder, votes, voter="early")
+    play(folder, 6)
+    return folder
+
+
+def cast(ledger: Ledger, folder: Path, count: int, voter: str) -> None:
+    votes = Votes(ledger.address, folder)
+    for number in range(1, count + 1):
+        [row] = ledger.records(number, number)
+        votes.cast(Vote(number, digest(row.body), ("A", "B"), "A", voter), at_ms=number)
+
+
+def abouts(folder: Path) -> list[str]:
+    with closing(ledger_of(folder)) as ledger:
+        return [entry.about for entry in ledger.log()]
+
+
+def test_a_run_takes_the_votes_into_the_log(tmp_path: Path) -> None:
+    folder = bound(tmp_path, 3)
+    said = abouts(folder)
+    assert [about for about in said if about.startswith("votes ")] == ["votes 3"]
+    assert said.index("match 4") < said.index("votes 3") < said.index("match 5")
+    assert verified(folder).problems == ()
+    with closing(ledger_of(folder)) as ledger:
+        before = verify(ledger).log_root
+        cast(ledger, folder, 2, voter="late")
+    assert verified(folder).problems == ()  # votes that no run has seen yet are nothing to miss
+    play(folder, 8)
+    assert [about for about in abouts(folder) if about.startswith("votes ")] == ["votes 3", "votes 5"]
+    with closing(ledger_of(folder)) as ledger:
+        report = verify(ledger, votes=Votes(ledger.address, folder), since=read_head(before))
+    assert (report.ok, report.since and report.since.matches) == (True, 2)
+
+
+def test_votes_that_come_while_matches_are_played_are_bound_at_the_end(tmp_path: Path) -> None:
+    write_arena(tmp_path, house(4), rules=SMALL)
+    play(tmp_path, 2)
+
+    async def vote(_: object) -> None:
+        with closing(ledger_of(tmp_path)) as ledger:
+            cast(ledger, tmp_path, 2, voter="v")
+
+    play(tmp_path, 6, beside=vote)
+    assert "votes 2" in abouts(tmp_path)[-4:]
+    assert abouts(tmp_path)[-1] == "in play 6"
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("DELETE FROM votes WHERE sequence = 3", "the log holds 3 votes of the audience, and 2 are there"),
+        ("DELETE FROM votes", "the log holds 3 votes of the audience, and 0 are there"),
+        ("DROP TABLE votes", "the log holds 3 votes of the audience, and 0 are there"),
+    ],
+)
+def test_votes_deleted_after_they_were_bound_are_missed(tmp_path: Path, sql: str, told: str) -> None:
+    folder = bound(tmp_path, 3)
+    change(folder, sql)
+    assert any(told in str(problem) for problem in verified(folder).problems)
+    play(folder, 7)  # a later run does not cover it up
+    assert any(told in str(problem) for problem in verified(folder).problems)
+
+
+def test_a_file_of_votes_written_anew_or_left_behind_is_told(tmp_path: Path) -> None:
+    folder = bound(tmp_path, 3)
+    Votes("sqlite:///arena.db", folder).path.unlink()
+    [told] = verified(folder).problems
+    assert "the log holds 3 votes of the audience, and 0 are there: arena.votes.db" in str(told)
+    with closing(ledger_of(folder)) as ledger:
+        cast(ledger, folder, 4, voter="forged")
+    [told] = verified(folder).problems
+    assert str(told) == "the first 3 votes of the audience are not as they were logged"
+
+
+def test_votes_that_cannot_be_read_end_no_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = bound(tmp_path, 1)
+    (folder / "arena.votes.db").write_bytes(b"none of a database, " * 100)
+    assert play(folder, 8).settled == 8
+    assert "the votes of the audience are not taken into the log" in caplog.text
+    assert not verified(folder).ok

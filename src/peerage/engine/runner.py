@@ -62,7 +62,7 @@ class Runner:
 
     `clock` gives Unix milliseconds. `observe(record, summary)` is called for each match as it is folded.
     `inline` journals on the loop's own thread, for virtual time. `programs` is the sandbox of a game that
-    needs one, `secret` the arena's.
+    needs one, `secret` the arena's. `votes` gives the head of the audience's votes, which the log binds.
     """
 
     def __init__(
@@ -80,6 +80,7 @@ class Runner:
         observe: Callable[[MatchRecord, Summary], None] | None = None,
         inline: bool = False,
         programs: Programs | None = None,
+        votes: Callable[[], tuple[int, bytes] | None] = lambda: None,
     ) -> None:
         self._settings = settings
         rules = rules_of(settings)
@@ -141,6 +142,8 @@ class Runner:
         self._unfinished: dict[int, str] = {}
         self._finished: dict[int, tuple[Fixture, str, Tally, Outcome]] = {}
         self._snapped = recovered.standings.number
+        self._votes = votes
+        self._bound: tuple[int, bytes] | None = None
         self._decided = recovered.standings.number - recovered.without_result
         self._without_result = recovered.without_result
         self._fruitless = 0
@@ -158,6 +161,7 @@ class Runner:
         """Play until the limit, the budget, or `stop`; raises what broke the run; all is recorded."""
         try:
             self._account_for_open_calls()
+            self._bind_votes()
             self._learn()
             self._issue()
             self._admit()
@@ -168,6 +172,7 @@ class Runner:
             if self._done.done() and not self._done.exception() and self._done.result() == "budget":
                 self._fold_past_unfinished()
             self._snapshot()
+            self._bind_votes()
             await self._journal.close()
         return RunReport(
             reason,
@@ -529,13 +534,14 @@ class Runner:
                 self._issue()
             if fixture.number % SNAPSHOT_EVERY == 0:
                 self._snapshot()
+                self._bind_votes()
 
     def _bench(self, player: str, why: str, fixture: Fixture) -> None:
         """Put on record that a player failed for good in a match, and from when on pairing leaves it out."""
         if player in self._recovered.benches.out:
             return
         entry = Bench(player, "benched", self._rounds.first_without(fixture.round), fixture.number, why)
-        self._journal.rows.amendments.append(self._recovered.benches.enter(entry, self._clock()))
+        self._journal.rows.amend(self._recovered.benches.enter(entry, self._clock()))
         self._journal.touch()
         self._calls.bench(player, why)
 
@@ -563,6 +569,13 @@ class Runner:
         self._played += 1
         if self._observe is not None:
             self._journal.then(partial(self._observe, settled.record, settled.summary))
+
+    def _bind_votes(self) -> None:
+        """Take the head of the audience's votes into the log, where it is another than before."""
+        found = self._votes()
+        if found != self._bound:
+            self._bound = self._journal.rows.votes = found
+            self._journal.touch()
 
     def _snapshot(self) -> None:
         if self._standings.number != self._snapped:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
 from msgspec import Struct, field
@@ -37,6 +37,7 @@ class Logged(Struct):
     snapshots: dict[int, bytes] = field(default_factory=dict)
     facts: dict[str, bytes] = field(default_factory=dict)
     amendments: dict[int, bytes] = field(default_factory=dict)
+    votes: dict[int, bytes] = field(default_factory=dict)
     problems: list[Found] = field(default_factory=list)
 
 
@@ -60,12 +61,20 @@ def read_log(ledger: Ledger) -> Logged:
             found.problems.append((None, f"entry {entry.position} of the log is about {entry.about!r}"))
         elif kind == "match":
             if int(what) not in found.matches:
+                if int(what) != len(found.firsts) + 1:
+                    told = (
+                        f"it entered the log as number {len(found.firsts) + 1}, at position {entry.position}"
+                    )
+                    found.problems.append((int(what), told))
                 found.firsts.append(entry.position)
             found.matches[int(what)] = entry.digest
         elif kind == "snapshot":
             found.snapshots[int(what)] = entry.digest
         elif kind == "amendment":
             found.amendments[int(what)] = entry.digest
+        elif kind == "votes":
+            if found.votes.setdefault(int(what), entry.digest) != entry.digest:
+                found.problems.append((None, f"the votes up to {what} were logged twice, and differ"))
         elif kind == "in play":
             found.in_play = int(what), entry.digest
         elif kind == "upgrade":
@@ -98,6 +107,20 @@ def amendments(ledger: Ledger, logged: Logged) -> Iterator[Found]:
             yield None, f"row {at} of the amendments is missing"
         elif logged.amendments.get(at) != digest(there[at]):
             yield None, f"number, stream or time of row {at} of the amendments is not as it was logged"
+
+
+def votes(there: Sequence[bytes], logged: Logged) -> Iterator[Found]:
+    """Votes that were bound by the log and are not as they were; `there` are the chain values of those there
+    are, in order."""
+    for number, due in logged.votes.items():
+        if number > len(there):
+            yield (
+                None,
+                f"the log holds {number} votes of the audience, and {len(there)} are there: arena.votes.db "
+                "was changed, or not copied along",
+            )
+        elif number and there[number - 1] != due:
+            yield None, f"the first {number} votes of the audience are not as they were logged"
 
 
 def matches(found: Mapping[int, bytes], logged: Mapping[int, bytes], last: int) -> Iterator[Found]:

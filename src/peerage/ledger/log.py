@@ -8,6 +8,7 @@ before it (32 zero bytes before the first), the digest, and what it is about as 
     snapshot N    the bytes of the rating snapshot after match N
     fact KEY      a fact of the arena
     amendment ID  number and time of an amendment, beside the body that its own stream chains
+    votes N       the first N votes of the audience: the chain value of the last of them
     run N         somebody begins to write after match N; the digest is of nothing
     in play N     every row of matches after N: written when a run has ended, and holds while it is the last
     upgrade N     a ledger of an earlier version goes on; what it held until match N was logged afterwards;

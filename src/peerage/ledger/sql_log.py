@@ -61,23 +61,38 @@ class LogWriter:
     def note(self, connection: Connection, batch: Batch) -> None:
         """Log what a batch has just written."""
         said = [(f"fact {key}", sha256(value.encode()).digest()) for key, value in batch.meta.items()]
-        if batch.amendments:
-            said += _amendments(connection, len(batch.amendments))
-        numbers = {row.number for row in batch.records}
+        filed = _amendments(connection, len(batch.amendments)) if batch.amendments else []
+        recorded = [row.number for row in batch.records]
         late: tuple[IntentRow | ReplyRow | FailureRow, ...] = (
             *batch.intents,
             *batch.replies,
             *batch.failures,
         )
-        numbers.update([row.match for row in late if row.match <= self._recorded])
-        for first, last in _spans(sorted(numbers)):
-            said += _matches(connection, first, last)
-        self._recorded = max(self._recorded, *numbers, 0)
-        self._grow(connection, batch)
-        if batch.snapshots:
-            said += self._narrow_entry(connection)
-            said += [(f"snapshot {number}", sha256(body).digest()) for number, body in batch.snapshots]
+        again = {row.match for row in late if row.match <= self._recorded}.difference(recorded)
+        matches: dict[str, bytes] = {}
+        for first, last in _spans(sorted(again.union(recorded))):
+            matches.update(_matches(connection, first, last))
+        self._recorded = max(self._recorded, *recorded, 0)
+        if batch.summaries and min([row.number for row in batch.summaries]) <= self._narrow_to:
+            self._narrow = None
+        said += [(about, matches[about]) for about in [f"match {number}" for number in sorted(again)]]
+        snapshots = dict(batch.snapshots)
+        places = [*batch.places, *[0] * (len(filed) - len(batch.places))]
+        # What rests on a record stands after it and before the next, however many a batch holds.
+        for place, number in enumerate([0, *recorded]):
+            if place:
+                said.append((f"match {number}", matches[f"match {number}"]))
+            said += [entry for entry, at in zip(filed, places, strict=True) if at == place]
+            if number in snapshots:
+                said += self._snapshot(connection, number, snapshots.pop(number))
+        for number, body in snapshots.items():
+            said += self._snapshot(connection, number, body)
+        if batch.votes is not None:
+            said.append((f"votes {batch.votes[0]}", batch.votes[1]))
         self._append(connection, said)
+
+    def _snapshot(self, connection: Connection, number: int, body: bytes) -> list[tuple[str, bytes]]:
+        return [*self._narrow_entry(connection, number), (f"snapshot {number}", sha256(body).digest())]
 
     def rewritten(self, connection: Connection) -> None:
         """Log that the narrow table was written again."""
@@ -103,15 +118,6 @@ class LogWriter:
             last = min(first + _BLOCK - 1, self._recorded)
             self._append(connection, _matches(connection, first, last))
 
-    def _grow(self, connection: Connection, batch: Batch) -> None:
-        if not batch.summaries or self._narrow is None:
-            return
-        numbers = [row.number for row in batch.summaries]
-        if numbers != sorted(numbers) or numbers[0] <= self._narrow_to:
-            self._narrow = None
-            return
-        self._add(connection, numbers[0], numbers[-1])
-
     def _add(self, connection: Connection, first: int, last: int | None) -> None:
         assert self._narrow is not None
         number = SUMMARIES.c.number
@@ -122,10 +128,12 @@ class LogWriter:
             self._narrow.add([tuple(row) for row in rows])
             self._narrow_to = rows[-1][0]
 
-    def _narrow_entry(self, connection: Connection) -> list[tuple[str, bytes]]:
+    def _narrow_entry(self, connection: Connection, last: int | None = None) -> list[tuple[str, bytes]]:
+        """The entry about the narrow table up to match `last`, or further where that was logged; none where
+        it was."""
         if self._narrow is None:
             self._narrow, self._narrow_to, self._narrow_logged = Rolling(), 0, 0
-            self._add(connection, 1, None)
+        self._add(connection, self._narrow_to + 1, last)
         if self._narrow_logged == self._narrow_to:
             return []
         self._narrow_logged = self._narrow_to

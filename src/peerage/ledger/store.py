@@ -145,7 +145,11 @@ class Amendment(Struct, frozen=True, gc=False):
 
 
 class Batch(Struct):
-    """Rows to make durable together. `snapshots` are (number, bytes): rating states, derived data."""
+    """Rows to make durable together. `snapshots` are (number, bytes): rating states, derived data.
+
+    The log says in which order things were written: amendments stand before the records of their batch, but
+    for those added by `amend`. `votes` are how many the audience has given, and the chain value of the last.
+    """
 
     texts: list[tuple[bytes, str]] = field(default_factory=list)
     fixtures: list[FixtureRow] = field(default_factory=list)
@@ -157,6 +161,15 @@ class Batch(Struct):
     snapshots: list[tuple[int, bytes]] = field(default_factory=list)
     amendments: list[Amendment] = field(default_factory=list)
     meta: dict[str, str] = field(default_factory=dict)
+    votes: tuple[int, bytes] | None = None
+    places: list[int] = field(default_factory=list)
+    """For each amendment how many records of the batch stand before it; none where it is not said."""
+
+    def amend(self, row: Amendment) -> None:
+        """Add an amendment that rests on the records added so far, and stands after them in the log."""
+        self.places += [0] * (len(self.amendments) - len(self.places))
+        self.amendments.append(row)
+        self.places.append(len(self.records))
 
     def __bool__(self) -> bool:
         return any(
@@ -171,6 +184,7 @@ class Batch(Struct):
                 self.snapshots,
                 self.amendments,
                 self.meta,
+                self.votes,
             )
         )
 

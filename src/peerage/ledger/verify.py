@@ -24,6 +24,7 @@ import msgspec
 from peerage.ledger.audit import Findings, audit, read_issued, settings_text, texts_of
 from peerage.ledger.held import Logged, amendments, facts, matches, read_log, strays
 from peerage.ledger.held import in_play as play
+from peerage.ledger.held import votes as held_votes
 from peerage.ledger.merkle import GENESIS, link, stream_genesis
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.secret import strange_keys
@@ -165,10 +166,13 @@ def _verify(
         if len(problems) == before:
             problems += _problems(amendments(ledger, logged))
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
-    if votes is not None and votes.path.exists():
+    if votes is not None and (logged.votes or votes.path.exists()):
         with _noted(problems):
-            problems += [Problem(None, what) for what in votes.integrity()]
-            problems += _amendments(votes.amendments(), STREAM, streams)
+            if votes.path.exists():
+                problems += [Problem(None, what) for what in votes.integrity()]
+            given = list(votes.amendments())
+            broken = _amendments(given, STREAM, streams)
+            problems += broken or _problems(held_votes([row.chain for row in given], logged))
             problems += _uncited(ledger, votes)
             problems += [
                 Problem(None, f"amendment {at} of {STREAM} is filed under another voter, match or time")

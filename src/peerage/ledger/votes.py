@@ -3,7 +3,8 @@
 The runner holds the ledger's lock for as long as it plays; people vote meanwhile. So votes go where no runner
 ever writes, `arena.votes.db` beside `arena.db`. Any number of servers may append to it: each vote is numbered
 and linked within one transaction that excludes the others. A vote cites the digest of the record it judges,
-so it counts only for what its voter saw.
+so it counts only for what its voter saw. A run takes the stream's head into the log when it begins, when it
+ends and every so often: from then on the log binds the votes too.
 """
 
 from __future__ import annotations
@@ -172,6 +173,12 @@ class Votes:
         """How many votes there are."""
         rows = list(self._read(select(func.count()).select_from(_VOTES)))
         return int(rows[0][0]) if rows else 0
+
+    def head(self) -> tuple[int, bytes] | None:
+        """How many votes there are, and the chain value of the last; None where nobody has voted."""
+        t = _VOTES.c
+        rows = self._read(select(t.sequence, t.chain).order_by(t.sequence.desc()).limit(1))
+        return next(((int(sequence), bytes(chain)) for sequence, chain in rows), None)
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
