@@ -335,7 +335,6 @@ def test_when_all_is_played_nothing_is_planned_or_asked(tmp_path: Path) -> None:
     house = "".join(f"  - {{model: house:0.{at + 3}, name: a{at}}}\n" for at in range(5))
     (tmp_path / "arena.yaml").write_text(f"players:\n{house}")
     peerage("run", "--yes", "--max-matches", "1", "--dir", str(tmp_path))
-    agents(tmp_path, "import sys; sys.exit('down')")
     again = peerage("run", "--max-matches", "1", "--dir", str(tmp_path))
     assert "1 matches, 0 of them now" in again
     assert "at the very worst" not in again

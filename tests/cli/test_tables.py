@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.arenas import play, write_arena
-from tests.tables.test_leaderboard import copied
+from tests.tables.test_leaderboard import UNLOGGED, copied
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
@@ -89,7 +89,8 @@ def test_a_topic_alone_has_its_own_title_and_sums(folder: Path) -> None:
 
 
 def test_people_read_each_game_first(folder: Path, tmp_path: Path) -> None:
-    copied(folder, tmp_path, "UPDATE summaries SET game = 'color-obfuscation' WHERE number % 3 = 0")
+    colors = "UPDATE summaries SET game = 'color-obfuscation' WHERE number % 3 = 0"
+    copied(folder, tmp_path, UNLOGGED, colors)
     for shape in ("table", "markdown"):
         titles = [line for line in shown(tmp_path, "--format", shape).splitlines() if "ours: " in line]
         ends = [

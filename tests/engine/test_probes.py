@@ -126,7 +126,7 @@ async def test_too_few_left_ends_the_run_before_anything_but_the_probes_is_writt
     assert probe_costs(ledger)["p0"] == ProbeCost(1, USAGE)
     ledger.close()
     looked = await asyncio.to_thread(CliRunner().invoke, app, ["doctor", "--dir", str(folder)])
-    assert f"0 matches finished, 0 more issued, ${3 * USAGE / 1e9:.6f} spent" in looked.output
+    assert f"0 matches finished, 0 more issued; at most ${3 * USAGE / 1e9:.6f} billed" in looked.output
     done = await asyncio.to_thread(
         CliRunner().invoke, app, ["run", "--yes", "--max-matches", "2", "--dir", str(folder)]
     )

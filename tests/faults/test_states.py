@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from tests.engine.arenas import (
@@ -38,6 +39,7 @@ from peerage.settings import SettingsError
 
 def sql(folder: Path, statement: str, *values: object) -> list[tuple[object, ...]]:
     with sqlite3.connect(folder / "arena.db") as connection:
+        connection.create_function("crc32", 1, crc32)
         found = connection.execute(statement, values).fetchall()
     connection.close()
     return found
@@ -111,12 +113,16 @@ def test_a_changed_request_is_not_passed_over(tmp_path: Path) -> None:
     (recorded,) = sql(tmp_path, "SELECT count(*) FROM records")[0]
     changed = sql(
         tmp_path,
-        'UPDATE intents SET body = CAST(replace(body, \'"to":"\', \'"to":"x\') AS BLOB) WHERE id = '
+        'UPDATE intents SET body = CAST(replace(body, \'"to":"\', \'"to":"x\') AS BLOB), '
+        'checksum = crc32(CAST(replace(body, \'"to":"\', \'"to":"x\') AS BLOB)) WHERE id = '
         "(SELECT i.id FROM intents i JOIN replies r ON r.intent = i.id WHERE i.match > ? LIMIT 1) "
         "RETURNING match, key",
         recorded,
     )
     assert changed
+    with pytest.raises(LedgerError, match="not as it was written"):
+        play(tmp_path, 30)
+    sql(tmp_path, "DELETE FROM log")  # as an older release would have written it
     with pytest.raises(Mismatch, match=rf"match {changed[0][0]}, request '{changed[0][1]}'"):
         play(tmp_path, 30)
 
@@ -140,9 +146,12 @@ def test_replies_that_the_game_no_longer_asks_for_are_not_passed_over(tmp_path: 
     sql(
         tmp_path,
         "INSERT INTO replies (intent, body, cost_nano, at_ms, checksum) "
-        'SELECT last.id, CAST(\'{"status":"ok"}\' AS BLOB), 0, 0, 0 '
+        'SELECT last.id, CAST(\'{"status":"ok"}\' AS BLOB), 0, 1, crc32(CAST(\'{"status":"ok"}\' AS BLOB)) '
         "FROM (SELECT max(id) AS id FROM intents) AS last",
     )
+    with pytest.raises(LedgerError, match="not as it was written"):
+        play(tmp_path, 30)
+    sql(tmp_path, "DELETE FROM log")
     with pytest.raises(Mismatch, match="'another/key'"):
         play(tmp_path, 30)
 
@@ -277,7 +286,7 @@ def test_a_withdrawn_player_voids_its_pending_matches_and_is_paired_no_more(tmp_
     fixtures, records = interrupted(tmp_path)
     write_arena(tmp_path, house(7)[1:])
     report = play(tmp_path, fixtures + 15)
-    assert report.settled == fixtures + 15
+    assert report.decided == fixtures + 15
     ledger = ledger_of(tmp_path)
     for summary in ledger.summaries():
         withdrawn = "p0" in summary.players and summary.number > records

@@ -122,7 +122,8 @@ def test_matches_newest_first_and_paged_without_gap(site: Site) -> None:
         before = numbers[-1]
         if before == 1:
             break
-    assert numbers == list(range(MATCHES, 0, -1))
+    assert len(numbers) >= MATCHES
+    assert numbers == list(range(site.number, 0, -1))
     assert get(site, "matches", ("before", "1")) == []
 
 

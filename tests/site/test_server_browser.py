@@ -80,9 +80,9 @@ def test_pages_move_while_somebody_plays(tab: Page, address: str, folder: Path, 
     names = board.locator("table.board tbody th").all_inner_texts()
     played = board.locator("table.board tbody").inner_text()
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(play, folder, MATCHES + 3, clients=hostile).result()
-    expect(tab.locator(".pulse")).to_have_text(f"match {MATCHES + 3}", timeout=PATIENCE_MS)
-    expect(tab.locator("#settled li").first).to_contain_text(str(MATCHES + 3), timeout=PATIENCE_MS)
+        newest = thread.submit(play, folder, MATCHES + 3, clients=hostile).result().settled
+    expect(tab.locator(".pulse")).to_have_text(f"match {newest}", timeout=PATIENCE_MS)
+    expect(tab.locator("#settled li").first).to_contain_text(str(newest), timeout=PATIENCE_MS)
     expect(board.locator("table.board tbody")).not_to_have_text(played, timeout=PATIENCE_MS)
     assert board.locator("table.board tbody th").all_inner_texts() == names
     board.close()

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from tests.engine.arenas import write_arena
-from tests.tables.test_leaderboard import copied
+from tests.tables.test_leaderboard import UNLOGGED, copied
 
 from peerage.arena import Arena, open_arena
 from peerage.engine.admit import Recording
@@ -286,7 +286,7 @@ def test_four_matches_separate_nobody(arena: Arena) -> None:
 
 def test_games_weigh_as_stated(folder: Path, tmp_path: Path) -> None:
     """With matches 2 and 4 of another game, of twice the weight, bob made half a point in six of them."""
-    copied(folder, tmp_path, "UPDATE summaries SET game = 'quiz' WHERE topic = 'law'")
+    copied(folder, tmp_path, UNLOGGED, "UPDATE summaries SET game = 'quiz' WHERE topic = 'law'")
     with open_arena(tmp_path, create=False) as arena:
         weighed = board(arena.ledger, arena.settings, "bt", Scope(weights={"quiz": 2.0}))
         assert "over 2 games, each match weighing: duel 1 (3 matches), quiz 2 (2 matches)" in weighed.notes

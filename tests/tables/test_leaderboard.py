@@ -21,6 +21,9 @@ from peerage.ratings.elo import DuelResult
 from peerage.standings import NOBODY, after_match, elo_settings
 from peerage.tables.leaderboard import TRACKS
 
+UNLOGGED = "DELETE FROM log WHERE about LIKE 'narrow %'"
+"""As if the log said nothing of the narrow table, which may then be altered."""
+
 
 def copied(folder: Path, to: Path, *statements: str) -> Path:
     """A copy of an arena with its ledger changed."""
