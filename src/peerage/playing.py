@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import math
 import os
 import signal
 import time
@@ -20,32 +19,36 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from peerage.arena import ArenaError
 from peerage.engine.admit import Recording, admit
 from peerage.engine.answers import Line
 from peerage.engine.budget import whole_nano
 from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_players, seen_to_think
 from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
-from peerage.engine.registration import changed, registrations
+from peerage.engine.registration import registrations
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.games import GAMES
 from peerage.ledger import Ledger, LedgerError
-from peerage.ledger.secret import arena_secret, read_secret
+from peerage.ledger.secret import arena_secret
 from peerage.ledger.store import Batch, Summary
 from peerage.ledger.verify import check_records
 from peerage.ledger.votes import Votes
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.outputs import secret_files
 from peerage.players import open_client
-from peerage.players.checks import near_models
 from peerage.players.client import Client, PlayerError
 from peerage.players.keys import environment
 from peerage.players.prices import price_of
-from peerage.sandbox.confined import available
-from peerage.scheduling.fixtures import tables
+from peerage.requirements import (
+    budget_since,
+    check_secret,
+    pin,
+    pinned_facts,
+    refuse_changed,
+    refuse_readers,
+    refuse_unpriced,
+)
 from peerage.sealing import sealing_key
 from peerage.settings import ArenaSettings, SettingsError, enough_players, rules_of
 from peerage.standings import elo_settings
@@ -74,10 +77,10 @@ async def play(
     env = environment(folder, os.environ)
     with ledger.runner():
         check_records(ledger)
-        lag, unpinned = _pinned(settings, ledger)
-        _check_secret(settings, ledger)
+        lag, unpinned = pinned_facts(settings, ledger)
+        check_secret(settings, ledger)
         refuse_readers(settings)
-        _refuse_changed(settings, ledger)
+        refuse_changed(settings, ledger)
         recovered = recover(ledger, lag, elo_settings(settings.rating))
         async with AsyncExitStack() as stack:
             lines = await _open_lines(folder, settings, stack, clients)
@@ -96,7 +99,7 @@ async def play(
                 rows = await bench_by_probes(recovered.benches, when, lines, probed, env, free, _now_ms)
                 if rows:
                     ledger.write(Batch(amendments=rows))
-            read_budget_voids(recovered, ledger, _budget_since(settings, ledger))
+            read_budget_voids(recovered, ledger, budget_since(settings, ledger))
             _register(ledger, lines, sealing_key(secret))
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
             runner = Runner(
@@ -132,7 +135,7 @@ def enter(settings: ArenaSettings, ledger: Ledger, recordings: Iterable[Recordin
     """Enter matches that were recorded elsewhere; see `Arena.admit`."""
     with ledger.runner():
         check_records(ledger)
-        _pin(settings, ledger)
+        pin(settings, ledger)
         return admit(ledger, GAMES[settings.game], recordings, elo_settings(settings.rating))
 
 
@@ -246,124 +249,6 @@ def _check_budget(settings: ArenaSettings, lines: Mapping[str, Line]) -> None:
     refuse_unpriced(settings, [name for name, line in lines.items() if line.price.worst_nano(1, 1) is None])
 
 
-def with_meant(settings: ArenaSettings, unpriced: Iterable[str]) -> str:
-    """Players without a known price, each with the model that was probably meant."""
-    players = {player.name: player for player in settings.players}
-    near = {name: near_models(players[name]) for name in unpriced}
-    return ", ".join([f"{name} ({meant})" if meant else name for name, meant in near.items()])
-
-
-def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
-    """Raise ArenaError when the settings bound what may be spent and these players' prices are unknown."""
-    budget = settings.budget
-    bounded = any(limit is not None for limit in (budget.arena, budget.match, budget.player))
-    if bounded and unpriced:
-        named = with_meant(settings, unpriced)
-        correct = "Correct the model's name, or state" if "did you mean" in named else "State"
-        raise ArenaError(
-            f"a budget is set, but no price is known for {named}, so it could not be kept. "
-            f"{correct} `price: {{input: …, output: …}}` (dollars per million tokens) for each, or take the "
-            "budget away"
-        )
-
-
-def _pin(settings: ArenaSettings, ledger: Ledger) -> int:
-    """The pairing lag in rounds; what must not change between runs is written down in the first one."""
-    lag, unpinned = _pinned(settings, ledger)
-    if unpinned:
-        ledger.write(Batch(meta=unpinned))
-    return lag
-
-
-def _pinned(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str]]:
-    """The pairing lag in rounds, and the facts that are still to be written down. Raises SettingsError when
-    the settings contradict those that are."""
-    per_round = tables(GAMES[settings.game], rules_of(settings), len(settings.players))
-    pinned = {
-        "rating": settings.rating.model_dump_json(),
-        "lag": str(max(1, math.ceil(settings.pairing.window / per_round))),
-        "window": str(settings.pairing.window),
-    }
-    meta = ledger.meta()
-    if "lag" not in meta:
-        return int(pinned["lag"]), pinned
-    places = {"rating": "rating", "window": "pairing.window"}
-    for key, place in places.items():
-        if key not in meta:
-            raise LedgerError(f"{ledger.address} lacks the fact {key!r}; restore it from a copy")
-        if meta[key] != pinned[key]:
-            raise SettingsError(
-                f"{place} in arena.yaml is not what this arena was made with, and its recorded matches "
-                f"depend on it:{_difference(meta[key], pinned[key])}. Set it back, or start a new arena "
-                "in another folder"
-            )
-    return _number(ledger, meta, "lag", least=1), {}
-
-
-def _refuse_changed(settings: ArenaSettings, ledger: Ledger) -> None:
-    """Raise where something else would answer under the name of a player that has a rating."""
-    found = read_secret(ledger)
-    if found is None:
-        return
-    differ = changed(ledger, settings.players, sealing_key(found.value))
-    if not differ:
-        return
-    told = "\n".join(
-        f"{name}: {', '.join(keys)} changed since its last match, and its rating is of what answered then. "
-        f"State `version: {player.version + 1}` for a newcomer, or another `name`; or set it back"
-        for player in settings.players
-        if (keys := differ.get(name := player.name))
-    )
-    raise SettingsError(told)
-
-
-def refuse_readers(settings: ArenaSettings) -> None:
-    """Raise where a player could read from the ledger what its game hides from it."""
-    if not GAMES[settings.game].hides:
-        return
-    for player in settings.players:
-        if player.provider == "python":
-            raise ArenaError(
-                f"{settings.game} hides things from its players, and {player.name} runs inside this process, "
-                "where it could read them. Make it a program (`command:`) or a server (`http:`)"
-            )
-        if player.provider == "command" and not available():
-            raise ArenaError(
-                f"{settings.game} hides things from its players, and on this system nothing keeps "
-                f"{player.name} from reading them in the ledger (Landlock does, on Linux 5.13 or newer). Let "
-                "it answer at an address (`http:`), run by another user"
-            )
-
-
-def _check_secret(settings: ArenaSettings, ledger: Ledger) -> None:
-    """Raise where the settings do not fit the arena's secret; tell that an arena of 0.1.0 gets one."""
-    found = read_secret(ledger)
-    if found is None:
-        if ledger.heads()[0] and settings.secret_seed is None:
-            _log.warning(
-                "this arena was made by Peerage 0.1.0, whose draws followed from a public seed; from match "
-                f"{ledger.heads()[0] + 1} on they follow from a random secret"
-            )
-        return
-    if found.disclosed:
-        raise ArenaError(
-            f"{ledger.address}: its secret was disclosed, which ended the arena. Start a new one in "
-            "another folder"
-        )
-    others = [player.name for player in settings.players if player.provider != "house"]
-    if found.seed is not None and others:
-        raise SettingsError(
-            f"all that is drawn in this arena follows from seed {found.seed}, which {', '.join(others)} "
-            "could know: only house players may play here. Start a new arena, without `seed`"
-        )
-    if settings.secret_seed is not None and settings.seed != found.seed:
-        was = "has a random secret" if found.seed is None else f"was made with seed {found.seed}"
-        raise SettingsError(
-            f"seed in arena.yaml is {settings.seed}, and this arena {was}; its recorded matches depend on "
-            "it. Set it back, or start a new arena in another folder"
-        )
-
-
 def _votes_of(ledger: Ledger, folder: Path) -> Callable[[], tuple[int, bytes] | None]:
     """What gives the head of the audience's votes; what is wrong with their file is for `verify` to tell, and
     ends no run."""
@@ -377,29 +262,6 @@ def _votes_of(ledger: Ledger, folder: Path) -> Callable[[], tuple[int, bytes] | 
             return None
 
     return head
-
-
-def _budget_since(settings: ArenaSettings, ledger: Ledger) -> int:
-    """How many matches were on record when the budgets of match and player were last changed."""
-    budget = settings.budget
-    if budget.match is None and budget.player is None:
-        return ledger.heads()[1]
-    stated = msgspec.json.encode([budget.match, budget.player]).decode()
-    meta = ledger.meta()
-    if meta.get("budget") != stated:
-        meta = {"budget": stated, "budget_since": str(ledger.heads()[1])}
-        ledger.write(Batch(meta=meta))
-    return _number(ledger, meta, "budget_since", least=0)
-
-
-def _number(ledger: Ledger, meta: Mapping[str, str], key: str, least: int) -> int:
-    found = meta.get(key, "")
-    if not (found.isdecimal() and len(found) < 16 and int(found) >= least):
-        raise LedgerError(
-            f"{ledger.address}: the fact {key!r} is {found[:60]!r}, expected a number from {least}; restore "
-            "it from a copy"
-        )
-    return int(found)
 
 
 def _warnings(client: Client) -> Sequence[str]:
@@ -465,15 +327,3 @@ def tuned() -> Iterator[None]:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
-
-
-def _difference(was: str, now: str) -> str:
-    """What differs between two pinned values, for a person."""
-    try:
-        before, after = msgspec.json.decode(was), msgspec.json.decode(now)
-    except msgspec.DecodeError:
-        before, after = was, now
-    if isinstance(before, dict) and isinstance(after, dict):
-        changed = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
-        return ";".join(f" {key} was {before.get(key)!r} and is {after.get(key)!r}" for key in changed)
-    return f" it was {before} and is {after}"

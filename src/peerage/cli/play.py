@@ -216,7 +216,7 @@ def _prices(settings: ArenaSettings, seen: Collection[str] = ()) -> Mapping[str,
 def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
     """Write a plan to standard output."""
     from peerage.cli.output import Column, dollars, show, show_json, whole
-    from peerage.playing import with_meant
+    from peerage.requirements import with_meant
 
     if shape is Format.json:
         show_json(plan.as_dict())
@@ -319,7 +319,7 @@ def agree(
     Raises ArenaError when a budget could not be kept, SettingsError when nobody is there to be asked; leaves
     the program with `declined` when the answer is no.
     """
-    from peerage.playing import refuse_unpriced
+    from peerage.requirements import refuse_unpriced
     from peerage.settings import SettingsError
 
     if all(player.provider == "house" for player in settings.players):
