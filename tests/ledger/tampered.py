@@ -39,6 +39,11 @@ def duels(folder: Path) -> Path:
         engine={"retries": 2, "backoff_s": 0.1},
     )
     play(folder, 9, clients=Cast(_clumsy))
+    with closing(ledger_of(folder)) as ledger:
+        votes = Votes(ledger.address, folder)
+        for row in ledger.records(1, 4):
+            match = row.number
+            votes.cast(Vote(match, digest(row.body), ("A", "B"), "AB"[match % 2], f"v{match}"), 100 + match)
     play_stopping_at(folder, 60, 4.0, clients=Cast(_clumsy))
     with closing(ledger_of(folder)) as ledger:
         records = {row.number: digest(row.body) for row in ledger.records()}
@@ -49,9 +54,6 @@ def duels(folder: Path) -> Path:
             outside.enter(ledger, source, parsed, 5)
             for voter in ("ann", "bob"):
                 enter(ledger, Opinion(2, records[2], voter, {"A": 7.0}), 6)
-        votes = Votes(ledger.address, folder)
-        for match in (1, 2, 3, 4):
-            votes.cast(Vote(match, records[match], ("A", "B"), "AB"[match % 2], f"v{match}"), 100 + match)
     return folder
 
 

@@ -5,6 +5,7 @@ All of it is slow; the ordinary suite does a random part of it.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -13,13 +14,15 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from tests.engine.arenas import ledger_of, play
+from tests.engine.arenas import SMALL, house, ledger_of, play, write_arena
 from tests.ledger.tampered import Harm, bytes_harmed, duels, exchange, rows_harmed
 from typer.testing import CliRunner
 
 from peerage.arena import ArenaError
 from peerage.cli.main import app
 from peerage.ledger import LedgerError
+from peerage.ledger.held import read_log
+from peerage.ledger.since import log_root
 from peerage.settings import SettingsError
 
 KINDS: dict[str, Callable[[Path], Path]] = {"duels": duels, "exchange": exchange}
@@ -110,6 +113,49 @@ def some(harms: Iterator[tuple[str, Harm]], every: int) -> Iterator[tuple[str, H
     return (harm for at, harm in enumerate(harms) if at % every == 0)
 
 
+def flipped(file: Path, times: int) -> Iterator[Harm]:
+    return bytes_harmed(file, times) if file.exists() else iter(())
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An arena as a run leaves it that is killed: its newest transactions lie in the write-ahead log."""
+    folder = write_arena(tmp_path_factory.mktemp("run"), house(5), rules=SMALL, pairing={"window": 6})
+    left = tmp_path_factory.mktemp("killed") / "arena"
+
+    async def kill(_: object) -> None:
+        while True:
+            await asyncio.sleep(0.5)
+            with closing(ledger_of(folder)) as ledger:
+                if ledger.heads()[1] >= 12:
+                    break
+        copied(folder, left)
+
+    play(folder, 16, beside=kill)
+    assert (left / "arena.db-wal").stat().st_size > 100_000
+    return left
+
+
+def not_before(killed: Path, work: Path, times: int) -> list[str]:
+    """What was done to the write-ahead log after which `verify` neither told, nor found the ledger as it once
+    was."""
+    with closing(ledger_of(copied(killed, work))) as ledger:
+        leaves = read_log(ledger).leaves
+    once = {log_root(leaves[:size]) for size in range(len(leaves) + 1)}
+    found: list[str] = []
+    for harm in bytes_harmed(killed / "arena.db-wal", times):
+        folder = copied(killed, work)
+        assert harm.do(folder / "arena.db-wal")
+        code, output = said(folder, "verify", "--format", "json")
+        if code == 0 and json.loads(output)["log_root"] not in once:
+            found.append(f"{harm.name}: not told")
+    return found
+
+
+def test_some_of_what_may_befall_the_newest_transactions(killed: Path, tmp_path: Path) -> None:
+    assert not_before(killed, tmp_path / "copy", 8) == []
+
+
 def test_an_untouched_arena_is_whole(whole: Path) -> None:
     code, output = said(whole, "verify")
     assert code == 0, output
@@ -119,7 +165,7 @@ def test_an_untouched_arena_is_whole(whole: Path) -> None:
 def test_some_of_what_may_befall_rows_and_bytes(
     whole: Path, untouched: list[tuple[int, str]], tmp_path: Path
 ) -> None:
-    flips = (("arena.db", harm) for harm in bytes_harmed(whole / "arena.db", 8))
+    flips = ((file, harm) for file in FILES for harm in flipped(whole / file, 8))
     harms = chain(some(every_row(whole), 19), flips)
     assert missed(whole, untouched, tmp_path / "copy", harms, read=False) == []
 
@@ -136,8 +182,15 @@ def test_whatever_befalls_a_row_is_told(
 def test_whatever_befalls_the_file_is_told(
     whole: Path, untouched: list[tuple[int, str]], tmp_path: Path
 ) -> None:
-    harms = (("arena.db", harm) for harm in bytes_harmed(whole / "arena.db", 500))
+    harms = ((file, harm) for file in FILES for harm in flipped(whole / file, 300))
     assert missed(whole, untouched, tmp_path / "copy", harms, read=True) == []
+
+
+@pytest.mark.slow
+def test_whatever_befalls_the_newest_transactions_leaves_the_ones_before_them(
+    killed: Path, tmp_path: Path
+) -> None:
+    assert not_before(killed, tmp_path / "copy", 400) == []
 
 
 @pytest.mark.slow
