@@ -45,7 +45,8 @@ class Fixture(Struct, frozen=True):
     `version` name the rules, `settings` the game's settings (what players are told included), `seed` the key
     of this match, which no player knows while it is played, `drawn` what was drawn for this match (a topic,
     a prompt, a challenge from the pool). `snapshot` is the number of matches folded into the ratings it was
-    paired by.
+    paired by, `paired_from` the place of the newest entry that pairing took in, matches and benches counted
+    (`ledger.places`); 0 in first rounds, in matches that nothing paired, and in fixtures of version 0.1.0.
     """
 
     number: int
@@ -58,6 +59,7 @@ class Fixture(Struct, frozen=True):
     settings: Mapping[str, Any]
     drawn: Mapping[str, Any] = {}
     snapshot: int = 0
+    paired_from: int = 0
 
     @property
     def secret(self) -> str:

@@ -84,6 +84,7 @@ def admit(
             number=done + place,
             round=rounds + place,
             snapshot=snapshot,
+            paired_from=0,
             seats=tuple(
                 [
                     Seat(seat.label, seat.player, *rated.of(seat.player, elo.initial))

@@ -14,11 +14,12 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from peerage.ledger import places
 from peerage.ledger.merkle import link, stream_genesis
 from peerage.ledger.store import Amendment, Ledger
 from peerage.match import Fixture
 
-STREAM = "benches"
+STREAM = places.STREAM
 BENCHED = "benched: "
 """How the reason of a void reply begins that nothing of its player's will follow; then why. And how the
 status of a match begins that ended for want of a benched player; then the player."""
@@ -49,10 +50,11 @@ def want_of(fixture: Fixture, out: Container[str]) -> str:
 
 @dataclass
 class Benches:
-    """The stream as a run carries it on. `out` maps who is benched to its entry; `sequence` and `chain` are
-    those of the last row."""
+    """The stream as a run carries it on. `out` maps who is benched to its entry; `places` counts the entries;
+    `sequence` and `chain` are those of the last row."""
 
     out: dict[str, Bench] = field(default_factory=dict)
+    places: places.Places = field(default_factory=places.Places)
     sequence: int = 0
     chain: bytes = stream_genesis(STREAM)
 
@@ -73,6 +75,7 @@ class Benches:
         return Amendment(STREAM, self.sequence, body, self.chain, at_ms)
 
     def _take(self, entry: Bench) -> None:
+        self.places.add(entry.after_match, entry.from_round)
         if entry.event == "benched":
             self.out[entry.player] = entry
         else:

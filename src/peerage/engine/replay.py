@@ -29,6 +29,8 @@ from peerage.games.game import GameSpec
 from peerage.ledger.codec import by_hex, read_fixture, read_record, request_body
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.narrow import is_time
+from peerage.ledger.places import STREAM as BENCHES
+from peerage.ledger.places import places
 from peerage.ledger.store import MENDED, Batch, Exchange, FixtureRow, Ledger, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import SANDBOX
@@ -123,6 +125,7 @@ class _Replay:
         self._ledger = ledger
         self._elo: EloSettings = elo_settings(pinned_rating(meta, Rating()))
         self._texts = by_hex(ledger.texts())
+        self._places = places(ledger.amendments(BENCHES))
         self._rules: dict[tuple[str, str], Any] = {}
         self._standings = NOBODY
         self._past: dict[int, Standings] = {0: NOBODY}  # as far back as fixtures still refer to
@@ -259,6 +262,9 @@ class _Replay:
         if standings is None:
             self._differ(fixture.number, "snapshot", str(fixture.snapshot), "not a match before, in order")
             return
+        due = self._places.paired_from(fixture.snapshot, fixture.round) if self._places else 0
+        if fixture.paired_from and self._places and fixture.paired_from != due:
+            self._differ(fixture.number, "paired_from", str(fixture.paired_from), str(due))
         for seat in fixture.all_seats():
             was = standings.of(seat.player, self._elo.initial)
             if not (_close(seat.raw, was.raw) and _close(seat.cost, was.cost)):

@@ -80,6 +80,7 @@ class Rounds:
                 number=self.next_number,
                 round=self._next,
                 snapshot=standings.number,
+                paired_from=self._benches.places.paired_from(standings.number, self._next),
                 draw=self._memory.draw_after(basis) if self._memory else None,
             )
         except Unstaffed as shortage:

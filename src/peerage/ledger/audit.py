@@ -22,6 +22,8 @@ import msgspec
 from peerage.ledger.log import Attempt, of_match
 from peerage.ledger.merkle import GENESIS, leaves, link, root
 from peerage.ledger.merkle import digest as digest_of
+from peerage.ledger.places import STREAM as BENCHES
+from peerage.ledger.places import Places, places
 from peerage.ledger.store import Ledger, LedgerError, RecordRow, Summary
 from peerage.match import ranked
 
@@ -64,11 +66,12 @@ def audit(ledger: Ledger, first: int, last: int, *, replies: bool = True) -> Fin
     table, which takes a tenth of the time."""
     findings = Findings()
     chain = _Chain(ledger, first)
+    known = _places(ledger)
     start = first
     while start <= last:
         stop = min(start + BLOCK - 1, last)
         before = len(findings.problems)
-        _block(ledger, start, stop, chain, findings, replies)
+        _block(ledger, start, stop, chain, known, findings, replies)
         start = stop + 1
         if len(findings.problems) - before >= BLOCK:
             start = _further(ledger, start, last, findings)
@@ -116,7 +119,22 @@ class _Chain:
         self._links = ()
 
 
-def _block(ledger: Ledger, first: int, last: int, chain: _Chain, findings: Findings, replies: bool) -> None:
+def _places(ledger: Ledger) -> Places | None:
+    try:
+        return places(ledger.amendments(BENCHES))
+    except _UNREADABLE:
+        return None
+
+
+def _block(
+    ledger: Ledger,
+    first: int,
+    last: int,
+    chain: _Chain,
+    known: Places | None,
+    findings: Findings,
+    replies: bool,
+) -> None:
     try:
         fixtures = {row[0]: row for row in ledger.issued(first, last)}
         records = {row.number: row for row in ledger.records(first, last)}
@@ -131,8 +149,8 @@ def _block(ledger: Ledger, first: int, last: int, chain: _Chain, findings: Findi
             chain.lost()
         else:
             half = (first + last) // 2
-            _block(ledger, first, half, chain, findings, replies)
-            _block(ledger, half + 1, last, chain, findings, replies)
+            _block(ledger, first, half, chain, known, findings, replies)
+            _block(ledger, half + 1, last, chain, known, findings, replies)
         return
     nothing = _Tally(())
     for number in range(first, last + 1):
@@ -143,7 +161,14 @@ def _block(ledger: Ledger, first: int, last: int, chain: _Chain, findings: Findi
         findings.see(*tally.seen)
         try:
             problems = _match(
-                ledger, number, fixture, record, summaries.get(number), tally if replies else None, chain
+                ledger,
+                number,
+                fixture,
+                record,
+                summaries.get(number),
+                tally if replies else None,
+                chain,
+                known,
             )
         except _UNREADABLE as error:
             problems = [f"cannot be read: {error}"]
@@ -216,6 +241,8 @@ class _Issued(msgspec.Struct, gc=False):
     game: str
     seats: tuple[_Seat, ...]
     drawn: dict[str, Any] = {}
+    snapshot: int = 0
+    paired_from: int = 0
 
 
 class _Outcome(msgspec.Struct, gc=False):
@@ -253,6 +280,7 @@ def _match(
     summary: Summary | None,
     tally: _Tally | None,
     chain: _Chain,
+    known: Places | None,
 ) -> list[str]:
     """What is wrong with one match."""
     if record is None:
@@ -274,6 +302,7 @@ def _match(
             issued = read_issued(fixture[3])
             if (issued.number, issued.round) != (number, fixture[1]):
                 problems.append("number or round beside its fixture changed")
+            problems += _pairing(issued, known)
     except msgspec.MsgspecError as error:
         return [f"its fixture or record is not in the form of this version: {error}"]
     if tally is not None:
@@ -281,6 +310,20 @@ def _match(
     if not problems:
         problems += _compare(summary, header, issued, record.at_ms)
     return problems
+
+
+def _pairing(issued: _Issued, known: Places | None) -> list[str]:
+    """Where a fixture names another place than the one it was paired from."""
+    if known is None or not issued.paired_from:
+        return []
+    own, due = known.of_match(issued.number), known.paired_from(issued.snapshot, issued.round)
+    if issued.paired_from >= own:
+        return [f"it says that it was paired from place {issued.paired_from}, and its own is {own}"]
+    if issued.paired_from != due:
+        return [
+            f"it says that it was paired from place {issued.paired_from}, and benches and ratings say {due}"
+        ]
+    return []
 
 
 def _exchanges(

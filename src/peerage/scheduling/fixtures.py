@@ -76,12 +76,14 @@ def next_round(
     number: int,
     round: int,
     snapshot: int,
+    paired_from: int = 0,
     draw: Callable[[int], Mapping[str, Any]] | None = None,
 ) -> tuple[Fixture, ...]:
     """The fixtures of round `round`, the first of them numbered `number`; empty for fewer than two players.
 
-    `standings` are the ratings after `snapshot` matches. Seat A is the higher seeded: by cost Elo, at tables
-    of more than two by skill; equals by name. `draw` gives what is drawn for a match by its number, where the
+    `standings` are the ratings after `snapshot` matches, `paired_from` is the place of the newest entry that
+    pairing took in. Seat A is the higher seeded: by cost Elo, at tables of more than two by skill; equals by
+    name. `draw` gives what is drawn for a match by its number, where the
     game's own `draw` does not. `history` is only read; fold the fixtures into it with `remember` once they
     are issued. Raises `Unstaffed` when a match has too few officials, which `officials.first_shortage` tells
     beforehand.
@@ -122,6 +124,7 @@ def next_round(
                 settings=scheduler.settings,
                 drawn=draw(at) if draw else scheduler.spec.draw(scheduler.rules, scheduler.secret, at),
                 snapshot=snapshot,
+                paired_from=paired_from,
             )
         )
     return tuple(fixtures)

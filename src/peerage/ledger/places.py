@@ -1,0 +1,75 @@
+"""Places: the order of what pairing reads, matches and benches, each counted from 1. Pure.
+
+A fixture names the place of the newest entry that it was paired from, so the same entries give the same
+pairing. Places count matches, in the order in which they were folded, and benches, each after the match that
+it rests on. Whatever else the log holds depends on how often a run was interrupted, and pairing reads none of
+it; so places, unlike positions in the log, are the same in whatever runs the same replies came.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+import msgspec
+from msgspec import Struct
+
+from peerage.ledger.merkle import link, stream_genesis
+from peerage.ledger.store import Amendment
+
+STREAM = "benches"
+"""The stream that says who is left out of pairing and who returns; see `engine.benches`."""
+
+
+class Benching(Struct, frozen=True):
+    """The little of an entry about a bench that places need: the match it rests on, and the first round that
+    was paired with it."""
+
+    after_match: int
+    from_round: int
+
+
+_read = msgspec.json.Decoder(Benching).decode
+_after = attrgetter("after_match")
+
+
+@dataclass
+class Places:
+    """The benches so far, and from them the place of every match."""
+
+    _benches: list[Benching] = field(default_factory=list)
+
+    def add(self, after_match: int, from_round: int) -> None:
+        """Take in the next entry about a bench."""
+        self._benches.append(Benching(after_match, from_round))
+
+    def of_match(self, number: int) -> int:
+        """The place of a match."""
+        return number + bisect_left(self._benches, number, key=_after)
+
+    def paired_from(self, snapshot: int, round: int) -> int:
+        """The place of the newest entry behind a fixture of `round`, paired by the ratings after match
+        `snapshot`; 0 where nothing came before."""
+        benched = [
+            bench.after_match + place
+            for place, bench in enumerate(self._benches, 1)
+            if bench.from_round <= round
+        ]
+        return max([self.of_match(snapshot) if snapshot else 0, *benched])
+
+
+def places(stream: Iterable[Amendment]) -> Places | None:
+    """Places by the stream of benches; None where that is not whole, which `verify` tells of itself."""
+    found, chain = Places(), stream_genesis(STREAM)
+    for due, row in enumerate(stream, 1):
+        if (row.sequence, row.chain) != (due, link(chain, row.body)):
+            return None
+        chain = row.chain
+        try:
+            bench = _read(row.body)
+        except msgspec.MsgspecError:
+            return None
+        found.add(bench.after_match, bench.from_round)
+    return found
