@@ -173,7 +173,8 @@ def commands_page() -> str:
         "What `peerage COMMAND --help` says of every command. This page is made by `make docs`.",
         "",
         "Exit codes: 0 done; 1 it failed (or `verify` found a fault); 2 the command or `arena.yaml` needs a "
-        "correction; 130 stopped by Ctrl+C. `PEERAGE_DEBUG=1` shows tracebacks.",
+        "correction; 130 stopped by Ctrl+C; 141 the reader of its output left, as in `peerage run | head` (a "
+        "run ends in good order then). `PEERAGE_DEBUG=1` shows tracebacks.",
         "",
     ]
     found = commands()

@@ -141,3 +141,50 @@ def test_what_is_answered_while_a_run_is_stopped_is_in_time(tmp_path: Path) -> N
     assert running.returncode == 0, (out, err)
     assert unanswered(tmp_path) == []
     assert "2 matches" in out
+
+
+def test_a_reader_who_leaves_ends_a_run_in_good_order(tmp_path: Path) -> None:
+    with agent(0.3) as (address, _):
+        (tmp_path / "arena.yaml").write_text(
+            f"players:\n  - {{model: '{address}', name: slow}}\n"
+            + "".join(f"  - house:0.{at}\n" for at in range(3, 9))
+        )
+        words = ["run", "--yes", "--no-probe", "--batch-size", "1", "--max-matches", "20000"]
+        running = subprocess.Popen(
+            [sys.executable, "-m", "peerage.cli.main", *words, "--dir", str(tmp_path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert running.stdout is not None
+            assert running.stderr is not None
+            while " a second " not in running.stdout.readline():  # until the first match has been shown
+                assert running.poll() is None
+            running.stdout.close()
+            with running.stderr:
+                err = running.stderr.read()
+            running.wait(PATIENCE_S)
+        finally:
+            running.kill()
+            running.wait()
+    assert running.returncode == 141, err
+    assert "Traceback" not in err
+    assert "stopped: " in err
+    assert "the same command goes on from here" in err
+    assert [one for one in unanswered(tmp_path) if one.cost_nano != 0] == [], "a call in flight was given up"
+    assert f"whole: {recorded(tmp_path / 'arena.db')} matches" in peerage("verify", "--dir", str(tmp_path))
+
+
+def test_a_reader_who_never_came_is_told_by_the_exit_code(tmp_path: Path) -> None:
+    words = ["demo", "--matches", "3", "--dir", str(tmp_path)]
+    reads, writes = os.pipe()
+    os.close(reads)
+    done = subprocess.run(
+        [sys.executable, "-m", "peerage.cli.main", *words],
+        stdout=writes,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writes)
+    assert (done.returncode, done.stderr) == (141, b"")

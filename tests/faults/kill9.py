@@ -236,11 +236,11 @@ class Campaign:
 
     def _play(self, folder: Path, kills: int) -> None:
         opened: set[tuple[int, str, int]] = set()
-        concurrency, before = 32, 0
+        before = 0
         while True:
             limit = self._limit(folder)
-            arena(self._trial, folder, concurrency, limit)
-            moment = self._moment() if self.signals.total() < kills else Moment()
+            arena(self._trial, folder, self._rng.choice(self._trial.concurrency), limit)
+            moment = self._moment(folder) if self.signals.total() < kills else Moment()
             ended = forked(self._trial, folder, moment)
             known = (folder / "arena.db").exists() and made(folder)
             if known and limit is not None and spent(folder) > round(limit * 1e9):
@@ -253,22 +253,23 @@ class Campaign:
             self.counts["resumed"] += bool(before)
             before = sum(one.player != SANDBOX for one in found)
             opened |= {(one.match, one.key, one.attempt) for one in found}
-            concurrency = self._rng.choice([1, 8, 32, 128, 512])
         self._check(folder, opened, before)
         if not self.different:
             shutil.rmtree(folder)
 
     def _limit(self, folder: Path) -> float | None:
-        """A budget that holds calls up and is never reached: on top of what is spent, twice what all costs."""
+        """A budget that holds calls up and is never reached: what is spent, and twice the whole again."""
         if not self._trial.budget:
             return None
         there = (folder / "arena.db").exists() and made(folder)
         return round(((spent(folder) if there else 0) + 2 * self._account["billed"]) / 1e9, 6)
 
-    def _moment(self) -> Moment:
-        early = self._rng.random() < 0.15
-        calls = 0 if early else self._rng.randrange(1, max(2, self._requests // 4))
-        seconds = self._rng.uniform(0.0, (0.3 if early else 0.02) * self._trial.slow)
+    def _moment(self, folder: Path) -> Moment:
+        """While a run starts, or soon after one of the requests that are still to come."""
+        left = max(0, self._requests - len(booked(folder).requests))
+        early = left < 2 or self._rng.random() < 0.15
+        calls = 0 if early else self._rng.randrange(1, 1 + min(left, max(1, self._requests // 4)))
+        seconds = self._rng.uniform(0.0, 0.3 * self._trial.slow if early else 0.02)
         number = self._rng.choice(SIGNALS)
         mild = number in (signal.SIGTERM, signal.SIGHUP)
         return Moment(calls, seconds, number, mild and self._rng.random() < HURRIED)

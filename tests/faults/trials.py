@@ -33,15 +33,19 @@ SHAKY = "p1"
 SOMETIMES = 0.25
 """The share of its requests that fail at first, and of its replies that are cut."""
 BOOK = "book.jsonl"
+FEW = (1, 2, 4, 32)
+"""Matches at once where one match asks little: or all would be asked in the first moment."""
 
 
 class Trial(NamedTuple):
-    """An arena to be killed. `slow` stretches the moments of its kills: a sandbox takes its time to start."""
+    """An arena to be killed, and with how many matches at once its runs play. `slow` is how much longer than
+    others it takes to start: a sandbox takes its time."""
 
     game: str
     matches: int
     players: int
     rules: Mapping[str, Any]
+    concurrency: tuple[int, ...] = (1, 8, 32, 128, 512)
     slow: float = 1.0
     sandbox: bool = False
     benched: bool = False
@@ -71,10 +75,12 @@ TRIALS = {
         budget=True,
     ),
     "challenge-exchange": Trial(
-        "challenge-exchange", 12, 5, {"seats": 3, "tools": "python"}, slow=4, sandbox=True
+        "challenge-exchange", 12, 5, {"seats": 3, "tools": "python"}, concurrency=FEW, slow=5, sandbox=True
     ),
-    "code-golf": Trial("code-golf", 24, 5, {"tests": 2, "seats": 3}, slow=4, sandbox=True, failing=True),
-    "bug-hunt": Trial("bug-hunt", 16, 5, {"seats": 3}, slow=4, sandbox=True, cut=True),
+    "code-golf": Trial(
+        "code-golf", 24, 5, {"tests": 2, "seats": 3}, concurrency=FEW, slow=5, sandbox=True, failing=True
+    ),
+    "bug-hunt": Trial("bug-hunt", 16, 5, {"seats": 3}, concurrency=FEW, slow=5, sandbox=True, cut=True),
 }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from peerage.cli.output import Column, money, table, whole
+from peerage.cli.streams import drop
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,6 +44,8 @@ class Spectator:
         self._first = 0
         self._void: list[tuple[int, str]] = []
         self._runner: Runner | None = None
+        self.reader_left = False
+        """Nobody reads any more, as when `head` has seen enough: that stops the run in good order."""
 
     def observe(self, record: MatchRecord, summary: Summary) -> None:
         """One more match is on the ledger."""
@@ -94,7 +97,9 @@ class Spectator:
                     self._say(f"  {line}")
 
     def _say(self, line: str) -> None:
-        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+        if not said(self._console, line) and self._runner is not None and not self.reader_left:
+            self.reader_left = True
+            self._runner.stop()
 
     def _line(self, progress: Progress, settled: int) -> str:
         pace = (settled - self._first) / max(1e-9, time.monotonic() - self._began)
@@ -180,6 +185,17 @@ def hint(progress: Progress) -> str:
     return "Ctrl+C stops when the calls in flight have returned, twice at once; run it again to go on"
 
 
+def said(console: Console, line: str) -> bool:
+    """Write a line; False where nobody reads it: from then on what is written there goes nowhere."""
+    try:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    except (SystemExit, BrokenPipeError):  # rich makes the one of the other, in its newer versions
+        console.quiet = True
+        drop()
+        return False
+    return True
+
+
 def verdict(summary: Summary) -> str:
     """One finished match in one line."""
     from peerage.protocol import visible
@@ -209,7 +225,8 @@ def play(
     until = f"until match {limit}" if limit else f"until {end} ends it"
     count = len(settings.players)
     about = f"{settings.name}: {settings.game}, {count} player{'' if count == 1 else 's'}, {until}"
-    console.print(about, highlight=False, markup=False, soft_wrap=True)
+    if not said(console, about):
+        raise BrokenPipeError
     spectator = Spectator(arena, limit, batch, console)
     probing = settings.engine.probe and any(player.provider != "house" for player in settings.players)
     with console.status(f"opening {'and probing ' * probing}the players") as opening:

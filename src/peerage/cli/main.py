@@ -56,7 +56,8 @@ class Commands(TyperGroup):
             typer.echo("interrupted; everything recorded is safe", err=True)
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            raise
+            streams.drop()
+            raise typer.Exit(streams.READER_LEFT) from None
         except OSError as error:
             _debug()
             place = f"{error.filename}: " if error.filename else ""

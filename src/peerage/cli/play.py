@@ -162,13 +162,17 @@ def _play(
     """Play, show the table, say how it ended; the exit code."""
     from peerage.cli.ending import ending
     from peerage.cli.live import play
+    from peerage.cli.streams import READER_LEFT
     from peerage.cli.tables import show_leaderboard
     from peerage.match import DEVELOPMENT
 
     report, spectator = play(arena, limit, batch, clients)
-    show_leaderboard(arena)
+    if not spectator.reader_left:
+        show_leaderboard(arena)
     for line in ending(arena, report, spectator.void):
-        typer.echo(line)
+        typer.echo(line, err=spectator.reader_left)
+    if spectator.reader_left:
+        return READER_LEFT
     if report.reason == "interrupted":
         return 130
     if report.reason in ("players", "no_result"):

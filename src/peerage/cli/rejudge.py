@@ -141,6 +141,7 @@ def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:
 
     from peerage.cli.ending import ending
     from peerage.cli.live import play
+    from peerage.cli.streams import READER_LEFT
     from peerage.settings import SettingsError
 
     if not issued.judged:
@@ -158,6 +159,8 @@ def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:
         report, spectator = play(arena, issued.fixtures, None)
         for line in ending(arena, report, spectator.void):
             typer.echo(line)
+    if spectator.reader_left:
+        return READER_LEFT
     return 130 if report.reason == "interrupted" else 0
 
 

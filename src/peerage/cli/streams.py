@@ -5,8 +5,12 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import TextIO
+
+READER_LEFT = 141
+"""The exit code of a command whose reader left, as `head` does: that of a program which SIGPIPE ended."""
 
 _PLAIN = str.maketrans(
     {
@@ -49,6 +53,14 @@ def prepare() -> None:
         if isinstance(stream, TextIOWrapper):
             unset = codecs.lookup(stream.encoding).name == "ascii"
             stream.reconfigure(encoding="utf-8" if unset else None, errors="peerage.plainly")
+
+
+def drop() -> None:
+    """Nobody reads standard output any more: what is still written there goes nowhere."""
+    with suppress(OSError, ValueError):  # a stream that is no file has nothing to drop
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def exact(to: TextIO) -> TextIO:
