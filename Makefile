@@ -34,7 +34,7 @@ run: $(BIN)/peerage          ## play the demo: house players, no key, no network
 test: $(VENV)/.dev           ## run the test suite
 	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term:skip-covered
 
-test-all: $(VENV)/.dev       ## the suite with its slow parts (200 kills, long simulations)
+test-all: $(VENV)/.dev       ## the suite with its slow parts (300 kills, long simulations)
 	$(BIN)/python -m pytest -m 'not real'
 
 lint: $(VENV)/.dev           ## style, imports, types

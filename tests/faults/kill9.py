@@ -109,6 +109,8 @@ def forked(trial: Trial, folder: Path, moment: Moment) -> bool:
 
 def made(folder: Path) -> bool:
     """Whether a killed run got as far as making the ledger's tables."""
+    if not (folder / "arena.db").exists():
+        return False
     try:
         ledger_of(folder).close()
     except LedgerError:
@@ -119,6 +121,12 @@ def made(folder: Path) -> bool:
 def unanswered(folder: Path) -> list[Unanswered]:
     with closing(ledger_of(folder)) as ledger:
         return list(ledger.unanswered(1))
+
+
+def answered(folder: Path) -> int:
+    """Requests to players whose replies are on record."""
+    with closing(ledger_of(folder)) as ledger:
+        return sum(row.reply is not None and row.player != SANDBOX for row in ledger.exchanges(1))
 
 
 def account(folder: Path) -> dict[str, Any]:
@@ -201,7 +209,7 @@ def books(folder: Path) -> Books:
     )
 
 
-def still_there(folder: Path) -> list[str]:
+def unsound(folder: Path) -> list[str]:
     """What does not hold of a finished arena's ledger."""
     with open_arena(folder) as opened:
         verified, replayed = opened.verify(), opened.replay()
@@ -223,7 +231,7 @@ class Campaign:
         arena(self._trial, self._calm, 32)
         forked(self._trial, self._calm, Moment())
         self._account = account(self._calm)
-        self._requests = booked(self._calm).requests.total()
+        self._requests = answered(self._calm)
         self.signals: Counter[str] = Counter()
         self.different: list[str] = []
         self.counts: Counter[str] = Counter()
@@ -242,7 +250,7 @@ class Campaign:
             arena(self._trial, folder, self._rng.choice(self._trial.concurrency), limit)
             moment = self._moment(folder) if self.signals.total() < kills else Moment()
             ended = forked(self._trial, folder, moment)
-            known = (folder / "arena.db").exists() and made(folder)
+            known = made(folder)
             if known and limit is not None and spent(folder) > round(limit * 1e9):
                 self.different.append(f"{folder}: the budget of {limit} was exceeded")
             if not ended:
@@ -261,12 +269,11 @@ class Campaign:
         """A budget that holds calls up and is never reached: what is spent, and twice the whole again."""
         if not self._trial.budget:
             return None
-        there = (folder / "arena.db").exists() and made(folder)
-        return round(((spent(folder) if there else 0) + 2 * self._account["billed"]) / 1e9, 6)
+        return round(((spent(folder) if made(folder) else 0) + 2 * self._account["billed"]) / 1e9, 6)
 
     def _moment(self, folder: Path) -> Moment:
         """While a run starts, or soon after one of the requests that are still to come."""
-        left = max(0, self._requests - len(booked(folder).requests))
+        left = self._requests - (answered(folder) if made(folder) else 0)
         early = left < 2 or self._rng.random() < 0.15
         calls = 0 if early else self._rng.randrange(1, 1 + min(left, max(1, self._requests // 4)))
         seconds = self._rng.uniform(0.0, 0.3 * self._trial.slow if early else 0.02)
@@ -279,7 +286,7 @@ class Campaign:
         found, kept = account(folder), books(folder)
         lost = unanswered(folder)
         self.different += [f"{folder}: {key}" for key in found if found[key] != self._account[key]]
-        self.different += [f"{folder}: {problem}" for problem in still_there(folder)]
+        self.different += [f"{folder}: {problem}" for problem in unsound(folder)]
         if report["reason"] != "limit" or report["billed"] != found["billed"]:
             self.different.append(f"{folder}: the last run reports {report}")
         if report["billed"] + report["possibly"] != spent(folder):
