@@ -275,7 +275,7 @@ class Campaign:
         """While a run starts, or soon after one of the requests that are still to come."""
         left = self._requests - (answered(folder) if made(folder) else 0)
         early = left < 2 or self._rng.random() < 0.15
-        calls = 0 if early else self._rng.randrange(1, 1 + min(left, max(1, self._requests // 4)))
+        calls = 0 if early else self._rng.randrange(1, 1 + min(left, max(1, self._requests // 2)))
         seconds = self._rng.uniform(0.0, 0.3 * self._trial.slow if early else 0.02)
         number = self._rng.choice(SIGNALS)
         mild = number in (signal.SIGTERM, signal.SIGHUP)

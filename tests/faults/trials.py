@@ -64,7 +64,7 @@ TRIALS = {
         benched=True,
         faults={"refusing": 0.03, "malformed": 0.05},
     ),
-    "own-prompts": Trial("duel", 40, 6, {"judges": 3, "prompts": "mine.jsonl"}, budget=True),
+    "own-prompts": Trial("duel", 40, 6, {"judges": 3, "prompts": "mine.jsonl"}, budget=True, cut=True),
     "color-obfuscation": Trial("color-obfuscation", 60, 6, {}, failing=True),
     "last-arena": Trial(
         "last-arena",
@@ -72,7 +72,6 @@ TRIALS = {
         4,
         {"preset": "development", "questions": 3, "quality": "none", "judgements_per_call": 1},
         cut=True,
-        budget=True,
     ),
     "challenge-exchange": Trial(
         "challenge-exchange", 12, 5, {"seats": 3, "tools": "python"}, concurrency=FEW, slow=5, sandbox=True
