@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.engine.games import ask, drive, yes
 
-from peerage.engine.driver import GameError
+from peerage.engine.driver import REPAIR_CHARS, GameError
 from peerage.match import Outcome, Table
 from peerage.protocol import Note, Quote, Reply, Text, Together, Voided
 
@@ -173,6 +173,18 @@ def test_an_unusable_reply_is_asked_for_once_more_with_what_was_said() -> None:
     (reply,) = got
     assert (reply.status, reply.value.choice, reply.key) == ("ok", "yes", "k~repair")
     assert (reply.cost_nano, reply.input_tokens, reply.latency_ms) == (12, 7, 30)
+
+
+def test_of_a_long_unusable_reply_the_repair_shows_the_beginning() -> None:
+
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        yield ask("k", text="Vote.")
+        return WON
+
+    driver = drive(play)
+    driver.start()
+    (repair,) = driver.feed("k", Reply("ok", "perhaps " * 1_000))
+    assert repair.messages[1].fill["said"] == Quote("", "perhaps " * (REPAIR_CHARS // 8), "k")
 
 
 @pytest.mark.parametrize(

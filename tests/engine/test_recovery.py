@@ -86,14 +86,19 @@ def test_each_open_call_is_reported_by_the_next_run_alone_and_stays_reserved(tmp
 
 
 def test_what_pending_matches_have_cost_is_known_by_match_and_player(tmp_path: Path) -> None:
-    write_arena(tmp_path, house(6, price=PRICE), engine={"concurrency": 8})
+    failing = house(6, price=PRICE, faults={"failing": 0.2})
+    write_arena(tmp_path, failing, engine={"concurrency": 8, "bench_after": 100})
     play_stopping_at(tmp_path, 100, random.Random(0).uniform(8, 9), paced())
     found = recovered(tmp_path)
+    failed = 0
     pending = {fixture.number for fixture, _ in found.pending}
     assert set(found.begun) <= pending
     ledger = ledger_of(tmp_path)
     for match, nano in found.begun.items():
         replied = sum(row.cost_nano or 0 for row in ledger.exchanges(match, match))
-        still_open = [row for row in ledger.unanswered(match) if row.match == match and not row.failed]
-        assert nano == replied + sum(row.worst_nano or 0 for row in still_open)
+        mine = [row for row in ledger.unanswered(match) if row.match == match]
+        failed += sum(row.failed for row in mine)
+        unanswered = sum((row.cost_nano if row.failed else row.worst_nano) or 0 for row in mine)
+        assert nano == replied + unanswered
     ledger.close()
+    assert failed, "calls that failed and cost nothing"
