@@ -29,6 +29,16 @@ for path in ["arena.db", "arena.db-wal", ".env", *glob.glob(f"/proc/{os.getppid(
             found.append(path)
     except OSError:
         pass
+for path in ["arena.yaml", ".env", "arena.db", "rival.py", "sitecustomize.py"]:
+    try:
+        found.append(("wrote", open(path, "a").write(" ")))
+    except OSError:
+        pass
+for renamed in ("arena.db", "rival.py"):
+    try:
+        found.append(("renamed", os.rename(renamed, "gone")))
+    except OSError:
+        pass
 with open(os.path.join(os.environ["PEERAGE_AGENT_DIR"], "tried"), "a") as log:
     log.write(json.dumps(found) + "\\n")
 print("#123456")
@@ -36,8 +46,9 @@ print("#123456")
 
 
 @pytest.mark.skipif(not available(), reason="this system has no Landlock")
-def test_an_agent_learns_nothing_from_seed_ledger_and_processes(tmp_path: Path) -> None:
+def test_an_agent_learns_nothing_from_seed_ledger_and_processes_and_changes_none(tmp_path: Path) -> None:
     (tmp_path / "thief.py").write_text(THIEF)
+    (tmp_path / "rival.py").write_text("print('#123456')\n")
     (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-secret\n")
     thief = {"command": [sys.executable, "thief.py"], "name": "thief", "price": {"input": 0, "output": 0}}
     settings = {

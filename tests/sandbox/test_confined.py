@@ -4,14 +4,17 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 
 from peerage.sandbox.confined import available, readable
+from peerage.sandbox.jail import Jail
 
 pytestmark = pytest.mark.skipif(not available(), reason="this system has no Landlock")
 
+SITE = sysconfig.get_paths()["purelib"]
 SECRET = "the secret of the arena"
 
 ATTACKS = {
@@ -33,7 +36,7 @@ ATTACKS = {
 }
 
 
-def held(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
+def held(folder: Path, program: str, **env: str) -> subprocess.CompletedProcess[str]:
     hidden = json.dumps([str(folder / "arena.db"), str(folder / "arena.db-wal")])
     prelude = f"import glob, mmap, os, subprocess; FOLDER = {str(folder)!r}; PARENT = {os.getpid()}\n"
     return subprocess.run(
@@ -43,6 +46,8 @@ def held(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
             "-m",
             "peerage.sandbox.confined",
             hidden,
+            json.dumps([str(folder)]),
+            json.dumps([str(folder / "kept")]),
             "--",
             sys.executable,
             "-c",
@@ -51,7 +56,7 @@ def held(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
         cwd=folder,
         capture_output=True,
         text=True,
-        env={**os.environ, "SECRET_OF_PARENT": ""},
+        env={**os.environ, **env},
     )
 
 
@@ -70,15 +75,47 @@ def test_no_way_leads_to_what_is_hidden(folder: Path, attack: str) -> None:
         found = held(folder, f"print({ATTACKS[attack]})")
     assert SECRET not in found.stdout
     assert SECRET not in found.stderr
-    if (folder / "c").exists():  # renamed: the next program cannot read it either
-        (folder / "arena.db").write_text("made anew")
+    assert (folder / "arena.db").read_text() == SECRET
 
 
-def test_a_name_that_an_earlier_program_gave_it_does_not_open_it(folder: Path) -> None:
-    assert held(folder, "os.link('arena.db', 'b'); os.symlink('arena.db', 's')").returncode == 0
-    assert (folder / "b").read_text() == SECRET
+def test_a_name_that_it_was_given_before_does_not_open_it(folder: Path) -> None:
+    os.link(folder / "arena.db", folder / "b")
+    (folder / "s").symlink_to("arena.db")
     for name in ("b", "s"):
         assert SECRET not in held(folder, f"print(open({name!r}).read())").stdout
+
+
+CHANGES = {
+    "the ledger written over": "open('arena.db', 'r+').write('x')",
+    "the ledger emptied": "os.truncate('arena.db', 0)",
+    "the ledger removed": "os.remove('arena.db')",
+    "a setting": "open('data.txt', 'a').write('x')",
+    "a new file beside the ledger": "open('.env', 'w').write('OPENAI_BASE_URL=x')",
+    "a new folder": "os.mkdir('new')",
+    "a link": "os.symlink('data.txt', 'link')",
+    "a pipe": "os.mkfifo('pipe')",
+    "something in a folder of the arena": "open('x/planted', 'w')",
+    "the folder above": "open('../planted', 'w')",
+    "a module that the next run would import": f"open({SITE!r} + '/planted.pth', 'w')",
+    "a program on PATH": "open(os.path.dirname(shutil.which('ls')) + '/planted', 'w')",
+    "what a shell starts with": "open(os.path.expanduser('~/.bashrc'), 'a')",
+    "a process of others": "os.kill(PARENT, 0)",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_it_changes_nothing_that_others_run_or_rely_on(folder: Path, change: str) -> None:
+    if change == "a process of others" and Jail().landlock_version() < 6:
+        pytest.skip("this kernel cannot hold signals back")
+    home = folder / "home"
+    home.mkdir()
+    (home / ".bashrc").touch()
+    before = {path: path.stat().st_size for path in folder.rglob("*")}
+    found = held(folder, f"import shutil; {CHANGES[change]}", HOME=str(home))
+    assert "PermissionError" in found.stderr, found.stderr
+    assert {path: path.stat().st_size for path in folder.rglob("*")} == before
+    for planted in (folder.parent / "planted", Path(SITE) / "planted.pth"):
+        assert not planted.exists()
 
 
 @pytest.mark.parametrize("file", ["environ", "mem", "maps"])
@@ -92,12 +129,14 @@ def test_it_reads_writes_and_starts_programs_as_usual(folder: Path) -> None:
         "open('kept/memory', 'w').write('what it knows')\n"
         "print(open('data.txt').read(), open('kept/memory').read())\n"
         "print(subprocess.run(['cat', 'data.txt'], capture_output=True, text=True).stdout)\n"
-        "open('new', 'w').write('for next time')\n"
+        "open('kept/new', 'w').write('for next time')\n"
+        "os.rename('kept/new', 'kept/newer'); os.mkdir('kept/a'); os.rmdir('kept/a')\n"
+        "print(1, file=open('/dev/null', 'w'))\n"
     )
     found = held(folder, program)
     assert found.returncode == 0, found.stderr
     assert found.stdout.splitlines() == ["open to all what it knows", "open to all"]
-    assert held(folder, "print(open('new').read())").stdout == "for next time\n"
+    assert held(folder, "print(open('kept/newer').read())").stdout == "for next time\n"
 
 
 def test_all_else_is_readable(folder: Path) -> None:

@@ -63,8 +63,15 @@ class CommandClient:
     async def start(self) -> None:
         if self._hidden:
             own = own_folder(self._folder, self._settings.name)
-            own.mkdir(parents=True, exist_ok=True, mode=0o700)
+            try:
+                own.mkdir(parents=True, exist_ok=True, mode=0o700)
+            except OSError as error:
+                raise self._failure(
+                    PlayerError(f"what it remembers cannot be kept: {error}", kind="permanent")
+                ) from None
             self._environment[AGENT_FOLDER] = str(own)
+            if available():
+                self._environment["TMPDIR"] = str(own)
         program = self._arguments[0]
         here = self._folder / program
         if here.is_file():
@@ -141,13 +148,16 @@ class CommandClient:
         return content
 
     def _confined(self) -> Sequence[str]:
-        """What starts the program so that it cannot read what is hidden, nor what other agents keep."""
+        """What starts the program so that it cannot read what is hidden, nor what other agents keep, and can
+        change nothing in the arena's folder but what it keeps itself."""
         if not self._hidden or not available():
             return ()
         own = Path(self._environment[AGENT_FOLDER])
         others = [str(other) for other in own.parent.iterdir() if other != own]
-        hidden = msgspec.json.encode([*self._hidden, *others]).decode()
-        return sys.executable, "-P", "-m", "peerage.sandbox.confined", hidden, "--"
+        arena = str(self._folder.absolute())
+        held = ([*self._hidden, *others], [*self._hidden, arena], [str(own)])
+        arguments = [msgspec.json.encode(paths).decode() for paths in held]
+        return sys.executable, "-P", "-m", "peerage.sandbox.confined", *arguments, "--"
 
     def _failure(self, error: PlayerError) -> PlayerError:
         return named_failure(error, self._settings.name, self._secrets)

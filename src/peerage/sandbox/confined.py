@@ -1,19 +1,21 @@
-"""Start a program that cannot read certain files: `python -m peerage.sandbox.confined FILES -- PROGRAM ARGS`.
+"""Start a program that cannot read certain files, nor change what others run.
 
-FILES is a JSON list of absolute paths. The program may do all else that its user may: it is not in a sandbox.
-What holds it is Landlock, which only knows what is allowed: everything next to the way to those files, as it
-is when the program starts. So a file that it makes in a folder on that way (the arena's own, or one above) it
-can read from its next start on; what it keeps belongs into its own folder. It cannot rename from one folder
-to another, but copy. Run by root, it has none of root's privileges over the files of others.
+`python -m peerage.sandbox.confined HIDDEN FIXED OWN -- PROGRAM ARGS`: JSON lists of absolute paths. It may
+do all else that its user may: it is not in a sandbox. What holds it is Landlock, which only knows what is
+allowed: everything next to the way to those files, as it is when the program starts. So in a folder on the
+way to what is FIXED it makes, changes, renames and removes nothing; below OWN it may, that wins. It cannot
+rename from one folder to another, but copy. Run by root, it has none of root's privileges over others' files.
 
 The program, and whatever it starts, can neither trace nor look into processes that are not its own, nor
-mount; a name, a hard link or a symbolic link that it gives one of the files does not open it either.
+signal them (from Linux 6.12 on), nor mount; a name, a hard link or a symbolic link of one of the files does
+not open it either.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import site
 import stat
 import sys
 from collections.abc import Collection, Iterator
@@ -23,6 +25,9 @@ from peerage.sandbox.jail import Jail, supported
 File = tuple[int, int]
 """Device and inode."""
 
+STARTED_BY_THEMSELVES = (".config/autostart", ".config/systemd", ".local/share/systemd", ".ssh")
+"""Below the home folder. What a shell reads at its start are files on the way there, and so fixed too."""
+
 
 def available() -> bool:
     """Whether this system can hold a program so."""
@@ -31,6 +36,28 @@ def available() -> bool:
 
 def readable(hidden: Collection[str]) -> Iterator[str]:
     """The files and folders that together are all but `hidden`; each folder stands for all that is in it."""
+    return (entry.path for entry in _all_but(hidden))
+
+
+def writable(fixed: Collection[str]) -> Iterator[str]:
+    """The folders, devices and sockets that together are all but `fixed` and what lies on the way there."""
+    for entry in _all_but(fixed):
+        if not entry.is_file(follow_symlinks=False):
+            yield entry.path
+
+
+def run_by_others() -> list[str]:
+    """Where programs and modules lie that this user runs without thinking: Python's and Peerage's own, those
+    on PATH, and what a session of the user starts by itself."""
+    home = os.path.expanduser("~")
+    found = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, site.getusersitepackages()}
+    found |= {os.path.abspath(path) for path in sys.path}
+    found |= {os.path.abspath(path) for path in os.get_exec_path()}
+    found |= {os.path.join(home, name) for name in STARTED_BY_THEMSELVES}
+    return sorted(found)
+
+
+def _all_but(hidden: Collection[str]) -> Iterator[os.DirEntry[str]]:
     paths = {os.path.realpath(path) for path in hidden}
     files = {found for path in paths if (found := _file(path))}
     way = {"/", "/dev"}
@@ -44,6 +71,8 @@ def readable(hidden: Collection[str]) -> Iterator[str]:
         except OSError:
             continue
         for entry in entries:
+            if entry.path in paths:
+                continue
             if entry.path in way and entry.is_dir(follow_symlinks=False):
                 todo.append(entry.path)
                 continue
@@ -52,9 +81,9 @@ def readable(hidden: Collection[str]) -> Iterator[str]:
             except OSError:
                 continue
             # A link would allow what it leads to; that is reached by its own path. A disk holds all files.
-            secret = entry.path in paths or (here.st_dev, here.st_ino) in files
+            secret = (here.st_dev, here.st_ino) in files
             if not (secret or stat.S_ISLNK(here.st_mode) or stat.S_ISBLK(here.st_mode)):
-                yield entry.path
+                yield entry
 
 
 def _file(path: str) -> File | None:
@@ -66,11 +95,12 @@ def _file(path: str) -> File | None:
 
 
 def main() -> None:
-    hidden, program = json.loads(sys.argv[1]), sys.argv[3:]
+    hidden, fixed, own = (json.loads(argument) for argument in sys.argv[1:4])
+    program = sys.argv[5:]
     jail = Jail()
     jail.no_new_privileges()
     jail.drop_capabilities()  # of root, who could look into other processes all the same
-    if not jail.hide_all_but(readable(hidden)):
+    if not jail.hide_all_but(readable(hidden), [*writable([*fixed, *run_by_others()]), *own]):
         sys.exit("this system has no Landlock, and the program could read the arena's ledger")
     os.execvpe(program[0], program, os.environ)
 

@@ -24,6 +24,10 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446  # the same on every processor
 _LANDLOCK_VERSION, _PATH_BENEATH = 1, 1
 _READ_FILE, _READ_DIR, _MAKE_BLOCK = 1 << 2, 1 << 3, 1 << 11
+_WRITE_FILE, _TRUNCATE = 1 << 1, 1 << 14
+_CHANGE_FOLDER = 0b11_1111 << 4 | 1 << 10 | 1 << 12
+"""Remove folders and files, make devices, folders, files, sockets, pipes and symbolic links."""
+_SCOPE_SIGNALS = 1 << 1
 _NEW = {
     "mounts": 0x0002_0000,
     "uts": 0x0400_0000,
@@ -153,22 +157,31 @@ class Jail:
         """The version of Landlock's interface, 0 or less where there is none."""
         return int(self._libc.syscall(_LANDLOCK_CREATE, None, 0, _LANDLOCK_VERSION))
 
-    def hide_all_but(self, readable: Iterable[str]) -> bool:
-        """Deny reading every file but those beneath `readable`, and nothing else; False without Landlock.
+    def hide_all_but(self, readable: Iterable[str], writable: Iterable[str]) -> bool:
+        """Deny reading every file but those beneath `readable`, changing all but what is beneath `writable`,
+        and signals to others; nothing else. False without Landlock.
 
         What is held by Landlock can neither mount nor look into processes that are not. Nor may it make a
         block device, behind which every file is.
         """
-        if self.landlock_version() < 1:
+        version = self.landlock_version()
+        if version < 1:
             return False
-        handled = struct.pack("=Q", _READ_FILE | _MAKE_BLOCK)
-        ruleset = self._libc.syscall(_LANDLOCK_CREATE, handled, ctypes.c_size_t(len(handled)), 0)
+        change_file = _WRITE_FILE | (_TRUNCATE if version >= 3 else 0)
+        handled = _READ_FILE | _MAKE_BLOCK | _CHANGE_FOLDER | change_file
+        parts = (handled,) if version < 6 else (handled, 0, _SCOPE_SIGNALS)
+        packed = struct.pack(f"={len(parts)}Q", *parts)
+        ruleset = self._libc.syscall(_LANDLOCK_CREATE, packed, ctypes.c_size_t(len(packed)), 0)
         if ruleset < 0:
             return False
         try:
-            for path in readable:
-                with suppress(OSError):  # gone since, or nothing that a rule can be about
-                    self._allow(ruleset, path, _READ_FILE, _READ_FILE)
+            for paths, file_rights, folder_rights in (
+                (readable, _READ_FILE, _READ_FILE),
+                (writable, change_file, change_file | _CHANGE_FOLDER),
+            ):
+                for path in paths:
+                    with suppress(OSError):  # gone since, or nothing that a rule can be about
+                        self._allow(ruleset, path, file_rights, folder_rights)
             return bool(self._libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) == 0)
         finally:
             os.close(ruleset)
