@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from tests import offline
 
 from peerage.games.duel import DUEL
-from peerage.ledger.codec import INLINE_CHARS, by_hex, fixture_body, read_fixture, request_body
+from peerage.ledger.codec import INLINE_CHARS, MissingText, by_hex, fixture_body, read_fixture, request_body
+from peerage.match import Fixture
 from peerage.protocol import Ask, Message, Quote, Text
 
 
@@ -51,3 +53,12 @@ def test_settings_that_all_fixtures_share_are_written_out_once() -> None:
     assert bodies[1][1] != bodies[2][1]
     for (body, texts), fixture in zip(bodies, (made, made, changed), strict=True):
         assert read_fixture(body, by_hex(dict(texts))).settings == fixture.settings
+
+
+def test_settings_that_are_not_those_a_fixture_names_are_not_taken() -> None:
+    fixture = Fixture(1, 1, "duel", 1, "5", (), {}, {"max_drafts": 2})
+    body, [(digest, text)] = fixture_body(fixture)
+    assert read_fixture(body, by_hex({digest: text})) == fixture
+    changed = by_hex({digest: text.replace("drafts", "dbafts")})
+    with pytest.raises(MissingText, match=rf"{digest.hex()}, to which a fixture refers, was changed"):
+        read_fixture(body, changed)

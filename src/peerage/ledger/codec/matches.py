@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.ledger.codec.texts import Text, text_digest
+from peerage.ledger.codec.texts import ChangedText, Text, text_digest
 from peerage.match import Fixture, MatchRecord
 from peerage.sealing import salt, seal, unseal
 
@@ -53,17 +53,21 @@ def seed_salt(seed: str) -> str:
 
 
 def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
-    """A stored fixture; its `seed` is empty where only the commitment is there."""
+    """A stored fixture; its `seed` is empty where only the commitment is there. Raises MissingText where its
+    settings are not there as they were written."""
     data = msgspec.json.decode(body, type=dict[str, Any])
     if isinstance(data.get("seed"), dict):  # plain in a ledger of 0.1.0
         data["seed"] = unseal(data["seed"]) if "value" in data["seed"] else ""
-    data["settings"] = _settings(texts(str(data.get("settings"))))
+    named = str(data.get("settings"))
+    data["settings"] = _settings(named, texts(named))
     return msgspec.convert(data, Fixture)
 
 
 @lru_cache(maxsize=64)
-def _settings(text: str) -> Mapping[str, Any]:
-    """What thousands of fixtures share."""
+def _settings(digest: str, text: str) -> Mapping[str, Any]:
+    """What thousands of fixtures share; a game takes them as they are, so they must be what was written."""
+    if text_digest(text).hex() != digest:
+        raise ChangedText(digest)
     found: Mapping[str, Any] = msgspec.json.decode(text)
     return found
 

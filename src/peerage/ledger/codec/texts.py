@@ -20,6 +20,13 @@ class MissingText(KeyError):
         return f"the text {self.args[0]}, to which a record refers, is missing; `peerage verify` says more"
 
 
+class ChangedText(MissingText):
+    """A stored text is not the one to which a fixture refers."""
+
+    def __str__(self) -> str:
+        return f"the text {self.args[0]}, to which a fixture refers, was changed; `peerage verify` says more"
+
+
 def by_hex(texts: Mapping[bytes, str]) -> Callable[[str], str]:
     """Look a stored text up by its digest in hex; raises MissingText."""
 
