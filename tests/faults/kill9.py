@@ -159,8 +159,8 @@ class Books(NamedTuple):
 
     `received` are requests in the book, `recorded` attempts on record that were sent and ended, `open` those
     that kills left open. `wrong` are requests received more often than the ledger can account for, or less.
-    `short` and `over` are what the bill is below what is on record as billed, and beyond what is billed and
-    possibly billed.
+    `short` and `over` are what the bills of requests are below what is on record as billed, and beyond what
+    is billed and possibly billed.
     """
 
     received: int
@@ -175,7 +175,8 @@ def books(folder: Path) -> Books:
     book = booked(folder)
     recorded: Counter[tuple[str, str]] = Counter()
     left: Counter[tuple[str, str]] = Counter()
-    billed = possibly = 0
+    billed: Counter[tuple[str, str]] = Counter()
+    possibly: Counter[tuple[str, str]] = Counter()
     with closing(ledger_of(folder)) as ledger:
         texts = by_hex(ledger.texts())
         seeds = {row.number: read_fixture(row.body, texts).seed for row in ledger.fixtures()}
@@ -185,11 +186,11 @@ def books(folder: Path) -> Books:
             request = seeds[row.match], row.key
             if row.reply is not None:
                 recorded[request] += 1
-                billed += read_reply(row.key, row.reply).cost_nano or 0
+                billed[request] += read_reply(row.key, row.reply).cost_nano or 0
                 continue
             assert row.failure is not None, "an attempt is neither answered nor accounted for"
             _, reason, cost, _ = row.failure
-            possibly += cost or 0
+            possibly[request] += cost or 0
             if reason == LEFT_OPEN:
                 left[request] += 1
             elif reason != NOT_SENT:
@@ -204,8 +205,8 @@ def books(folder: Path) -> Books:
         recorded.total(),
         left.total(),
         len(wrong),
-        max(0, billed - book.bill),
-        max(0, book.bill - billed - possibly),
+        (billed - book.bills).total(),
+        (book.bills - billed - possibly).total(),
     )
 
 
@@ -274,6 +275,8 @@ class Campaign:
     def _moment(self, folder: Path) -> Moment:
         """While a run starts, or soon after one of the requests that are still to come."""
         left = self._requests - (answered(folder) if made(folder) else 0)
+        if left < 2 and self._rng.random() < 0.5:
+            return Moment()
         early = left < 2 or self._rng.random() < 0.15
         calls = 0 if early else self._rng.randrange(1, 1 + min(left, max(1, self._requests // 2)))
         seconds = self._rng.uniform(0.0, 0.3 * self._trial.slow if early else 0.02)

@@ -153,7 +153,7 @@ class Booking:
         fails = self._failing and self._tries[call.seed, call.key] == 1 and luck(call, "fail") < SOMETIMES
         worked = not fails or luck(call, "worked") < 0.5
         cost = self._price.cost_nano(answer.input_tokens, answer.output_tokens, 0) if worked else 0
-        os.write(self._book, msgspec.json.encode([call.seed, call.key, cost, fails]) + b"\n")
+        os.write(self._book, msgspec.json.encode([call.seed, call.key, cost]) + b"\n")
         os.write(self._told, b".")
         await asyncio.sleep(min(0.05, answer.latency_s * 0.003))
         if fails:
@@ -175,23 +175,20 @@ def player(settings: PlayerSettings, trial: Trial, folder: Path, told: int) -> C
 
 
 class Booked(NamedTuple):
-    """What the provider's book holds: requests received by (match's seed, key), failures of these, the bill
-    in 1e-9 dollars."""
+    """What the provider's book holds by (match's seed, key): requests received, bills in 1e-9 dollars."""
 
     requests: Counter[tuple[str, str]]
-    failed: int
-    bill: int
+    bills: Counter[tuple[str, str]]
 
 
 def booked(folder: Path) -> Booked:
     path = folder / BOOK
     lines = path.read_bytes().splitlines() if path.exists() else []
     rows = [msgspec.json.decode(line) for line in lines]
-    return Booked(
-        Counter((seed, key) for seed, key, _, _ in rows),
-        sum(fails for *_, fails in rows),
-        sum(cost for _, _, cost, _ in rows),
-    )
+    bills: Counter[tuple[str, str]] = Counter()
+    for seed, key, cost in rows:
+        bills[seed, key] += cost
+    return Booked(Counter((seed, key) for seed, key, _ in rows), bills)
 
 
 def spent(folder: Path) -> int:
