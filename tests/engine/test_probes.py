@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -219,3 +220,20 @@ def test_a_budget_and_a_misspelled_model_get_the_name_that_was_meant(
     planned = CliRunner().invoke(app, ["estimate", "--dir", str(folder)]).output
     assert "not in these sums: openai:gpt-5-mni (did you mean `gpt-5-mini`?)" in " ".join(planned.split())
     assert not ledger_of(folder).heads()[0]
+
+
+async def test_a_probe_that_costs_more_than_it_could_is_told_with_the_amount(
+    tmp_path: Path, server: OpenAIServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    usage = {"prompt_tokens": 11, "completion_tokens": 1_000_000, "total_tokens": 1_000_011}
+
+    async def runaway(request: web.Request, asked: dict[str, Any]) -> web.StreamResponse:
+        return await behave.body(json.dumps(behave.completion("hi", usage=usage)))(request, asked)
+
+    server.always(runaway)
+    report = await run(arena(tmp_path, server, ["a", "b", "c", "d"], budget={"arena": 0.01}))
+    assert (report.reason, report.played) == ("budget", 0)
+    told = [one.getMessage() for one in caplog.records if "for its probe" in one.getMessage()]
+    assert [message.split(",")[0] for message in told] == [
+        f"{name} was billed $2.0000 for its probe" for name in "abcd"
+    ]

@@ -280,6 +280,31 @@ async def test_usage_that_is_not_reported_is_unknown(server: OpenAIServer) -> No
     assert (answer.input_tokens, answer.output_tokens) == (None, None)
 
 
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": -5, "completion_tokens": 7},
+        {"prompt_tokens": 11, "completion_tokens": -7},
+        {"prompt_tokens": 11, "completion_tokens": 1e300},
+        {"prompt_tokens": 11, "completion_tokens": "many"},
+        {"prompt_tokens": 10**30, "completion_tokens": 7},
+        {"prompt_tokens": 11, "completion_tokens": 7, "completion_tokens_details": {"reasoning_tokens": -9}},
+        {"prompt_tokens": 11, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": "x"}},
+        [11, 7],
+        "11",
+    ],
+    ids=str,
+)
+async def test_usage_that_cannot_be_is_unknown_and_asks_for_no_second_call(
+    server: OpenAIServer, usage: object
+) -> None:
+    server.next(behave.body(json.dumps({**behave.completion("hi"), "usage": usage})))
+    client = await opened(settings_for(server))
+    answer = await client.answer(call())
+    await client.close()
+    assert (answer.text, answer.input_tokens, answer.output_tokens) == ("hi", None, None)
+
+
 async def test_a_key_is_in_no_message_and_no_repr(server: OpenAIServer) -> None:
     server.next(behave.status(401, error={"message": f"Incorrect API key provided: {KEY}."}))
     client = await opened(settings_for(server))

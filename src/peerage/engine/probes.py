@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from peerage.engine.answers import Line, priced
 from peerage.engine.benches import Bench, Benches
-from peerage.engine.budget import OVERHEAD_BYTES
+from peerage.engine.budget import OVERHEAD_BYTES, dollars
 from peerage.ledger.amendments import amend
 from peerage.ledger.store import Amendment, Ledger, LedgerError
 from peerage.players.probe import PROBE_TOKENS, Probed, needs_probe, probe, probe_call
@@ -162,6 +162,7 @@ async def probe_players(
     amend(ledger, STREAM, [msgspec.to_builtins(Entry(found=found))], clock())
     for one in probed:
         _tell(one, found[one.player])
+        _tell_overrun(one.player, found[one.player].cost_nano, worst[one.player])
     return {one.player: one for one in probed}
 
 
@@ -237,3 +238,14 @@ def _tell(probed: Probed, found: Found) -> None:
     elif not probed.unusable:
         thinks = ", thinks before it answers" if found.thinks else ""
         _log.info("%s answered its probe in %.1f s%s", probed.player, found.latency_ms / 1000, thinks)
+
+
+def _tell_overrun(player: str, cost: int | None, worst: int | None) -> None:
+    if cost is not None and worst is not None and cost > worst:
+        _log.warning(
+            "%s was billed %s for its probe, which could cost %s at most, as by a provider that ignores "
+            "max_tokens",
+            player,
+            dollars(cost),
+            dollars(worst),
+        )

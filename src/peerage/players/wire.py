@@ -75,10 +75,25 @@ class Wire(AsyncOpenAI):
         if not found["choices"]:
             raise PlayerError("the server answered with no choice at all", maybe_paid=True)
         _drop_cut_thoughts(found["choices"][0])
+        if not _is_usage(found.get("usage")):
+            found["usage"] = None
         try:
             return ChatCompletion.model_validate(found)
         except ValidationError:
             return ChatCompletion.construct(**found)
+
+
+def _is_usage(usage: Any) -> bool:
+    """Whether the tokens reported can be such; else what a reply cost is unknown, and the reply as good."""
+    if not isinstance(usage, dict):
+        return False
+    details = [part for name, part in usage.items() if name.endswith("_details") and isinstance(part, dict)]
+    return all(
+        count is None or (type(count) in (int, float) and 0 <= count < 2**40 and count == int(count))
+        for part in (usage, *details)
+        for name, count in part.items()
+        if name.endswith("_tokens")
+    )
 
 
 def _drop_cut_thoughts(choice: Any) -> None:
