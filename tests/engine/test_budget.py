@@ -176,7 +176,8 @@ def test_a_reply_dearer_than_its_worst_case_is_counted_in_full_and_is_the_player
     budget.pay(1, "ada", 11, 10, known=True)
     assert (budget.spent, budget.held, budget.left, budget.overrun) == (11, 0, 89, {"ada": 1})
     assert budget.reserve(1, "ada", 0) is Verdict.PLAYER
-    assert budget.admit(plan(bob=1, ada=1)) == (Verdict.PLAYER, "ada")
     assert budget.reserve(1, "bob", 10) is Verdict.YES
     budget.pay(1, "bob", 10, 10, known=True)
     assert budget.overrun == {"ada": 1}
+    budget.close(1, decided=False)
+    assert budget.admit(plan(bob=10, ada=10_000)) == (Verdict.YES, ""), "the others play on"

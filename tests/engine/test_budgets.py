@@ -29,10 +29,11 @@ from tests.engine.clients import Cast
 from peerage.arena import ArenaError, open_arena
 from peerage.cli.ending import ending
 from peerage.cli.output import money
+from peerage.engine.benches import benched
 from peerage.engine.driver import REPAIR
 from peerage.engine.replay import replay
 from peerage.engine.report import RunReport
-from peerage.ledger.codec import read_reply
+from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.house import HouseClient
 from peerage.players.paced import PacedClient
@@ -322,7 +323,17 @@ def test_a_player_billed_more_than_its_worst_case_is_asked_nothing_more(
     assert 1 <= replies["p0"] <= 8, "what was in flight at the first of them"
     assert report.overrun == {"p0": replies["p0"] * round(0.03 * NANO)}
     assert "p0 was billed $0.0900 for a call of at most $0.0600" in caplog.text
-    assert "player_budget: p0" in statuses(tmp_path)
+    assert "player_budget: p0" not in statuses(tmp_path), "it has no limit that could be raised"
+    assert report.benched == {
+        "p0": "billed $0.0900 for a call of at most $0.0600; does its provider ignore max_tokens?"
+    }
+    ledger = ledger_of(tmp_path)
+    bench = benched(ledger)["p0"]
+    fixtures = [read_fixture(row.body, by_hex(ledger.texts())) for row in ledger.fixtures()]
+    later = [fixture for fixture in fixtures if fixture.round >= bench.from_round]
+    ledger.close()
+    assert later
+    assert all("p0" not in {seat.player for seat in one.all_seats()} for one in later)
     assert statuses(tmp_path).count("done") > 3
     assert replays(tmp_path)
 
@@ -330,7 +341,7 @@ def test_a_player_billed_more_than_its_worst_case_is_asked_nothing_more(
 def test_when_everybody_is_billed_too_much_the_run_ends(tmp_path: Path) -> None:
     arena(tmp_path, {"arena": 5.0}, players=priced(5), concurrency=4)
     report = play(tmp_path, 30, clients=lambda player: PacedClient(Charging(player)))
-    assert report.reason == "budget"
+    assert report.reason == "players"
     assert report.calls <= 30
     assert sum(report.overrun.values()) == report.spent_nano - round(report.spent_nano * 0.06 / 2)
 

@@ -48,7 +48,7 @@ def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> 
     for player, nano in report.overrun.items():
         yield (
             f"{player} was billed {dollars(nano / 1e9)} more than its calls could cost at most, as by a "
-            "provider that ignores max_tokens; nothing more was asked of it"
+            "provider that ignores max_tokens; nothing more was asked of it in this run"
         )
     if report.possibly_paid_twice:
         yield (

@@ -79,7 +79,8 @@ def drawn(
     console = Console(file=to, width=None if to.isatty() else 400, highlight=False)
     fitting = fit(rows, columns, console.width)
     if len(fitting) < len(columns):
-        notes = [*notes, f"{len(columns) - len(fitting)} more columns in a wider terminal"]
+        more = len(columns) - len(fitting)
+        notes = [*notes, f"{more} more column{'s' * (more > 1)} in a wider terminal"]
     with console.capture() as captured:
         console.print(table(rows, fitting, title))
         for note in notes:

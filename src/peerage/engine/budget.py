@@ -246,7 +246,8 @@ class Budget:
         share = match.shares[player]
         each = share.nano / max(share.calls, 1e-9)
         match.done[player] = match.done.get(player, 0.0) + each
-        match.left[player] = max(0.0, match.left[player] - each)
+        if player in match.left:
+            match.left[player] = max(0.0, match.left[player] - each)
         self._paces[player].planned += each
 
     def _ahead(self, number: int, player: str | None) -> float:
@@ -269,9 +270,7 @@ class Budget:
         Alone it must fit at twice its expected cost and its dearest call at its worst. Beside others it waits
         until their sum fits, with two standard deviations, each taken as half of what is expected.
         """
-        for player in self.overrun:
-            if player in plan:
-                return Verdict.PLAYER, player
+        plan = self._asked(plan)
         alone = self.expected(plan)
         total, reach = sum(alone.values()), max([share.reach for share in plan.values()], default=0)
         if self.per_match is not None and total + max(total, reach) > self.per_match:
@@ -304,9 +303,14 @@ class Budget:
 
     def open(self, number: int, plan: Mapping[str, Share]) -> None:
         """Begin a match, or go on with one."""
+        plan = self._asked(plan)
         for player, share in plan.items():
             self._pace(player, share)
         self._open[number] = _Open(plan, self._begun.pop(number, 0))
+
+    def _asked(self, plan: Mapping[str, Share]) -> Mapping[str, Share]:
+        """A plan without those who are asked nothing more."""
+        return {player: share for player, share in plan.items() if player not in self.overrun}
 
     def stop(self, number: int) -> None:
         """Keep nothing for a match that the arena's limit has stopped; its calls in flight may return."""
@@ -363,6 +367,8 @@ class Budget:
             self.possibly += nano
         if known and nano > reserved and self.bounded:
             self.overrun[player] = self.overrun.get(player, 0) + nano - reserved
+            for other in self._open.values():
+                other.left.pop(player, None)
         if nano:
             self.spent_by[player] = self.spent_by.get(player, 0) + nano
         match = self._open.get(number)

@@ -476,14 +476,12 @@ class Calls:
         before = self._budget.overrun.get(player, 0)
         self._budget.pay(number, player, nano, most, known=known, answered=answered)
         pending.reserved = 0
-        if self._budget.overrun.get(player, 0) > before:
-            _log.warning(
-                "%s was billed %s for a call of at most %s: does its provider ignore max_tokens? "
-                "Nothing more is asked of it in this run",
-                *(player, dollars(nano), dollars(most)),
-            )
-            for waiting in self._dispatcher.withdraw(lambda other: other.player == player):
-                self.void(waiting, [], Verdict.PLAYER.value)
+        if self._budget.overrun.get(player, 0) > before and player not in self.benched:
+            figures = f"billed {dollars(nano)} for a call of at most {dollars(most)}"
+            why = f"{figures}; does its provider ignore max_tokens?"
+            _log.warning("%s was %s It is benched", player, why)
+            self.bench(player, why)
+            self._tripped(player, number)
 
 
 def _size(ask: Ask) -> int:
