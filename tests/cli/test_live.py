@@ -40,6 +40,22 @@ def test_a_match_in_one_line(found: Summary, told: str) -> None:
     assert verdict(found) == told
 
 
+def test_before_the_first_result_each_part_of_the_view_has_lines_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=130, height=40, color_system=None)
+    with open_arena(tmp_path) as arena:
+        spectator = Spectator(arena, 8, None, console)
+        arena.run(0, beside=spectator.watch)
+        assert spectator._runner is not None
+        progress = replace(spectator._runner.progress(), limit=8, decided=4)
+        spectator._standings = lambda _: []  # type: ignore[method-assign]
+        screen.truncate(0)
+        console.print(spectator._view(progress))
+    lines = screen.getvalue().splitlines()
+    assert sum(line.startswith("Ctrl+C stops") for line in lines) == 1
+
+
 def test_a_terminal_shows_progress_table_and_verdicts(tmp_path: Path) -> None:
     (tmp_path / "arena.yaml").write_text(demo_text(1), "utf-8")
     screen = io.StringIO()

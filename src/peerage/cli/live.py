@@ -121,13 +121,15 @@ class Spectator:
 
     def _view(self, progress: Progress) -> Any:
         from rich.console import Group
+        from rich.padding import Padding
         from rich.progress_bar import ProgressBar
         from rich.text import Text
 
         rows = sorted(self._standings(progress), key=lambda row: -row["raw"])[:TOP]
         parts: list[Any] = [Text(self._line(progress, progress.settled), style="bold")]
         if progress.limit:
-            parts.append(ProgressBar(total=progress.limit, completed=progress.decided, width=60))
+            # A bar alone ends no line: what follows would begin beside it.
+            parts.append(Padding(ProgressBar(total=progress.limit, completed=progress.decided, width=60), 0))
         if rows:
             parts.append(table(rows, _COLUMNS))
         parts += [Text(line, style="dim", overflow="ellipsis", no_wrap=True) for line in self._recent]
