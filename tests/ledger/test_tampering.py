@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from itertools import chain
@@ -171,6 +172,25 @@ def test_some_of_what_may_befall_rows_and_bytes(
     flips = ((file, harm) for file in FILES for harm in flipped(whole / file, 8))
     harms = chain(some(every_row(whole), 19), flips)
     assert missed(whole, untouched, tmp_path / "copy", harms, read=False) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "words", "told"),
+    [
+        (
+            "UPDATE records SET body = CAST(replace(body, '\"challenge_id\"', '\"challenge_ib\"') AS BLOB)",
+            ["challenges", "list"],
+            "what is on record of challenges cannot be read",
+        ),
+        ("DELETE FROM fixtures", ["export"], "has a record and no fixture"),
+    ],
+)
+def test_damage_is_told_in_words(tmp_path: Path, statement: str, words: list[str], told: str) -> None:
+    folder = exchange(tmp_path)
+    with closing(sqlite3.connect(folder / "arena.db")) as db, db:
+        db.execute(statement)
+    code, output = said(folder, *words)
+    assert (code, told in output) == (1, True), output
 
 
 @pytest.mark.slow

@@ -29,6 +29,7 @@ from peerage.ledger.store import (
     FixtureRow,
     IntentRow,
     Ledger,
+    LedgerError,
     RecordRow,
     ReplyRow,
 )
@@ -143,8 +144,11 @@ def disclosed(ledger: Ledger) -> Collection[str]:
             steps[row.number] = mine
     texts = by_hex(ledger.texts())
     for number, prefixes in steps.items():
+        issued = next(iter(ledger.fixtures(number, number)), None)
+        if issued is None:
+            raise LedgerError(f"match {number} has a record and no fixture; `peerage verify` says more")
         try:
-            secret = read_fixture(next(ledger.fixtures(number, number)).body, texts).secret
+            secret = read_fixture(issued.body, texts).secret
         except Sealed:
             continue
         for exchange in ledger.exchanges(number, number):

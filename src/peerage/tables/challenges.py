@@ -73,8 +73,15 @@ class ChallengeRow(Struct, frozen=True):
 def pool(ledger: Ledger, least: int = LEAST_ATTEMPTS) -> Pool:
     """The pool after the last record; `least` attempts by others are needed for a flag."""
     found = Pool(least)
-    for _, number, facts in learnt(ledger, found, STREAM):
-        found.learn(number, facts)
+    number = 0
+    try:
+        for _, number, facts in learnt(ledger, found, STREAM):
+            found.learn(number, facts)
+    except (KeyError, TypeError) as error:
+        raise LedgerError(
+            f"what is on record of challenges cannot be read, after match {number} ({error!r}); "
+            "`peerage verify` says what was changed"
+        ) from error
     return found
 
 
