@@ -8,6 +8,7 @@ from hashlib import sha256
 from msgspec import Struct, field
 
 from peerage.ledger.log import GENESIS, digest, entry_leaf, linked, of_play
+from peerage.ledger.secret import STREAM
 from peerage.ledger.store import Ledger
 
 FACTS = ("rating", "window", "lag")
@@ -98,8 +99,13 @@ def facts(ledger: Ledger, logged: Logged) -> Iterator[Found]:
 
 
 def amendments(ledger: Ledger, logged: Logged) -> Iterator[Found]:
-    """Amendments whose number or time changed; their bodies are held by the chain of their stream."""
+    """Amendments whose number or time changed; their bodies are held by the chain of their stream.
+
+    Version 0.1.0, whose ledgers alone have no log, knew no secret of the arena.
+    """
     if not logged.length:
+        if STREAM in ledger.streams():
+            yield None, "the whole log is missing, which every ledger with a secret has"
         return
     there = {row[0]: row for row in ledger.filed()}
     for at in sorted(there.keys() | logged.amendments.keys()):
