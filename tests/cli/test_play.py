@@ -346,3 +346,15 @@ def test_closed_streams_are_empty_ones(demo: Path, closed: str, code: int) -> No
     ran = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert ran.returncode == code
     assert "fault" not in ran.stderr
+
+
+def test_a_broken_program_is_benched_soon_and_the_others_play_on(tmp_path: Path) -> None:
+    house = "".join(f"  - house:0.{at}\n" for at in range(2, 9))
+    command = f"[{sys.executable!r}, no-such-file.py]"
+    broken = f"  - {{command: {command}, name: broken, price: {{input: 0, output: 0}}}}\n"
+    text = f"players:\n{house}{broken}rules: {{committee: 2, judges: 2}}\nengine: {{backoff_s: 0.1}}\n"
+    (tmp_path / "arena.yaml").write_text(text)
+    said = peerage("run", "--yes", "--max-matches", "4", "--dir", str(tmp_path))
+    assert "broken" in said
+    shown = peerage("players", "--dir", str(tmp_path))
+    assert "benched" in shown

@@ -381,3 +381,21 @@ def test_addresses_and_retry_after() -> None:
     assert seconds_until("12") == 12
     assert seconds_until("soon") is None
     assert seconds_until("Thu, 01 Jan 1970 00:00:00 GMT") == 0
+
+
+async def test_a_program_that_never_works_is_taken_for_broken_and_one_that_did_is_not(tmp_path: Path) -> None:
+    settings = program(
+        tmp_path,
+        "import os, sys\nprint('well')\nsys.exit(0 if os.path.exists('works') else 2)\n",
+    )
+    client = open_client(settings, dict(os.environ), tmp_path)
+    await client.start()
+    kinds = []
+    for works in (False, False, False, True, False, False, False):
+        (tmp_path / "works").touch() if works else (tmp_path / "works").unlink(missing_ok=True)
+        try:
+            await client.answer(CALL)
+        except PlayerError as error:
+            kinds.append(error.kind)
+    await client.close()
+    assert kinds == ["transient", "transient", "permanent", "transient", "transient", "transient"]

@@ -114,7 +114,7 @@ class Calls:
     def troubles(self) -> tuple[Trouble, ...]:
         """Who is waited for and why, whose replies are cut, who fails."""
         again = {pending: timer.when() for pending, timer in self._backing_off.items()}
-        return self._troubles.now(again, self._loop.time())
+        return self._troubles.now(again, self._dispatcher.paused(), self._loop.time())
 
     def submit(self, pending: Pending, texts: list[Text]) -> None:
         """Ask, as soon as caps and limits allow."""

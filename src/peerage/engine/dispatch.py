@@ -138,6 +138,15 @@ class Dispatcher(Generic[Waiting]):
         lane = self._lanes[player]
         lane.paused_until = max(lane.paused_until, self._loop.time() + seconds)
 
+    def paused(self) -> dict[str, tuple[float, int]]:
+        """For each player that pauses with calls waiting: for how many seconds, and how many calls."""
+        now = self._loop.time()
+        return {
+            player: (lane.paused_until - now, len(lane.waiting))
+            for player, lane in self._lanes.items()
+            if lane.waiting and lane.paused_until > now
+        }
+
     def singly(self, player: str, singly: bool) -> None:
         """Let calls to a player leave one at a time, or as its limits allow."""
         lane = self._lanes[player]

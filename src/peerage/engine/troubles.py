@@ -22,8 +22,9 @@ class Trouble(NamedTuple):
     """What is wrong with one player's calls at this moment; counts are of this run.
 
     `waiting` calls will be sent again, the first in `seconds` as try `attempt` of `attempts`, since the last
-    one failed for `reason`. `in_flight` calls are out, the oldest for `silent_s` seconds. Of `answered`
-    replies `cut` ended at their token limit. `failed` calls were given up, the last for `failure`.
+    one failed for `reason`. `queued` calls wait since the player pauses, for `paused_s` seconds more.
+    `in_flight` calls are out, the oldest for `silent_s` seconds. Of `answered` replies `cut` ended at their
+    token limit. `failed` calls were given up, the last for `failure`.
     """
 
     player: str
@@ -32,6 +33,8 @@ class Trouble(NamedTuple):
     attempt: int = 0
     attempts: int = 0
     seconds: float = 0.0
+    queued: int = 0
+    paused_s: float = 0.0
     in_flight: int = 0
     silent_s: float = 0.0
     answered: int = 0
@@ -46,6 +49,11 @@ class Trouble(NamedTuple):
             more = f" ({self.waiting} calls)" if self.waiting > 1 else ""
             tries = f"try {self.attempt} of {self.attempts}"
             parts.append(f"{self.reason}, {tries}, {self.seconds:.0f} s{more}")
+        if self.queued and not self.waiting:
+            calls = "call waits" if self.queued == 1 else "calls wait"
+            parts.append(
+                f"{self.reason or 'paused'}, asked again in {self.paused_s:.0f} s ({self.queued} {calls})"
+            )
         if self.silent_s >= SLOW_S:
             more = f" ({self.in_flight} calls)" if self.in_flight > 1 else ""
             parts.append(f"no reply for {self.silent_s:.0f} s{more}")
@@ -76,6 +84,7 @@ class Troubles:
         self._answered: dict[str, int] = {}
         self._cut: dict[str, int] = {}
         self._failed: dict[str, tuple[int, str]] = {}
+        self._last: dict[str, str] = {}
         self._telling = _log.isEnabledFor(logging.INFO)
 
     def sent(self, pending: Pending, now: float) -> None:
@@ -100,7 +109,7 @@ class Troubles:
             _log.info("%s, %s: %s in %.1f s%s%s", _call(pending), player, raw.status, seconds, tokens, cut)
 
     def retried(self, pending: Pending, reason: str, wait: float) -> None:
-        pending.reason = in_short(reason, pending.player)
+        pending.reason = self._last[pending.player] = in_short(reason, pending.player)
         if self._telling:
             said, attempt = _said(pending, reason), pending.tries + 1
             _log.info("%s, %s; try %d of %d in %.1f s", _call(pending), said, attempt, self._attempts, wait)
@@ -109,14 +118,18 @@ class Troubles:
         """A call was given up."""
         player = pending.player
         before = self._failed.get(player, (0, ""))[0]
-        self._failed[player] = before + 1, in_short(reason, player)
+        self._last[player] = in_short(reason, player)
+        self._failed[player] = before + 1, self._last[player]
         if not before:
             _log.warning("%s; the call is given up (%s)", _said(pending, reason), _call(pending))
         elif self._telling:
             _log.info("%s, %s; given up", _call(pending), _said(pending, reason))
 
-    def now(self, again: Mapping[Pending, float], now: float) -> tuple[Trouble, ...]:
-        """The players with whom something is wrong, by name; `again`: when waiting calls are sent again."""
+    def now(
+        self, again: Mapping[Pending, float], paused: Mapping[str, tuple[float, int]], now: float
+    ) -> tuple[Trouble, ...]:
+        """The players with whom something is wrong, by name; `again`: when waiting calls are sent again;
+        `paused`: for how many seconds players pause, and how many of their calls wait for that."""
         waiting: dict[str, list[Pending]] = {}
         for pending in again:
             waiting.setdefault(pending.player, []).append(pending)
@@ -124,18 +137,21 @@ class Troubles:
         for pending, since in self._since.items():
             out.setdefault(pending.player, []).append(now - since)
         found: list[Trouble] = []
-        for player in sorted({*waiting, *out, *self._cut, *self._failed}):
+        for player in sorted({*waiting, *paused, *out, *self._cut, *self._failed}):
             mine = waiting.get(player, [])
             first = min(mine, key=again.__getitem__, default=None)
             failed, failure = self._failed.get(player, (0, ""))
             flights = out.get(player, [])
+            pause, queued = paused.get(player, (0.0, 0))
             trouble = Trouble(
                 player,
                 len(mine),
-                first.reason if first is not None else "",
+                first.reason if first is not None else self._last.get(player, ""),
                 first.tries + 1 if first is not None else 0,
                 self._attempts,
                 max(0.0, again[first] - now) if first is not None else 0.0,
+                queued,
+                pause,
                 len(flights),
                 max(flights, default=0.0),
                 self._answered.get(player, 0),

@@ -42,11 +42,15 @@ AGENT_FOLDER = "PEERAGE_AGENT_DIR"
 
 STDERR_KEPT = 2_000
 
+BROKEN_AFTER = 3
+"""Exit codes other than 0 before a program has ever worked, until it is taken for broken."""
+
 
 class CommandClient:
     """A program run for every call: the request on standard input, the reply on standard output, exit code 0.
 
-    Any other exit code is a transient failure; the end of standard error goes into its message.
+    Any other exit code is a transient failure, until it is plain that the program cannot run here; the end of
+    standard error goes into its message.
     """
 
     def __init__(
@@ -59,6 +63,8 @@ class CommandClient:
         self._environment = child_environment(env, settings.key_env)
         self._secrets = (env.get(settings.key_env, "") if settings.key_env else "",)
         self._running: set[asyncio.subprocess.Process] = set()
+        self._worked = False
+        self._broken = 0
 
     async def start(self) -> None:
         if self._hidden:
@@ -144,7 +150,15 @@ class CommandClient:
             raise PlayerError(f"wrote more than {MAX_BODY // 2**20} MiB", maybe_paid=True)
         if code != 0:
             end = complaint.decode("utf-8", "replace").strip()
-            raise PlayerError(f"exit code {code}{f': {end}' if end else ''}", maybe_paid=True)
+            self._broken += 1
+            # A program that never worked and ends badly again and again is not there, or cannot run here.
+            hopeless = not self._worked and self._broken >= BROKEN_AFTER
+            raise PlayerError(
+                f"exit code {code}{f': {end}' if end else ''}",
+                kind="permanent" if hopeless else "transient",
+                maybe_paid=True,
+            )
+        self._worked = True
         return content
 
     def _confined(self) -> Sequence[str]:
