@@ -29,7 +29,7 @@ for place in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
     except OSError:
         pass
 seen = {"environment": dict(os.environ), "lines": lines, "files": sorted(os.listdir("/proc/self/fd"))}
-with open("seen.jsonl", "a") as file:
+with open(os.path.join(os.environ["PEERAGE_AGENT_DIR"], "seen.jsonl"), "a") as file:
     file.write(json.dumps(seen) + "\\n")
 print("An answer of some words.")
 """
@@ -66,7 +66,9 @@ def test_no_key_reaches_a_child_a_ledger_or_a_page(
         done = CliRunner().invoke(app, [*words, "--dir", str(tmp_path)])
         assert not isinstance(done.exception, Exception), words
         shown += done.output
-    seen = [json.loads(line) for line in (tmp_path / "seen.jsonl").read_text().splitlines()]
+    files = list(tmp_path.glob("agents/*/seen.jsonl"))
+    assert len(files) == len(agents)
+    seen = [json.loads(line) for file in files for line in file.read_text().splitlines()]
     assert len(seen) >= 4
     children = json.dumps(seen)
     assert OF_THE_AGENT in children, "the agent that names its key has it"
