@@ -234,6 +234,6 @@ async def test_a_probe_that_costs_more_than_it_could_is_told_with_the_amount(
     report = await run(arena(tmp_path, server, ["a", "b", "c", "d"], budget={"arena": 0.01}))
     assert (report.reason, report.played) == ("budget", 0)
     told = [one.getMessage() for one in caplog.records if "for its probe" in one.getMessage()]
-    assert [message.split(",")[0] for message in told] == [
+    assert sorted(message.split(",")[0] for message in told) == [
         f"{name} was billed $2.0000 for its probe" for name in "abcd"
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import shlex
 import sys
 from collections.abc import AsyncIterator
 from importlib.util import find_spec
@@ -103,7 +104,7 @@ async def test_agents_here_are_told_without_it_too(
     monkeypatch.setenv("CANARY", KEY)
     (tmp_path / "echo_of_keys.py").write_text(ECHO)
     (tmp_path / "run.py").write_text("import echo_of_keys\nprint(echo_of_keys.player({}), end='')\n")
-    settings = PlayerSettings(model=model.format(sys.executable), name="P", key_env="CANARY")
+    settings = PlayerSettings(model=model.format(shlex.quote(sys.executable)), name="P", key_env="CANARY")
     assert (await ask(settings, tmp_path)).text == "[key] [key]"
 
 

@@ -139,7 +139,7 @@ class Run:
 
     def end(self) -> tuple[str, str]:
         out, err = self.process.communicate(timeout=1800)
-        assert err == ""
+        assert all("was cut at its token limit" in line for line in err.splitlines()), err
         assert not alive(self.server), "the model's server outlived the run"
         return out, err
 
