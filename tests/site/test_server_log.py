@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from peerage.site import server_log
-from peerage.site.server_log import OnceAMinute
+from peerage.site.server_log import OnceAMinute, bounded
 
 
 def record(
@@ -51,3 +51,17 @@ def test_kinds_are_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None
     for line in range(100):
         assert once.filter(record("x", line=line))
     assert len(once._kinds) == 10
+
+
+def test_a_server_that_ended_leaves_the_log_as_it_was(caplog: pytest.LogCaptureFixture) -> None:
+    log = logging.getLogger("peerage")
+
+    def said_twice() -> list[str]:
+        caplog.clear()
+        for number in (1, 2):
+            log.warning("said %d", number)
+        return caplog.messages
+
+    with bounded():
+        assert said_twice() == ["said 1"]
+    assert said_twice() == ["said 1", "said 2"]

@@ -38,7 +38,7 @@ from peerage.site.server_downloads import Copies
 from peerage.site.server_frame import Frame, as_json, line, unchanged
 from peerage.site.server_guard import Guard, refuse
 from peerage.site.server_live import Stand
-from peerage.site.server_log import bound
+from peerage.site.server_log import bounded
 from peerage.site.server_pages import Busy, Shelf, WorkerLost
 from peerage.site.server_places import Places
 from peerage.site.server_room import WHOLE, Room
@@ -135,9 +135,9 @@ class Server:
             # It would believe `X-Forwarded-For` of whoever asks from this machine.
             proxy_headers=False,
         )
-        bound()
         try:
-            _Uvicorn(config, self._connections, self._feed, self._shelf).run([listening])
+            with bounded():
+                _Uvicorn(config, self._connections, self._feed, self._shelf).run([listening])
         finally:
             self._ledger.close()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 EVERY_S = 60.0
 MOST_KINDS = 1_000
@@ -34,8 +36,14 @@ class OnceAMinute(logging.Filter):
         return True
 
 
-def bound() -> None:
-    """Bound what the server and the libraries below it write to the log of this process."""
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Bound what the server and the libraries below it write to the log of this process, while it serves."""
     once = OnceAMinute()
     for name in LOGGERS:
         logging.getLogger(name).addFilter(once)
+    try:
+        yield
+    finally:
+        for name in LOGGERS:
+            logging.getLogger(name).removeFilter(once)

@@ -30,7 +30,7 @@ from peerage.site.ledger_file import LedgerFile
 from peerage.site.pages import HTML, document, page
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View
-from peerage.site.server_log import bound
+from peerage.site.server_log import bounded
 
 LIVE = "live.html"
 API = "api"
@@ -151,5 +151,5 @@ if __name__ == "__main__":
     # Whatever some library prints must not stand among the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    bound()
-    main(Path(sys.argv[1]), sys.argv[2] == "voting", sys.stdin.buffer, answers)
+    with bounded():
+        main(Path(sys.argv[1]), sys.argv[2] == "voting", sys.stdin.buffer, answers)
