@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from peerage.arena import open_arena
-from peerage.kinds import Questions, Score
+from peerage.formats import Questions, Score
 from peerage.players.client import Answer, Call
 from peerage.settings import PlayerSettings
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from sqlalchemy import Engine, event
 
-from bench.talker import SlowTalker
+from bench.local_model import SlowTalker
 from peerage.arena import open_arena
 from peerage.engine import virtual
 from peerage.engine.runner import Runner

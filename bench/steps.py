@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.talker import REPLY_CHARS, talker, write_arena
+from bench.local_model import REPLY_CHARS, talker, write_arena
 from peerage.arena import open_arena
 
 STEPS = 18

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.engine.driver import REPAIR, ROOM, Driver
+from peerage.formats import Questions, Score, Scores, TaskDraft
 from peerage.games.game import CallBound, GameSpec
-from peerage.kinds import Questions, Score, Scores, TaskDraft
 from peerage.ledger.codec import by_hex, read_request, request_body
 from peerage.match import Fixture, Outcome, Seat
 from peerage.players.client import Call, PlayerError

@@ -15,7 +15,7 @@ import pytest
 import peerage
 
 SOURCE = Path(peerage.__file__).parent
-PURE = ("games", "judging", "challenges", "ratings", "scheduling", "kinds", "protocol", "match", "sealing")
+PURE = ("games", "judging", "challenges", "ratings", "scheduling", "formats", "protocol", "match", "sealing")
 ACTING = (
     "engine",
     "players",

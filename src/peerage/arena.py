@@ -20,7 +20,7 @@ from peerage.ledger import Ledger, open_ledger
 from peerage.settings import ArenaSettings, load
 
 if TYPE_CHECKING:
-    from peerage.engine.admit import Recording
+    from peerage.engine.import_recordings import Recording
     from peerage.engine.replay import ReplayReport
     from peerage.engine.report import RunReport
     from peerage.engine.runner import Runner

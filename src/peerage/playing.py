@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from peerage.arena import ArenaError
-from peerage.engine.admit import Recording, admit
-from peerage.engine.answers import Line
 from peerage.engine.budget import whole_nano
+from peerage.engine.import_recordings import Recording, admit
+from peerage.engine.pricing import PlayerRuntime
 from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_players, seen_to_think
 from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
 from peerage.engine.registration import registrations
@@ -141,15 +141,15 @@ def enter(settings: ArenaSettings, ledger: Ledger, recordings: Iterable[Recordin
 
 async def _open_lines(
     folder: Path, settings: ArenaSettings, stack: AsyncExitStack, clients: Callable[[Any], Client] | None
-) -> Mapping[str, Line]:
+) -> Mapping[str, PlayerRuntime]:
     env = environment(folder, os.environ)
     today = datetime.now(UTC).date()
     hidden = [path for path, _ in secret_files(folder, settings.ledger)]
-    lines: dict[str, Line] = {}
+    lines: dict[str, PlayerRuntime] = {}
     for player in settings.players:
         client = open_client(player, env, folder, hidden) if clients is None else clients(player)
         stack.push_async_callback(client.close)
-        lines[player.name] = Line(player, client, price_of(player, today))
+        lines[player.name] = PlayerRuntime(player, client, price_of(player, today))
     started = await asyncio.gather(*[line.client.start() for line in lines.values()], return_exceptions=True)
     failures = [result for result in started if isinstance(result, BaseException)]
     if len(failures) > 1 and all(isinstance(failure, PlayerError) for failure in failures):
@@ -161,7 +161,7 @@ async def _open_lines(
     return lines
 
 
-def _with_room(ledger: Ledger, lines: Mapping[str, Line]) -> dict[str, Line]:
+def _with_room(ledger: Ledger, lines: Mapping[str, PlayerRuntime]) -> dict[str, PlayerRuntime]:
     """The players, with room to think for those that a probe, of this run or an earlier one, saw to think."""
     seen, today = seen_to_think(ledger), datetime.now(UTC).date()
     return {
@@ -171,7 +171,11 @@ def _with_room(ledger: Ledger, lines: Mapping[str, Line]) -> dict[str, Line]:
 
 
 async def _probe(
-    folder: Path, settings: ArenaSettings, ledger: Ledger, lines: Mapping[str, Line], recovered: Recovered
+    folder: Path,
+    settings: ArenaSettings,
+    ledger: Ledger,
+    lines: Mapping[str, PlayerRuntime],
+    recovered: Recovered,
 ) -> Mapping[str, Probed]:
     """Probe the players; what was found, by name.
 
@@ -237,7 +241,7 @@ async def _programs(
         ) from reason
 
 
-def _register(ledger: Ledger, lines: Mapping[str, Line], key: str) -> None:
+def _register(ledger: Ledger, lines: Mapping[str, PlayerRuntime], key: str) -> None:
     """Write down who plays, where that is new."""
     players = [(line.settings, line.price) for line in lines.values()]
     new = registrations(ledger, players, key, ledger.heads()[1], _now_ms())
@@ -245,7 +249,7 @@ def _register(ledger: Ledger, lines: Mapping[str, Line], key: str) -> None:
         ledger.write(Batch(amendments=new))
 
 
-def _check_budget(settings: ArenaSettings, lines: Mapping[str, Line]) -> None:
+def _check_budget(settings: ArenaSettings, lines: Mapping[str, PlayerRuntime]) -> None:
     refuse_unpriced(settings, [name for name, line in lines.items() if line.price.worst_nano(1, 1) is None])
 
 

@@ -19,20 +19,20 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec import Struct
 
-from peerage.kinds import (
-    AnyKind,
+from peerage.formats import (
+    AnyFormat,
     Choice,
     Chosen,
     Code,
     Color,
     Encoded,
     Encoding,
+    Format,
+    FormatError,
     Integer,
-    Kind,
     Proposal,
     Text,
     Turn,
-    Unusable,
     WithTool,
     storable,
     visible,
@@ -42,7 +42,7 @@ __all__ = [
     "MORE_ROOM",
     "SANDBOX",
     "Answered",
-    "AnyKind",
+    "AnyFormat",
     "Ask",
     "Choice",
     "Chosen",
@@ -50,8 +50,9 @@ __all__ = [
     "Color",
     "Encoded",
     "Encoding",
+    "Format",
+    "FormatError",
     "Integer",
-    "Kind",
     "Message",
     "Note",
     "Prompt",
@@ -68,7 +69,6 @@ __all__ = [
     "Text",
     "Together",
     "Turn",
-    "Unusable",
     "Voided",
     "WithTool",
     "Yielded",
@@ -205,7 +205,7 @@ class Ask(Struct, frozen=True, gc=False):
     key: str
     role: Role
     messages: tuple[Message, ...]
-    expects: AnyKind
+    expects: AnyFormat
     max_tokens: int
     temperature: float | None = None
     oracle: Any = None

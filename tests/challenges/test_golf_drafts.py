@@ -9,8 +9,8 @@ from tests.offline import Played, call, check, fixture, house, play, scripted
 
 from peerage.challenges.golf import FAMILIES
 from peerage.challenges.golf_drafts import offers
+from peerage.formats import Drafted, FormatError, TaskDraft
 from peerage.games.code_golf import CODE_GOLF
-from peerage.kinds import Drafted, TaskDraft, Unusable
 from peerage.protocol import Ask, Reply
 
 PLAYERS = ["ada", "bo", "cy", "di"]
@@ -159,7 +159,7 @@ def test_a_contestant_that_never_answers_voids_as_ever() -> None:
     ],
 )
 def test_replies_that_are_no_task(reply: str, problem: str) -> None:
-    with pytest.raises(Unusable, match=problem):
+    with pytest.raises(FormatError, match=problem):
         TaskDraft().parse(reply)
 
 

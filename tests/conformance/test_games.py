@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.offline import agreeable, check, choose, fixture, house, play, points, scripted, unfenced
 
+from peerage.formats import Questions, Score, Scores, TaskDraft
 from peerage.games import GAMES
 from peerage.games.game import GameSpec
-from peerage.kinds import Questions, Score, Scores, TaskDraft
 from peerage.protocol import Ask, Choice, Encoding, Integer, Proposal, Reply, Text
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {

@@ -17,8 +17,8 @@ from tests.servers.openai_server import OpenAIServer, instance
 from tests.servers.smollm import smollm
 
 from peerage.players import open_client
+from peerage.players.agent_protocol import request_of
 from peerage.players.client import Answer, Call, Client, InstantClient, PlayerError
-from peerage.players.exchange import request_of
 from peerage.protocol import Choice, Text
 from peerage.settings import PlayerSettings
 

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 from tests.offline import Played, check, fixture, play, scripted
 
 from peerage.challenges.exchange import identity
+from peerage.formats import Proposal
 from peerage.games.challenge_exchange import CHALLENGE_EXCHANGE, points
 from peerage.games.challenge_exchange_rules import ChallengeExchangeRules
-from peerage.kinds import Proposal
 from peerage.match import Fixture
 from peerage.protocol import Ask, Choice, Quote, Reply
 from peerage.sealing import seal, unseal

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.protocol import Ask, Reply, Steps, Together, Unusable
+from peerage.protocol import Ask, FormatError, Reply, Steps, Together
 
 
 def ask_all(steps: Steps[Any], answer: Callable[[Ask], str | Reply]) -> tuple[Any, list[Ask]]:
@@ -45,5 +45,5 @@ def _reply(ask: Ask, answer: Callable[[Ask], str | Reply], asked: list[Ask], pre
         return reply
     try:
         return msgspec.structs.replace(reply, key=ask.key, value=ask.expects.parse(reply.text))
-    except Unusable as unusable:
+    except FormatError as unusable:
         return Reply("invalid", reply.text, reason=str(unusable), key=ask.key)

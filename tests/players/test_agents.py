@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from peerage.players import open_client
+from peerage.players.agent_protocol import reply_from_bytes, request_of
 from peerage.players.client import MAX_BODY, Answer, Call, PlayerError
 from peerage.players.endpoint import address, seconds_until
-from peerage.players.exchange import reply_from_bytes, request_of
 from peerage.protocol import Choice, Text, fence
 from peerage.settings import PlayerSettings
 

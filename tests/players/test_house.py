@@ -14,7 +14,7 @@ from peerage.games.duel_rules import default_topics
 from peerage.players import house_texts
 from peerage.players.client import Call, InstantClient, PlayerError
 from peerage.players.house import MEDIAN_SECONDS, SLOW, SPREAD, HouseClient
-from peerage.protocol import Choice, Role, Text, Unusable
+from peerage.protocol import Choice, FormatError, Role, Text
 from peerage.settings import PlayerSettings
 
 VERDICT = Choice("verdict", ("A", "B", "tie"))
@@ -187,11 +187,11 @@ def test_slow_refusing_and_malformed() -> None:
     assert refusing.text in house_texts.REFUSALS
     malformed = client(faults={"malformed": 1})
     for key in ("judge/1/A-B", "judge/1/A-B~repair"):
-        with pytest.raises(Unusable):
+        with pytest.raises(FormatError):
             VERDICT.parse(malformed.answer_now(request(key, "judge", VERDICT)).text)
-        with pytest.raises(Unusable):
+        with pytest.raises(FormatError):
             VOTE.parse(malformed.answer_now(request(key, "committee", VOTE)).text)
-        with pytest.raises(Unusable):
+        with pytest.raises(FormatError):
             Text().parse(malformed.answer_now(request(key)).text)
 
 

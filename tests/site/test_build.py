@@ -26,10 +26,10 @@ from peerage.outputs import Folder, OutputRefused
 from peerage.site import build as site_build
 from peerage.site import downloads, reading
 from peerage.site.build import STATE, SiteError, build, build_folder
+from peerage.site.chart_cache import chart
 from peerage.site.charts import Drawn, Spec, drawn, trajectories
-from peerage.site.course import course
-from peerage.site.drawing import chart
 from peerage.site.pages import body, page, paths
+from peerage.site.rating_history import course
 from peerage.site.reading import Site
 
 cli = CliRunner()

@@ -15,7 +15,7 @@ from tests.site.test_pages import Read
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.kinds import visible
+from peerage.formats import visible
 from peerage.site.leaderboards import OUTSIDE
 from peerage.site.pages import page, paths
 from peerage.site.reading import Site

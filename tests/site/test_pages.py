@@ -16,7 +16,7 @@ import pytest
 from tests.engine.arenas import house, play, write_arena
 from tests.site.arenas import EVIL, MATCHES, NAMES
 
-from peerage.kinds import visible
+from peerage.formats import visible
 from peerage.site import downloads
 from peerage.site.addresses import match_page, number_in, player_page, slug
 from peerage.site.pages import POLICY, page, paths

@@ -12,7 +12,7 @@ from tests.site.arenas import hostile, hostile_arena, spans_read
 
 from peerage.ledger.store import LedgerError
 from peerage.site import reading
-from peerage.site.moment import Moment, stops
+from peerage.site.ledger_at import Moment, stops
 from peerage.site.pages import page
 from peerage.site.reading import Known, Site
 from peerage.tables.challenges import pool, retire, withdraw

@@ -25,7 +25,7 @@ from peerage.site.server import Server
 from peerage.site.server_clients import ClientHeader
 from peerage.site.server_worker import menu
 from peerage.site.sessions import Sessions
-from peerage.site.voting import Desk
+from peerage.site.voting import VotingService
 
 HERE = "http://localhost"
 TOKEN = "a-token-of-some-length"
@@ -339,14 +339,14 @@ def test_who_leaves_in_the_middle_of_a_vote_is_no_fault() -> None:
 
 def test_a_skip_holds_nobody_up(booth: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """It waits for the lock of whoever is just writing a vote: not in the loop that answers everybody."""
-    skip = Desk.skip
+    skip = VotingService.skip
 
-    def elsewhere(desk: Desk, voter: str, ticket: str) -> None:
+    def elsewhere(desk: VotingService, voter: str, ticket: str) -> None:
         with pytest.raises(RuntimeError, match="no running event loop"):
             asyncio.get_running_loop()
         skip(desk, voter, ticket)
 
-    monkeypatch.setattr(Desk, "skip", elsewhere)
+    monkeypatch.setattr(VotingService, "skip", elsewhere)
     pair = booth.get("/api/ballot").json()
     skipped = booth.post("/api/votes", json={"ticket": pair["ticket"], "verdict": "skip"})
     assert (skipped.status_code, skipped.json()) == (200, None)

@@ -16,7 +16,7 @@ from peerage.ledger.verify import verify
 from peerage.ledger.votes import Vote, VotedAlready, Votes
 from peerage.site import voting
 from peerage.site.votes import audience, ballot, finished
-from peerage.site.voting import Desk, Limit, TicketUnknown, voter_of
+from peerage.site.voting import Limit, TicketUnknown, VotingService, voter_of
 from peerage.tables.transcript import transcript
 
 MATCHES = 16
@@ -123,7 +123,7 @@ def test_a_match_in_play_or_void_has_no_ballot(ledger: Ledger, tmp_path: Path) -
 
 def test_a_voter_keeps_the_pair_until_it_is_judged(folder: Path, ledger: Ledger) -> None:
     votes = Votes(ledger.address, folder)
-    desk = Desk(ledger, votes, Random(1))
+    desk = VotingService(ledger, votes, Random(1))
     first = desk.draw("v")
     assert first is not None
     assert desk.draw("v") == first
@@ -145,7 +145,7 @@ def test_the_verdict_is_about_the_place_where_the_answer_stood(
     votes = Votes(ledger.address, folder)
     orders = set()
     for seed in range(8):
-        desk = Desk(ledger, votes, Random(seed))
+        desk = VotingService(ledger, votes, Random(seed))
         pending = desk.draw(f"v{seed}")
         assert pending is not None
         desk.cast(f"v{seed}", pending.ticket, verdict, at_ms=1)  # type: ignore[arg-type]
@@ -155,7 +155,7 @@ def test_the_verdict_is_about_the_place_where_the_answer_stood(
 
 
 def test_a_ticket_is_good_once_and_for_its_voter_alone(folder: Path, ledger: Ledger) -> None:
-    desk = Desk(ledger, Votes(ledger.address, folder), Random(1))
+    desk = VotingService(ledger, Votes(ledger.address, folder), Random(1))
     pending = desk.draw("v")
     assert pending is not None
     for voter, ticket in (("w", pending.ticket), ("v", "made up"), ("", "")):
@@ -168,7 +168,7 @@ def test_a_ticket_is_good_once_and_for_its_voter_alone(folder: Path, ledger: Led
 
 def test_two_servers_take_one_vote_of_a_voter(folder: Path, ledger: Ledger) -> None:
     votes = Votes(ledger.address, folder)
-    desks = [Desk(ledger, votes, Random(7)) for _ in range(2)]
+    desks = [VotingService(ledger, votes, Random(7)) for _ in range(2)]
     shown = [desk.draw("v") for desk in desks]
     assert shown[0] is not None
     assert shown[1] is not None
@@ -181,7 +181,7 @@ def test_two_servers_take_one_vote_of_a_voter(folder: Path, ledger: Ledger) -> N
 
 def test_every_pair_is_judged_or_skipped_and_then_there_is_none(folder: Path, ledger: Ledger) -> None:
     votes = Votes(ledger.address, folder)
-    desk = Desk(ledger, votes, Random(3))
+    desk = VotingService(ledger, votes, Random(3))
     there = {number for number in range(1, MATCHES + 1) if ballot(ledger, number)}
     judged, skipped = set(), set()
     while pending := desk.draw("v"):
@@ -243,7 +243,7 @@ def test_pairs_shown_beyond_number_are_forgotten_the_oldest_first(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(voting, "TICKETS", 2)
-    desk = Desk(ledger, Votes(ledger.address, folder), Random(1))
+    desk = VotingService(ledger, Votes(ledger.address, folder), Random(1))
     shown = [desk.draw(voter) for voter in ("u", "v", "w")]
     with pytest.raises(TicketUnknown):
         desk.cast("u", shown[0].ticket, "tie", at_ms=1)  # type: ignore[union-attr]
@@ -255,7 +255,7 @@ def test_what_was_skipped_is_forgotten_beyond_number(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(voting, "TICKETS", 2)
-    desk = Desk(ledger, Votes(ledger.address, folder), Random(1))
+    desk = VotingService(ledger, Votes(ledger.address, folder), Random(1))
     for voter in ("u", "v", "w"):
         while pending := desk.draw(voter):
             desk.skip(voter, pending.ticket)
@@ -269,7 +269,7 @@ def test_pairs_come_from_the_newest_matches(
     folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, recent: int
 ) -> None:
     monkeypatch.setattr(voting, "RECENT", recent)
-    desk = Desk(ledger, Votes(ledger.address, folder), Random(1))
+    desk = VotingService(ledger, Votes(ledger.address, folder), Random(1))
     seen = set()
     while pending := desk.draw("v"):
         seen.add(pending.match)

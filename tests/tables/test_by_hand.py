@@ -22,7 +22,7 @@ from tests.engine.arenas import write_arena
 from tests.tables.test_leaderboard import UNLOGGED, copied
 
 from peerage.arena import Arena, open_arena
-from peerage.engine.admit import Recording
+from peerage.engine.import_recordings import Recording
 from peerage.match import Fixture, Seat
 from peerage.protocol import Reply
 from peerage.ratings.judges import fit
@@ -79,7 +79,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rating={"propagation_width": None},
     )
     with open_arena(made) as arena, pytest.MonkeyPatch.context() as patched:
-        patched.setattr("peerage.engine.admit.recorded_reply", lambda one, key: said(one.fixture.number, key))
+        patched.setattr(
+            "peerage.engine.import_recordings.recorded_reply", lambda one, key: said(one.fixture.number, key)
+        )
         settings = arena.settings.rules | {"judges": 3}
         arena.admit(
             Recording(

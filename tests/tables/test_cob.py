@@ -8,7 +8,7 @@ import pytest
 from tests.offline import fixture
 
 from peerage.arena import open_arena
-from peerage.engine.admit import admit, outcome
+from peerage.engine.import_recordings import admit, outcome
 from peerage.games.color_obfuscation import COLOR_OBFUSCATION
 from peerage.games.color_obfuscation_rules import ColorObfuscationRules
 from peerage.ledger.codec import fixture_body

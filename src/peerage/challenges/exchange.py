@@ -21,8 +21,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.challenges.drafting import approved_share
-from peerage.kinds import Choice, Integer, Proposal, Proposed
-from peerage.kinds.challenge import whole_number
+from peerage.formats import Choice, Integer, Proposal, Proposed
+from peerage.formats.challenge import whole_number
 from peerage.match import Seat
 from peerage.protocol import Ask, Prompt, Quote, Ran, Reply, Role, Run, Steps
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from peerage.challenges.drafting import Draft
 from peerage.challenges.golf import FAMILIES, Task, Test, solutions, statement
-from peerage.kinds import Drafted, TaskDraft
+from peerage.formats import Drafted, TaskDraft
 from peerage.match import Seat
 from peerage.protocol import Ask, Prompt, Ran, Reply, Run, Steps
 

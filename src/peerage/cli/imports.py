@@ -110,7 +110,7 @@ def _read(path: Path, kind: str) -> tuple[Source, Battles | Played]:
     """A file's results, with what is kept of the file itself."""
     from hashlib import file_digest
 
-    from peerage.kinds import storable
+    from peerage.formats import storable
     from peerage.ledger.outside import LABELS, Source
     from peerage.ratings.answers import Answers
     from peerage.ratings.data import Battles, read

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 from peerage.players.keys import PROVIDERS, find_key
-from peerage.players.named import hidden
+from peerage.players.redaction import hidden
 from peerage.protocol import visible
 from peerage.settings import PlayerSettings
 

@@ -183,8 +183,8 @@ def _play(
 
 def _watchable(player: PlayerSettings) -> Client:
     """A house player slow enough to follow: 300 duels in a quarter of a minute."""
+    from peerage.players.delayed import PacedClient
     from peerage.players.house import HouseClient
-    from peerage.players.paced import PacedClient
 
     return PacedClient(HouseClient(player), lambda call, answer: min(answer.latency_s, 10.0) / WATCH_SPEED)
 

@@ -37,7 +37,7 @@ def run(
     from dataclasses import asdict
 
     from peerage.cli.output import show_json
-    from peerage.kinds import visible
+    from peerage.formats import visible
     from peerage.sandbox.pool import Pool
     from peerage.sandbox.program import Program, RunResult
 

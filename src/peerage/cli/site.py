@@ -34,7 +34,7 @@ def build(
     They work on any web host and opened as files, and are complete without scripts. Building again writes
     only what has changed. A folder that holds something else is left alone.
     """
-    from peerage.site.draughtsman import Draughtsman
+    from peerage.site.chart_process import Draughtsman
 
     with drawing(), Draughtsman() as draw, TemporaryDirectory() as restored:
         from peerage.site.build import build_folder
@@ -102,7 +102,7 @@ def report(
     replaced; any other file only with --force.
     """
     from peerage.outputs import REPORT, arena_files, refuse, write
-    from peerage.site.draughtsman import Draughtsman
+    from peerage.site.chart_process import Draughtsman
 
     with drawing(), Draughtsman() as draw:
         from peerage.site.reading import Site

@@ -250,7 +250,7 @@ _STATS = {
         Column("votes", ">Votes", whole),
         Column("ties", ">Ties", whole),
         Column("abstentions", ">Abstained", whole),
-        Column("unusable", ">Unusable", whole, 2),
+        Column("unusable", ">FormatError", whole, 2),
         Column("flips", ">Flips", whole, 5),
         Column("flip_share", ">Flip share", percent),
         Column("agreement", ">Agreement", percent),

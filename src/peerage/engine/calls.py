@@ -16,13 +16,13 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from peerage.engine.answers import MAX_STORED_CHARS, Line, priced, raised
 from peerage.engine.benches import BENCHED
 from peerage.engine.budget import OVERHEAD_BYTES, Budget, Verdict, dollars
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.health import Health
 from peerage.engine.journal import Journal
 from peerage.engine.pending import Pending, Rendering, backoff, most_nano, stated_wait
+from peerage.engine.pricing import MAX_STORED_CHARS, PlayerRuntime, priced, raised
 from peerage.engine.troubles import Trouble, Troubles
 from peerage.ledger.codec import Text, reply_body
 from peerage.ledger.merkle import leaf
@@ -50,7 +50,7 @@ class Calls:
 
     def __init__(
         self,
-        lines: Mapping[str, Line],
+        lines: Mapping[str, PlayerRuntime],
         engine: Engine,
         journal: Journal,
         clock: Callable[[], int],

@@ -17,6 +17,7 @@ from peerage.protocol import (
     MORE_ROOM,
     Answered,
     Ask,
+    FormatError,
     Message,
     Note,
     Quote,
@@ -25,7 +26,6 @@ from peerage.protocol import (
     Steps,
     Text,
     Together,
-    Unusable,
     Voided,
     ran,
 )
@@ -257,7 +257,7 @@ def _parsed(ask: Ask, key: str, raw: Reply) -> tuple[Reply, str]:
         return msgspec.structs.replace(raw, key=key), ""
     try:
         value = ask.expects.parse(raw.text)
-    except Unusable as unusable:
+    except FormatError as unusable:
         problem = cut_reason(raw.cut) if raw.cut else str(unusable)
         return msgspec.structs.replace(raw, key=key, status="invalid", reason=problem), problem
     return msgspec.structs.replace(raw, key=key, value=value), ""

@@ -15,9 +15,9 @@ from itertools import islice
 import msgspec
 from msgspec import Struct
 
-from peerage.engine.answers import Line, priced
 from peerage.engine.benches import Bench, Benches
 from peerage.engine.budget import OVERHEAD_BYTES, dollars
+from peerage.engine.pricing import PlayerRuntime, priced
 from peerage.ledger.amendments import amend
 from peerage.ledger.store import Amendment, Ledger, LedgerError
 from peerage.players.probe import PROBE_TOKENS, Probed, needs_probe, probe, probe_call
@@ -125,7 +125,7 @@ def probe_costs(ledger: Ledger, *, after: int = 0) -> dict[str, ProbeCost]:
     return costs
 
 
-def worst_probe(line: Line) -> int | None:
+def worst_probe(line: PlayerRuntime) -> int | None:
     """What the probe of a player may cost at most, in 1e-9 dollars; None when its price is unknown.
 
     Of several requests only the last can be charged: those before it were refused.
@@ -138,7 +138,7 @@ def worst_probe(line: Line) -> int | None:
 
 async def probe_players(
     ledger: Ledger,
-    lines: Mapping[str, Line],
+    lines: Mapping[str, PlayerRuntime],
     env: Mapping[str, str],
     *,
     affordable: Callable[[str, int], bool],
@@ -169,7 +169,7 @@ async def probe_players(
 async def bench_by_probes(
     benches: Benches,
     when: tuple[int, int],
-    lines: Mapping[str, Line],
+    lines: Mapping[str, PlayerRuntime],
     probed: Mapping[str, Probed],
     env: Mapping[str, str],
     free: Container[str] | None,
@@ -202,7 +202,7 @@ async def bench_by_probes(
     return rows
 
 
-def _found(line: Line, probed: Probed, worst: int | None) -> Found:
+def _found(line: PlayerRuntime, probed: Probed, worst: int | None) -> Found:
     """A probe as it goes on record."""
     if probed.failure is not None:
         free = not probed.failure.maybe_paid

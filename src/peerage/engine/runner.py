@@ -14,7 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from peerage.accounts import count, snapshot_body
-from peerage.engine.answers import Line
 from peerage.engine.benches import Bench, want_of
 from peerage.engine.budget import (
     ARENA_BUDGET,
@@ -31,6 +30,7 @@ from peerage.engine.driver import Driver
 from peerage.engine.journal import Journal
 from peerage.engine.memory import remembered
 from peerage.engine.pending import MatchUnderWay, Pending
+from peerage.engine.pricing import PlayerRuntime
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
 from peerage.engine.recovery import Mismatch, Recovered
 from peerage.engine.report import Progress, RunReport
@@ -70,7 +70,7 @@ class Runner:
         settings: ArenaSettings,
         spec: GameSpec[Any],
         ledger: Ledger,
-        lines: Mapping[str, Line],
+        lines: Mapping[str, PlayerRuntime],
         recovered: Recovered,
         *,
         lag: int,

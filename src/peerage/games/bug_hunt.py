@@ -21,12 +21,12 @@ import msgspec
 from pydantic import Field
 
 from peerage.challenges.bug_hunts import MOST_BUGS, BuggyTask, buggy, repairs
+from peerage.formats import Code
 from peerage.games.cost import CostUnit
 from peerage.games.game import CallBound, GameSpec, asked_once
 from peerage.games.ranking import by_rank, unranked
+from peerage.games.run_tests import TrialRules, tried
 from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
-from peerage.games.trial import TrialRules, tried
-from peerage.kinds import Code
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Reply, Steps
 

@@ -28,12 +28,12 @@ from peerage.challenges.exchange import (
     identity,
 )
 from peerage.challenges.pool import STREAM, Pool
+from peerage.formats import Integer, Proposal
 from peerage.games.challenge_exchange_rules import SOLVE, VOTE, WRITE, ChallengeExchangeRules
 from peerage.games.cost import cost
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec
 from peerage.games.ranking import by_rank, unranked
 from peerage.games.tools import bound, with_python
-from peerage.kinds import Integer, Proposal
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Prompt, Reply, Steps, Together
 from peerage.sealing import SALT, salt, seal, unseal

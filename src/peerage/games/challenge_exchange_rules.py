@@ -7,11 +7,11 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from peerage.challenges.exchange import CreationRules
+from peerage.formats import Proposal
 from peerage.games.cost import CostUnit
 from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
 from peerage.games.tools import ToolRules
 from peerage.judging.prompts import MATERIAL
-from peerage.kinds import Proposal
 from peerage.protocol import Prompt
 
 WRITE = Prompt(

@@ -32,12 +32,12 @@ from peerage.challenges.golf_drafts import (
     offers,
     written,
 )
+from peerage.formats import Code, TaskDraft
 from peerage.games.cost import CostUnit
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec, asked_once
 from peerage.games.ranking import by_rank, unranked
+from peerage.games.run_tests import TrialRules, tried
 from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
-from peerage.games.trial import TrialRules, tried
-from peerage.kinds import Code, TaskDraft
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Quote, Reply, Steps
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from peerage.formats import Color, Encoded, Encoding
 from peerage.games.color_obfuscation_rules import (
     ATTACK,
     BROKEN,
@@ -31,7 +32,6 @@ from peerage.games.color_obfuscation_rules import (
 from peerage.games.color_obfuscation_score import READINGS, Guess, Round, leaks_in, scores
 from peerage.games.cost import cost
 from peerage.games.game import GameSpec
-from peerage.kinds import Color, Encoded, Encoding
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Prompt, Quote, Reply, Steps, Together
 

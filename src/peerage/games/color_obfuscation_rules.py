@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from peerage.formats import Color, Encoding
 from peerage.games.cost import CostUnit
 from peerage.games.game import REPAIR_BYTES, CallBound
 from peerage.games.section import Section, Temperature
-from peerage.kinds import Color, Encoding
 from peerage.match import Fixture
 from peerage.protocol import Prompt
 

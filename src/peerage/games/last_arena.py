@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
+from peerage.formats import Text
 from peerage.games.cost import cost
 from peerage.games.game import GameSpec
 from peerage.games.last_arena_bounds import bounds
@@ -25,7 +26,6 @@ from peerage.judging.normalisation import MEAN
 from peerage.judging.questions import Collected, Question, collect
 from peerage.judging.scores import Item, Scoring, scoring
 from peerage.judging.scores_standing import normalised_grades, received
-from peerage.kinds import Text
 from peerage.match import Outcome, Seat, Table
 from peerage.protocol import Ask, Quote, Reply, Steps
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from peerage.formats.scores import MOST
 from peerage.games.last_arena_rules import LastArenaRules
 from peerage.games.ranking import unranked
 from peerage.judging.diversity import spread
@@ -25,7 +26,6 @@ from peerage.judging.scores_standing import (
     standings,
     zeros,
 )
-from peerage.kinds.scores import MOST
 from peerage.match import DEVELOPMENT, Outcome, Seat
 from peerage.protocol import Reply
 

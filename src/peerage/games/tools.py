@@ -18,9 +18,9 @@ import msgspec
 from msgspec import Struct
 from pydantic import Field
 
+from peerage.formats.tool import Answer
 from peerage.games.game import CallBound
 from peerage.games.section import MEMORY, Fuel, Memory, Seconds, Section
-from peerage.kinds.tool import Answer
 from peerage.protocol import Ask, Message, Quote, Ran, Reply, Run, Steps, Turn, WithTool
 
 _OFFER = """\

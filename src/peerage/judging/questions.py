@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from peerage.formats import Questions, Written
 from peerage.judging.diversity import fresh
-from peerage.kinds import Questions, Written
 from peerage.match import Seat
 from peerage.protocol import Ask, Message, Prompt, Quote, Reply, Steps, Together
 

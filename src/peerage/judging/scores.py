@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from peerage.formats import Score, Scored, Scores
 from peerage.judging.prompts import MATERIAL
-from peerage.kinds import Score, Scored, Scores
 from peerage.match import Outcome, Seat
 from peerage.protocol import Ask, Prompt, Quote, Reply, Steps
 

@@ -24,9 +24,9 @@ from typing import Any
 
 import msgspec
 
+from peerage.players.agent_protocol import reply_from, reply_from_bytes, request_of
 from peerage.players.client import MAX_BODY, Answer, Call, PlayerError
-from peerage.players.exchange import reply_from, reply_from_bytes, request_of
-from peerage.players.named import keyless, named_failure
+from peerage.players.redaction import keyless, named_failure
 from peerage.sandbox.confined import available
 from peerage.settings import PlayerSettings
 

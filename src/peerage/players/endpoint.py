@@ -10,11 +10,11 @@ from email.utils import parsedate_to_datetime
 import aiohttp
 import msgspec
 
-from peerage.kinds import read_json
+from peerage.formats import read_json
+from peerage.players.agent_protocol import reply_from_bytes, request_of
 from peerage.players.client import Answer, Call, FailureKind, PlayerError
-from peerage.players.exchange import reply_from_bytes, request_of
 from peerage.players.keys import find_key
-from peerage.players.named import keyless, named_failure, secrets_of
+from peerage.players.redaction import keyless, named_failure, secrets_of
 from peerage.players.session import connection_failure, open_session, read_bounded
 from peerage.settings import PlayerSettings
 

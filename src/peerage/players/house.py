@@ -22,12 +22,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from peerage.kinds import Questions, Score, Scores, TaskDraft
-from peerage.kinds.scores import MOST
+from peerage.formats import Questions, Score, Scores, TaskDraft
+from peerage.formats.scores import MOST
 from peerage.players import house_arena as arena
 from peerage.players import house_code as code
 from peerage.players import house_colors as colors
-from peerage.players import house_exchange as exchange
+from peerage.players import house_exchange as agent_protocol
 from peerage.players import house_texts as texts
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.protocol import Choice, Code, Color, Encoding, Integer, Proposal, Text, WithTool
@@ -186,10 +186,10 @@ class HouseClient:
         if call.role == "author" and isinstance(call.expects, Proposal):
             quality = self.skill + DRAFT_SPREAD * luck
             hidden = {"quality": round(quality, 4), "family": self._family}
-            return exchange.challenge(self.skill, quality, draws), hidden
+            return agent_protocol.challenge(self.skill, quality, draws), hidden
         oracle: dict[str, Any] = call.oracle if isinstance(call.oracle, dict) else {}
         form = self.skill + SPREAD * luck
-        return exchange.solve(oracle.get("description", ""), oracle.get("answer"), form, draws), None
+        return agent_protocol.solve(oracle.get("description", ""), oracle.get("answer"), form, draws), None
 
     def _color(self, call: Call, draws: tuple[int, ...]) -> tuple[str, Any]:
         """What is said in Color Obfuscation, and the hidden quality of an encoding."""

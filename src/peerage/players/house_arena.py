@@ -7,7 +7,7 @@ from json import dumps
 from random import Random
 from typing import Any
 
-from peerage.kinds.scores import MOST
+from peerage.formats.scores import MOST
 from peerage.players.house_texts import CLEAR_REASONS, SUBJECTS
 
 SEVERITY = 1.0

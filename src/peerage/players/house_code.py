@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from json import dumps
 
-from peerage.kinds import Drafted
+from peerage.formats import Drafted
 
 WRONG_BELOW = 0.25
 """Below this quality a program is wrong."""

@@ -21,8 +21,8 @@ from pathlib import Path
 from peerage.inputs import InputRefused, opened
 from peerage.players.agents import kill_group
 from peerage.players.client import Answer, Call, PlayerError
-from peerage.players.named import named_failure
 from peerage.players.provider import ProviderClient
+from peerage.players.redaction import named_failure
 from peerage.settings import PlayerSettings
 
 SLOTS = 4

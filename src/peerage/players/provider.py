@@ -35,10 +35,10 @@ from pydantic_ai.usage import RequestUsage
 from peerage.players.client import Answer, Call, PlayerError, said
 from peerage.players.failures import is_filtered, is_too_long, player_error, rejected_settings
 from peerage.players.keys import PROVIDERS, find_key, key_names
-from peerage.players.named import keyless, named_failure, secrets_of
+from peerage.players.redaction import keyless, named_failure, secrets_of
 from peerage.players.request_settings import sampling_settings, thinking_settings
 from peerage.players.thinking import room
-from peerage.protocol import AnyKind, Speaker
+from peerage.protocol import AnyFormat, Speaker
 from peerage.settings import PlayerSettings
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ def _default_url(provider: str, env: Mapping[str, str]) -> str:
 
 
 @lru_cache(maxsize=256)
-def structure(kind: AnyKind) -> ModelRequestParameters | None:
+def structure(kind: AnyFormat) -> ModelRequestParameters | None:
     """The request for native structured output of a kind of reply; None for free text."""
     schema = kind.schema()
     if schema is None:

@@ -20,7 +20,7 @@ from openai import APIStatusError, AsyncOpenAI, NotGiven, Omit
 from openai.types.chat import ChatCompletion
 from pydantic import ValidationError
 
-from peerage.kinds import read_json
+from peerage.formats import read_json
 from peerage.players.client import PlayerError
 from peerage.players.session import connection_failure, read_bounded
 

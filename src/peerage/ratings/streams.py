@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, BinaryIO
 
-from peerage.kinds import storable
+from peerage.formats import storable
 
 Line = tuple[int, dict[str, Any]]
 

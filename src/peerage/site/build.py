@@ -30,8 +30,8 @@ from peerage.ledger.store import MENDED
 from peerage.outputs import SITE, Folder, OutputRefused, arena_files, marked
 from peerage.site import downloads
 from peerage.site.addresses import BUNDLE, SHARD, number_in
+from peerage.site.build_cache import read
 from peerage.site.charts import Drawn, Spec, drawn, library_version
-from peerage.site.kept import read
 from peerage.site.pages import LIBRARY, body, menu, paths
 from peerage.site.reading import STRETCH, Known, Site
 from peerage.standings import pinned_rating

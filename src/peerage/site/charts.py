@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from markupsafe import Markup
 
 from peerage.protocol import visible
-from peerage.site.kept import kept
+from peerage.site.build_cache import kept
 
 INK, QUIET, LINE = "#111111", "#666666", "#dddddd"
 COLOURS = ("#0a56a5", "#b3541e", "#2b7a4b", "#7a3f8f", "#8a6d00", "#00717d")

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from peerage.engine.probes import probe_costs
 from peerage.ratings.table import Z95
+from peerage.site.chart_cache import chart
 from peerage.site.charts import spending
-from peerage.site.drawing import chart
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.leaderboard import Row

@@ -11,8 +11,8 @@ import msgspec
 
 from peerage.ledger.export import cell
 from peerage.site.costs import by_day
-from peerage.site.course import course
 from peerage.site.leaderboards import has_outside, outside, priced
+from peerage.site.rating_history import course
 from peerage.site.reading import Site
 
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from peerage.ledger.outside import STREAM
 from peerage.site.addresses import slug
+from peerage.site.chart_cache import chart
 from peerage.site.charts import Chart, frontier, trajectories
-from peerage.site.course import COLOURED, before, course, moves
-from peerage.site.drawing import chart
+from peerage.site.rating_history import COLOURED, before, course, moves
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.history import frontier as offers

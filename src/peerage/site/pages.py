@@ -18,10 +18,10 @@ from peerage.site import (
     challenges,
     costs,
     files,
+    judges,
     leaderboards,
     matches,
     method,
-    officials,
     players,
     votes_page,
 )
@@ -70,7 +70,7 @@ MENU = (
 
 ASSETS = ("site.css", "site.js", "charts.js", "matches.js", "replay.js")
 
-_ROOMS = (battles, leaderboards, players, matches, challenges, officials, costs, method, files, votes_page)
+_ROOMS = (battles, leaderboards, players, matches, challenges, judges, costs, method, files, votes_page)
 
 
 def page(site: Site, path: str) -> Page | None:

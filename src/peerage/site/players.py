@@ -8,10 +8,10 @@ from typing import Any
 
 from peerage.engine.registration import registered
 from peerage.site.addresses import player_page
+from peerage.site.chart_cache import chart
 from peerage.site.charts import trajectories
-from peerage.site.course import course
-from peerage.site.drawing import chart
 from peerage.site.leaderboards import NAMES, of_mu
+from peerage.site.rating_history import course
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record

@@ -19,7 +19,7 @@ from peerage.ledger.store import Summary
 from peerage.ledger.votes import Votes
 from peerage.settings import ArenaSettings, Rating, load, rules_of
 from peerage.site.charts import Drawn, Spec, drawn
-from peerage.site.moment import Moment, stops
+from peerage.site.ledger_at import Moment, stops
 from peerage.site.story import Reader
 from peerage.site.tally import Mine, Record, Tally
 from peerage.standings import NOBODY, Standings, after_all, elo_settings, pinned_rating

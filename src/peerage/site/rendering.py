@@ -22,7 +22,7 @@ from markupsafe import Markup, escape
 
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
-from peerage.site.kept import keep, place, read
+from peerage.site.build_cache import keep, place, read
 
 DASH = "–"
 

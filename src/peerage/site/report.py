@@ -11,9 +11,9 @@ from importlib import resources
 
 from markupsafe import Markup
 
-from peerage.site.course import before, moves
 from peerage.site.leaderboards import NAMES, WIDTH, charts, lines, priced
 from peerage.site.players import shade
+from peerage.site.rating_history import before, moves
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
 from peerage.tables.leaderboard import Row

@@ -34,18 +34,18 @@ from peerage.site.events import Feed
 from peerage.site.pages import TYPES
 from peerage.site.server_clients import ClientHeader
 from peerage.site.server_connections import Connections
-from peerage.site.server_downloads import Copies
-from peerage.site.server_frame import Frame, as_json, line, unchanged
+from peerage.site.server_downloads import DownloadCache
+from peerage.site.server_frame import PageFrame, as_json, line, unchanged
 from peerage.site.server_guard import Guard, refuse
-from peerage.site.server_live import Stand
+from peerage.site.server_live import LiveRoutes
 from peerage.site.server_log import bounded
-from peerage.site.server_pages import Busy, Shelf, WorkerLost
+from peerage.site.server_pages import Busy, PageCache, WorkerLost
 from peerage.site.server_places import Places
 from peerage.site.server_room import WHOLE, Room
 from peerage.site.server_worker import Job, Made, menu
 from peerage.site.sessions import Sessions
-from peerage.site.voting import Desk
-from peerage.site.voting_pages import Booth
+from peerage.site.voting import VotingService
+from peerage.site.voting_pages import VotingRoutes
 
 FIRST = "index.html"
 ASSETS = ("live.css", "live.js")
@@ -78,11 +78,11 @@ class Server:
         self._ledger = open_ledger(self.settings.ledger, folder, create=True)
         votes = Votes(self._ledger.address, folder)
         self._feed = Feed(self._ledger, votes)
-        self._shelf = Shelf(folder, voting, lambda: self._feed.version)
-        frame = Frame(self.settings, self._ledger, votes, menu(voting))
+        self._shelf = PageCache(folder, voting, lambda: self._feed.version)
+        frame = PageFrame(self.settings, self._ledger, votes, menu(voting))
         self._connections = Connections(room.connections)
-        stand = Stand(frame, self._ledger, self._feed, Places(room.streams))
-        self._copies = Copies(folder, Places(room.downloads))
+        stand = LiveRoutes(frame, self._ledger, self._feed, Places(room.streams))
+        self._copies = DownloadCache(folder, Places(room.downloads))
         routes = [
             Route("/events", stand.events),
             Route("/live.html", stand.live),
@@ -92,7 +92,7 @@ class Server:
         ]
         if voting:
             sessions = Sessions.beside(votes.path)
-            booth = Booth(frame, Desk(self._ledger, votes), self._ledger, votes, sessions)
+            booth = VotingRoutes(frame, VotingService(self._ledger, votes), self._ledger, votes, sessions)
             routes += [
                 Route("/vote.html", booth.vote, methods=["GET", "POST"]),
                 Route("/voted.html", booth.voted),
@@ -183,7 +183,9 @@ class _Uvicorn(uvicorn.Server):
     """Accepts connections by our rules; makes the first page before somebody asks; ends the event streams,
     which never end by themselves."""
 
-    def __init__(self, config: uvicorn.Config, connections: Connections, feed: Feed, shelf: Shelf) -> None:
+    def __init__(
+        self, config: uvicorn.Config, connections: Connections, feed: Feed, shelf: PageCache
+    ) -> None:
         super().__init__(config)
         self._connections = connections
         self._accepting: list[asyncio.Task[None]] = []

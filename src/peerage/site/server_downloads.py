@@ -39,7 +39,7 @@ class _Copy(NamedTuple):
     before: Path | None
 
 
-class Copies:
+class DownloadCache:
     """Hands out copies of the ledger of the arena in `folder`."""
 
     def __init__(self, folder: Path, places: Places) -> None:

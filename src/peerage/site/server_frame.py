@@ -21,7 +21,7 @@ from peerage.site.rendering import View
 NOT_KEPT = {"cache-control": "no-store"}
 
 
-class Frame:
+class PageFrame:
     """Puts a page inside the frame that all pages share."""
 
     def __init__(self, settings: ArenaSettings, ledger: Ledger, votes: Votes, menu: Menu) -> None:

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.site.events import Feed, playing, settled
-from peerage.site.server_frame import Frame, full, line
+from peerage.site.server_frame import PageFrame, full, line
 from peerage.site.server_places import Held, Places
 from peerage.tables.under_way import UnderWay, under_way
 
@@ -20,10 +20,10 @@ RECENT = 12
 """Finished matches on the page of what is in play."""
 
 
-class Stand:
+class LiveRoutes:
     """The handlers of the spectators' pages."""
 
-    def __init__(self, frame: Frame, ledger: Ledger, feed: Feed, places: Places) -> None:
+    def __init__(self, frame: PageFrame, ledger: Ledger, feed: Feed, places: Places) -> None:
         self._frame = frame
         self._ledger = ledger
         self._feed = feed

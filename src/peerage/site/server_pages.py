@@ -101,7 +101,7 @@ class _Kept:
         self.asked = now
 
 
-class Shelf:
+class PageCache:
     """Keeps what workers made. `version` tells the moment that the arena is at."""
 
     def __init__(self, folder: Path, voting: bool, version: Callable[[], Version]) -> None:

@@ -19,7 +19,7 @@ from peerage.ledger.votes import TIE, Vote
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.history import duels
 from peerage.ratings.rows import fit_clustered
-from peerage.site.moment import Moment
+from peerage.site.ledger_at import Moment
 from peerage.standings import DONE
 from peerage.tables.transcript import transcript
 

@@ -1,6 +1,6 @@
 """Voting in the browser: who may vote on what, how often, and that nobody votes in another's name.
 
-    desk = Desk(ledger, votes)
+    desk = VotingService(ledger, votes)
     pending = desk.draw(voter)                    # a blind pair, in an order drawn for this voter
     desk.read(pending)                            # its texts
     desk.cast(voter, pending.ticket, "first")     # once; the ticket is void afterwards
@@ -80,7 +80,7 @@ def voter_of(session: str) -> str:
     return sha256(f"peerage voter {session}".encode()).hexdigest()[:32]
 
 
-class Desk:
+class VotingService:
     """Hands out pairs and takes votes. Reads and writes files: call it from threads, which may share it."""
 
     def __init__(self, ledger: Ledger, votes: Votes, random: Random | None = None) -> None:

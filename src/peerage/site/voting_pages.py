@@ -23,10 +23,10 @@ from peerage.ledger.votes import VotedAlready, Votes
 from peerage.site.api import failure
 from peerage.site.api_rows import Ballot, Cast, Revealed
 from peerage.site.server_clients import network
-from peerage.site.server_frame import Frame, as_json, line
+from peerage.site.server_frame import PageFrame, as_json, line
 from peerage.site.sessions import Sessions
 from peerage.site.votes import finished
-from peerage.site.voting import Desk, Limit, Pending, TicketUnknown, Verdict, voter_of
+from peerage.site.voting import Limit, Pending, TicketUnknown, Verdict, VotingService, voter_of
 
 YEAR_S = 365 * 86_400
 MOST_BODY = 4_096
@@ -52,10 +52,12 @@ class _Session(NamedTuple):
     cookie: str = ""
 
 
-class Booth:
+class VotingRoutes:
     """The handlers of the voting pages and of their JSON twins."""
 
-    def __init__(self, frame: Frame, desk: Desk, ledger: Ledger, votes: Votes, sessions: Sessions) -> None:
+    def __init__(
+        self, frame: PageFrame, desk: VotingService, ledger: Ledger, votes: Votes, sessions: Sessions
+    ) -> None:
         self._frame = frame
         self._signed = sessions
         self._desk = desk

@@ -12,8 +12,8 @@ from peerage.challenges.exchange import identity
 from peerage.challenges.flags import FLAGS
 from peerage.challenges.pool import STREAM, Entry, Pool
 from peerage.engine.memory import learnt
+from peerage.formats.challenge import whole_number
 from peerage.games.ranking import by_rank
-from peerage.kinds.challenge import whole_number
 from peerage.ledger.amendments import amend
 from peerage.ledger.disclosure import acted
 from peerage.ledger.merkle import digest

@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from peerage.engine.admit import ASKED_ONCE, Recording
 from peerage.engine.driver import ROOM, first_key
+from peerage.engine.import_recordings import ASKED_ONCE, Recording
+from peerage.formats import Encoding, FormatError, between, read_json
 from peerage.games.color_obfuscation import COLOR_OBFUSCATION
 from peerage.games.color_obfuscation_rules import ColorObfuscationRules
 from peerage.games.color_obfuscation_score import Guess, Round
-from peerage.kinds import Encoding, Unusable, between, read_json
 from peerage.ledger.export import documents
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.match import Fixture, Seat
@@ -284,7 +284,7 @@ def _encoding(kind: Encoding, said: str) -> tuple[str | None, str | None]:
     """The obfuscated string and the instructions as one text, as they stand in a reply; None without."""
     try:
         made = kind.parse(said)
-    except Unusable:
+    except FormatError:
         return None, None
     tagged = between(said, "instructions_list")
     if tagged:

@@ -29,7 +29,7 @@ from peerage.ledger.merkle import GENESIS, leaf
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, Ledger, LedgerError
 from peerage.match import Fixture, MatchRecord, Outcome
-from peerage.protocol import SANDBOX, Chosen, Run, Unusable, fence, ran, render
+from peerage.protocol import SANDBOX, Chosen, FormatError, Run, fence, ran, render
 from peerage.standings import DONE
 from peerage.tables.views import (
     BallotView,
@@ -202,7 +202,7 @@ def _exchange(
     if status == "ok" and not raw.withheld:
         try:
             value = ask.expects.parse(raw.words)
-        except Unusable as unusable:
+        except FormatError as unusable:
             status, reason = "invalid", cut_reason(raw.cut) if raw.cut else str(unusable)
     chosen = value if isinstance(value, Chosen) else Chosen("")
     return msgspec.structs.replace(

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.ledger.codec.texts import Text, text_digest
-from peerage.protocol import Answered, AnyKind, Ask, Message, Quote, Role, Run, Speaker, places
+from peerage.protocol import Answered, AnyFormat, Ask, Message, Quote, Role, Run, Speaker, places
 from peerage.sealing import REDACTED, Kept, salt
 
 INLINE_CHARS = 160
@@ -26,7 +26,7 @@ class _Form(Struct, frozen=True):
     role: Role
     max_tokens: int
     temperature: float | None
-    expects: AnyKind
+    expects: AnyFormat
     messages: tuple[tuple[Speaker, str], ...]
 
 
@@ -127,7 +127,7 @@ def _form(
     role: Role,
     max_tokens: int,
     temperature: float | None,
-    expects: AnyKind,
+    expects: AnyFormat,
     messages: tuple[tuple[Speaker, str], ...],
 ) -> tuple[str, Text]:
     """What thousands of requests share, as a text with its digest."""
@@ -247,7 +247,7 @@ def seat_of(body: bytes) -> str:
     return _decode_asked(body).to
 
 
-def read_form(text: str) -> tuple[Role, AnyKind]:
+def read_form(text: str) -> tuple[Role, AnyFormat]:
     """The role and the kind of reply of a stored form."""
     form = _decode_form(text)
     return form.role, form.expects

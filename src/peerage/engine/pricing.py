@@ -35,7 +35,7 @@ UNKNOWN = Limit(0, 0, False, True)
 
 
 @dataclass(frozen=True)
-class Line:
+class PlayerRuntime:
     """A player as the engine reaches it."""
 
     settings: PlayerSettings
@@ -50,7 +50,7 @@ class Line:
         return Limit(answer, thinking, more, more or (not thinking and answer == own))
 
 
-def priced(line: Line, answer: Answer, limit: Limit = UNKNOWN) -> Reply:
+def priced(line: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Reply:
     """An answer under a `limit` as a raw reply, priced; what a client may have got wrong is unknown then."""
     seconds = answer.latency_s if 0 < answer.latency_s < 1e9 else 0.0
     tokens_in, tokens_out = _counted(answer.input_tokens), _counted(answer.output_tokens)

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.kinds.reading import Unusable, json_object, object_schema, on_lines, unix, visible
+from peerage.formats.reading import FormatError, json_object, object_schema, on_lines, unix, visible
 
 DIGITS = 60
 """Digits of a number at most: longer than any answer that was meant, short enough to be read at once."""
@@ -79,12 +79,12 @@ class Integer(Struct, frozen=True, tag="integer"):
                 if not readings
                 else "no clear answer"
             )
-            raise Unusable(
+            raise FormatError(
                 f'{what} found; a JSON object with "{self.field}" was expected, {_EXPECTED}, or "{PASS}"'
             )
         reading = readings.pop()
         if reading is None:
-            raise Unusable(f'the answer cannot be read; {_EXPECTED} was expected, or "{PASS}"')
+            raise FormatError(f'the answer cannot be read; {_EXPECTED} was expected, or "{PASS}"')
         return reading[0]
 
     def _read(self, found: object) -> tuple[int | None] | None:
@@ -109,8 +109,8 @@ class Proposal(Struct, frozen=True, tag="proposal"):
 
     Accepted: a JSON object with `description` and `reference_answer`, as the whole reply or in its only code
     fence. `solution` is a Python program that prints the answer (empty: none); `tests` are objects with the
-    `input` of a smaller case and the `output` that the solution prints for it. Unusable is what is missing,
-    longer than allowed, not a whole number, or written with characters that cannot be seen.
+    `input` of a smaller case and the `output` that the solution prints for it. FormatError: something is
+    missing, longer than allowed, not a whole number, or written with characters that cannot be seen.
     """
 
     max_chars: int = 2_000
@@ -141,36 +141,38 @@ class Proposal(Struct, frozen=True, tag="proposal"):
     def parse(self, text: str) -> Proposed:
         found = json_object(text)
         if found is None:
-            raise Unusable('no challenge found; one JSON object with "description" was expected')
+            raise FormatError('no challenge found; one JSON object with "description" was expected')
         description, solution = found.get("description"), found.get("solution") or ""
         if not isinstance(description, str) or not visible(description).strip():
-            raise Unusable('"description" is missing or empty; the text of the challenge was expected')
+            raise FormatError('"description" is missing or empty; the text of the challenge was expected')
         description = unix(description).strip()
         if len(description) > self.max_chars:
-            raise Unusable(
+            raise FormatError(
                 f"the description has {len(description)} characters; at most {self.max_chars} are allowed"
             )
         if visible(description) != description:
-            raise Unusable(
+            raise FormatError(
                 "the description holds characters that cannot be seen, which do not reach the reader"
             )
         answer = _stated(found.get("reference_answer"))
         if answer is None:
-            raise Unusable(f'"reference_answer" cannot be read; {_EXPECTED} was expected')
+            raise FormatError(f'"reference_answer" cannot be read; {_EXPECTED} was expected')
         if not isinstance(solution, str) or len(solution.encode()) > self.max_bytes:
-            raise Unusable(f'"solution" was expected to be a program of at most {self.max_bytes} bytes')
+            raise FormatError(f'"solution" was expected to be a program of at most {self.max_bytes} bytes')
         if "\0" in solution:  # no store holds it
-            raise Unusable('"solution" holds a NUL character')
+            raise FormatError('"solution" holds a NUL character')
         return Proposed(description, answer, unix(solution).strip(), self._tests(found.get("tests") or []))
 
     def _tests(self, found: object) -> tuple[tuple[str, int], ...]:
         if not isinstance(found, list) or len(found) > self.max_tests:
-            raise Unusable(f'"tests" was expected to be a list of at most {self.max_tests}')
+            raise FormatError(f'"tests" was expected to be a list of at most {self.max_tests}')
         tests: list[tuple[str, int]] = []
         for place, test in enumerate(found, 1):
             given = test.get("input") if isinstance(test, dict) else None
             wanted = _stated(test.get("output")) if isinstance(test, dict) else None
             if not isinstance(given, str) or len(given) > self.max_chars or "\0" in given or wanted is None:
-                raise Unusable(f'test {place} was expected to be {{"input": "<text>", "output": <number>}}')
+                raise FormatError(
+                    f'test {place} was expected to be {{"input": "<text>", "output": <number>}}'
+                )
             tests.append((unix(given), wanted))
         return tuple(tests)

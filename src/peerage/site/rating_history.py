@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from peerage.site.moment import stops
+from peerage.site.ledger_at import stops
 from peerage.site.reading import Site
 from peerage.tables.tracks import Track
 

@@ -2,7 +2,7 @@
 
 The libraries that describe and draw charts take longer to start than all else that a small site needs to be
 built anew; on a second core they keep nobody waiting. So nothing here loads more than it must, and
-`python -m peerage.site.draughtsman` is the process.
+`python -m peerage.site.chart_process` is the process.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Draughtsman:
     def __enter__(self) -> Draughtsman:
         # A session of its own: Ctrl+C is for the one who asked, with whom it ends.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "peerage.site.draughtsman"],
+            [sys.executable, "-P", "-m", "peerage.site.chart_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,

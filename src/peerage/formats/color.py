@@ -7,7 +7,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.kinds.reading import Unusable, between, json_object, object_schema, on_lines, once, unix, visible
+from peerage.formats.reading import (
+    FormatError,
+    between,
+    json_object,
+    object_schema,
+    on_lines,
+    once,
+    unix,
+    visible,
+)
 
 _SIX = re.compile(r"[0-9A-Fa-f]{6}")
 _AROUND = " \t\r\n\"'`*_.,"
@@ -59,8 +68,8 @@ class Color(Struct, frozen=True, tag="color"):
         if len(colors) == 1 and all(map(_SIX.fullmatch, bare)):
             return colors.pop()
         if len(bare) > 1:
-            raise Unusable(f"{len(bare)} different answers found; one colour was expected")
-        raise Unusable(
+            raise FormatError(f"{len(bare)} different answers found; one colour was expected")
+        raise FormatError(
             f'no colour found; a JSON object with six hexadecimal digits as "{self.field}" was expected'
         )
 
@@ -117,13 +126,13 @@ class Encoding(Struct, frozen=True, tag="encoding"):
         else:
             string, steps = once(text, "obfuscated_text"), once(text, "instructions_list")
         if not isinstance(string, str) or not string.strip():
-            raise Unusable('there is no obfuscated string; a JSON object with "obfuscated" was expected')
+            raise FormatError('there is no obfuscated string; a JSON object with "obfuscated" was expected')
         steps = steps.splitlines() if isinstance(steps, str) else steps
         if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
-            raise Unusable('there are no instructions; "instructions" was expected to be a list of texts')
+            raise FormatError('there are no instructions; "instructions" was expected to be a list of texts')
         instructions = tuple([unix(step).strip() for step in steps if step.strip()])
         if not 1 <= len(instructions) <= self.max_instructions:
-            raise Unusable(
+            raise FormatError(
                 f"{len(instructions)} instructions found; 1 to {self.max_instructions} are allowed"
             )
         self._check(unix(string), self.max_chars, "the obfuscated string")
@@ -133,6 +142,6 @@ class Encoding(Struct, frozen=True, tag="encoding"):
 
     def _check(self, text: str, most: int, what: str) -> None:
         if len(text) > most:
-            raise Unusable(f"{what} has {len(text)} characters; at most {most} are allowed")
+            raise FormatError(f"{what} has {len(text)} characters; at most {most} are allowed")
         if visible(text) != text:
-            raise Unusable(f"{what} holds characters that cannot be seen, which do not reach the reader")
+            raise FormatError(f"{what} holds characters that cannot be seen, which do not reach the reader")

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.kinds.reading import Unusable, json_object, object_schema, unix, visible
+from peerage.formats.reading import FormatError, json_object, object_schema, unix, visible
 
 _NUMBERED = re.compile(r"[ \t>*#]*[0-9]{1,4}[ \t]*[.):][ \t*]*(.*)")
 _CATEGORY = re.compile(r"[\[(*]*[ \t]*([^\]\[()*:]{1,60}?)[ \t]*[\])*:]+[ \t]*(.*)", re.DOTALL)
@@ -63,11 +63,11 @@ class Questions(Struct, frozen=True, tag="questions"):
         if found is None:
             listed = self._numbered(unix(text))
         if not isinstance(listed, list):
-            raise Unusable('there are no questions; a JSON object with a list "questions" was expected')
+            raise FormatError('there are no questions; a JSON object with a list "questions" was expected')
         written = [one for one in map(self._question, listed) if one is not None]
         if not written:
             why = f"none of the {len(listed)} entries is one" if listed else "the list is empty"
-            raise Unusable(
+            raise FormatError(
                 f"no question found ({why}); texts of 1 to {self.max_chars} characters were expected"
             )
         return tuple(written[: self.count])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from peerage.kinds import Choice, read_json, storable
-from peerage.kinds.reading import json_object
+from peerage.formats import Choice, read_json, storable
+from peerage.formats.reading import json_object
 
 TEXTS = st.text(st.characters(codec=None, categories=None), max_size=20)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from peerage.site.kept import kept, place
+from peerage.site.build_cache import kept, place
 
 
 def test_it_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

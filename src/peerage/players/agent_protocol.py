@@ -25,7 +25,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.kinds import read_json
+from peerage.formats import read_json
 from peerage.players.client import Answer, Call, PlayerError, said
 from peerage.settings import PlayerSettings
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.kinds import Questions, Score, Scored, Scores, Unusable, Written
+from peerage.formats import FormatError, Questions, Score, Scored, Scores, Written
 
 POINTS = Score()
 WITH_REASON = Score(explain=True)
@@ -77,7 +77,7 @@ def test_a_score_is_read(text: str, score: float) -> None:
     ],
 )
 def test_what_is_no_score_is_neither_guessed_nor_moved_onto_the_scale(text: str) -> None:
-    with pytest.raises(Unusable, match=r"expected|needs"):
+    with pytest.raises(FormatError, match=r"expected|needs"):
         POINTS.parse(text)
 
 
@@ -86,7 +86,7 @@ def test_reasons_are_kept_and_asked_for_at_both_ends() -> None:
     assert WITH_REASON.parse('{"reason": "All wrong.", "score": 0}') == Scored(0, (0,), "All wrong.")
     assert WITH_REASON.parse("Score: 10\nNothing is missing.").reason == "Nothing is missing."
     for text in ('{"reason": " ", "score": 0}', '{"reason": "\u200b", "score": 10}', "10", "10/10"):
-        with pytest.raises(Unusable, match="needs one"):
+        with pytest.raises(FormatError, match="needs one"):
             WITH_REASON.parse(text)
 
 
@@ -95,7 +95,7 @@ def test_criteria_are_averaged() -> None:
     assert kind.parse('{"clarity": 9, "relevance": 4}') == Scored(6.5, (9, 4))
     assert kind.parse("Clarity: 9\nRelevance: 4").score == 6.5
     for text in ('{"clarity": 9}', "7", "Clarity: 9"):
-        with pytest.raises(Unusable):
+        with pytest.raises(FormatError):
             kind.parse(text)
 
 
@@ -130,7 +130,7 @@ def test_scores_of_several_items_are_read(text: str) -> None:
     ],
 )
 def test_scores_that_cannot_be_told_apart_are_unusable(text: str, problem: str) -> None:
-    with pytest.raises(Unusable, match=problem):
+    with pytest.raises(FormatError, match=problem):
         THREE.parse(text)
 
 
@@ -148,7 +148,7 @@ def test_any_text_is_read_or_unusable(text: str) -> None:
     for kind in (POINTS, WITH_REASON, THREE, Score(("clarity", "relevance")), Questions(3, 50, ("a",))):
         try:
             value = kind.parse(text)
-        except Unusable:
+        except FormatError:
             continue
         if isinstance(value, Scored):
             assert 0 <= value.score <= 10
@@ -161,7 +161,7 @@ def test_any_text_is_read_or_unusable(text: str) -> None:
 def test_hostile_replies_take_no_time(text: str) -> None:
     before = time.process_time()
     for kind in (POINTS, THREE, Questions(3, 50, ("math",))):
-        with suppress(Unusable):
+        with suppress(FormatError):
             kind.parse(text)
     assert time.process_time() - before < 5
 
@@ -209,7 +209,7 @@ def test_questions_are_read(text: str, written: tuple[Written, ...]) -> None:
     ],
 )
 def test_replies_without_questions_are_unusable(text: str) -> None:
-    with pytest.raises(Unusable, match="expected"):
+    with pytest.raises(FormatError, match="expected"):
         MATH.parse(text)
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from peerage.kinds import Choice, Chosen, Code, Unusable
+from peerage.formats import Choice, Chosen, Code, FormatError
 
 VERDICT = Choice("verdict", ("A", "B", "tie"))
 
@@ -67,7 +67,7 @@ def test_a_choice_is_read(text: str, chosen: Chosen) -> None:
     ],
 )
 def test_no_quote_and_no_contradiction_casts_a_vote(text: str) -> None:
-    with pytest.raises(Unusable):
+    with pytest.raises(FormatError):
         VERDICT.parse(text)
 
 
@@ -83,7 +83,7 @@ def test_no_quote_and_no_contradiction_casts_a_vote(text: str) -> None:
 )
 def test_no_reply_takes_long_to_read(text: str) -> None:
     began = time.process_time()
-    with pytest.raises(Unusable):
+    with pytest.raises(FormatError):
         VERDICT.parse(text)
     assert time.process_time() - began < 2.0
 
@@ -121,5 +121,5 @@ def test_a_program_is_the_only_code_block(text: str, program: str) -> None:
     ],
 )
 def test_what_is_no_program_is_unusable(text: str, problem: str) -> None:
-    with pytest.raises(Unusable, match=problem):
+    with pytest.raises(FormatError, match=problem):
         Code(200).parse(text)

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.kinds.reading import Unusable, json_object, object_schema, unix, visible
+from peerage.formats.reading import FormatError, json_object, object_schema, unix, visible
 
 
 class Drafted(Struct, frozen=True):
@@ -21,7 +21,7 @@ class TaskDraft(Struct, frozen=True, tag="task"):
     """A task for programs: what is to be done, a program that makes inputs, and one that solves it.
 
     Accepted: a JSON object with the texts `statement`, `generator` and `solution`, as the whole reply or in
-    its only code fence. Unusable is what is missing, blank or longer than allowed, and a statement with
+    its only code fence. FormatError is what is missing, blank or longer than allowed, and a statement with
     characters that cannot be seen, which do not reach its readers.
     """
 
@@ -43,28 +43,28 @@ class TaskDraft(Struct, frozen=True, tag="task"):
     def parse(self, text: str) -> Drafted:
         found = json_object(text)
         if found is None:
-            raise Unusable(
+            raise FormatError(
                 'no task found; one JSON object with "statement", "generator" and "solution" was expected'
             )
         statement, generator, solution = (
             self._text(found, name) for name in ("statement", "generator", "solution")
         )
         if len(statement) > self.max_chars:
-            raise Unusable(
+            raise FormatError(
                 f"the statement has {len(statement)} characters; at most {self.max_chars} are allowed"
             )
         if visible(statement) != statement:
-            raise Unusable("the statement holds characters that cannot be seen, which reach no reader")
+            raise FormatError("the statement holds characters that cannot be seen, which reach no reader")
         for name, program in (("generator", generator), ("solution", solution)):
             size = len(program.encode())
             if size > self.max_bytes:
-                raise Unusable(f"the {name} has {size} bytes; at most {self.max_bytes} are allowed")
+                raise FormatError(f"the {name} has {size} bytes; at most {self.max_bytes} are allowed")
         return Drafted(statement, generator, solution)
 
     def _text(self, found: dict[str, Any], name: str) -> str:
         value = found.get(name)
         if not isinstance(value, str) or not visible(value).replace("\ufffd", "").strip():
-            raise Unusable(f'"{name}" is missing or empty; a text was expected')
+            raise FormatError(f'"{name}" is missing or empty; a text was expected')
         if "\0" in value:  # no store holds it
-            raise Unusable(f'"{name}" holds a NUL character')
+            raise FormatError(f'"{name}" holds a NUL character')
         return unix(value).strip()

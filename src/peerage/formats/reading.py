@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 
-class Unusable(Exception):
+class FormatError(Exception):
     """A reply is not in the declared format; the message says what was expected, for the repair."""
 
 
@@ -84,7 +84,7 @@ def blocks(text: str) -> Iterator[str]:
         else:
             inside.append(line)
     if inside is not None:
-        raise Unusable("the code block does not end; a line of ``` was expected after the program")
+        raise FormatError("the code block does not end; a line of ``` was expected after the program")
 
 
 def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def between(text: str, tag: str) -> list[str]:
 def once(text: str, tag: str) -> str | None:
     found = {content.strip() for content in between(text, tag)}
     if len(found) > 1:
-        raise Unusable(
+        raise FormatError(
             f"<{tag}> stands there {len(found)} times, each with another content; once was expected"
         )
     return found.pop() if found else None

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.kinds import Integer, Proposal, Unusable
-from peerage.kinds.challenge import DIGITS, whole_number
+from peerage.formats import FormatError, Integer, Proposal
+from peerage.formats.challenge import DIGITS, whole_number
 
 KIND = Integer()
 
@@ -96,7 +96,7 @@ def test_what_counts_as_a_number_or_a_pass(text: str) -> None:
 
 @pytest.mark.parametrize("text", UNUSABLE, ids=range(len(UNUSABLE)))
 def test_everything_else_is_unusable(text: str) -> None:
-    with pytest.raises(Unusable):
+    with pytest.raises(FormatError):
         KIND.parse(text)
 
 
@@ -110,7 +110,7 @@ def test_every_number_is_read_back(number: int) -> None:
 def test_no_text_is_read_as_a_number_that_does_not_stand_in_it(text: str) -> None:
     try:
         found = KIND.parse(text)
-    except Unusable:
+    except FormatError:
         return
     assert (str(abs(found)) in text) if found is not None else ("pass" in text.casefold())
 
@@ -162,13 +162,13 @@ def test_a_proposal_is_read() -> None:
     ],
 )
 def test_what_is_missing_or_wrong_in_a_proposal_is_named(change: dict[str, object], complaint: str) -> None:
-    with pytest.raises(Unusable, match=complaint):
+    with pytest.raises(FormatError, match=complaint):
         Proposal().parse(json.dumps(WHOLE | change))
 
 
 @pytest.mark.parametrize("text", ["", "No.", "[1]", '{"description": "Add', '{"a":' * 3_000])
 def test_no_object_is_no_proposal(text: str) -> None:
-    with pytest.raises(Unusable):
+    with pytest.raises(FormatError):
         Proposal().parse(text)
 
 
@@ -177,7 +177,7 @@ def test_what_no_store_holds_is_unusable(place: str) -> None:
     parts = {"solution": "print(1)", "input": "1", place: "a\0b"}
     tests = [{"input": parts["input"], "output": 1}]
     told = {"description": "One?", "reference_answer": 1, "solution": parts["solution"], "tests": tests}
-    with pytest.raises(Unusable):
+    with pytest.raises(FormatError):
         Proposal().parse(json.dumps(told))
     with_spaces = json.dumps(told).replace("\\u0000", " ")
     assert Proposal().parse(with_spaces).reference_answer == 1

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.kinds.reading import Unusable, blocks, json_object, json_whole, unix, visible
+from peerage.formats.reading import FormatError, blocks, json_object, json_whole, unix, visible
 
 
 class Text(Struct, frozen=True, tag="text"):
@@ -23,7 +23,7 @@ class Text(Struct, frozen=True, tag="text"):
 
     def parse(self, text: str) -> str:
         if not visible(text).replace("\ufffd", "").strip():
-            raise Unusable("the reply is empty; some text was expected")
+            raise FormatError("the reply is empty; some text was expected")
         return text[: self.max_chars]
 
 
@@ -98,7 +98,7 @@ class Choice(Struct, frozen=True, tag="choice"):
             else:
                 placed = any(map(self._on_line, ends))
         if self.field in found and self._option(str(found[self.field])) is None:
-            raise Unusable(f"{self.field!r} is not one of {', '.join(self.options)}")
+            raise FormatError(f"{self.field!r} is not one of {', '.join(self.options)}")
         members = re.findall(rf'"{re.escape(self.field)}"\s*:\s*"([^"]*)"', text)
         named = [*map(self._option, members), *on_lines, self._option(str(found.get(self.field, "")))]
         stated = set(filter(None, named))
@@ -110,8 +110,8 @@ class Choice(Struct, frozen=True, tag="choice"):
             reason = " ".join([line for line, option in zip(lines, on_lines, strict=True) if option is None])
         return Chosen(stated.pop(), reason[: self.reason_chars] if isinstance(reason, str) else "")
 
-    def _none(self, what: str) -> Unusable:
-        return Unusable(
+    def _none(self, what: str) -> FormatError:
+        return FormatError(
             f'{what} {self.field} found; a JSON object with "{self.field}" set to one of '
             f"{', '.join(self.options)} was expected, and nothing else"
         )
@@ -152,11 +152,11 @@ class Code(Struct, frozen=True, tag="code"):
         found = dict.fromkeys(blocks(unix(text)))
         if len(found) != 1:
             what = "no code block" if not found else f"{len(found)} different code blocks"
-            raise Unusable(f"{what} found; the program in one block of ``` was expected")
+            raise FormatError(f"{what} found; the program in one block of ``` was expected")
         program = next(iter(found))
         size = len(program.encode())
         if size > self.max_bytes:
-            raise Unusable(f"the program has {size} bytes; at most {self.max_bytes} are allowed")
+            raise FormatError(f"the program has {size} bytes; at most {self.max_bytes} are allowed")
         if not program.strip():
-            raise Unusable("the code block is empty; a program was expected")
+            raise FormatError("the code block is empty; a program was expected")
         return program

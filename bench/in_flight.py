@@ -1,7 +1,7 @@
 """Memory with 5,000 real duels in flight: texts of 2 KB and votes of 0.3 KB after 2 seconds, a provider's
 library loaded.
 
-Usage: python -m bench.flight [DUELS] [CALLS]
+Usage: python -m bench.in_flight [DUELS] [CALLS]
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench.talker import SlowTalker, write_arena
+from bench.local_model import SlowTalker, write_arena
 from peerage.arena import open_arena
 from peerage.engine.runner import Runner
 from peerage.settings import PlayerSettings

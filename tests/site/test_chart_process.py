@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from peerage.site.chart_process import Draughtsman, DrawingError
 from peerage.site.charts import drawn, frontier
-from peerage.site.draughtsman import Draughtsman, DrawingError
 
 OFFERS = [{"player": "ann", "cost": 1.0, "rating": 1500.0, "low": 1400.0, "high": 1600.0, "best": True}]
 

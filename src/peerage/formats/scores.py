@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from peerage.kinds.reading import Unusable, json_object, object_schema, on_lines, visible
+from peerage.formats.reading import FormatError, json_object, object_schema, on_lines, visible
 
 MOST = 10.0
 """The best score; the worst is 0."""
@@ -64,18 +64,20 @@ class Score(Struct, frozen=True, tag="score"):
         found = json_object(text) if _placed(text) else None
         if found is not None:
             if any(len(_members_of(text, criterion)) > 1 for criterion in self.criteria):
-                raise Unusable("a score stands there twice, with different values; once was expected")
+                raise FormatError("a score stands there twice, with different values; once was expected")
             return self.of(found)
         lines = {criterion: on_lines(text, criterion) for criterion in self.criteria}
         if any(lines.values()):
             if not any(on_lines(end, criterion) for end in _ends(text) for criterion in self.criteria):
-                raise Unusable("the score does not come first or last in the reply; JSON alone was expected")
+                raise FormatError(
+                    "the score does not come first or last in the reply; JSON alone was expected"
+                )
             reason = "\n".join(
                 [line for line in text.splitlines() if not any(on_lines(line, one) for one in self.criteria)]
             )
             return self._checked([_one(" ; ".join(lines[criterion])) for criterion in self.criteria], reason)
         if len(self.criteria) > 1:
-            raise Unusable(f"no scores found; a JSON object with {', '.join(self.criteria)} was expected")
+            raise FormatError(f"no scores found; a JSON object with {', '.join(self.criteria)} was expected")
         return self._checked([_one(text)], text)
 
     def of(self, found: dict[str, Any]) -> Scored:
@@ -90,7 +92,7 @@ class Score(Struct, frozen=True, tag="score"):
         score = sum(parts) / len(parts)
         reason = reason.strip()[: self.reason_chars] if _LETTER.search(reason) else ""
         if self.explain and score in (0.0, MOST) and not reason:
-            raise Unusable(f"the score is {score:g} and no reason is given; a 0 or a 10 needs one")
+            raise FormatError(f"the score is {score:g} and no reason is given; a 0 or a 10 needs one")
         return Scored(score, tuple(parts), reason)
 
 
@@ -135,13 +137,13 @@ class Scores(Struct, frozen=True, tag="scores"):
         if found is not None:
             listed = found.get("scores")
             if not isinstance(listed, list) or len(_lists_of(text)) != 1:
-                raise Unusable('one list "scores" was expected in the JSON object')
+                raise FormatError('one list "scores" was expected in the JSON object')
             if all(isinstance(one, dict) for one in listed):
                 given = [(one.get("item"), kind.of(one)) for one in listed]
             elif len(listed) == self.count and len(self.criteria) == 1:
                 given = [(at, kind.of({self.criteria[0]: one})) for at, one in enumerate(listed, 1)]
             else:
-                raise Unusable(
+                raise FormatError(
                     f'"scores" holds {len(listed)} entries without item numbers; {self.count} were expected'
                 )
         elif len(self.criteria) == 1:
@@ -152,12 +154,12 @@ class Scores(Struct, frozen=True, tag="scores"):
         scores: dict[int, Scored] = {}
         for item, scored in given:
             if isinstance(item, bool) or not isinstance(item, int) or not 1 <= item <= self.count:
-                raise Unusable(f"there is no item {_shown(item)}; items 1 to {self.count} were expected")
+                raise FormatError(f"there is no item {_shown(item)}; items 1 to {self.count} were expected")
             if scores.setdefault(item, scored).parts != scored.parts:
-                raise Unusable(f"item {item} is scored twice, differently; once was expected")
+                raise FormatError(f"item {item} is scored twice, differently; once was expected")
         missing = [str(item) for item in range(1, self.count + 1) if item not in scores]
         if missing:
-            raise Unusable(f"no score found for item {', '.join(missing[:20])} of {self.count}")
+            raise FormatError(f"no score found for item {', '.join(missing[:20])} of {self.count}")
         return tuple([scores[item] for item in range(1, self.count + 1)])
 
 
@@ -182,7 +184,7 @@ def _object(criteria: tuple[str, ...], explain: bool, reason_chars: int) -> dict
 def _stated(value: Any, criterion: str) -> float:
     """The score that a JSON field holds: a number, or a text with one."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise Unusable(f'no score found; a number from 0 to 10 as "{criterion}" was expected')
+        raise FormatError(f'no score found; a number from 0 to 10 as "{criterion}" was expected')
     return _one(value) if isinstance(value, str) else _on_scale(float(value), str(value))
 
 
@@ -194,17 +196,17 @@ def _one(text: str) -> float:
         score = _SCORE.fullmatch(number)
         around = text[max(0, found.start() - 1) : found.start()] + text[found.end() : found.end() + 1]
         if score is None or any(map(str.isalnum, around)):  # 1e1, v2, 3rd
-            raise Unusable(f"{_shown(number)} is no score; a number from 0 to 10 was expected")
+            raise FormatError(f"{_shown(number)} is no score; a number from 0 to 10 was expected")
         scores.add(_on_scale(float(score[1]), number))
     if len(scores) != 1:
         what = "no number" if not scores else f"{len(scores)} different numbers"
-        raise Unusable(f"{what} found; one score from 0 to 10 was expected, in digits")
+        raise FormatError(f"{what} found; one score from 0 to 10 was expected, in digits")
     return scores.pop()
 
 
 def _on_scale(score: float, shown: str) -> float:
     if not 0 <= score <= MOST:
-        raise Unusable(f"{_shown(shown)} is not on the scale; a number from 0 to 10 was expected")
+        raise FormatError(f"{_shown(shown)} is not on the scale; a number from 0 to 10 was expected")
     return score
 
 

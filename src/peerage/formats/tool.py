@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from peerage.kinds.challenge import Integer
-from peerage.kinds.color import Color, Encoding
-from peerage.kinds.plain import Choice, Code, Text
-from peerage.kinds.reading import unix
+from peerage.formats.challenge import Integer
+from peerage.formats.color import Color, Encoding
+from peerage.formats.plain import Choice, Code, Text
+from peerage.formats.reading import unix
 
 Answer: TypeAlias = Text | Choice | Color | Encoding | Integer
 """Kinds that an answer may have beside a tool: those that no block of Python could be."""

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from peerage.players.client import Answer, PlayerError
-from peerage.players.named import keyless, named_failure, secrets_of, without_key
+from peerage.players.redaction import keyless, named_failure, secrets_of, without_key
 
 KEY = "sk-canary-0123456789abcdef"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.kinds import Color, Encoded, Encoding, Unusable, between
+from peerage.formats import Color, Encoded, Encoding, FormatError, between
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_colour_is_read(text: str) -> None:
     ],
 )
 def test_what_is_no_single_colour_is_unusable(text: str) -> None:
-    with pytest.raises(Unusable, match="colour"):
+    with pytest.raises(FormatError, match="colour"):
         Color().parse(text)
 
 
@@ -110,14 +110,14 @@ def test_an_encoding_is_read(text: str) -> None:
     ],
 )
 def test_what_is_no_encoding_is_unusable(text: str, problem: str) -> None:
-    with pytest.raises(Unusable, match=problem):
+    with pytest.raises(FormatError, match=problem):
         Encoding().parse(text)
 
 
 @given(st.text(alphabet='<>/{}":,[]# acdefolr0123459\n`', max_size=200))
 def test_parsing_is_total(text: str) -> None:
     for kind in (Color(), Encoding()):
-        with suppress(Unusable):
+        with suppress(FormatError):
             assert kind.parse(text)
 
 
@@ -127,7 +127,7 @@ def test_parsing_is_total(text: str) -> None:
 def test_huge_replies_are_read_in_linear_time(text: str) -> None:
     start = time.process_time()
     for kind in (Color(), Encoding()):
-        with pytest.raises(Unusable):
+        with pytest.raises(FormatError):
             kind.parse(text)
     assert time.process_time() - start < 1
 
