@@ -25,7 +25,7 @@ async def test_what_is_kept_is_given_at_once_renewed_behind_and_bounded(
     ledger = ledger_of(folder)
     registered = ledger.stream_heads()
     version = Version(MATCHES_SERVED, 0, registered)
-    shelf = server_pages.Shelf(folder, False, lambda: version)
+    shelf = server_pages.PageCache(folder, False, lambda: version)
     job = Job("api/arena")
     try:
         first = await shelf.get(job)
