@@ -7,7 +7,8 @@ import builtins
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,49 @@ def test_no_part_imports_what_stands_above_it(part: str) -> None:
         if module == f"peerage.{above}" or module.startswith(f"peerage.{above}.")
     ]
     assert not wrong, "\n".join(sorted(set(wrong)))
+
+
+def graph() -> dict[str, set[str]]:
+    """From each module to those that it imports, wherever it does: in a function or for its types too."""
+    names = {
+        ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in SOURCE.rglob("*.py")
+    }
+    return {
+        name: {to for _, to in imported(path) if to in names and not name.startswith(f"{to}.")} - {name}
+        for name, path in names.items()
+    }
+
+
+def circle(of: Mapping[str, Collection[str]]) -> tuple[str, ...]:
+    """The first circle in a graph, as its nodes in order; empty where there is none."""
+    try:
+        TopologicalSorter(of).prepare()
+    except CycleError as error:
+        found: tuple[str, ...] = tuple(error.args[1])
+        return found
+    return ()
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    found = circle(graph())
+    assert not found, " → ".join(reversed(found))
+
+
+def test_no_rooms_import_each_other_in_a_circle() -> None:
+    # The folds of finished matches are of the ledger: it holds what it derives from records against them.
+    folds = {"accounts": "ledger", "standings": "ledger"}
+    rooms: dict[str, set[str]] = {}
+    for name, imports in graph().items():
+        here, *there = (folds.get(one, one) for one in [(f"{to}.").split(".")[1] for to in (name, *imports)])
+        rooms.setdefault(here, set()).update(room for room in there if room not in ("", here))
+    found = circle({room: imports for room, imports in rooms.items() if room})
+    assert not found, " → ".join(reversed(found))
+
+
+def test_a_circle_is_found() -> None:
+    assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"b"}})) == {"b", "c"}
+    assert circle({"a": {"b", "c"}, "b": {"c"}}) == ()
 
 
 def test_all_of_the_package_is_exactly_what_it_exports() -> None:

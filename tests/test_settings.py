@@ -16,7 +16,7 @@ from peerage.settings import (
     loads,
     rules_of,
 )
-from peerage.settings.shape import words_of
+from peerage.settings.player import words_of
 
 HOUSE = "players:\n" + "".join(f"  - house:0.{at}\n" for at in range(1, 9))
 

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from peerage.ledger import Ledger, open_ledger
-from peerage.settings import ArenaSettings, load
+from peerage.settings import ArenaError, ArenaSettings, load
 
 if TYPE_CHECKING:
     from peerage.engine.import_recordings import Recording
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 
 Observer: TypeAlias = "Callable[[MatchRecord, Summary], None]"
 OpenClient: TypeAlias = "Callable[[Any], Client]"
-
-
-class ArenaError(Exception):
-    """The arena cannot do what was asked; the message says why and how to mend it."""
 
 
 class Arena:

@@ -19,7 +19,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from peerage.arena import ArenaError
 from peerage.engine.budget import whole_nano
 from peerage.engine.import_recordings import Recording, admit
 from peerage.engine.pricing import PlayerRuntime
@@ -50,7 +49,7 @@ from peerage.requirements import (
     refuse_unpriced,
 )
 from peerage.sealing import sealing_key
-from peerage.settings import ArenaSettings, SettingsError, enough_players, rules_of
+from peerage.settings import ArenaError, ArenaSettings, SettingsError, enough_players, rules_of
 from peerage.standings import elo_settings
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from peerage.arena import ArenaError
 from peerage.engine.registration import changed
 from peerage.games import GAMES
 from peerage.ledger import Ledger, LedgerError
@@ -18,7 +17,7 @@ from peerage.players.checks import near_models
 from peerage.sandbox.confined import available
 from peerage.scheduling.fixtures import tables
 from peerage.sealing import sealing_key
-from peerage.settings import ArenaSettings, SettingsError, rules_of
+from peerage.settings import ArenaError, ArenaSettings, SettingsError, rules_of
 
 _log = logging.getLogger("peerage")
 

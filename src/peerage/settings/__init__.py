@@ -4,35 +4,33 @@
     enough_players(settings)             # can every match be staffed?
     rules = rules_of(settings)           # the game's own settings, as the game's own type
 
-Whatever is wrong is a `SettingsError` that names the file, the line, the key, what was found and the mend.
+Whatever is wrong is a `SettingsError` that names the file, the line, the key, what was found and the fix.
 """
 
 from peerage.games.cost import CostUnit
+from peerage.settings.player import (
+    Faults,
+    PlayerSettings,
+    Price,
+    Section,
+    family_of,
+    suggest,
+    without_credentials,
+)
 from peerage.settings.reading import (
     FILE_NAME,
+    ArenaError,
     SettingsError,
     enough_players,
     load,
     loads,
     rules_of,
 )
-from peerage.settings.shape import (
-    ArenaSettings,
-    Budget,
-    Engine,
-    Faults,
-    Pairing,
-    PlayerSettings,
-    Price,
-    Rating,
-    Section,
-    family_of,
-    suggest,
-    without_credentials,
-)
+from peerage.settings.shape import ArenaSettings, Budget, Engine, Pairing, Rating
 
 __all__ = [
     "FILE_NAME",
+    "ArenaError",
     "ArenaSettings",
     "Budget",
     "CostUnit",

@@ -1,4 +1,4 @@
-"""Reading `arena.yaml` and the files it names; every mistake is told with its place and its mend."""
+"""Reading `arena.yaml` and the files it names; every mistake is reported with its place and its fix."""
 
 from __future__ import annotations
 
@@ -18,10 +18,15 @@ from peerage.inputs import InputRefused, read_bytes
 from peerage.protocol import storable
 from peerage.scheduling.officials import first_shortage
 from peerage.scheduling.standing import Standing
-from peerage.settings.shape import ArenaSettings, suggest
+from peerage.settings.player import suggest
+from peerage.settings.shape import ArenaSettings
 
 FILE_NAME = "arena.yaml"
 _ARENAS = "cost_unit"  # a game's rule that is set for the whole arena
+
+
+class ArenaError(Exception):
+    """The arena cannot do what was asked; the message says why and how to fix it."""
 
 
 class SettingsError(Exception):

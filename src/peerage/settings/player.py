@@ -1,0 +1,283 @@
+"""What `arena.yaml` may say of one player: what answers, how it is asked, what it costs."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import shlex
+import unicodedata
+from collections.abc import Iterable
+from importlib.metadata import entry_points
+from typing import Annotated, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from peerage.protocol import visible
+
+PROVIDERS = (
+    "openai",
+    "anthropic",
+    "google",
+    "groq",
+    "xai",
+    "huggingface",
+    "openrouter",
+    "mistral",
+    "ollama",
+)
+"""Model providers that are reached by name alone."""
+
+OTHERS = ("house", "gguf", "command", "http", "https", "python")
+"""Players that are no provider's model."""
+
+_HOW = "write `provider:model`, such as `openai:gpt-5-mini`"
+
+# What nobody means would overflow where it is reckoned with, in the middle of a run.
+Positive = Annotated[float, Field(gt=0, le=1e9)]
+NotNegative = Annotated[float, Field(ge=0, le=1e9)]
+Dollars = Annotated[float, Field(ge=0, le=100_000)]
+Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Price(Section):
+    """What a player's tokens cost, in dollars per million tokens."""
+
+    input: Dollars = Field(description="Dollars per million input tokens.")
+    output: Dollars = Field(description="Dollars per million output tokens.")
+
+
+class Faults(Section):
+    """What a house player does wrong, each a probability per reply (demo, tests and simulation)."""
+
+    slow: Share = Field(0.0, description="Answers twenty times slower.")
+    refusing: Share = Field(0.0, description="Declines to answer.")
+    malformed: Share = Field(0.0, description="Ignores the asked format, also after the repair.")
+    failing: Share = Field(0.0, description="Fails like a provider that is down.")
+    position_bias: Share = Field(0.0, description="As a judge, prefers whatever stands first.")
+    self_preference: Share = Field(0.0, description="As a judge, prefers answers in its own family's style.")
+
+
+def _tidied(value: object) -> object:
+    """Without spaces around it; and two names that look the same, composed or not, are the same."""
+    return unicodedata.normalize("NFC", value.strip()) if isinstance(value, str) else value
+
+
+class PlayerSettings(Section):
+    """One player: what answers, and how it is asked and priced."""
+
+    model: str = Field(
+        description="What answers: `provider:model` (openai, anthropic, google, groq, xai, huggingface, "
+        "openrouter, mistral, ollama), `house:SKILL`, `gguf:PATH`, `command:PROGRAM ARGS`, `http:URL` (or "
+        "`https:`), `python:module:function`; with `base_url`, any OpenAI-compatible server. `command` can "
+        "take its place."
+    )
+    command: tuple[str, ...] = Field(
+        (),
+        description="In place of `model`: a program and its arguments as a list of words, which need no "
+        "quoting inside. Only the program is recorded and shown, never its arguments.",
+    )
+    name: Annotated[str, BeforeValidator(_tidied)] = Field(
+        "", max_length=80, description="Unique name in tables. Default: the model's text."
+    )
+    version: int = Field(
+        1,
+        ge=1,
+        le=9_999,
+        description="Raise it when another model, address, prompt or sampling setting answers under the same "
+        "name: the new version starts as a newcomer (`NAME v2`) and its page links to the old one.",
+    )
+    base_url: str = Field("", description="Address of an OpenAI-compatible server (vLLM, llama.cpp).")
+    key_env: str = Field(
+        "", description="Environment variable that holds the key. Default: the provider's own."
+    )
+    family: str = Field("", description="Players of one family are kin. Default: derived from the model.")
+    architecture: str = Field("", description="Free text kept as metadata.")
+    system_prompt: str = Field("", description="Put before every request to this player.")
+    temperature: NotNegative | None = Field(
+        None, description="Sampling temperature. Default: the provider's."
+    )
+    top_p: Share | None = Field(None, description="Nucleus sampling. Default: the provider's.")
+    max_tokens: Tokens | None = Field(
+        None, description="Caps every answer, beside the game's own limit. Thinking is not counted."
+    )
+    thinking_tokens: int | None = Field(
+        None,
+        ge=0,
+        le=1_000_000,
+        description="Tokens it may think for each reply, on top of the answer's limit; 0 asks it not to. "
+        "Default: by `reasoning_effort`, 8192 for models known to think, else none.",
+    )
+    reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = Field(
+        None, description="How much a model thinks before it answers. Default: as the provider has it."
+    )
+    structured: bool = Field(True, description="Use the provider's native structured output where it has it.")
+    price: Price | None = Field(None, description="Overrides the price table.")
+    pricing_source: str = Field("", description="Where the stated price comes from; kept on record.")
+    gpu_hour_price: Dollars | None = Field(
+        None, description="Dollars per GPU hour; costs are then seconds × price, not tokens."
+    )
+    watts: NotNegative | None = Field(None, description="Power drawn while answering, for cost in kWh.")
+    requests_per_minute: Positive | None = Field(None, description="Rate limit, requests.")
+    tokens_per_minute: Positive | None = Field(None, description="Rate limit, tokens in and out.")
+    concurrency: int | None = Field(None, ge=1, description="Calls in flight to this player at most.")
+    timeout_s: Positive = Field(120.0, le=86_400, description="Seconds until a call counts as failed.")
+    faults: Faults = Field(default_factory=Faults, description="House players only.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_line(cls, value: object) -> object:
+        """One line is its model; where only a command is stated, its program is the model."""
+        if isinstance(value, str):
+            return {"model": value}
+        if isinstance(value, dict) and "model" not in value and (command := value.get("command")):
+            program = command[0] if isinstance(command, list | tuple) else command
+            return {"model": f"command:{program}", **value}
+        return value
+
+    @field_validator("name", "model")
+    @classmethod
+    def _printable(cls, value: str) -> str:
+        if visible(value) != value or "\n" in value or "\t" in value:
+            raise ValueError(f"{visible(value)!r} holds characters that cannot be seen; retype it")
+        return value
+
+    @field_validator("command")
+    @classmethod
+    def _words(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any("\0" in word for word in value):
+            raise ValueError("a word holds the character U+0000, which no program can be given; remove it")
+        return value
+
+    @model_validator(mode="after")
+    def _complete(self) -> PlayerSettings:
+        scheme, _, rest = self.model.partition(":")
+        if not known_scheme(scheme):
+            raise ValueError(
+                f"no provider is called {scheme!r}{suggest(scheme, PROVIDERS + OTHERS)} "
+                f"({_HOW}; for a server of your own, `openai:MODEL` with its `base_url`)"
+            )
+        if not rest.strip():
+            raise ValueError(f"{self.model!r} names no model; {_HOW} or `house:0.5`")
+        if self.command and self.model != f"command:{self.command[0]}":
+            raise ValueError("found both `model` and `command`; state one of them")
+        if self.provider == "command" and not self.command:
+            try:
+                words = words_of(rest)
+            except ValueError:
+                raise ValueError(
+                    "a quote in `model` is never closed; close it, or give the words as a list: "
+                    "`command: [./agent, --option]`"
+                ) from None
+            if not words[0]:
+                raise ValueError(f"{self.model!r} names no program; write `command: [./agent, --option]`")
+        if self.provider == "house":
+            try:
+                skill = float(rest)
+            except ValueError:
+                skill = -1.0
+            if not 0 <= skill <= 1:
+                raise ValueError(f"{self.model!r}: a house player's skill is a number from 0 to 1")
+        elif self.faults != Faults():
+            raise ValueError(f"{self.model!r}: only house players (`house:0.5`) take `faults`")
+        self._check_thinking()
+        if self.price is not None and self.gpu_hour_price is not None:
+            raise ValueError("state `price` (by token) or `gpu_hour_price` (by time), not both")
+        if not self.name:
+            object.__setattr__(self, "name", self.public_model)
+        if self.version > 1 and not self.name.endswith(f" v{self.version}"):
+            object.__setattr__(self, "name", f"{self.name} v{self.version}")
+        if not self.family:
+            object.__setattr__(self, "family", family_of(self.public_model))
+        return self
+
+    def _check_thinking(self) -> None:
+        tokens = self.thinking_tokens
+        if tokens and self.provider == "house":
+            raise ValueError("house players do not think; take `thinking_tokens` away")
+        if tokens and self.reasoning_effort == "none":
+            raise ValueError(
+                f"`reasoning_effort: none` and `thinking_tokens: {tokens}` contradict each other; remove one"
+            )
+        if tokens is not None and 0 < tokens < 1024 and self.provider == "anthropic":
+            raise ValueError(
+                f"`thinking_tokens: {tokens}`: Anthropic's models think at least 1024 tokens or not at all; "
+                "write 1024 or more, or 0"
+            )
+
+    @property
+    def public_model(self) -> str:
+        """`model` as it may be shown and recorded: a command without its arguments, an address without
+        credentials and query."""
+        if self.provider in ("http", "https"):
+            return without_credentials(self.model)
+        if self.provider == "command":
+            return f"command:{self.words[0]}"
+        return self.model
+
+    @property
+    def unversioned(self) -> str:
+        """The name that all versions of this player share."""
+        return self.name.removesuffix(f" v{self.version}") if self.version > 1 else self.name
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The program and the arguments of a `command:` player, as it is run."""
+        return self.command or words_of(self.model.partition(":")[2])
+
+    @property
+    def provider(self) -> str:
+        """The prefix of `model`."""
+        return self.model.partition(":")[0]
+
+
+def words_of(line: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
+    """The words of a command line: quotes hold one together; on Windows a backslash is only a backslash.
+
+    Raises ValueError where a quote is never closed.
+    """
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    if windows:
+        lexer.escape = ""
+    return tuple(lexer)
+
+
+def known_scheme(scheme: str) -> bool:
+    """Whether `scheme:` is ours or an installed plugin's (entry point group `peerage.players`)."""
+    return scheme in PROVIDERS + OTHERS or bool(entry_points(group="peerage.players", name=scheme))
+
+
+def without_credentials(address: str) -> str:
+    """An address without user, password, query and fragment."""
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def family_of(model: str) -> str:
+    """The kin a model belongs to when none is stated: its maker and the first word of its name.
+
+    An agent or a house player is its own family.
+    """
+    provider, _, rest = model.partition(":")
+    if provider in ("house", "command", "http", "https", "python"):
+        return model
+    maker, _, name = rest.rpartition("/")
+    if provider == "gguf":
+        maker, name = "", re.split(r"[/\\]", rest)[-1]
+    word = re.split(r"[-_:.\d]", name, maxsplit=1)[0]
+    return f"{(maker or provider).lower()}/{word.lower() or name.lower()}"
+
+
+def suggest(found: str, known: Iterable[str]) -> str:
+    """`; did you mean …?` where a known name is close to what was found, else all that are known."""
+    names = list(known)
+    close = difflib.get_close_matches(found.lower(), names, n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"
