@@ -16,7 +16,18 @@ import pytest
 import peerage
 
 SOURCE = Path(peerage.__file__).parent
-PURE = ("games", "judging", "challenges", "ratings", "scheduling", "formats", "protocol", "match", "sealing")
+PURE = (
+    "games",
+    "judging",
+    "challenges",
+    "ratings",
+    "scheduling",
+    "formats",
+    "protocol",
+    "match",
+    "blocks",
+    "sealing",
+)
 ACTING = (
     "engine",
     "players",

@@ -8,6 +8,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel
 
+from peerage.blocks import Show, plain
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Role, Steps
 
@@ -99,8 +100,9 @@ class GameSpec(Generic[Rules]):
     `drawn` holds a `secret` is sealed: its replies and programs stand on record as `sealing` describes.
     `hides` says that contestants must not see what is on record of a match under way: a player that could is
     refused. `tracks` are the ratings it feeds, the one that its leaderboard shows first. `demo` is how many
-    matches tell the players of its demo apart, in well under a minute. `lists` are the rules, each a list,
-    that only `officials` and `draw` read: fixtures hold what was drawn from them, and leave them empty.
+    matches tell the players of its demo apart, in well under a minute. `show(fixture, outcome, replies)`
+    tells a finished match in blocks (`peerage.blocks`); the default tells any. `lists` are the rules, each a
+    list, that only `officials` and `draw` read: fixtures hold what was drawn from them, and leave them empty.
     """
 
     name: str
@@ -120,6 +122,7 @@ class GameSpec(Generic[Rules]):
     tracks: tuple[str, ...] = ("bt", "raw", "cost")
     demo: int = 300
     memory: Callable[[Rules], Memory] | None = None
+    show: Show = plain
     lists: tuple[str, ...] = ()
     stream: str = ""
     hides: bool = False

@@ -1,0 +1,233 @@
+"""What a match is shown with: a few typed blocks, and the default that shows any game with them. Pure.
+
+    def show(fixture, outcome, replies):
+        yield Heading("The bids")
+        for reply in replies.values():
+            yield said(reply)
+
+A game's `show(fixture, outcome, replies)` yields blocks; terminals, pages and JSON are made from them alone.
+Texts in blocks may be what players wrote: every renderer escapes them and makes control characters visible.
+Players are named by seat label; renderers add who sat there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from peerage.match import Fixture, Outcome
+from peerage.protocol import SANDBOX, Message, Role, render
+
+Tone: TypeAlias = Literal["", "good", "bad", "quiet"]
+Cell: TypeAlias = str | int | float | None
+
+
+class Heading(Struct, frozen=True, gc=False, tag="heading"):
+    """The title of what follows, up to the next heading."""
+
+    text: str
+
+
+class Sentence(Struct, frozen=True, gc=False, tag="sentence"):
+    """A statement of the game's own."""
+
+    text: str
+    tone: Tone = ""
+
+
+class Task(Struct, frozen=True, gc=False, tag="task"):
+    """What contestants were given to do: a question, a statement. `name` tells parts of it apart; `by` are
+    the labels of those who wrote it, none where it was drawn or given; `key` is the reply that holds it."""
+
+    text: str
+    name: str = ""
+    by: tuple[str, ...] = ()
+    key: str = ""
+
+
+class Quoted(Struct, frozen=True, gc=False, tag="quoted"):
+    """What a seat said, in its own words. `verdict` says in a word or two what it came to, `note` adds what
+    the words leave out; `key` is the request that it answers."""
+
+    label: str
+    text: str
+    key: str = ""
+    verdict: str = ""
+    tone: Tone = ""
+    note: str = ""
+
+
+class Program(Struct, frozen=True, gc=False, tag="program"):
+    """Source code: of a seat, or, without a `label`, of the task."""
+
+    source: str
+    label: str = ""
+    key: str = ""
+    verdict: str = ""
+    tone: Tone = ""
+    note: str = ""
+
+
+class Table(Struct, frozen=True, gc=False, tag="table"):
+    """Rows of texts and numbers (None: not known); a column whose name begins with ">" holds numbers."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    title: str = ""
+
+
+class ScoreLine(Struct, frozen=True, gc=False, tag="score"):
+    """What a contestant's play was worth (None: unranked), and why."""
+
+    label: str
+    score: float | None
+    why: str = ""
+
+
+class Swatch(Struct, frozen=True, gc=False, tag="swatch"):
+    """Colors beside one another, each a caption and six hex digits."""
+
+    colors: tuple[tuple[str, str], ...]
+
+
+class Board(Struct, frozen=True, gc=False, tag="board"):
+    """A position on a board: one text a row, every character as wide as the others."""
+
+    rows: tuple[str, ...]
+
+
+class Bar(Struct, frozen=True, gc=False, tag="bar"):
+    """A number from 0 to `most`, drawn as a bar."""
+
+    caption: str
+    value: float
+    most: float = 1.0
+
+
+Block: TypeAlias = Heading | Sentence | Task | Quoted | Program | Table | ScoreLine | Swatch | Board | Bar
+
+
+@dataclass(frozen=True, slots=True)
+class SeatReply:
+    """The reply that counts to one request of a game; `key` is that of the game's own request.
+
+    `status` is ok, invalid, refused, void, waiting (none on record), or how a program's run ended. `value` is
+    what the declared format made of `text` when ok, else None; a sealed reply that is redacted has none.
+    `reason` says what went wrong. `asked` gives the messages of the request, none of a run.
+    """
+
+    key: str
+    label: str
+    role: Role | Literal["sandbox"]
+    status: str
+    text: str
+    value: Any
+    reason: str
+    asked: Callable[[], Sequence[Message]]
+
+
+Replies: TypeAlias = Mapping[str, SeatReply]
+"""The replies of a match by request key, in the order asked."""
+Show: TypeAlias = Callable[[Fixture, Outcome, Replies], Iterable[Block]]
+
+MARK = "········"
+"""What stands for the markers around quotes, each of which one player alone was shown."""
+MOST = 60
+"""Replies that the default shows; a match may have thousands."""
+MOST_TEXT = 400
+"""Characters of a value on record that the default shows."""
+
+
+def said(reply: SeatReply, verdict: str = "", tone: Tone = "", note: str = "") -> Quoted:
+    """A reply as a block; where it could not be used, with its status as the verdict and the reason."""
+    if reply.status not in ("ok", "waiting"):
+        verdict, tone, note = reply.status, "bad", "; ".join(filter(None, (note, reply.reason)))
+    return Quoted(reply.label, reply.text, reply.key, verdict, tone, note)
+
+
+def score_lines(fixture: Fixture, outcome: Outcome, why: Mapping[str, str] = {}) -> Iterator[ScoreLine]:
+    """What each contestant's play was worth, the best first; `why` by label."""
+    if outcome.void:
+        return
+    unranked = float("-inf")
+    for seat in sorted(fixture.seats, key=lambda seat: -outcome.scores.get(seat.label, unranked)):
+        yield ScoreLine(seat.label, outcome.scores.get(seat.label), why.get(seat.label, ""))
+
+
+def names(fixture: Fixture) -> dict[str, str]:
+    """Who sat at each label."""
+    return {seat.label: seat.player for seat in fixture.all_seats()}
+
+
+def sent_to_all(replies: Iterable[SeatReply], labels: Iterable[str]) -> tuple[str, ...]:
+    """The texts that every one of these seats has been sent, in order."""
+    sent: dict[str, list[str]] = {label: [] for label in labels}
+    for reply in replies:
+        if reply.label in sent:
+            sent[reply.label] += [
+                render(message, MARK) for message in reply.asked() if message.speaker == "user"
+            ]
+    first, *others = sent.values() or [[]]
+    return tuple(dict.fromkeys(text for text in first if all(text in other for other in others)))
+
+
+def plain(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """Any match: what all contestants were sent, who said what, what it was worth, and what the game recorded
+    as the reason."""
+    asked = [reply for reply in replies.values() if reply.role != SANDBOX]
+    task = sent_to_all(asked[:MOST], [seat.label for seat in fixture.seats])
+    if task:
+        yield Heading("What every contestant was sent")
+        yield from (Task(text) for text in task)
+    if asked:
+        yield Heading("What was said")
+        yield from (
+            said(reply, note="" if reply.role == "contestant" else reply.role) for reply in asked[:MOST]
+        )
+    if len(asked) > MOST:
+        yield Sentence(f"… and {len(asked) - MOST:,} more replies", "quiet")
+    runs = Counter(reply.status for reply in replies.values() if reply.role == SANDBOX)
+    if runs:
+        ended = ", ".join(f"{count:,} {status}" for status, count in runs.items())
+        yield Sentence(f"Programs run: {runs.total():,} ({ended}).")
+    yield from _recorded(fixture, outcome)
+
+
+def _recorded(fixture: Fixture, outcome: Outcome) -> Iterator[Block]:
+    """Scores, and what the game left on record: a table of what it says of each seat, one of the rest."""
+    lines = list(score_lines(fixture, outcome)) if outcome.scores else []
+    seats = names(fixture)
+    by_seat = {
+        name: value
+        for name, value in outcome.detail.items()
+        if isinstance(value, Mapping) and value and value.keys() <= seats.keys()
+    }
+    rest = [
+        (name, _short(value))
+        for name, value in outcome.detail.items()
+        if name not in by_seat and value not in ("", None, [], {})
+    ]
+    if lines or by_seat or rest:
+        yield Heading("What came of it")
+    yield from lines
+    if by_seat:
+        labels = [label for label in seats if any(label in value for value in by_seat.values())]
+        rows = [
+            (seats[label], *[_short(value[label]) if label in value else None for value in by_seat.values()])
+            for label in labels
+        ]
+        yield Table(("Player", *by_seat), tuple(rows))
+    if rest:
+        yield Table(("On record", ""), tuple(rest))
+
+
+def _short(value: Any) -> Cell:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…"
