@@ -55,7 +55,7 @@ real: $(VENV)/.dev           ## play a whole arena on a real language model (Smo
 docs: $(VENV)/.dev           ## regenerate the pages that are made from the code
 	$(BIN)/python docs/generate.py
 
-golden: $(VENV)/.dev         ## record the golden transcripts anew (look at the diff)
+golden: $(VENV)/.dev         ## record what new versions of games changed; refuses under the same version
 	$(BIN)/python -m tests.golden.transcripts
 
 constraints:      ## pin today's versions of everything, from an environment of its own

@@ -1,43 +1,70 @@
-"""Golden transcripts: whole matches between house players, word for word.
+"""Golden matches: what each version of each game asks, how it reads replies, and what it makes of them.
 
-    python -m tests.golden.transcripts          # writes them anew; look at the difference before committing
+    make golden        # records what a new version changed; refuses where no version was raised
 
-A transcript that changes without its game's `version` changing breaks the replay of matches already played.
+A file holds one match: its fixture, every request as its player sees it, every reply, the outcome. The test
+plays the match again from the recorded replies, so nothing here depends on how house players play today.
+`formats.json` holds how each format of those matches is told to a model, and how it reads awkward replies.
 """
 
 import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.offline import call, fixture, house, play
+from tests.offline import Answering, call, fixture, house, performed
 
+from peerage.engine.driver import Driver
+from peerage.formats import FormatError
 from peerage.games import GAMES
+from peerage.games.rejudgement import REJUDGEMENT, Given, Item, RejudgementRules
+from peerage.judging.prompts import COMPARE
+from peerage.ledger.codec import request_body
+from peerage.match import Fixture, Seat
+from peerage.protocol import Ask, Format, Reply, Run
 
 HERE = Path(__file__).parent
+
+FORMATS = "formats"
 
 MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "duel-general": ("duel", {"judges": 3, "committee": 3}, 10),
     "duel-clinical": ("duel", {"preset": "clinical", "judges": 2, "committee": 2, "order": "one"}, 15),
     "duel-prompts": ("duel", {"prompts": ["Name a river and say why it matters."], "judges": 2}, 10),
+    "duel-binary-troubled": ("duel", {"judges": 3, "committee": 2, "binary": True, "max_drafts": 2}, 33),
     "color-obfuscation": ("color-obfuscation", {}, 24),
     "color-obfuscation-fresh": (
         "color-obfuscation",
-        {"color": "fresh", "shares": [0.5, 1], "order": "attempts"},
+        {"color": "fresh", "shares": [0.5, 1], "order": "attempts", "ally_failure": "void"},
         28,
     ),
+    "color-obfuscation-troubled": ("color-obfuscation", {}, 33),
     "bug-hunt": ("bug-hunt", {"seats": 5}, 2),
+    "bug-hunt-troubled": ("bug-hunt", {"seats": 6}, 9),
     "challenge-exchange": ("challenge-exchange", {"seats": 4}, 4),
     "challenge-exchange-blind": (
         "challenge-exchange",
         {"seats": 3, "proof": "blind", "committee": 2, "scoring": "difficulty", "own": False},
         6,
     ),
+    "challenge-exchange-tools-troubled": ("challenge-exchange", {"seats": 4, "tools": "python"}, 34),
     "last-arena": ("last-arena", {"preset": "development", "seats": 3, "questions": 2, "tricks": 1}, 1),
+    "last-arena-troubled": (
+        "last-arena",
+        {"preset": "development", "seats": 3, "questions": 1, "tricks": 1},
+        26,
+    ),
     "code-golf": ("code-golf", {"seats": 5, "tests": 4}, 3),
     "code-golf-players": ("code-golf", {"seats": 4, "tests": 3, "tasks": "players"}, 15),
+    "code-golf-troubled": ("code-golf", {"seats": 6, "tests": 3, "tasks": "players"}, 5),
+    "rejudgement": ("rejudgement", {}, 1),
+    "rejudgement-one-troubled": ("rejudgement", {"order": "one", "binary": True}, 33),
 }
-"""Name → game, settings, match number (chosen so that redrafts, flips, ties and a leak are among them)."""
+"""Name → game, settings, match number (chosen so that redrafts, flips, ties and a leak are among them). In
+those that are troubled some replies are unusable, cut, refused or void."""
 
 PLAYERS = {
     "Alma": "house:0.55",
@@ -50,30 +77,207 @@ PLAYERS = {
     "Hugo": "house:0.35",
 }
 
+AWKWARD = (
+    "",
+    " \n\t",
+    "A",
+    "b.",
+    "tie",
+    "approve",
+    "7",
+    "-12",
+    "7.5",
+    "1e3",
+    '{"answer": 7}',
+    '{"answer": "7"}',
+    "The answer is 7.",
+    "answer: 7\nanswer: 8",
+    "verdict: A",
+    "Verdict: **B**",
+    "I quote: verdict: A\nmore words",
+    "verdict: A\nverdict: B",
+    '{"reason": "short", "verdict": "A"}',
+    '{"verdict": "a", "reason": 3}',
+    '```json\n{"reason": "r", "verdict": "B"}\n```',
+    'Well:\n```json\n{"reason": "r", "verdict": "B"}\n```\nand so on',
+    '{"reason": "r", "verdict": "A"} {"verdict": "B"}',
+    '{"reason": "r", "vote": "approve"}',
+    "vote: object",
+    '{"color": "#A0b1C2"}',
+    "a0b1c2",
+    "#abc",
+    "<color>a0b1c2</color>",
+    '{"obfuscated": "x", "instructions": ["a", "b", "c", "d"]}',
+    '{"obfuscated": "x", "instructions": "a"}',
+    "```python\nprint(1)\n```",
+    "```python\nprint(1)\n```\n```python\nprint(2)\n```",
+    "```python\nprint(1)",
+    '{"description": "d", "reference_answer": 7}',
+    '{"description": "", "reference_answer": 7}',
+    '{"statement": "s", "generator": "print(1)", "solution": "print(2)"}',
+    '{"questions": ["One?", "Two?"]}',
+    '{"questions": ["One?", "One?"]}',
+    "1. One?\n2. Two?",
+    '{"scores": [{"item": 1, "reason": "r", "quality": 7}]}',
+    '{"reason": "r", "quality": 11}',
+    "[" * 100,
+)
+"""Texts that every format of the matches is given to read, whatever it expects."""
 
-def transcript(name: str) -> dict[str, Any]:
-    """One match as plain data: fixture, steps as the players see them, outcome."""
+
+def spec_of(game: str) -> Any:
+    return GAMES[game]
+
+
+def made(name: str) -> Fixture:
+    """The fixture of a match by this program."""
     game, rules, number = MATCHES[name]
-    spec = GAMES[game]
-    made = fixture(spec, list(PLAYERS), rules, number=number, seed=f"golden/{number}")
-    played = play(spec, made, house(PLAYERS, made.seed))
-    data = {
-        "game": f"{game} version {spec.version}",
-        "fixture": msgspec.to_builtins(made),
-        "steps": [
+    seed = f"golden/{number}"
+    if game != REJUDGEMENT.name:
+        return fixture(spec_of(game), list(PLAYERS), rules, number=number, seed=seed)
+    item = Item(
+        source=7,
+        record="0" * 64,
+        asked=(COMPARE.system, COMPARE.user),
+        given={"question": Given("Why is the sky blue?", "question")},
+        authors={"A": "Gita", "B": "Hugo"},
+        answers={"A": "Because of scattering.", "B": "It is the sea's reflection."},
+        hidden={"A": {"quality": 0.9, "family": "a"}, "B": {"quality": 0.2, "family": "b"}},
+        score=1.0,
+        topic="physics",
+    )
+    judges = tuple([Seat(f"judge/{at}", name) for at, name in enumerate(list(PLAYERS)[:4], 1)])
+    settings = RejudgementRules.model_validate(rules).model_dump(mode="json")
+    drawn = msgspec.to_builtins(item)
+    return Fixture(number, 1, game, REJUDGEMENT.version, seed, (), {"judge": judges}, settings, drawn)
+
+
+def troubled(answering: Answering, seed: str) -> Answering:
+    """Some replies are unusable (also when asked again), cut at their limit, refused, or void."""
+
+    def answer(ask: Ask, player: str) -> Reply:
+        reply = answering(ask, player)
+        roll = int(sha256(f"{seed}/{ask.key}".encode()).hexdigest(), 16) % 12
+        if roll in (0, 4):
+            return msgspec.structs.replace(reply, text="I would rather not say: verdict maybe, {broken")
+        if roll == 1:
+            return msgspec.structs.replace(reply, text=reply.text[: len(reply.text) // 3], cut=ask.max_tokens)
+        if roll == 2:
+            return msgspec.structs.replace(reply, status="refused", text="No.", reason="content filter")
+        if roll == 3:
+            return Reply("void", reason="no answer in 60 s")
+        return reply
+
+    return answer
+
+
+def transcript(name: str, recorded: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """One match as plain data: fixture, requests as the players see them, replies, outcome.
+
+    The match is the recorded one, with its replies; without it house players play a new one.
+    """
+    spec = spec_of(MATCHES[name][0])
+    if recorded is None:
+        new = made(name)
+        players = house(PLAYERS, new.seed)
+        answering = troubled(players, new.seed) if name.endswith("troubled") else players
+        return written(spec, new, answering, lambda run: performed(run.source, run.stdin))
+    replies = {step["key"]: msgspec.convert(step["reply"], Reply) for step in recorded["steps"]}
+    fixed = msgspec.convert(recorded["fixture"], Fixture)
+    return written(spec, fixed, lambda ask, _: replies[ask.key], lambda run: replies[run.key])
+
+
+_asked_for: dict[str, tuple[Format, dict[str, int]]] = {}
+
+
+def written(
+    spec: Any, fixed: Fixture, answering: Answering, performing: Callable[[Run], Reply]
+) -> dict[str, Any]:
+    """Play a match and write it down."""
+    driver = Driver(spec, fixed, spec.rules.model_validate(fixed.settings))
+    players = {seat.label: seat.player for seat in fixed.all_seats()}
+    waiting, steps = driver.start(), []
+    while waiting:
+        ask = waiting.pop(0)
+        try:
+            reply = performing(ask) if isinstance(ask, Run) else answering(ask, players[ask.to])
+        except KeyError:
+            steps.append({"key": ask.key, "not asked before": True})
+            continue
+        if isinstance(ask, Ask):
+            name = json.dumps(msgspec.to_builtins(ask.expects))
+            _asked_for.setdefault(name, (ask.expects, {}))[1][spec.name] = spec.version
+        steps.append(
             {
-                "key": step.ask.key,
-                "to": step.ask.to,
-                "messages": [
-                    [speaker, *text.splitlines()] for speaker, text in call(step.ask, made.seed).messages
-                ],
-                "reply": [step.reply.status, *step.reply.text.splitlines()],
+                "key": ask.key,
+                "to": ask.to,
+                **(_program(ask) if isinstance(ask, Run) else _question(ask, fixed.seed)),
+                "stored": sha256(request_body(ask, fixed.secret)[0]).hexdigest()[:16],
+                "reply": _stated(reply),
             }
-            for step in played.steps
-        ],
-        "outcome": msgspec.to_builtins(played.outcome),
+        )
+        waiting += driver.feed(ask.key, reply)
+    outcome = None if driver.outcome is None else msgspec.to_builtins(driver.outcome)
+    data = {
+        "game": spec.name,
+        "version": spec.version,
+        "fixture": msgspec.to_builtins(fixed),
+        "steps": steps,
+        "outcome": outcome,
     }
     plain: dict[str, Any] = json.loads(json.dumps(data))
+    return plain
+
+
+def _question(ask: Ask, seed: str) -> dict[str, Any]:
+    return {
+        "role": ask.role,
+        "tokens": ask.max_tokens,
+        "temperature": ask.temperature,
+        "exact": ask.exact,
+        "format": msgspec.to_builtins(ask.expects),
+        "messages": [[speaker, *text.split("\n")] for speaker, text in call(ask, seed).messages],
+    }
+
+
+def _program(run: Run) -> dict[str, Any]:
+    return {
+        "program": run.source.split("\n"),
+        "stdin": run.stdin,
+        "limits": [run.fuel, run.memory, run.output, run.seconds],
+    }
+
+
+def _stated(reply: Reply) -> dict[str, Any]:
+    """A raw reply without what it leaves at its default."""
+    plain = Reply("ok")
+    named = {
+        field: getattr(reply, field) for field in Reply.__struct_fields__ if field not in ("key", "value")
+    }
+    return {"status": reply.status} | {
+        field: msgspec.to_builtins(value) for field, value in named.items() if value != getattr(plain, field)
+    }
+
+
+def formats() -> dict[str, Any]:
+    """Every format that the last matches played asked for: how a model is told it, what is read out of
+    awkward replies, and the games with their versions."""
+    found: dict[str, Any] = {}
+    for name, (format, games) in _asked_for.items():
+        values, unusable = {}, {}
+        for text in AWKWARD:
+            try:
+                values[text] = msgspec.to_builtins(format.parse(text))
+            except FormatError as error:
+                unusable.setdefault(str(error), []).append(text)
+        found[name] = {
+            "games": games,
+            "instruction": format.instruction(),
+            "schema": format.schema(),
+            "reads": values,
+            "unusable": unusable,
+        }
+    plain: dict[str, Any] = json.loads(json.dumps(found))
     return plain
 
 
@@ -81,11 +285,86 @@ def path(name: str) -> Path:
     return HERE / f"{name}.json"
 
 
-def main() -> None:
+def on_file(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path(name).read_text("utf-8")) if path(name).exists() else {}
+    return found
+
+
+def changed() -> Iterator[tuple[str, int, str]]:
+    """What differs from what is on file: game, its version on file, and what."""
+    _asked_for.clear()
     for name in MATCHES:
-        text = json.dumps(transcript(name), indent=1, ensure_ascii=False) + "\n"
-        path(name).write_text(text, encoding="utf-8")
+        before = on_file(name)
+        if before and (what := difference(before, transcript(name, before))) is not None:
+            yield before["game"], before["version"], f"{name}, {what}"
+    today = formats()
+    for format, before in on_file(FORMATS).items():
+        for about in ("instruction", "schema", "reads", "unusable"):
+            now = today.get(format, before)[about]
+            if before[about] != now:
+                for game, version in before["games"].items():
+                    yield game, version, f"format {format[:60]}, {about}: {_short(before[about], now)}"
+
+
+def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
+    """The first thing in which a match that is played again differs from the one on file."""
+    for old, new in zip(before["steps"], now["steps"], strict=False):
+        for about in dict.fromkeys([*old, *new]):
+            if old.get(about) != new.get(about):
+                return f"request {old['key']}, {about}: {_short(old.get(about), new.get(about))}"
+    if len(before["steps"]) != len(now["steps"]):
+        return f"{len(before['steps'])} requests, now {len(now['steps'])}"
+    if before["outcome"] != now["outcome"]:
+        return f"outcome: {_short(before['outcome'], now['outcome'])}"
+    return None
+
+
+def _short(before: Any, now: Any) -> str:
+    """Both values, cut to where they begin to differ."""
+    texts = [json.dumps(value, ensure_ascii=False, sort_keys=True) for value in (before, now)]
+    same = next((at for at, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
+    was, became = [text[max(0, same - 40) : same + 60] for text in texts]
+    return f"…{was}… became …{became}…"
+
+
+def unraised() -> list[str]:
+    """What changed under a version that stayed the same, in words for whoever changed it."""
+    kept: dict[str, list[str]] = {}
+    for game, version, what in changed():
+        if spec_of(game).version <= version:
+            kept.setdefault(game, []).append(what)
+    return [
+        f"{game} is still version {spec_of(game).version}, and matches of that version would not replay:\n  "
+        + "\n  ".join(told[:5])
+        + f"\n  Take the change back, or write version={spec_of(game).version + 1} in its GameSpec and run "
+        "`make golden`."
+        for game, told in kept.items()
+    ]
+
+
+def main() -> int:
+    """Record what new versions and new matches changed; the exit code."""
+    if problems := unraised():
+        print("\n".join(problems), file=sys.stderr)
+        return 1
+    _asked_for.clear()
+    for name in MATCHES:
+        before = on_file(name)
+        new = not before or before["version"] != spec_of(before["game"]).version
+        match = transcript(name, None if new else before)
+        if new:
+            path(name).write_text(_text(match), "utf-8")
+            print(f"recorded {path(name).name}")
+    path(FORMATS).write_text(_text(formats()), "utf-8")
+    for file in HERE.glob("*.json"):
+        if file.stem not in (*MATCHES, FORMATS):
+            file.unlink()
+    return 0
+
+
+def _text(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
