@@ -7,7 +7,7 @@ import pytest
 from peerage.engine.records import Tally, settle
 from peerage.engine.recovery import Recovered
 from peerage.engine.rounds import Rounds
-from peerage.games.code_golf import CODE_GOLF
+from peerage.games.code_golf import GAME as CODE_GOLF
 from peerage.ledger.store import Summary
 from peerage.match import Outcome
 from peerage.ratings.elo import EloSettings

@@ -206,7 +206,7 @@ def test_players_and_their_prices(tmp_path: Path) -> None:
 
 def test_games() -> None:
     rows = json.loads(cli.invoke(app, ["games", "--format", "json"]).stdout)
-    assert rows[0]["game"] == "duel"
-    assert rows[0]["officials"]["judge"] == [2, 5]
+    duel = next(row for row in rows if row["game"] == "duel")
+    assert duel["officials"]["judge"] == [2, 5]
     assert "2 author, 2–5 committee" in cli.invoke(app, ["games"]).stdout
     assert "2–5 judge" in cli.invoke(app, ["games"]).stdout

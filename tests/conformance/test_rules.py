@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from tests.offline import call, check, fixture, house, play
 
 from peerage.games import GAMES
-from peerage.games.last_arena_rules import presets
+from peerage.games.last_arena.rules import presets
 from peerage.settings import Faults, PlayerSettings
 
 PLAYERS = [f"p{at}" for at in range(12)]

@@ -12,7 +12,7 @@ from tests.engine.arenas import head, ledger_of, paced, play, play_stopping_at, 
 
 from peerage.arena import open_arena
 from peerage.engine.rejudge import Issued, issue, items, rules_like
-from peerage.games.duel_rules import DuelRules
+from peerage.games.duel.rules import DuelRules
 from peerage.games.rejudgement import Item
 from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.codec import by_hex, read_fixture

@@ -30,7 +30,7 @@ import peerage.playing
 from peerage.arena import open_arena
 from peerage.engine.driver import GameError
 from peerage.engine.recovery import Mismatch
-from peerage.games.duel import DUEL
+from peerage.games.duel import GAME as DUEL
 from peerage.ledger import LedgerBusy, LedgerError
 from peerage.match import Outcome, Table
 from peerage.protocol import Steps

@@ -7,8 +7,9 @@ import msgspec
 import pytest
 from tests.offline import fixture, play, scripted
 
-from peerage.challenges.bug_hunts import BuggyTask, bases, repairs
-from peerage.games.bug_hunt import BUG_HUNT, edit_size
+from peerage.games.bug_hunt import GAME as BUG_HUNT
+from peerage.games.bug_hunt.play import edit_size
+from peerage.games.bug_hunt.tasks import BuggyTask, bases, repairs
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Reply
 

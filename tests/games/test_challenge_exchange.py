@@ -8,10 +8,11 @@ import pytest
 from pydantic import ValidationError
 from tests.offline import Played, check, fixture, play, scripted
 
-from peerage.challenges.exchange import identity
+from peerage.challenges.pool import identity
 from peerage.formats import Proposal
-from peerage.games.challenge_exchange import CHALLENGE_EXCHANGE, points
-from peerage.games.challenge_exchange_rules import ChallengeExchangeRules
+from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
+from peerage.games.challenge_exchange.play import points
+from peerage.games.challenge_exchange.rules import ChallengeExchangeRules
 from peerage.match import Fixture
 from peerage.protocol import Ask, Choice, Quote, Reply
 from peerage.sealing import seal, unseal

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from tests.offline import fixture, play, scripted
 
-from peerage.challenges.golf import solutions
-from peerage.games.code_golf import CODE_GOLF
+from peerage.games.code_golf import GAME as CODE_GOLF
+from peerage.games.code_golf.tasks import solutions
 from peerage.games.ranking import by_rank
 from peerage.match import Outcome
 from peerage.protocol import Ask, Reply

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from peerage.games.color_leaks import leaks
+from peerage.games.color_obfuscation.leaks import leaks
 
 DATA = json.loads((Path(__file__).parents[1] / "data/cob/data.json").read_text("utf-8"))
 

@@ -13,8 +13,9 @@ from tests.offline import Played, fixture, house, play, scripted
 
 from peerage.arena import open_arena
 from peerage.games import GAMES
-from peerage.games.color_obfuscation import COLOR_OBFUSCATION, draw
-from peerage.games.color_obfuscation_rules import ColorObfuscationRules
+from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
+from peerage.games.color_obfuscation.play import draw
+from peerage.games.color_obfuscation.rules import ColorObfuscationRules
 from peerage.players.house_colors import hide
 from peerage.protocol import Ask, Reply
 from peerage.settings import Rating, SettingsError, enough_players, loads

@@ -9,8 +9,9 @@ import pytest
 from pydantic import ValidationError
 from tests.offline import Played, agreeable, call, check, choose, fixture, play, scripted, unfenced
 
-from peerage.games.duel import DUEL, draw, officials
-from peerage.games.duel_rules import DuelRules, default_topics
+from peerage.games.duel import GAME as DUEL
+from peerage.games.duel.play import draw, officials
+from peerage.games.duel.rules import DuelRules, default_topics
 from peerage.protocol import Ask, Reply, Text
 
 PLAYERS = ["ann", "bob", "c1", "c2", "c3", "c4", "c5", "c6", "c7"]

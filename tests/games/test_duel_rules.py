@@ -9,7 +9,7 @@ from tests.games.test_duel import duel, nothing, prefers
 
 from peerage.challenges.drafting import DraftingRules
 from peerage.engine.rejudge import rules_like
-from peerage.games.duel_rules import LIMITS, DuelRules
+from peerage.games.duel.rules import LIMITS, DuelRules
 from peerage.games.rejudgement import RejudgementRules
 from peerage.judging.panel import PanelRules
 

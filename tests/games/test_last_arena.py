@@ -9,8 +9,8 @@ import pytest
 from tests.offline import Played, agreeable, check, fixture, house, play, points, scripted, unfenced
 
 from peerage.formats import Questions, Score, Scores
-from peerage.games.last_arena import LAST_ARENA
-from peerage.games.last_arena_rules import LastArenaRules, presets
+from peerage.games.last_arena import GAME as LAST_ARENA
+from peerage.games.last_arena.rules import LastArenaRules, presets
 from peerage.judging.scores import recorded
 from peerage.protocol import Ask, Reply, Text
 

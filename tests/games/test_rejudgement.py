@@ -10,7 +10,8 @@ from tests.conformance.test_games import HOSTILE
 from tests.offline import Played, agreeable, check, choose, house, play, scripted, unfenced
 
 from peerage.games import GAMES
-from peerage.games.rejudgement import REJUDGEMENT, Given, Item, RejudgementRules
+from peerage.games.rejudgement import GAME as REJUDGEMENT
+from peerage.games.rejudgement import Given, Item, RejudgementRules
 from peerage.judging.prompts import COMPARE
 from peerage.match import Fixture, Seat
 from peerage.protocol import Ask, Reply

@@ -9,7 +9,7 @@ from tests.offline import call, check, fixture, house, play, scripted
 
 from peerage.engine.driver import Driver
 from peerage.formats import AnyFormat, Choice, Code
-from peerage.games.challenge_exchange import CHALLENGE_EXCHANGE
+from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
 from peerage.games.cost import CostUnit, cost
 from peerage.games.game import GameSpec, asked_once
 from peerage.games.tools import ToolRules, Worked, bound, with_python

@@ -1,7 +1,7 @@
 import pytest
 from tests.offline import fixture, house, play
 
-from peerage.games.duel import DUEL
+from peerage.games.duel import GAME as DUEL
 from peerage.judging.ballots import PanelRecord, ballots_of, listed, panel_record
 from peerage.judging.panel import Ballot
 from peerage.judging.statistics import judge_statistics

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests import offline
 
-from peerage.games.duel import DUEL
+from peerage.games.duel import GAME as DUEL
 from peerage.ledger.codec import INLINE_CHARS, MissingText, by_hex, fixture_body, read_fixture, request_body
 from peerage.match import Fixture
 from peerage.protocol import Ask, Message, Quote, Text

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.offline import fixture, house, play
 
-from peerage.games.duel import DUEL
-from peerage.games.duel_rules import default_topics
+from peerage.games.duel import GAME as DUEL
+from peerage.games.duel.rules import default_topics
 from peerage.players import house_texts
 from peerage.players.client import Call, InstantClient, PlayerError
 from peerage.players.house import MEDIAN_SECONDS, SLOW, SPREAD, HouseClient

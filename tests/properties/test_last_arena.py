@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.offline import fixture, play, points, scripted
 
 from peerage.formats import Questions, Scores, Text
-from peerage.games.last_arena import LAST_ARENA
+from peerage.games.last_arena import GAME as LAST_ARENA
 from peerage.protocol import Ask
 
 RULES = {"preset": "development", "seats": 4, "questions": 1, "quality": "none", "judgements_per_call": 4}

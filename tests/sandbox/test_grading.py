@@ -12,9 +12,8 @@ import msgspec
 import pytest
 from tests.sandbox.conftest import QUICK, Sandboxes
 
-from peerage.challenges.golf import Test
 from peerage.engine.programs import Programs
-from peerage.games.run_tests import TrialRules, trial
+from peerage.games.run_tests import Test, TrialRules, trial
 from peerage.protocol import Ran, Reply, Run, ran
 
 RULES = TrialRules(QUICK.fuel, QUICK.memory, QUICK.seconds)

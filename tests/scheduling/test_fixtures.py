@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from peerage.games.code_golf import CODE_GOLF
+from peerage.games.code_golf import GAME as CODE_GOLF
 from peerage.games.game import Bench, GameSpec
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Steps

@@ -9,8 +9,8 @@ from tests.offline import fixture
 
 from peerage.arena import open_arena
 from peerage.engine.import_recordings import admit, outcome
-from peerage.games.color_obfuscation import COLOR_OBFUSCATION
-from peerage.games.color_obfuscation_rules import ColorObfuscationRules
+from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
+from peerage.games.color_obfuscation.rules import ColorObfuscationRules
 from peerage.ledger.codec import fixture_body
 from peerage.ledger.store import Batch, FixtureRow, LedgerError
 from peerage.standings import elo_settings

@@ -6,12 +6,15 @@ It is a fold over the facts of finished matches and over amendments, in their or
     {"fact": "attempt", "llm_id", "challenge_id", "submitted_answer", "result", "own_challenge", "points"}
     {"action": "flag" | "withdraw" | "retire" | "import", "challenge_id", "reason", …}
 
-The first who wrote a challenge is its author; the same wording again adds nothing (`exchange.identity`).
+The first who wrote a challenge is its author; the same wording again adds nothing (`identity`).
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from random import Random
 from typing import Any, Literal, TypeAlias
 
@@ -19,13 +22,24 @@ import msgspec
 from msgspec import Struct
 
 from peerage.challenges.difficulty import Estimate, estimates
-from peerage.challenges.exchange import Result
 from peerage.challenges.flags import found_flags
 from peerage.sealing import SALT, Sealed, salt, unseal
 
 Action: TypeAlias = Literal["flag", "withdraw", "retire", "import"]
+Result: TypeAlias = Literal["correct", "incorrect", "pass", "invalid", "refused"]
 STREAM = "challenges"
 """The stream of amendments that the pool reads."""
+
+
+def identity(description: str) -> str:
+    """The id of a challenge: 16 hex digits that follow from its wording alone.
+
+    Case, white space, stops and quotation marks do not count, nor whether characters are composed (NFC), so
+    the same challenge written twice has one id; other signs and digits count, since they change the answer.
+    """
+    text = unicodedata.normalize("NFC", description).casefold()
+    words = re.findall(r"\w+(?:[.,]\w+)*|[^\w\s.,;:?…'\"“”‘’]", text)
+    return sha256(" ".join(words).encode()).hexdigest()[:16]
 
 
 class Attempt(Struct, frozen=True):

@@ -213,7 +213,7 @@ def _opened(folder: Path) -> Arena:
 
 def _pool(arena: Arena) -> Pool:
     """The pool by the arena's own rule of how many attempts a flag needs."""
-    from peerage.games.challenge_exchange import CHALLENGE_EXCHANGE
+    from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
     from peerage.settings import rules_of
     from peerage.tables.challenges import LEAST_ATTEMPTS, pool
 

@@ -151,7 +151,7 @@ def _enter_outside(found: list[tuple[Source, Battles | Played]], folder: Path) -
 def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
     from hashlib import sha256
 
-    from peerage.games.color_obfuscation import COLOR_OBFUSCATION
+    from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
     from peerage.inputs import read_bytes
     from peerage.settings import FILE_NAME, SettingsError, rules_of
     from peerage.tables.cob import entered, read_battles, recording

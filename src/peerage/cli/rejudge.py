@@ -93,7 +93,7 @@ def _settings(
     import yaml
 
     from peerage.engine.rejudge import rules_like
-    from peerage.games.rejudgement import REJUDGEMENT
+    from peerage.games.rejudgement import GAME as REJUDGEMENT
     from peerage.settings import FILE_NAME, SettingsError, load, loads, rules_of
 
     path = target / FILE_NAME

@@ -13,8 +13,9 @@ from pydantic import BaseModel
 
 from peerage.engine.records import answered_first
 from peerage.engine.registration import registered
-from peerage.games.duel_rules import DuelRules
-from peerage.games.rejudgement import FIRST, REJUDGEMENT, SECOND, Given, Item, RejudgementRules
+from peerage.games.duel.rules import DuelRules
+from peerage.games.rejudgement import FIRST, SECOND, Given, Item, RejudgementRules
+from peerage.games.rejudgement import GAME as REJUDGEMENT
 from peerage.ledger.codec import (
     MissingText,
     by_hex,

@@ -1,4 +1,4 @@
-"""One file per game: a plain generator that yields requests and returns an outcome."""
+"""One folder per game: a plain generator that yields requests and returns an outcome."""
 
 from __future__ import annotations
 
@@ -6,21 +6,15 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pkgutil import iter_modules
 from typing import Any
 
 from peerage.games.game import GameSpec
 
-_HOUSE: Mapping[str, str] = {
-    "duel": "duel:DUEL",
-    "color-obfuscation": "color_obfuscation:COLOR_OBFUSCATION",
-    "code-golf": "code_golf:CODE_GOLF",
-    "bug-hunt": "bug_hunt:BUG_HUNT",
-    "challenge-exchange": "challenge_exchange:CHALLENGE_EXCHANGE",
-    "last-arena": "last_arena:LAST_ARENA",
-}
-"""Each game's module and name in it: a command that needs one game does not import the others."""
+_OWN = {one.name.replace("_", "-"): one.name for one in iter_modules(__path__) if one.ispkg}
+"""Each game's folder by its name: a command that needs one game does not import the others."""
 
-_UNLISTED: Mapping[str, str] = {"rejudgement": "rejudgement:REJUDGEMENT"}
+_UNLISTED = {"rejudgement": "rejudgement"}
 """Games that nobody starts by name: a command of their own makes their fixtures."""
 
 
@@ -33,18 +27,18 @@ class Games(Mapping[str, GameSpec[Any]]):
     """
 
     def __getitem__(self, name: str) -> GameSpec[Any]:
-        own = name in _HOUSE or name in _UNLISTED
+        own = name in _OWN or name in _UNLISTED
         return _house(name) if own else _load(_offered()[name])
 
     def __iter__(self) -> Iterator[str]:
-        yield from _HOUSE
-        yield from (name for name in _offered() if name not in _HOUSE and name not in _UNLISTED)
+        yield from _OWN
+        yield from (name for name in _offered() if name not in _OWN and name not in _UNLISTED)
 
     def __len__(self) -> int:
         return len(list(iter(self)))
 
     def __contains__(self, name: object) -> bool:
-        return name in _HOUSE or name in _UNLISTED or name in _offered()
+        return name in _OWN or name in _UNLISTED or name in _offered()
 
 
 GAMES: Mapping[str, GameSpec[Any]] = Games()
@@ -53,8 +47,7 @@ GAMES: Mapping[str, GameSpec[Any]] = Games()
 
 @cache
 def _house(name: str) -> GameSpec[Any]:
-    module, _, attribute = (_HOUSE.get(name) or _UNLISTED[name]).partition(":")
-    game: GameSpec[Any] = getattr(import_module(f"peerage.games.{module}"), attribute)
+    game: GameSpec[Any] = import_module(f"peerage.games.{(_OWN | _UNLISTED)[name]}").GAME
     return game
 
 

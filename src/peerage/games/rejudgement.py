@@ -153,7 +153,7 @@ def draw(rules: RejudgementRules, seed: str, number: int) -> Mapping[str, Any]:
     return {}
 
 
-REJUDGEMENT: GameSpec[RejudgementRules] = GameSpec(
+GAME: GameSpec[RejudgementRules] = GameSpec(
     name="rejudgement",
     version=1,
     about="Recorded answers are judged again by another panel; `peerage rejudge` sets it up.",

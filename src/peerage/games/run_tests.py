@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from peerage.challenges.golf import Test, same_output
 from peerage.games.cost import CostUnit, cost
 from peerage.match import Seat
 from peerage.protocol import Ask, Ran, Reply, Run, Steps, Together
+
+Test: TypeAlias = tuple[str, str]
+"""What a program reads from stdin, and what it must print."""
 
 NOT_RUN = "not run"
 FEWEST = 2
@@ -87,3 +90,12 @@ def _verdict(reply: Reply, test: Test) -> str:
     if ran.status != "ok":
         return ran.status
     return "passed" if same_output(ran.stdout, test[1]) else "wrong"
+
+
+def same_output(printed: str, expected: str) -> bool:
+    """Equal but for white space at the end of lines and of the whole."""
+    return _lines(printed) == _lines(expected)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.rstrip().split("\n")]

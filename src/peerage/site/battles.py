@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from peerage.games.color_obfuscation import COLOR_OBFUSCATION
+from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.standings import DONE

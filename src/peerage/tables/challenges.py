@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from peerage.challenges.exchange import identity
 from peerage.challenges.flags import FLAGS
-from peerage.challenges.pool import STREAM, Entry, Pool
+from peerage.challenges.pool import STREAM, Entry, Pool, identity
 from peerage.engine.memory import learnt
 from peerage.formats.challenge import whole_number
 from peerage.games.ranking import by_rank

@@ -17,9 +17,9 @@ from msgspec import Struct
 from peerage.engine.driver import ROOM, first_key
 from peerage.engine.import_recordings import ASKED_ONCE, Recording
 from peerage.formats import Encoding, FormatError, between, read_json
-from peerage.games.color_obfuscation import COLOR_OBFUSCATION
-from peerage.games.color_obfuscation_rules import ColorObfuscationRules
-from peerage.games.color_obfuscation_score import Guess, Round
+from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
+from peerage.games.color_obfuscation.rules import ColorObfuscationRules
+from peerage.games.color_obfuscation.score import Guess, Round
 from peerage.ledger.export import documents
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.match import Fixture, Seat

@@ -13,7 +13,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from peerage.engine.driver import REPAIR, ROOM, first_key
-from peerage.games.rejudgement import REJUDGEMENT
+from peerage.games.rejudgement import GAME as REJUDGEMENT
 from peerage.judging.ballots import BALLOTS, SEATED, add_panel, marks_of, panel_record
 from peerage.judging.columns import Columns, Rows, joined
 from peerage.judging.marks import MARKS, Mark, add_marks

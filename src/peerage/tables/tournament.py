@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.engine.driver import first_key
-from peerage.games.last_arena import LAST_ARENA
+from peerage.games.last_arena import GAME as LAST_ARENA
 from peerage.inputs import opened
 from peerage.judging.scores import Grade
 from peerage.judging.scores_standing import normalised_grades, of

@@ -11,24 +11,20 @@ Where a committee sits, it votes on clarity. Every step is an exchange on record
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from peerage.challenges.drafting import approved_share
+from peerage.challenges.pool import Result
 from peerage.formats import Choice, Integer, Proposal, Proposed
 from peerage.formats.challenge import whole_number
 from peerage.match import Seat
 from peerage.protocol import Ask, Prompt, Quote, Ran, Reply, Role, Run, Steps
 
 _TOLERANCE = 1e-9
-
-Result: TypeAlias = Literal["correct", "incorrect", "pass", "invalid", "refused"]
 
 
 class Challenge(Struct, frozen=True):
@@ -80,17 +76,6 @@ class Creation(Struct, frozen=True):
     votes: Mapping[str, str] = {}
     approval: float | None = None
     replies: tuple[Reply, ...] = ()
-
-
-def identity(description: str) -> str:
-    """The id of a challenge: 16 hex digits that follow from its wording alone.
-
-    Case, white space, stops and quotation marks do not count, nor whether characters are composed (NFC), so
-    the same challenge written twice has one id; other signs and digits count, since they change the answer.
-    """
-    text = unicodedata.normalize("NFC", description).casefold()
-    words = re.findall(r"\w+(?:[.,]\w+)*|[^\w\s.,;:?…'\"“”‘’]", text)
-    return sha256(" ".join(words).encode()).hexdigest()[:16]
 
 
 def asked(

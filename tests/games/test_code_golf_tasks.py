@@ -5,7 +5,8 @@ from random import Random
 import pytest
 from tests.offline import performed
 
-from peerage.challenges.golf import FAMILIES, Task, same_output, solutions, task
+from peerage.games.code_golf.tasks import FAMILIES, Task, solutions, task
+from peerage.games.run_tests import same_output
 from peerage.players.house_code import _WRONG
 from peerage.protocol import Ran, ran
 

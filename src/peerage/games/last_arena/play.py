@@ -19,9 +19,9 @@ from typing import Any
 from peerage.formats import Text
 from peerage.games.cost import cost
 from peerage.games.game import GameSpec
-from peerage.games.last_arena_bounds import bounds
-from peerage.games.last_arena_report import Answer, Tournament, report, shelves
-from peerage.games.last_arena_rules import LastArenaRules
+from peerage.games.last_arena.bounds import bounds
+from peerage.games.last_arena.report import Answer, Tournament, report, shelves
+from peerage.games.last_arena.rules import LastArenaRules
 from peerage.judging.normalisation import MEAN
 from peerage.judging.questions import Collected, Question, collect
 from peerage.judging.scores import Item, Scoring, scoring
@@ -180,7 +180,7 @@ def draw(rules: LastArenaRules, seed: str, number: int) -> dict[str, Any]:
     return {}
 
 
-LAST_ARENA: GameSpec[LastArenaRules] = GameSpec(
+GAME: GameSpec[LastArenaRules] = GameSpec(
     name="last-arena",
     version=2,
     about="A tournament: everybody writes questions, rates them, answers them all and judges all answers.",

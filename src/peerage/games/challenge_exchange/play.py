@@ -18,18 +18,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from peerage.challenges.exchange import (
+from peerage.challenges.pool import STREAM, Pool, Result, identity
+from peerage.formats import Integer, Proposal
+from peerage.games.challenge_exchange.creation import (
     Challenge,
     Creation,
-    Result,
     asked,
     creating,
     graded,
-    identity,
 )
-from peerage.challenges.pool import STREAM, Pool
-from peerage.formats import Integer, Proposal
-from peerage.games.challenge_exchange_rules import SOLVE, VOTE, WRITE, ChallengeExchangeRules
+from peerage.games.challenge_exchange.rules import SOLVE, VOTE, WRITE, ChallengeExchangeRules
 from peerage.games.cost import cost
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec
 from peerage.games.ranking import by_rank, unranked
@@ -289,7 +287,7 @@ def _bound(
     return CallBound("", 1.02 * usual, 2 * worst, size, 400, min(max_tokens, usual_output_tokens), max_tokens)
 
 
-CHALLENGE_EXCHANGE: GameSpec[ChallengeExchangeRules] = GameSpec(
+GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     name="challenge-exchange",
     version=2,
     about="Everybody writes challenges with one number as the answer and solves those of others.",

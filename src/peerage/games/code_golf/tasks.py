@@ -4,7 +4,7 @@
     >>> made.statement
     'Read a line. Replace its 5-th character, and every 5-th further on, by *, and print it.'
 
-A family is a statement and two programs (`golf_programs.toml`), and here its parameters, its inputs and a
+A family is a statement and two programs (`programs.toml`), and here its parameters, its inputs and a
 function that knows the answers. Parameters, examples and tests are drawn, so no two tasks are alike.
 """
 
@@ -21,9 +21,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
+from peerage.games.run_tests import Test
+
 Params: TypeAlias = dict[str, Any]
-Test: TypeAlias = tuple[str, str]
-"""What a program reads from stdin, and what it must print."""
 
 _VOCABULARY = (
     *("oak", "river", "stone", "maple", "ember", "cloud", "tiger", "amber"),
@@ -107,19 +107,10 @@ def solutions(name: str, params: Params) -> tuple[str, str] | None:
     return filled(known["short"], params).strip(), filled(known["plain"], params).strip()
 
 
-def same_output(printed: str, expected: str) -> bool:
-    """Equal but for white space at the end of lines and of the whole."""
-    return _lines(printed) == _lines(expected)
-
-
 def filled(text: str, params: Params) -> str:
     for name, value in params.items():
         text = text.replace(f"@{name}", str(value))
     return text
-
-
-def _lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.rstrip().split("\n")]
 
 
 def _answer(family: Family, params: Params, given: str) -> str:
@@ -128,7 +119,7 @@ def _answer(family: Family, params: Params, given: str) -> str:
 
 @cache
 def _programs() -> Mapping[str, Mapping[str, str]]:
-    return tomllib.loads(files("peerage.challenges").joinpath("golf_programs.toml").read_text("utf-8"))
+    return tomllib.loads(files("peerage.games.code_golf").joinpath("programs.toml").read_text("utf-8"))
 
 
 # --------------------------------------------------------------------------------- parameters and inputs

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from peerage.challenges.exchange import CreationRules
 from peerage.formats import Proposal
+from peerage.games.challenge_exchange.creation import CreationRules
 from peerage.games.cost import CostUnit
 from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
 from peerage.games.tools import ToolRules

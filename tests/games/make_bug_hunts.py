@@ -1,6 +1,6 @@
 """Finds and proves bugs for the programs of the bug hunt, by running them.
 
-    python -m tests.challenges.make_bug_hunts      # writes src/peerage/challenges/bug_hunts.json anew
+    python -m tests.games.make_bug_hunts      # writes src/peerage/games/bug_hunt/bugs.json anew
 
 Only programs of our own and their mutants run here, each under an alarm; nothing that a model wrote.
 """
@@ -16,12 +16,12 @@ from itertools import combinations
 from pathlib import Path
 from random import Random
 
-import peerage.challenges.bug_hunts as bug_hunts
-from peerage.challenges.bug_hunts import MOST_BUGS, bases
-from peerage.challenges.golf import same_output
-from peerage.challenges.mutations import Bug, applied, mutations
+import peerage.games.bug_hunt.tasks as bug_hunts
+from peerage.games.bug_hunt.mutations import Bug, applied, mutations
+from peerage.games.bug_hunt.tasks import MOST_BUGS, bases
+from peerage.games.run_tests import same_output
 
-FILE = Path(bug_hunts.__file__).with_suffix(".json")
+FILE = Path(bug_hunts.__file__).with_name("bugs.json")
 HUNTS, TRIES = 8, 1_500
 SECONDS = 0.5
 """Of processor time, so that a busy machine stops no program that ends."""

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.formats import Color, Encoded, Encoding
-from peerage.games.color_obfuscation_rules import (
+from peerage.games.color_obfuscation.rules import (
     ATTACK,
     BROKEN,
     LEAK,
@@ -29,7 +29,7 @@ from peerage.games.color_obfuscation_rules import (
     bounds,
     reveal,
 )
-from peerage.games.color_obfuscation_score import READINGS, Guess, Round, leaks_in, scores
+from peerage.games.color_obfuscation.score import READINGS, Guess, Round, leaks_in, scores
 from peerage.games.cost import cost
 from peerage.games.game import GameSpec
 from peerage.match import Outcome, Table
@@ -196,7 +196,7 @@ def draw(rules: ColorObfuscationRules, seed: str, number: int) -> dict[str, Any]
     return {"colors": [f"{random.randrange(16**6):06X}" for _ in range(1 if rules.color == "same" else 2)]}
 
 
-COLOR_OBFUSCATION: GameSpec[ColorObfuscationRules] = GameSpec(
+GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     name="color-obfuscation",
     version=2,
     about="One hides a colour, its ally must recover it and the opponent must not; then they change places.",

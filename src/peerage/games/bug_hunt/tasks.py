@@ -1,9 +1,9 @@
 """Hunts: programs with bugs, and the tests that tell which of the bugs are there. Pure.
 
-`bug_programs.toml` holds correct programs. `bug_hunts.json` holds, for each of them, tests and hunts: up to
+`programs.toml` holds correct programs. `bugs.json` holds, for each of them, tests and hunts: up to
 three bugs with, for each bug, its witnesses. A witness is a test that fails in every version of the program
 that has the bug and passes in every version that has not, whatever the other bugs; a guard passes in all
-versions. `python -m tests.challenges.make_bug_hunts` made the file by running all versions of every hunt,
+versions. `python -m tests.games.make_bug_hunts` made the file by running all versions of every hunt,
 and a test runs them all again.
 """
 
@@ -19,8 +19,8 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
-from peerage.challenges.golf import Test
-from peerage.challenges.mutations import Bug, applied
+from peerage.games.bug_hunt.mutations import Bug, applied
+from peerage.games.run_tests import Test
 
 Edit: TypeAlias = tuple[str, int, int, str]
 """A `Bug` as it is stored: kind, start, end, text."""
@@ -66,7 +66,7 @@ class BuggyTask(Struct, frozen=True):
 @cache
 def bases() -> Mapping[str, Base]:
     """Every correct program by name."""
-    found = tomllib.loads(files("peerage.challenges").joinpath("bug_programs.toml").read_text("utf-8"))
+    found = tomllib.loads(files("peerage.games.bug_hunt").joinpath("programs.toml").read_text("utf-8"))
     return {
         name: Base(one["about"], tuple(one["inputs"]), one["source"].strip() + "\n")
         for name, one in found.items()
@@ -76,7 +76,7 @@ def bases() -> Mapping[str, Base]:
 @cache
 def grounds() -> Mapping[str, Ground]:
     """Tests and proven hunts of every program, by its name."""
-    body = files("peerage.challenges").joinpath("bug_hunts.json").read_bytes()
+    body = files("peerage.games.bug_hunt").joinpath("bugs.json").read_bytes()
     return msgspec.json.decode(body, type=dict[str, Ground])
 
 

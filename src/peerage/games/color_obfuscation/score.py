@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from peerage.formats import Encoded
-from peerage.games.color_leaks import leaks
+from peerage.games.color_obfuscation.leaks import leaks
 
 READINGS = ("attacker", "ignore")
 """What a broken encoding may be read as; each battle states its result under both."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from peerage.games.cost import CostUnit
-from peerage.games.duel_rules import Limit, Line, Share
+from peerage.games.duel.rules import Limit, Line, Share
 from peerage.games.section import Section
 from peerage.judging.normalisation import Mode
 from peerage.judging.questions import Wanted, WritingRules
@@ -272,7 +272,7 @@ class LastArenaRules(Section):
 @lru_cache(maxsize=1)
 def presets() -> Mapping[str, Mapping[str, Any]]:
     """The presets as they stand in their file: name → what it says about settings."""
-    return tomllib.loads(files("peerage.games").joinpath("last_arena_presets.toml").read_text("utf-8"))
+    return tomllib.loads(files("peerage.games.last_arena").joinpath("presets.toml").read_text("utf-8"))
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

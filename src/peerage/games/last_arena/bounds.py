@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from peerage.games.duel_rules import Limit
+from peerage.games.duel.rules import Limit
 from peerage.games.game import REPAIR_BYTES, CallBound
-from peerage.games.last_arena_rules import SCORE_TOKENS, LastArenaRules, PromptText
+from peerage.games.last_arena.rules import SCORE_TOKENS, LastArenaRules, PromptText
 from peerage.judging.questions import calls
 from peerage.match import Fixture
 

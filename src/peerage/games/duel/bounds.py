@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from peerage.games.duel_prompts import OWN_ANSWER, PRESETS
-from peerage.games.duel_rules import DuelRules, Limit
+from peerage.games.duel.prompts import OWN_ANSWER, PRESETS
+from peerage.games.duel.rules import DuelRules, Limit
 from peerage.games.game import REPAIR_BYTES, CallBound
 from peerage.match import Fixture
 from peerage.protocol import Prompt

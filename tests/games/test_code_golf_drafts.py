@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from tests.offline import Played, call, check, fixture, house, play, scripted
 
-from peerage.challenges.golf import FAMILIES
-from peerage.challenges.golf_drafts import offers
 from peerage.formats import Drafted, FormatError, TaskDraft
-from peerage.games.code_golf import CODE_GOLF
+from peerage.games.code_golf import GAME as CODE_GOLF
+from peerage.games.code_golf.drafts import offers
+from peerage.games.code_golf.tasks import FAMILIES
 from peerage.protocol import Ask, Reply
 
 PLAYERS = ["ada", "bo", "cy", "di"]

@@ -8,7 +8,7 @@
 Length is counted in UTF-8 bytes. A program that fails a test, and a reply that is no program, rank last;
 equal lengths tie. Whose provider fails is unranked, while two are left. Tasks are drawn from families
 (`challenges.golf`), so no two matches are alike, or written by a player who then watches
-(`challenges.golf_drafts`). The hidden tests and what they expect never enter a prompt, and the sandbox gets
+(`code_golf.drafts`). The hidden tests and what they expect never enter a prompt, and the sandbox gets
 nothing but the input of one test.
 """
 
@@ -21,9 +21,8 @@ from typing import Any, Literal
 import msgspec
 from pydantic import Field, field_validator, model_validator
 
-from peerage.challenges.golf import FAMILIES, Task, solutions, with_inputs
-from peerage.challenges.golf import task as drawn_task
-from peerage.challenges.golf_drafts import (
+from peerage.formats import Code, TaskDraft
+from peerage.games.code_golf.drafts import (
     INPUT_CHARS,
     OUTPUT_CHARS,
     WRITE,
@@ -32,7 +31,8 @@ from peerage.challenges.golf_drafts import (
     offers,
     written,
 )
-from peerage.formats import Code, TaskDraft
+from peerage.games.code_golf.tasks import FAMILIES, Task, solutions, with_inputs
+from peerage.games.code_golf.tasks import task as drawn_task
 from peerage.games.cost import CostUnit
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec, asked_once
 from peerage.games.ranking import by_rank, unranked
@@ -223,7 +223,7 @@ def bounds(rules: CodeGolfRules, fixture: Fixture) -> tuple[CallBound, ...]:
     return asked_once(fixture, prompt, 350, 400, rules.max_tokens)
 
 
-CODE_GOLF: GameSpec[CodeGolfRules] = GameSpec(
+GAME: GameSpec[CodeGolfRules] = GameSpec(
     name="code-golf",
     version=2,
     about="Everybody solves one task; the shortest program that passes the hidden tests wins.",

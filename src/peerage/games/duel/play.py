@@ -23,9 +23,9 @@ import msgspec
 
 from peerage.challenges.drafting import drafting
 from peerage.games.cost import cost
-from peerage.games.duel_bounds import bounds
-from peerage.games.duel_prompts import OWN_ANSWER, PRESETS
-from peerage.games.duel_rules import DuelRules
+from peerage.games.duel.bounds import bounds
+from peerage.games.duel.prompts import OWN_ANSWER, PRESETS
+from peerage.games.duel.rules import DuelRules
 from peerage.games.game import Bench, GameSpec
 from peerage.judging.panel import panel
 from peerage.match import Outcome, Seat, Table
@@ -141,7 +141,7 @@ def _order(seed: str, block: int, strata: int) -> tuple[int, ...]:
     return tuple(Random(f"{seed}/draw/{block}").sample(range(strata), strata))
 
 
-DUEL: GameSpec[DuelRules] = GameSpec(
+GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",
     version=1,
     about="Two players answer a challenge that their peers drafted, approved and judge.",

@@ -174,4 +174,4 @@ class DuelRules(Section):
 @lru_cache(maxsize=8)
 def default_topics(preset: str) -> tuple[str, ...]:
     """The strata that come with a preset, one a line of its file."""
-    return tuple(files("peerage.games").joinpath(f"topics/{preset}.txt").read_text("utf-8").splitlines())
+    return tuple(files("peerage.games.duel").joinpath(f"topics/{preset}.txt").read_text("utf-8").splitlines())

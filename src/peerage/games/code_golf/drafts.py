@@ -17,8 +17,9 @@ from random import Random
 from msgspec import Struct
 
 from peerage.challenges.drafting import Draft
-from peerage.challenges.golf import FAMILIES, Task, Test, solutions, statement
 from peerage.formats import Drafted, TaskDraft
+from peerage.games.code_golf.tasks import FAMILIES, Task, solutions, statement
+from peerage.games.run_tests import Test
 from peerage.match import Seat
 from peerage.protocol import Ask, Prompt, Ran, Reply, Run, Steps
 

@@ -4,11 +4,11 @@ import json
 from random import Random
 
 import pytest
-from tests.challenges.make_bug_hunts import printed, prove
+from tests.games.make_bug_hunts import printed, prove
 
-from peerage.challenges.bug_hunts import bases, buggy, grounds, repairs
-from peerage.challenges.golf import same_output
-from peerage.challenges.mutations import KINDS, Bug, applied, mutations
+from peerage.games.bug_hunt.mutations import KINDS, Bug, applied, mutations
+from peerage.games.bug_hunt.tasks import bases, buggy, grounds, repairs
+from peerage.games.run_tests import same_output
 
 
 def test_there_are_twenty_programs_and_ten_kinds_of_bugs() -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.formats.scores import MOST
-from peerage.games.last_arena_rules import LastArenaRules
+from peerage.games.last_arena.rules import LastArenaRules
 from peerage.games.ranking import unranked
 from peerage.judging.diversity import spread
 from peerage.judging.questions import Collected, Question

@@ -5,7 +5,7 @@
                  ```                                                     (repair/A, …)
     sandbox    > ok                                                      (A/test/1: passed)
 
-Bugs are mutations of correct programs, each proven to fail tests of its own (`challenges.bug_hunts`). A bug
+Bugs are mutations of correct programs, each proven to fail tests of its own (`bug_hunt.tasks`). A bug
 is fixed when all its witnesses pass. Whoever breaks a test that the given program passed counts as having
 fixed nothing. Among equals the smaller edit ranks higher. Whose provider fails is unranked, while two are
 left.
@@ -20,8 +20,8 @@ from typing import Any
 import msgspec
 from pydantic import Field
 
-from peerage.challenges.bug_hunts import MOST_BUGS, BuggyTask, buggy, repairs
 from peerage.formats import Code
+from peerage.games.bug_hunt.tasks import MOST_BUGS, BuggyTask, buggy, repairs
 from peerage.games.cost import CostUnit
 from peerage.games.game import CallBound, GameSpec, asked_once
 from peerage.games.ranking import by_rank, unranked
@@ -143,7 +143,7 @@ def bounds(rules: BugHuntRules, fixture: Fixture) -> tuple[CallBound, ...]:
     return asked_once(fixture, prompt, 600, 700, rules.max_tokens)
 
 
-BUG_HUNT: GameSpec[BugHuntRules] = GameSpec(
+GAME: GameSpec[BugHuntRules] = GameSpec(
     name="bug-hunt",
     version=2,
     about="Everybody repairs the same program; most bugs fixed with nothing broken wins.",

@@ -1,0 +1,5 @@
+"""The smallest edit that repairs a program is first."""
+
+from peerage.games.bug_hunt.play import GAME
+
+__all__ = ["GAME"]

@@ -1,0 +1,5 @@
+"""The shortest program that passes all tests is first."""
+
+from peerage.games.code_golf.play import GAME
+
+__all__ = ["GAME"]

@@ -1,0 +1,5 @@
+"""Each player hides a color in a string that it can read and its opponent cannot."""
+
+from peerage.games.color_obfuscation.play import GAME
+
+__all__ = ["GAME"]
