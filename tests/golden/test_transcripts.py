@@ -19,7 +19,7 @@ import peerage.games
 import peerage.judging
 from peerage.formats import Choice
 from peerage.games import GAMES
-from peerage.games.bug_hunt import HUNT
+from peerage.games.bug_hunt.play import HUNT
 from peerage.games.ranking import by_rank
 from peerage.protocol import template_parts
 

@@ -20,7 +20,7 @@ from tests.offline import Answering, call, fixture, house, performed
 from peerage.engine.driver import Driver
 from peerage.formats import FormatError
 from peerage.games import GAMES
-from peerage.games.rejudgement import REJUDGEMENT, Given, Item, RejudgementRules
+from peerage.games.rejudgement import Given, Item
 from peerage.judging.prompts import COMPARE
 from peerage.ledger.codec import request_body
 from peerage.match import Fixture, Seat
@@ -133,8 +133,9 @@ def made(name: str) -> Fixture:
     """The fixture of a match by this program."""
     game, rules, number = MATCHES[name]
     seed = f"golden/{number}"
-    if game != REJUDGEMENT.name:
-        return fixture(spec_of(game), list(PLAYERS), rules, number=number, seed=seed)
+    spec = spec_of(game)
+    if spec.contestants[1]:
+        return fixture(spec, list(PLAYERS), rules, number=number, seed=seed)
     item = Item(
         source=7,
         record="0" * 64,
@@ -147,9 +148,9 @@ def made(name: str) -> Fixture:
         topic="physics",
     )
     judges = tuple([Seat(f"judge/{at}", name) for at, name in enumerate(list(PLAYERS)[:4], 1)])
-    settings = RejudgementRules.model_validate(rules).model_dump(mode="json")
+    settings = spec.rules.model_validate(rules).model_dump(mode="json")
     drawn = msgspec.to_builtins(item)
-    return Fixture(number, 1, game, REJUDGEMENT.version, seed, (), {"judge": judges}, settings, drawn)
+    return Fixture(number, 1, game, spec.version, seed, (), {"judge": judges}, settings, drawn)
 
 
 def troubled(answering: Answering, seed: str) -> Answering:
