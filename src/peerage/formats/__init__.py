@@ -6,6 +6,7 @@ one stated rule and never guesses.
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any, Protocol, TypeAlias
 
 from peerage.formats.challenge import Integer, Proposal, Proposed
@@ -15,6 +16,7 @@ from peerage.formats.plain import Choice, Chosen, Code, Text
 from peerage.formats.questions import Questions, Written
 from peerage.formats.reading import FormatError, between, json_object, read_json, storable, visible
 from peerage.formats.scores import Score, Scored, Scores
+from peerage.formats.structured import Json
 from peerage.formats.tool import Turn, WithTool
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "Format",
     "FormatError",
     "Integer",
+    "Json",
     "Proposal",
     "Proposed",
     "Questions",
@@ -59,6 +62,12 @@ class Format(Protocol):
 
     def parse(self, text: str) -> Any:
         """The value of a reply; raises `FormatError`."""
+
+    def write(self, value: Any) -> str:
+        """How a perfect player writes the reply that says `value`: `parse` gives it back."""
+
+    def sample(self, rng: Random) -> Any:
+        """A random well-formed value, for players without ideas of their own."""
 
 
 AnyFormat: TypeAlias = (

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import re
+from random import Random
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from peerage.formats.reading import FormatError, json_object, object_schema, on_lines, unix, visible
+from peerage.formats.reading import (
+    FormatError,
+    json_object,
+    json_text,
+    object_schema,
+    on_lines,
+    unix,
+    visible,
+)
 
 DIGITS = 60
 """Digits of a number at most: longer than any answer that was meant, short enough to be read at once."""
@@ -87,6 +97,12 @@ class Integer(Struct, frozen=True, tag="integer"):
             raise FormatError(f'the answer cannot be read; {_EXPECTED} was expected, or "{PASS}"')
         return reading[0]
 
+    def write(self, value: int | None) -> str:
+        return json_text({"working": "", self.field: PASS if value is None else value})
+
+    def sample(self, rng: Random) -> int | None:
+        return rng.randint(-1_000, 1_000) if rng.random() < 0.9 else None
+
     def _read(self, found: object) -> tuple[int | None] | None:
         """The answer in a tuple of its own, since a pass is one too; None for anything else."""
         if isinstance(found, str) and found.strip(_DECORATION).casefold() == PASS:
@@ -162,6 +178,14 @@ class Proposal(Struct, frozen=True, tag="proposal"):
         if "\0" in solution:  # no store holds it
             raise FormatError('"solution" holds a NUL character')
         return Proposed(description, answer, unix(solution).strip(), self._tests(found.get("tests") or []))
+
+    def write(self, value: Proposed) -> str:
+        tests = [{"input": given, "output": printed} for given, printed in value.tests]
+        return json_text(msgspec.structs.asdict(value) | {"tests": tests})
+
+    def sample(self, rng: Random) -> Proposed:
+        one, other = rng.randrange(1_000), rng.randrange(1_000)
+        return Proposed(f"What is {one} + {other}?", one + other, f"print({one} + {other})")
 
     def _tests(self, found: object) -> tuple[tuple[str, int], ...]:
         if not isinstance(found, list) or len(found) > self.max_tests:

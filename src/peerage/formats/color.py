@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from random import Random
 from typing import Any
 
 from msgspec import Struct
@@ -11,11 +12,13 @@ from peerage.formats.reading import (
     FormatError,
     between,
     json_object,
+    json_text,
     object_schema,
     on_lines,
     once,
     unix,
     visible,
+    words,
 )
 
 _SIX = re.compile(r"[0-9A-Fa-f]{6}")
@@ -72,6 +75,12 @@ class Color(Struct, frozen=True, tag="color"):
         raise FormatError(
             f'no colour found; a JSON object with six hexadecimal digits as "{self.field}" was expected'
         )
+
+    def write(self, value: str) -> str:
+        return json_text({"working": "", self.field: value})
+
+    def sample(self, rng: Random) -> str:
+        return f"{rng.randrange(16**6):06X}"
 
 
 class Encoded(Struct, frozen=True, gc=False):
@@ -139,6 +148,12 @@ class Encoding(Struct, frozen=True, tag="encoding"):
         for place, step in enumerate(instructions, 1):
             self._check(step, self.instruction_chars, f"instruction {place}")
         return Encoded(unix(string), instructions)
+
+    def write(self, value: Encoded) -> str:
+        return json_text({"plan": "", "obfuscated": value.text, "instructions": value.instructions})
+
+    def sample(self, rng: Random) -> Encoded:
+        return Encoded(words(rng, self.max_chars), (words(rng, self.instruction_chars),))
 
     def _check(self, text: str, most: int, what: str) -> None:
         if len(text) > most:

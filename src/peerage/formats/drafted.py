@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from peerage.formats.reading import FormatError, json_object, object_schema, unix, visible
+from peerage.formats.reading import FormatError, json_object, json_text, object_schema, unix, visible, words
 
 
 class Drafted(Struct, frozen=True):
@@ -60,6 +62,12 @@ class TaskDraft(Struct, frozen=True, tag="task"):
             if size > self.max_bytes:
                 raise FormatError(f"the {name} has {size} bytes; at most {self.max_bytes} are allowed")
         return Drafted(statement, generator, solution)
+
+    def write(self, value: Drafted) -> str:
+        return json_text(msgspec.structs.asdict(value))
+
+    def sample(self, rng: Random) -> Drafted:
+        return Drafted(words(rng, self.max_chars), "print(input())", "print(input())")
 
     def _text(self, found: dict[str, Any], name: str) -> str:
         value = found.get(name)

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import re
+from random import Random
 from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.reading import FormatError, blocks, json_object, json_whole, unix, visible
+from peerage.formats.reading import (
+    FormatError,
+    blocks,
+    json_object,
+    json_text,
+    json_whole,
+    unix,
+    visible,
+    words,
+)
 
 
 class Text(Struct, frozen=True, tag="text"):
@@ -25,6 +35,12 @@ class Text(Struct, frozen=True, tag="text"):
         if not visible(text).replace("\ufffd", "").strip():
             raise FormatError("the reply is empty; some text was expected")
         return text[: self.max_chars]
+
+    def write(self, value: str) -> str:
+        return value
+
+    def sample(self, rng: Random) -> str:
+        return words(rng, self.max_chars)
 
 
 class Chosen(Struct, frozen=True, gc=False):
@@ -67,6 +83,13 @@ class Choice(Struct, frozen=True, tag="choice"):
 
     def parse(self, text: str) -> Chosen:
         return self._as_asked(text) or self._parse(text)
+
+    def write(self, value: Chosen | str) -> str:
+        chosen = value if isinstance(value, Chosen) else Chosen(value)
+        return json_text({"reason": chosen.reason, self.field: chosen.choice})
+
+    def sample(self, rng: Random) -> Chosen:
+        return Chosen(rng.choice(self.options))
 
     def _as_asked(self, text: str) -> Chosen | None:
         """The value of a reply that is just what was asked for; the many, and read ten times as fast."""
@@ -160,3 +183,9 @@ class Code(Struct, frozen=True, tag="code"):
         if not program.strip():
             raise FormatError("the code block is empty; a program was expected")
         return program
+
+    def write(self, value: str) -> str:
+        return f"```python\n{value}\n```"
+
+    def sample(self, rng: Random) -> str:
+        return f"print({rng.randrange(1000)})"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from random import Random
 from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.reading import FormatError, json_object, object_schema, unix, visible
+from peerage.formats.reading import FormatError, json_object, json_text, object_schema, unix, visible, words
 
 _NUMBERED = re.compile(r"[ \t>*#]*[0-9]{1,4}[ \t]*[.):][ \t*]*(.*)")
 _CATEGORY = re.compile(r"[\[(*]*[ \t]*([^\]\[()*:]{1,60}?)[ \t]*[\])*:]+[ \t]*(.*)", re.DOTALL)
@@ -71,6 +73,14 @@ class Questions(Struct, frozen=True, tag="questions"):
                 f"no question found ({why}); texts of 1 to {self.max_chars} characters were expected"
             )
         return tuple(written[: self.count])
+
+    def write(self, value: Iterable[Written | str]) -> str:
+        asked = [one if isinstance(one, Written) else Written(one) for one in value]
+        return json_text({"questions": [{"category": one.category, "question": one.text} for one in asked]})
+
+    def sample(self, rng: Random) -> tuple[Written, ...]:
+        categories = self.categories or ("",)
+        return tuple([Written(words(rng, self.max_chars), rng.choice(categories)) for _ in range(self.count)])
 
     def _question(self, entry: object) -> Written | None:
         question, category = entry, ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import msgspec
@@ -127,6 +128,16 @@ def on_lines(text: str, field: str) -> list[str]:
         if colon and named.strip(" *#_\"'").casefold() == field.casefold():
             answers.append(value)
     return answers
+
+
+def json_text(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def words(rng: Random, chars: int) -> str:
+    """A few random words, of at most so many characters."""
+    made = " ".join(["".join(rng.choices("aeiourstlnmd", k=5)) for _ in range(4)])
+    return made[:chars].rstrip()
 
 
 def unix(text: str) -> str:

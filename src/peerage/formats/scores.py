@@ -9,11 +9,21 @@ but 3` holds two.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from random import Random
 from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.reading import FormatError, json_object, object_schema, on_lines, visible
+from peerage.formats.reading import (
+    FormatError,
+    json_object,
+    json_text,
+    object_schema,
+    on_lines,
+    visible,
+    words,
+)
 
 MOST = 10.0
 """The best score; the worst is 0."""
@@ -79,6 +89,20 @@ class Score(Struct, frozen=True, tag="score"):
         if len(self.criteria) > 1:
             raise FormatError(f"no scores found; a JSON object with {', '.join(self.criteria)} was expected")
         return self._checked([_one(text)], text)
+
+    def write(self, value: Scored | float) -> str:
+        return json_text(self.fields(value))
+
+    def fields(self, value: Scored | float) -> dict[str, Any]:
+        """The JSON object that states a score; a number is every criterion's."""
+        scored = value if isinstance(value, Scored) else Scored(value)
+        parts = scored.parts or (scored.score,) * len(self.criteria)
+        reason = {"reason": scored.reason or "It is worth that."} if self.explain else {}
+        return reason | dict(zip(self.criteria, parts, strict=True))
+
+    def sample(self, rng: Random) -> Scored:
+        parts = tuple([rng.randrange(21) / 2 for _ in self.criteria])
+        return Scored(sum(parts) / len(parts), parts, words(rng, self.reason_chars) if self.explain else "")
 
     def of(self, found: dict[str, Any]) -> Scored:
         """The value of a JSON object that is already decoded."""
@@ -161,6 +185,14 @@ class Scores(Struct, frozen=True, tag="scores"):
         if missing:
             raise FormatError(f"no score found for item {', '.join(missing[:20])} of {self.count}")
         return tuple([scores[item] for item in range(1, self.count + 1)])
+
+    def write(self, value: Sequence[Scored | float]) -> str:
+        kind = Score(self.criteria, self.explain, self.reason_chars)
+        return json_text({"scores": [{"item": at, **kind.fields(one)} for at, one in enumerate(value, 1)]})
+
+    def sample(self, rng: Random) -> tuple[Scored, ...]:
+        kind = Score(self.criteria, self.explain, self.reason_chars)
+        return tuple([kind.sample(rng) for _ in range(self.count)])
 
 
 _SCALE = "Scores are numbers from 0 to 10."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from random import Random
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -50,3 +51,11 @@ class WithTool(Struct, frozen=True, tag="with-tool"):
         if _OPENING.search(unix(text)):
             return Turn(program=Code(self.max_bytes).parse(text))
         return Turn(answer=self.answer.parse(text))
+
+    def write(self, value: Any) -> str:
+        """A `Turn`, or the answer's value."""
+        turn = value if isinstance(value, Turn) else Turn(answer=value)
+        return Code().write(turn.program) if turn.program else self.answer.write(turn.answer)
+
+    def sample(self, rng: Random) -> Turn:
+        return Turn(answer=self.answer.sample(rng))

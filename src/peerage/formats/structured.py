@@ -1,0 +1,152 @@
+"""The format of any game: a JSON object with the fields of a struct that the game declares.
+
+class Bid(msgspec.Struct, frozen=True):
+    amount: Annotated[int, Meta(ge=0, le=100, description="What you offer, in coins.")]
+
+BID = Json(Bid)
+BID.instruction()        # Reply with one JSON object and nothing else: {"amount": <What you offer, …>}.
+BID.parse('{"amount": 7}')  # Bid(amount=7)
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from random import Random
+from typing import Any, Generic, NoReturn, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from peerage.formats.reading import FormatError
+from peerage.formats.schemas import bare, fitted, outlined, sampled, schema_of
+
+Value = TypeVar("Value")
+
+_PROBLEMS = 5  # how many problems one message names
+
+
+class Json(Generic[Value]):
+    """A JSON object with the fields of the struct `form`, which `limits` may narrow:
+    `Json(Bid, amount=Meta(le=coins))`.
+
+    The object runs from the first `{` of the reply to the last `}`. Other text may stand before it or after
+    it; on both sides only around a code fence. Every field must be there, once, and no other: one that is
+    optional (`int | None`) is null where there is nothing to say. A whole number may be written `5.0`; no
+    other value is converted. So exactly those objects are usable that the schema accepts and to which the
+    struct does not object: the message of a ValueError of its `__post_init__` goes into the repair.
+
+    Fields are str, int, float, bool, None, Literal, Enum, list, `tuple[X, ...]`, structs, and unions of
+    these, described and bounded by `Meta`. A struct that cannot be used raises TypeError with a sentence for
+    its author: make formats where the module is loaded, so that it is said then.
+    """
+
+    __slots__ = ("_fields", "_schema", "_text", "form")
+
+    def __init__(self, form: type[Value], **limits: Meta) -> None:
+        self.form = form
+        struct: Any = form
+        self._fields, self._schema, self._text = _made(struct, tuple(sorted(limits.items())))
+
+    def instruction(self) -> str:
+        return f"Reply with one JSON object and nothing else: {outlined(self._schema)}."
+
+    def schema(self) -> dict[str, Any]:
+        return self._schema
+
+    def parse(self, text: str) -> Value:
+        return self._value(read_object(text, self._schema))
+
+    def write(self, value: Value | dict[str, Any]) -> str:
+        """The reply that says `value`, a struct or its fields."""
+        return msgspec.json.encode(value).decode()
+
+    def sample(self, rng: Random) -> Value:
+        """A random value of the form. ValueError where a hundred did not satisfy the struct itself."""
+        for _ in range(100):
+            try:
+                return self._value(fitted(sampled(self._fields, rng), self._fields, "", []))
+            except FormatError as error:
+                reason = error
+        raise ValueError(f"no random {self.form.__name__} satisfies its own checks ({reason}); add examples")
+
+    def _value(self, fields: dict[str, Any]) -> Value:
+        try:
+            value: Value = msgspec.convert(fields, self.form)
+            return value
+        except msgspec.ValidationError as error:
+            raise FormatError(str(error.__cause__ or error)) from None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Json) and (self.form, self._text) == (other.form, other._text)
+
+    def __hash__(self) -> int:
+        return hash((self.form, self._text))
+
+    def __repr__(self) -> str:
+        return f"Json({self.form.__name__})"
+
+
+@lru_cache(maxsize=4096)
+def _made(
+    form: type[Any], limits: tuple[tuple[str, Meta], ...]
+) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """The schema with its examples, that without them, and this one as a text."""
+    fields = schema_of(form, dict(limits))
+    schema = bare(fields)
+    return fields, schema, json.dumps(schema)
+
+
+def read_object(text: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """The object that a reply states, fitted to the schema; see `Json`. Raises FormatError."""
+    first, last = text.find("{"), text.rfind("}")
+    if not -1 < first < last:
+        fields = ", ".join([f'"{name}"' for name in schema["properties"]])
+        raise FormatError(f"no JSON object found; one with {fields} was expected")
+    before, after = text[:first].rstrip(), text[last + 1 :].lstrip()
+    if before and after and not ("```" in before.rpartition("\n")[2] and after.startswith("```")):
+        raise FormatError("text stands on both sides of a JSON object; the object alone was expected")
+    try:
+        found = _decode(text[first : last + 1])
+    except (ValueError, RecursionError) as error:
+        why = str(error) if isinstance(error, ValueError) else "it is too deep"
+        raise FormatError(
+            f"what stands from the first {{ to the last }} is not one JSON object: {why}"
+        ) from None
+    problems: list[str] = []
+    value: dict[str, Any] = fitted(found, schema, "", problems)
+    if problems:
+        more = f" (and {len(problems) - _PROBLEMS} more)" if len(problems) > _PROBLEMS else ""
+        raise FormatError("; ".join(problems[:_PROBLEMS]) + more)
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"{json.dumps(name)[:60]} stands there more than once")
+        found[name] = value
+    return found
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError("a number is too large")
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > 300:
+        raise ValueError("a number is too long")
+    return int(text)
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+_decode = json.JSONDecoder(
+    object_pairs_hook=_once, parse_float=_number, parse_int=_whole, parse_constant=_constant
+).decode
