@@ -27,7 +27,7 @@ def match(number: int, game: str, scores: dict[str, float]) -> Summary:
 def stepwise(matches: list[Summary]) -> Standings:
     standings = NOBODY
     for one in matches:
-        standings = after_match(standings, one.number, one.game, one.players, one.scores, one.costs, ELO)
+        standings = after_match(standings, one.game, one.players, one.scores, one.costs, ELO)
     return standings
 
 
@@ -63,7 +63,7 @@ def test_a_record_says_which_skills_its_match_moved() -> None:
 
 def test_a_void_match_moves_nobody() -> None:
     first = stepwise([match(1, "code-golf", {"a": 1.0, "b": 0.0})])
-    assert after_match(first, 2, "code-golf", ("a", "b"), (), (None, None), ELO).skills == first.skills
+    assert after_match(first, "code-golf", ("a", "b"), (), (None, None), ELO).skills == first.skills
 
 
 def test_many_at_once_are_exactly_one_after_the_other() -> None:

@@ -58,7 +58,7 @@ NOTHING = Account()
 
 
 def count(accounts: dict[str, Account], summary: Summary, totals: Mapping[str, Totals]) -> None:
-    """Count one more finished match, the next in number order, into `accounts`."""
+    """Count one more finished match, the next in order, into `accounts`."""
     for player, spent in totals.items():
         if player == SANDBOX:
             continue
@@ -180,10 +180,11 @@ def position(ledger: Ledger, elo: EloSettings) -> Position:
     standings, accounts = (stored and read_snapshot(stored[1])) or Position(NOBODY, {})
     first = standings.number + 1
     summaries = list(ledger.summaries(first))
-    records = list(ledger.records(first, summaries[-1].number)) if summaries else []
+    last = standings.number + len(summaries)
+    records = list(ledger.records(first, last)) if summaries else []
     if standings.number and summaries:
         # What follows the snapshot is in no digest that was logged with it, and it is little.
-        wrong = audit(ledger, first, summaries[-1].number, replies=False).problems
+        wrong = audit(ledger, first, last, replies=False).problems
         if wrong:
             number, what = wrong[0]
             raise LedgerError(f"{ledger.address}: match {number}: {what}; `peerage verify` says more")

@@ -71,7 +71,7 @@ class Skill(NamedTuple):
 
 
 class Standings(msgspec.Struct, frozen=True, dict=True):
-    """Ratings after match `number`; `players` in the order of their first finished match with Elo ratings.
+    """Ratings after `number` matches; `players` in the order of their first finished match with Elo ratings.
 
     `skills` holds everybody who finished a match of a game that moves none.
     """
@@ -106,7 +106,6 @@ NOBODY = Standings(0, (), (), ())
 
 def after_match(
     standings: Standings,
-    number: int,
     game: str,
     players: Sequence[str],
     scores: Sequence[float],
@@ -114,6 +113,7 @@ def after_match(
     settings: EloSettings,
 ) -> Standings:
     """Standings after one more match of `game`; `scores` empty for a void one."""
+    number = standings.number + 1
     if not moves_elo(game, scores):
         skills = skilled(standings.skills, players, scores) if scores else standings.skills
         return Standings(number, standings.players, standings.raw, standings.cost, skills)
@@ -157,7 +157,7 @@ def after_all(standings: Standings, summaries: Iterable[Summary], settings: EloS
     results: list[DuelResult] = []
     skills = standings.skills
     for summary in summaries:
-        number = summary.number
+        number += 1
         if summary.status != DONE or not summary.scores:
             continue
         if not moves_elo(summary.game, summary.scores):
@@ -183,12 +183,12 @@ STRETCH = 5_000
 def after_each(
     summaries: Iterable[Summary], settings: EloSettings, wanted: Container[int]
 ) -> Iterator[Standings]:
-    """Standings after each match whose number is `wanted`, from the first match on: what `after_all` comes to
-    there, in one pass over all of them."""
+    """Standings after each number of matches that is `wanted`, from the first match on: what `after_all`
+    comes to there, in one pass over all of them."""
     standings = NOBODY
     names: dict[str, int] = {}
     results: list[DuelResult] = []
-    asked: list[tuple[int, int, Mapping[str, Skill]]] = []  # match, duels of this stretch before it, skills
+    asked: list[tuple[int, int, Mapping[str, Skill]]] = []  # matches, duels of this stretch before it, skills
     skills: Mapping[str, Skill] = {}
 
     def folded() -> Iterator[Standings]:
@@ -206,7 +206,7 @@ def after_each(
         results.clear()
         asked.clear()
 
-    for summary in summaries:
+    for place, summary in enumerate(summaries, 1):
         if summary.status == DONE and summary.scores:
             if moves_elo(summary.game, summary.scores):
                 newcomers = [player for player in summary.players if player not in names]
@@ -217,6 +217,6 @@ def after_each(
                 results.append(DuelResult(names[a], names[b], summary.scores[0], *summary.costs))
             else:
                 skills = skilled(skills, summary.players, summary.scores)
-        if summary.number in wanted:
-            asked.append((summary.number, len(results), skills))
+        if place in wanted:
+            asked.append((place, len(results), skills))
     yield from folded()

@@ -69,7 +69,7 @@ def test_elo_is_the_fold_of_all_matches(arena: Arena) -> None:
     settings = elo_settings(arena.settings.rating)
     standings = NOBODY
     for one in arena.ledger.summaries():
-        standings = after_match(standings, one.number, one.game, one.players, one.scores, one.costs, settings)
+        standings = after_match(standings, one.game, one.players, one.scores, one.costs, settings)
     for track in ("raw", "cost"):
         for row in arena.leaderboard(track):
             expected = getattr(standings.of(row["player"], 1500), track)

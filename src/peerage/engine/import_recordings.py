@@ -115,7 +115,8 @@ class _Light(msgspec.Struct):
 
 def _last(ledger: Ledger, number: int, elo: EloSettings) -> tuple[int, int, Standings]:
     """Round and snapshot of match `number`, and the standings of that snapshot."""
-    last = next(iter(ledger.fixtures(number, number)), None) if number else None
+    at = ledger.place(number)
+    last = next(iter(ledger.fixtures(at, at)), None) if number else None
     if last is None:
         return 0, 0, NOBODY
     snapshot = msgspec.json.decode(last.body, type=_Light).snapshot

@@ -89,7 +89,7 @@ def settle(
     names = tuple([seated[label] for label in labels])
     scores = () if outcome.void else tuple([outcome.scores[label] for label in labels])
     costs = tuple([outcome.costs.get(label) for label in labels])
-    after = after_match(before, fixture.number, fixture.game, names, scores, costs, elo)
+    after = after_match(before, fixture.game, names, scores, costs, elo)
     was = [before.of(name, elo.initial) for name in names]
     now = [after.of(name, elo.initial) for name in names]
     moved: dict[str, dict[str, tuple[float, float]]] = {}

@@ -176,9 +176,7 @@ def _refold(found: Recovered, ledger: Ledger, ends: Mapping[int, int], lag: int,
         found.after_round[wanted[standings.number]] = standings
     for summary in ledger.summaries(standings.number + 1):
         scores = summary.scores if summary.status == DONE else ()
-        standings = after_match(
-            standings, summary.number, summary.game, summary.players, scores, summary.costs, elo
-        )
-        if summary.number in wanted:
-            found.after_round[wanted[summary.number]] = standings
+        standings = after_match(standings, summary.game, summary.players, scores, summary.costs, elo)
+        if standings.number in wanted:
+            found.after_round[wanted[standings.number]] = standings
     found.standings = standings

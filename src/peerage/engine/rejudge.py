@@ -62,14 +62,15 @@ class Issued(NamedTuple):
 
 
 def items(source: Ledger) -> Iterator[Item]:
-    """The judged answers of a ledger's finished matches, in number order."""
+    """The judged answers of a ledger's finished matches, in order."""
     texts, (_, last) = by_hex(source.texts()), source.heads()
     grouped = groupby(source.exchanges(1, last), attrgetter("match"))
     number, rows = next(grouped, (0, iter(())))
     for issued, row in zip(source.fixtures(1, last), source.records(1, last), strict=True):
-        while number and number < row.number:
+        mine: Mapping[str, Exchange] = {}
+        if number == row.number:
+            mine = answered_first(rows)
             number, rows = next(grouped, (0, iter(())))
-        mine = answered_first(rows) if number == row.number else {}
         outcome = read_record(row.body).outcome
         fixture = read_fixture(issued.body, texts)
         if fixture.game != REJUDGEMENT.name and outcome.detail.get("ballots"):

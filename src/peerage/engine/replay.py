@@ -32,12 +32,16 @@ from peerage.ledger.narrow import is_time
 from peerage.ledger.places import STREAM as BENCHES
 from peerage.ledger.places import places
 from peerage.ledger.store import MENDED, Batch, Exchange, FixtureRow, Ledger, RecordRow, Summary
+from peerage.ledger.waits import waits
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
 from peerage.sealing import Sealed
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, elo_settings, pinned_rating
+
+BLOCK = 256
+"""Matches read at a time."""
 
 TOLERANCE = 1e-6
 """By how much a recomputed rating, weight or share may differ: another machine's last bits, nothing more."""
@@ -130,6 +134,13 @@ class _Replay:
         self._standings = NOBODY
         self._past: dict[int, Standings] = {0: NOBODY}  # as far back as fixtures still refer to
         self._oldest = 0
+        self._awaited = frozenset(  # those that matches which waited were paired by
+            [
+                _snapshot_of(row.body).snapshot
+                for at in map(ledger.place, waits(ledger).left)
+                for row in ledger.fixtures(at, at)
+            ]
+        )
         self._accounts: dict[str, Account] = {}
         self._recomputed = 0
         self._as_stated = 0
@@ -138,30 +149,29 @@ class _Replay:
 
     def run(self, progress: Callable[[int, int], None] | None) -> ReplayReport:
         _, last = self._ledger.heads()
-        fixtures = _Column(self._ledger.fixtures(1, last))
-        summaries = _Column(self._stored(1, last) if self._stored else ())
-        grouped = groupby(self._ledger.exchanges(1, last), attrgetter("match"))
-        exchanges = _Column(_Exchanges(number, tuple(rows)) for number, rows in grouped)
         stored = None
         for number, body, fits in self._ledger.snapshots() if self._stored else ():
             if fits and number <= last:
                 stored = number, body
-        for row in self._ledger.records(1, last):
-            fixture, said = fixtures.at(row.number), exchanges.at(row.number)
-            summary = summaries.at(row.number)
-            try:
-                self._match(row, fixture, said.rows if said else (), summary)
-            except (msgspec.MsgspecError, UnicodeDecodeError, KeyError) as error:
-                self._differ(row.number, "stored form", "something else", f"cannot be read: {error}")
-                self._past[row.number] = self._standings
-            if stored is not None and stored[0] == row.number:
-                self._compare_snapshot(row.number, stored[1])
-            if progress is not None and row.number % 256 == 0:
-                progress(row.number, last)
-        for column in (fixtures, summaries, exchanges):
-            column.at(last + 1)
-        if progress is not None:
-            progress(last, last)
+        for first in range(1, last + 1, BLOCK):
+            span = first, min(first + BLOCK - 1, last)
+            fixtures = {row.number: row for row in self._ledger.fixtures(*span)}
+            summaries = {row.number: row for row in self._stored(*span)} if self._stored else {}
+            grouped = groupby(self._ledger.exchanges(*span), attrgetter("match"))
+            exchanges = {number: tuple(rows) for number, rows in grouped}
+            for at, row in enumerate(self._ledger.records(*span), first):
+                found = exchanges.get(row.number, ())
+                try:
+                    self._match(row, fixtures.get(row.number), found, summaries.get(row.number))
+                except (msgspec.MsgspecError, UnicodeDecodeError, KeyError) as error:
+                    self._differ(row.number, "stored form", "something else", f"cannot be read: {error}")
+                    self._past[at] = self._standings
+                if stored is not None and stored[0] == at:
+                    self._compare_snapshot(row.number, stored[1])
+            if progress is not None:
+                progress(span[1], last)
+        if progress is not None and not last:
+            progress(0, 0)
         return ReplayReport(last, self._recomputed, self._as_stated, self._unknown, tuple(self._found))
 
     def _match(
@@ -190,7 +200,7 @@ class _Replay:
         elif settled.summary != summary:
             self._compare_summary(summary, settled.summary)
         self._standings = settled.standings
-        self._past[row.number] = settled.standings
+        self._past[settled.standings.number] = settled.standings
         count(self._accounts, settled.summary, settled.record.totals)
 
     def snapshot(self) -> bytes:
@@ -256,7 +266,8 @@ class _Replay:
     def _seats(self, fixture: Fixture) -> None:
         """Seats carry the ratings that the match was paired, and its judges weighted, by."""
         while self._oldest < min(fixture.snapshot, self._standings.number):
-            self._past.pop(self._oldest, None)
+            if self._oldest not in self._awaited:
+                self._past.pop(self._oldest, None)
             self._oldest += 1
         standings = self._past.get(fixture.snapshot)
         if standings is None:
@@ -338,31 +349,15 @@ class _Replay:
 _UNANSWERED = Exchange(0, "", 0, "", b"", None, None, None)
 
 
-class _Exchanges(msgspec.Struct, frozen=True):
-    """One match's exchanges."""
-
-    number: int
-    rows: tuple[Exchange, ...]
-
-
-class _Column:
-    """Rows in number order, looked up by numbers that only rise."""
-
-    def __init__(self, rows: Iterable[Any]) -> None:
-        self._rows: Iterator[Any] = iter(rows)
-        self._next: Any = next(self._rows, None)
-
-    def at(self, number: int) -> Any:
-        """The row of that number, or None."""
-        while self._next is not None and self._next.number < number:
-            self._next = next(self._rows, None)
-        return self._next if self._next is not None and self._next.number == number else None
-
-
 class _Settings(msgspec.Struct):
     settings: str
 
 
+class _Snapshot(msgspec.Struct):
+    snapshot: int
+
+
+_snapshot_of = msgspec.json.Decoder(_Snapshot).decode
 _settings_of = msgspec.json.Decoder(_Settings).decode
 
 

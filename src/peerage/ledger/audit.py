@@ -62,8 +62,8 @@ class Findings(msgspec.Struct):
 
 
 def audit(ledger: Ledger, first: int, last: int, *, replies: bool = True) -> Findings:
-    """Check the finished matches first..last; without `replies` nothing but fixtures, records and the narrow
-    table, which takes a tenth of the time."""
+    """Check the finished matches at places first..last; without `replies` nothing but fixtures, records and
+    the narrow table, which takes a tenth of the time."""
     findings = Findings()
     chain = _Chain(ledger, first)
     known = _places(ledger)
@@ -82,8 +82,8 @@ def _further(ledger: Ledger, start: int, last: int, findings: Findings) -> int:
     """The first match from `start` on of which there is anything: one changed number makes a gap that nobody
     could walk through."""
     try:
-        issued = next((row.number for row in ledger.fixtures(start, last)), last + 1)
-        found = min(issued, next((row.number for row in ledger.records(start, last)), issued))
+        issued = next((ledger.place(row.number) for row in ledger.fixtures(start, last)), last + 1)
+        found = min(issued, next((ledger.place(row.number) for row in ledger.records(start, last)), issued))
     except _UNREADABLE:
         return start
     if found > start:
@@ -153,7 +153,7 @@ def _block(
             _block(ledger, half + 1, last, chain, known, findings, replies)
         return
     nothing = _Tally(())
-    for number in range(first, last + 1):
+    for at, number in enumerate(ledger.numbers(first, last), first):
         fixture, record, tally = fixtures.get(number), records.get(number), tallies.get(number, nothing)
         findings.exchanges += tally.answered
         findings.hashed += tally.hashed + (len(fixture[3]) if fixture else 0)
@@ -162,6 +162,7 @@ def _block(
         try:
             problems = _match(
                 ledger,
+                at,
                 number,
                 fixture,
                 record,
@@ -274,6 +275,7 @@ read_issued = msgspec.json.Decoder(_Issued).decode
 
 def _match(
     ledger: Ledger,
+    at: int,
     number: int,
     fixture: tuple[int, int, int, bytes] | None,
     record: RecordRow | None,
@@ -282,13 +284,13 @@ def _match(
     chain: _Chain,
     known: Places | None,
 ) -> list[str]:
-    """What is wrong with one match."""
+    """What is wrong with the match at a place."""
     if record is None:
         chain.lost()
         return ["its record is missing"]
     if not chain.fits(record):
         # Nothing can be held against a record that is itself not as it was written.
-        return ["its record changed", *_changed(ledger, number)]
+        return ["its record changed", *_changed(ledger, at)]
     if fixture is None:
         return ["its fixture is missing"]
     problems: list[str] = []
@@ -302,21 +304,21 @@ def _match(
             issued = read_issued(fixture[3])
             if (issued.number, issued.round) != (number, fixture[1]):
                 problems.append("number or round beside its fixture changed")
-            problems += _pairing(issued, known)
+            problems += _pairing(issued, at, known)
     except msgspec.MsgspecError as error:
         return [f"its fixture or record is not in the form of this version: {error}"]
     if tally is not None:
-        problems += _exchanges(ledger, number, header, tally, problems)
+        problems += _exchanges(ledger, at, header, tally, problems)
     if not problems:
         problems += _compare(summary, header, issued, record.at_ms)
     return problems
 
 
-def _pairing(issued: _Issued, known: Places | None) -> list[str]:
+def _pairing(issued: _Issued, at: int, known: Places | None) -> list[str]:
     """Where a fixture names another place than the one it was paired from."""
     if known is None or not issued.paired_from:
         return []
-    own, due = known.of_match(issued.number), known.paired_from(issued.snapshot, issued.round)
+    own, due = known.of_match(at), known.paired_from(issued.snapshot, issued.round)
     if issued.paired_from >= own:
         return [f"it says that it was paired from place {issued.paired_from}, and its own is {own}"]
     if issued.paired_from != due:
@@ -326,16 +328,14 @@ def _pairing(issued: _Issued, known: Places | None) -> list[str]:
     return []
 
 
-def _exchanges(
-    ledger: Ledger, number: int, header: _Record, tally: _Tally, known: Sequence[str]
-) -> list[str]:
+def _exchanges(ledger: Ledger, at: int, header: _Record, tally: _Tally, known: Sequence[str]) -> list[str]:
     """What is wrong with the exchanges of a match whose record stands."""
     problems = [f"{key} is answered twice" for key in sorted(tally.twice)]
     if header.root != tally.root:
-        found = [what for what in _changed(ledger, number) if what not in known]
+        found = [what for what in _changed(ledger, at) if what not in known]
         problems += found or ["its exchanges do not give the Merkle root on record"]
     elif tally.unanswered:
-        problems += _changed(ledger, number)
+        problems += _changed(ledger, at)
     else:
         spent = sum([total.cost_nano for total in header.totals.values()])
         unknown = any(total.unknown_costs for total in header.totals.values())
@@ -345,10 +345,10 @@ def _exchanges(
     return problems
 
 
-def _changed(ledger: Ledger, number: int) -> list[str]:
+def _changed(ledger: Ledger, at: int) -> list[str]:
     return [
         "its fixture changed" if what == "fixture" else f"{what} changed"
-        for _, what in ledger.damaged(number, number)
+        for _, what in ledger.damaged(at, at)
     ]
 
 

@@ -21,11 +21,11 @@ TOLERANCE = 1e-6
 """By how much a rating computed again may differ: another machine's last bits, nothing more."""
 
 Found = tuple[int, str]
-"""(match, what is wrong)."""
+"""(match, or after how many, what is wrong)."""
 
 
 def problems(ledger: Ledger, last: int, elo: EloSettings, logged: Mapping[int, bytes]) -> Iterator[Found]:
-    """What is wrong with snapshots and with ratings of void matches up to match `last`.
+    """What is wrong with snapshots and with ratings of void matches among the first `last`.
 
     `logged` are the digests of snapshots by match. Records and narrow table must have been checked before.
     """
@@ -47,7 +47,7 @@ def problems(ledger: Ledger, last: int, elo: EloSettings, logged: Mapping[int, b
             if found is not None:  # one without sums is an early version's: nobody builds on it
                 to_fold[number] = found
     summaries = list(ledger.summaries(1, last))
-    voids = {row.number: row for row in summaries if row.status != DONE and row.raw}
+    voids = {at: row for at, row in enumerate(summaries, 1) if row.status != DONE and row.raw}
     accounts = _accounts(summaries, ledger.records(1, last), to_fold)
     for standings in after_each(summaries, elo, voids.keys() | to_fold.keys()):
         number = standings.number
@@ -58,7 +58,10 @@ def problems(ledger: Ledger, last: int, elo: EloSettings, logged: Mapping[int, b
             due = [standings.of(name, elo.initial) for name in row.players]
             raw, cost = zip(*due, strict=True) if due else ((), ())
             if not (_alike(row.raw, raw) and _alike(row.cost_elo, cost)):
-                yield number, "the narrow table gives ratings that do not follow from the matches before it"
+                yield (
+                    row.number,
+                    "the narrow table gives ratings that do not follow from the matches before it",
+                )
 
 
 def _accounts(
@@ -68,9 +71,9 @@ def _accounts(
     if not wanted:
         return
     sums: dict[str, Account] = {}
-    for summary, record in zip(summaries, records, strict=True):
+    for at, (summary, record) in enumerate(zip(summaries, records, strict=True), 1):
         count(sums, summary, totals_of(record))
-        if summary.number in wanted:
+        if at in wanted:
             yield dict(sums)
 
 

@@ -144,14 +144,15 @@ def disclosed(ledger: Ledger) -> Collection[str]:
             steps[row.number] = mine
     texts = by_hex(ledger.texts())
     for number, prefixes in steps.items():
-        issued = next(iter(ledger.fixtures(number, number)), None)
+        at = ledger.place(number)
+        issued = next(iter(ledger.fixtures(at, at)), None)
         if issued is None:
             raise LedgerError(f"match {number} has a record and no fixture; `peerage verify` says more")
         try:
             secret = read_fixture(issued.body, texts).secret
         except Sealed:
             continue
-        for exchange in ledger.exchanges(number, number):
+        for exchange in ledger.exchanges(at, at):
             if exchange.key.startswith(prefixes):
                 salts |= {request_salt(secret, exchange.key), reply_salt(secret, exchange.key)}
     return frozenset(salts - {""})

@@ -98,17 +98,14 @@ def documents(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterat
     for start in range(first, end + 1, BLOCK):
         stop = min(start + BLOCK - 1, end)
         fixtures = {row.number: row for row in ledger.fixtures(start, stop)}
-        exchanges = groupby(ledger.exchanges(start, stop), attrgetter("match"))
-        number, rows = next(exchanges, (0, iter(())))
+        grouped = groupby(ledger.exchanges(start, stop), attrgetter("match"))
+        exchanges = {number: list(rows) for number, rows in grouped}
         for record in ledger.records(start, stop):
-            while number and number < record.number:
-                number, rows = next(exchanges, (0, iter(())))
-            mine = list(rows) if number == record.number else []
             try:
                 yield _document(
                     redacted(fixtures[record.number], revealed),
                     redacted(record, revealed),
-                    [redacted(row, revealed) for row in mine],
+                    [redacted(row, revealed) for row in exchanges.get(record.number, ())],
                     chain,
                     texts,
                 )

@@ -18,6 +18,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, delete, exists,
 from sqlalchemy.exc import DBAPIError
 
 from peerage.ledger import narrow, sql_log
+from peerage.ledger.lineup import LineUp
 from peerage.ledger.log import Attempt, Entry, Rolling
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import (
@@ -71,6 +72,7 @@ class SqlLedger:
         self._writer: Connection | None = None
         self._log = sql_log.LogWriter(file)
         self._writing = threading.Lock()
+        self._lineup = LineUp()
 
     def prepare(self, *, create: bool) -> None:
         """Check that this is a ledger we can use; make one (`create`), or migrate an older one.
@@ -237,54 +239,54 @@ class SqlLedger:
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
         t = FIXTURES.c
-        wanted = select(t.number, t.round, t.body).where(_span(t.number, first, last)).order_by(t.number)
-        return starmap(FixtureRow, self._read(wanted))
+        wanted = select(t.number, t.round, t.body).order_by(t.number)
+        return starmap(FixtureRow, self._lined_up(wanted, first, last))
 
     def issued(self, first: int = 1, last: int | None = None) -> Iterator[tuple[int, int, int, bytes]]:
         t = FIXTURES.c
-        wanted = select(t.number, t.round, t.checksum, t.body).where(_span(t.number, first, last))
-        yield from map(tuple, self._read(wanted.order_by(t.number)))
+        wanted = select(t.number, t.round, t.checksum, t.body).order_by(t.number)
+        yield from map(tuple, self._lined_up(wanted, first, last))
 
     def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
         i, r = INTENTS.c, REPLIES.c
         wanted = (
             select(i.match, i.key, i.attempt, i.player, i.body, r.body, i.worst_nano, r.cost_nano, i.id)
             .select_from(INTENTS.outerjoin(REPLIES, r.intent == i.id))
-            .where(_span(i.match, first, last))
             .order_by(i.match, i.key, i.attempt)
         )
         # In the order of the index; sorting here spares the database a copy of every body.
-        for _, rows in groupby(self._read(wanted), itemgetter(0)):
+        for _, rows in groupby(self._lined_up(wanted, first, last), itemgetter(0)):
             yield from starmap(Exchange, map(itemgetter(slice(8)), sorted(rows, key=itemgetter(8))))
 
     def attempts(self, first: int, last: int | None = None) -> Iterator[Attempt]:
-        return sql_log.attempts(self._read, first, last)
+        return sql_log.attempts(self._read, lambda wanted: self._lined_up(wanted, first, last))
 
     def unanswered(self, first: int) -> Iterator[Unanswered]:
         i, f = INTENTS.c, FAILURES.c
         wanted = (
             select(i.match, i.key, i.attempt, i.player, i.worst_nano, f.id.is_not(None), f.cost_nano)
             .select_from(INTENTS.outerjoin(FAILURES, f.intent == i.id))
-            .where(i.match >= first, ~exists().where(REPLIES.c.intent == i.id))
+            .where(~exists().where(REPLIES.c.intent == i.id))
             # As a sum, so that SQLite sorts the few found rather than walk all intents in their order.
             .order_by(i.id + 0)
         )
-        for match, key, attempt, player, worst, failed, cost in self._read(wanted):
+        for match, key, attempt, player, worst, failed, cost in self._lined_up(wanted, first, None):
             yield Unanswered(match, key, attempt, player, worst, bool(failed), cost)
 
     def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str]]:
         f, i, r = FIXTURES.c, INTENTS.c, REPLIES.c
-        fixtures = select(f.number, f.body, f.checksum).where(_span(f.number, first, last))
-        for number, body, checksum in self._read(fixtures.order_by(f.number)):
+        fixtures = select(f.number, f.body, f.checksum).order_by(f.number)
+        for number, body, checksum in self._lined_up(fixtures, first, last):
             if crc32(body) != checksum:
                 yield number, "fixture"
         exchanges = (
             select(i.match, i.key, i.attempt, i.body, i.checksum, r.body, r.checksum)
             .select_from(INTENTS.outerjoin(REPLIES, r.intent == i.id))
-            .where(_span(i.match, first, last))
             .order_by(i.match, i.id)
         )
-        for match, key, attempt, request, request_sum, reply, reply_sum in self._read(exchanges):
+        for match, key, attempt, request, request_sum, reply, reply_sum in self._lined_up(
+            exchanges, first, last
+        ):
             which = key if attempt == 1 else f"{key} (attempt {attempt})"
             if crc32(request) != request_sum:
                 yield match, f"request {which}"
@@ -293,23 +295,21 @@ class SqlLedger:
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
         t = RECORDS.c
-        wanted = select(t.number, t.body, t.chain, t.at_ms).where(_span(t.number, first, last))
-        return starmap(RecordRow, self._read(wanted.order_by(t.number)))
+        wanted = select(t.number, t.body, t.chain, t.at_ms).order_by(t.number)
+        return starmap(RecordRow, self._lined_up(wanted, first, last))
 
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
-        number = SUMMARIES.c.number
-        for rows in self._parts(select(SUMMARIES).where(_span(number, first, last)).order_by(number)):
+        for rows in self._line_up(select(SUMMARIES).order_by(SUMMARIES.c.number), first, last):
             yield from narrow.deep(rows)
 
     def narrow(self) -> Iterator[Summary]:
-        number = SUMMARIES.c.number
         due, logged = self._logged_narrow()
         seen, checked = Rolling(), not due
-        for rows in self._parts(select(SUMMARIES).order_by(number)):
+        for rows in self._line_up(select(SUMMARIES).order_by(SUMMARIES.c.number), 1, None):
             if not checked:
-                covered = [tuple(row) for row in rows if row[0] <= due]
+                covered = [tuple(row) for row in rows[: due - seen.rows]]
                 seen.add(covered)
-                checked = len(covered) < len(rows) or rows[-1][0] == due
+                checked = seen.rows == due
                 if checked and seen.digest() != logged:
                     raise self._narrow_changed(due)
             yield from narrow.deep(rows)
@@ -366,7 +366,16 @@ class SqlLedger:
             yield number, body, crc32(body) == checksum
 
     def heads(self) -> tuple[int, int]:
-        return self._newest(FIXTURES), self._newest(RECORDS)
+        folded = self._lineup.folded(self._read)
+        return self._newest(FIXTURES), self._newest(RECORDS) if folded is None else len(folded)
+
+    def place(self, number: int) -> int:
+        order = self._lineup.whole(self._read)
+        return number if order is None or number not in order else order.index(number) + 1
+
+    def numbers(self, first: int, last: int) -> Sequence[int]:
+        order = self._lineup.whole(self._read)
+        return range(first, last + 1) if order is None else order[first - 1 : last]
 
     def _newest(self, table: Table) -> int:
         newest = int(next(self._read(select(func.coalesce(func.max(table.c.number), 0))))[0])
@@ -389,13 +398,18 @@ class SqlLedger:
     def spent_by(self, last: int | None = None) -> dict[str, int]:
         i = INTENTS.c
         spent: dict[str, int] = {}
+        order = None if last is None else self._lineup.whole(self._read)
+        left_out = [] if order is None else order[last:]
         for wanted in (
             select(i.player, func.sum(REPLIES.c.cost_nano)).join(REPLIES, REPLIES.c.intent == i.id),
             select(i.player, func.sum(FAILURES.c.cost_nano)).join(FAILURES, FAILURES.c.intent == i.id),
             select(i.player, func.sum(i.worst_nano)).where(i.id.in_(_open_intents())),
         ):
-            upto = wanted if last is None else wanted.where(i.match <= last)
-            for name, nano in self._read(upto.group_by(i.player)):
+            if order is not None:
+                wanted = wanted.where(i.match <= len(order), i.match.not_in(left_out))
+            elif last is not None:
+                wanted = wanted.where(i.match <= last)
+            for name, nano in self._read(wanted.group_by(i.player)):
                 spent[name] = spent.get(name, 0) + int(nano or 0)
         return spent
 
@@ -434,6 +448,27 @@ class SqlLedger:
 
     def close(self) -> None:
         self._readers.dispose()
+
+    def _lined_up(self, wanted: Select[Any], first: int, last: int | None) -> Iterator[tuple[Any, ...]]:
+        """Rows of the matches at places first..last; their first column is the match's number."""
+        for rows in self._line_up(wanted, first, last):
+            yield from rows
+
+    def _line_up(
+        self, wanted: Select[Any], first: int, last: int | None
+    ) -> Iterator[Sequence[tuple[Any, ...]]]:
+        number = wanted.selected_columns[0]
+        order = self._lineup.whole(self._read)
+        if order is None or (last is not None and last < 1):
+            yield from self._parts(wanted.where(_span(number, first, last)))
+            return
+        at, end = max(first, 1) - 1, len(order) if last is None else min(last, len(order))
+        while at < end:
+            block = order[at : min(at + _FETCH, end)]
+            places = {number: place for place, number in enumerate(block)}
+            rows = list(self._read(wanted.where(number.in_(block))))
+            yield sorted(rows, key=lambda row: places[row[0]])
+            at += _FETCH
 
     def _read(self, wanted: Select[Any]) -> Iterator[tuple[Any, ...]]:
         for rows in self._parts(wanted):

@@ -8,8 +8,9 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, func, select
 
+from peerage.ledger.lineup import LineUp, Read
 from peerage.ledger.log import GENESIS, Attempt, Rolling, Row, digest, extended, of_match, of_play
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import Batch, FailureRow, IntentRow, ReplyRow
@@ -25,8 +26,6 @@ from peerage.ledger.tables import (
     SUMMARIES,
 )
 
-Read = Callable[[Select[Any]], Iterable[Sequence[Any]]]
-
 _BLOCK = 500
 _INTO = "log (position, about, digest, chain)"
 
@@ -38,6 +37,9 @@ class LogWriter:
         self._file = file
         self._head: tuple[int, bytes] | None = None
         self._recorded = 0
+        self._newest = 0
+        self._lineup = LineUp()
+        self._unlogged: list[int] = []
         self._narrow: Rolling | None = None
         self._narrow_to = 0
         self._narrow_logged = 0
@@ -53,7 +55,9 @@ class LogWriter:
             select(c.position, c.chain).order_by(c.position.desc()).limit(1)
         ).one_or_none()
         self._head = (last[0], bytes(last[1])) if last else (0, GENESIS)
-        self._recorded = connection.execute(select(func.max(RECORDS.c.number))).scalar() or 0
+        self._newest = connection.execute(select(func.max(RECORDS.c.number))).scalar() or 0
+        folded = self._lineup.folded(_reader(connection))
+        self._recorded = self._newest if folded is None else len(folded)
         if not last:
             self._upgrade(connection)
         self._append(connection, [(f"run {self._recorded}", sha256(b"").digest())])
@@ -68,13 +72,15 @@ class LogWriter:
             *batch.replies,
             *batch.failures,
         )
-        again = {row.match for row in late if row.match <= self._recorded}.difference(recorded)
+        again = {row.match for row in late if row.match <= self._newest}.difference(recorded)
+        if again:
+            known = select(RECORDS.c.number).where(RECORDS.c.number.in_(sorted(again)))
+            again = set(connection.execute(known).scalars())
         matches: dict[str, bytes] = {}
         for first, last in _spans(sorted(again.union(recorded))):
             matches.update(_matches(connection, first, last))
-        self._recorded = max(self._recorded, *recorded, 0)
-        if batch.summaries and min([row.number for row in batch.summaries]) <= self._narrow_to:
-            self._narrow = None
+        before, self._recorded = self._recorded, self._recorded + len(recorded)
+        self._newest, self._unlogged = max(self._newest, *recorded, 0), recorded
         said += [(about, matches[about]) for about in [f"match {number}" for number in sorted(again)]]
         snapshots = dict(batch.snapshots)
         places = [*batch.places, *[0] * (len(filed) - len(batch.places))]
@@ -83,8 +89,8 @@ class LogWriter:
             if place:
                 said.append((f"match {number}", matches[f"match {number}"]))
             said += [entry for entry, at in zip(filed, places, strict=True) if at == place]
-            if number in snapshots:
-                said += self._snapshot(connection, number, snapshots.pop(number))
+            if before + place in snapshots:
+                said += self._snapshot(connection, before + place, snapshots.pop(before + place))
         for number, body in snapshots.items():
             said += self._snapshot(connection, number, body)
         if batch.votes is not None:
@@ -101,10 +107,15 @@ class LogWriter:
 
     def end(self, connection: Connection) -> None:
         """Log everything that is in play when a run ends."""
-        read = _reader(connection)
-        c, first = FIXTURES.c, self._recorded + 1
-        wanted = select(c.number, c.round, c.checksum, c.body).where(c.number >= first).order_by(c.number)
-        in_play = of_play(read(wanted), attempts(read, first))
+        read, c, match = _reader(connection), FIXTURES.c, INTENTS.c.match
+        wanted = select(c.number, c.round, c.checksum, c.body).order_by(c.number)
+        order = self._lineup.whole(read)
+        if order is None:
+            here, asked = c.number > self._recorded, match > self._recorded
+        else:
+            here, asked = (column.in_(order[self._recorded :]) for column in (c.number, match))
+        played = attempts(read, lambda wanted: read(wanted.where(asked)))
+        in_play = of_play(read(wanted.where(here)), played)
         self._append(connection, [*self._narrow_entry(connection), (f"in play {self._recorded}", in_play)])
 
     def _upgrade(self, connection: Connection) -> None:
@@ -121,12 +132,21 @@ class LogWriter:
     def _add(self, connection: Connection, first: int, last: int | None) -> None:
         assert self._narrow is not None
         number = SUMMARIES.c.number
-        wanted = select(SUMMARIES).where(number >= first).order_by(number)
-        if last is not None:
-            wanted = wanted.where(number <= last)
-        for rows in connection.execute(wanted).partitions(_BLOCK):
+        folded = self._lineup.folded(_reader(connection))
+        if folded is None:
+            wanted = select(SUMMARIES).where(number >= first).order_by(number)
+            if last is not None:
+                wanted = wanted.where(number <= last)
+            parts = connection.execute(wanted).partitions(_BLOCK)
+        else:
+            numbers = [*folded, *self._unlogged][first - 1 : last]
+            parts = (
+                sorted(connection.execute(select(SUMMARIES).where(number.in_(block))), key=_by(block))
+                for block in (numbers[at : at + _BLOCK] for at in range(0, len(numbers), _BLOCK))
+            )
+        for rows in parts:
             self._narrow.add([tuple(row) for row in rows])
-            self._narrow_to = rows[-1][0]
+            self._narrow_to += len(rows)
 
     def _narrow_entry(self, connection: Connection, last: int | None = None) -> list[tuple[str, bytes]]:
         """The entry about the narrow table up to match `last`, or further where that was logged; none where
@@ -142,24 +162,29 @@ class LogWriter:
     def _append(self, connection: Connection, said: Iterable[tuple[str, bytes]]) -> None:
         assert self._head is not None
         rows = list(extended(*self._head, said))
+        self._unlogged = []
         if rows:
             self._file.insert(connection, _INTO, "(?, ?, ?, ?)", rows)
             self._head = rows[-1][0], rows[-1][3]
             self.written = True
 
 
-def attempts(read: Read, first: int, last: int | None = None) -> Iterator[Attempt]:
-    """Every attempt in matches first..last, by match and in order of writing."""
+def _by(numbers: Sequence[int]) -> Callable[[Sequence[Any]], int]:
+    places = {number: place for place, number in enumerate(numbers)}
+    return lambda row: places[row[0]]
+
+
+def attempts(read: Read, pick: Read) -> Iterator[Attempt]:
+    """Every attempt in the matches that `pick` reads, by match and in order of writing."""
     i, r, f = INTENTS.c, REPLIES.c, FAILURES.c
     columns = (i.match, i.id, i.key, i.attempt, i.player, i.worst_nano, i.checksum, i.body)
     wanted = (
         select(*columns, r.id, r.cost_nano, r.at_ms, r.checksum, r.body)
         .select_from(INTENTS.outerjoin(REPLIES, r.intent == i.id))
-        .where(i.match >= first if last is None else i.match.between(first, last))
         .order_by(i.match, i.key, i.attempt)
     )
     # In the order of the index; sorting here spares the database a copy of every body.
-    for _, found in groupby(read(wanted), itemgetter(0)):
+    for _, found in groupby(pick(wanted), itemgetter(0)):
         rows = sorted(found, key=itemgetter(1))
         failures: Mapping[int, Row] = {}
         if None in map(itemgetter(8), rows):
@@ -182,7 +207,8 @@ def _matches(connection: Connection, first: int, last: int) -> Iterator[tuple[st
     recorded = select(r.number, r.chain, r.at_ms).where(r.number.between(first, last))
     fixtures = {row[0]: row for row in read(issued)}
     records = {row[0]: row for row in read(recorded)}
-    asked = {match: list(rows) for match, rows in groupby(attempts(read, first, last), attrgetter("match"))}
+    played = attempts(read, lambda wanted: read(wanted.where(INTENTS.c.match.between(first, last))))
+    asked = {match: list(rows) for match, rows in groupby(played, attrgetter("match"))}
     for number in range(first, last + 1):
         rows = asked.get(number, ())
         yield f"match {number}", of_match(fixtures.get(number, ()), records.get(number, ()), rows)

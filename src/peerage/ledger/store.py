@@ -217,11 +217,21 @@ class Ledger(Protocol):
     def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
         """Long texts by digest; all of them when `digests` is None."""
 
+    def place(self, number: int) -> int:
+        """The place of a match in the line-up (`ledger.lineup`): the matches on record as they were folded,
+        then the others as they were issued. Where no match ever waited it is its number.
+
+        Ranges `first` to `last` are of places here, and rows come in the order of the line-up.
+        """
+
+    def numbers(self, first: int, last: int) -> Sequence[int]:
+        """The numbers of the matches at these places."""
+
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
-        """Fixtures in number order."""
+        """Fixtures."""
 
     def issued(self, first: int = 1, last: int | None = None) -> Iterator[tuple[int, int, int, bytes]]:
-        """(number, round, checksum, body) of fixtures in number order: every column there is."""
+        """(number, round, checksum, body) of fixtures: every column there is."""
 
     def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
         """Exchanges of matches first..last (`last` None: to the end), by match, then in order of writing.
@@ -233,7 +243,7 @@ class Ledger(Protocol):
         """The same with every column there is, by match, then in order of writing."""
 
     def unanswered(self, first: int) -> Iterator[Unanswered]:
-        """Attempts without a reply in matches from `first` on, in order of writing."""
+        """Attempts without a reply in matches from `first` on, in order of writing where nothing waits."""
 
     def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str]]:
         """(match, "fixture", "request KEY" or "reply KEY") whose bytes no longer fit their checksum.
@@ -242,13 +252,13 @@ class Ledger(Protocol):
         """
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
-        """Records in number order."""
+        """Records."""
 
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
-        """The narrow table in number order."""
+        """The narrow table."""
 
     def narrow(self) -> Iterator[Summary]:
-        """All of the narrow table in number order, held against the log as far as that covers it.
+        """All of the narrow table, held against the log as far as that covers it.
 
         Raises LedgerError, on the way, where it is not as it was logged.
         """
@@ -257,11 +267,11 @@ class Ledger(Protocol):
         """Write the narrow table again from its first row, and drop all snapshots (derived data)."""
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
-        """The newest rating state, or the newest not beyond a match number, of those that are as they were
-        logged: others are nothing to build on, and there is none in a ledger without a log."""
+        """The newest rating state, or the newest after at most so many matches, of those that are as they
+        were logged: others are nothing to build on, and there is none in a ledger without a log."""
 
     def snapshots(self) -> Iterator[tuple[int, bytes, bool]]:
-        """Every rating state, logged or not: match, bytes, and whether these fit their checksum."""
+        """Every rating state, logged or not: matches before it, bytes, whether these fit their checksum."""
 
     def log(self) -> Iterator[Entry]:
         """The log in order; empty in a ledger of version 0.1.0 (`ledger.log`)."""
@@ -276,8 +286,8 @@ class Ledger(Protocol):
         """
 
     def spent_by(self, last: int | None = None) -> dict[str, int]:
-        """What each player cost up to match `last` (None: in all), open intents at their worst, in 1e-9
-        dollars."""
+        """What each player cost in matches up to place `last` (None: in all), open intents at their worst, in
+        1e-9 dollars."""
 
     def amendments(self, stream: str) -> Iterator[Amendment]:
         """One stream in order."""

@@ -357,5 +357,5 @@ def _uncited(ledger: Ledger, votes: Votes) -> list[Problem]:
     return [
         Problem(match, "votes were given on a record that is not this one")
         for match, record in sorted(cited)
-        if not any(digest_of(row.body) == record for row in ledger.records(match, match))
+        if not any(digest_of(row.body) == record for row in ledger.records(*[ledger.place(match)] * 2))
     ]

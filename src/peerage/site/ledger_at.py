@@ -59,14 +59,14 @@ class Moment:
 
     @property
     def rows(self) -> Sequence[Summary]:
-        """The narrow table in number order, without gaps. Raises LedgerError where there is one."""
+        """The narrow table as matches were folded. Raises LedgerError where rows are missing."""
         if self._summaries is None:
             known = self._known[: self.number]
             if known or not self.number:
                 rows = [*known, *self._ledger.summaries(len(known) + 1, self.number)]
             else:  # to the end, where it is held against the log
                 rows = list(self._ledger.narrow())[: self.number]
-            if len(rows) != self.number or any(row.number != due for due, row in enumerate(rows, start=1)):
+            if len(rows) != self.number or len({row.number for row in rows}) != self.number:
                 raise LedgerError(
                     f"{self.address} lacks rows of its narrow table; `peerage verify` says more"
                 )
@@ -84,15 +84,18 @@ class Moment:
     def heads(self) -> tuple[int, int]:
         return self.number, self.number
 
+    def place(self, number: int) -> int:
+        return self._ledger.place(number)
+
+    def numbers(self, first: int, last: int) -> Sequence[int]:
+        return self._ledger.numbers(first, last)
+
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
-        done = self._ledger.heads()[1]
-        for row in self._ledger.fixtures(first, self._end(last)):
-            yield self._shown(row, over=row.number <= done)
+        return (self._shown(row, over=True) for row in self._ledger.fixtures(first, self._end(last)))
 
     def issued(self, first: int = 1, last: int | None = None) -> Iterator[tuple[int, int, int, bytes]]:
-        done = self._ledger.heads()[1]
         for number, round, checksum, body in self._ledger.issued(first, self._end(last)):
-            shown = self._shown(FixtureRow(number, round, body), over=number <= done)
+            shown = self._shown(FixtureRow(number, round, body), over=True)
             yield number, round, checksum, shown.body
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
@@ -127,7 +130,7 @@ class Moment:
         return found
 
     def unanswered(self, first: int) -> Iterator[Unanswered]:
-        return (row for row in self._ledger.unanswered(first) if row.match <= self.number)
+        return iter(())
 
     def meta(self) -> Mapping[str, str]:
         return self._ledger.meta()

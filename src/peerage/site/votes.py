@@ -107,8 +107,9 @@ _read_record = msgspec.json.Decoder(_Record).decode
 
 def finished(ledger: Ledger, number: int) -> Finished | None:
     """Match `number` as it is on record; None when it is not."""
-    issued = next(iter(ledger.fixtures(number, number)), None)
-    row = next(iter(ledger.records(number, number)), None)
+    at = ledger.place(number)
+    issued = next(iter(ledger.fixtures(at, at)), None)
+    row = next(iter(ledger.records(at, at)), None)
     if issued is None or row is None:
         return None
     return Finished(

@@ -88,7 +88,7 @@ class Matches:
         self._forms: dict[str, tuple[Role, AnyFormat]] = {}
 
     def read(self, first: int, last: int, scope: Scope = EVERYTHING) -> Iterator[Finished]:
-        """The finished matches first..last of a scope, in number order. Raises LedgerError when rows are
+        """The finished matches first..last of a scope, in order. Raises LedgerError when rows are
         missing."""
         ledger = self._ledger
         asked = groupby(ledger.exchanges(first, last), attrgetter("match"))
@@ -101,10 +101,11 @@ class Matches:
         ):
             if not (issued and row and summary and issued.number == row.number == summary.number):
                 raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
-            while number and number < row.number:
-                number, exchanges = next(asked, (0, iter(())))
+            mine = exchanges if number == row.number else iter(())
             before, chain = chain, row.chain
             if not scope.holds(summary):
+                if number == row.number:
+                    number, exchanges = next(asked, (0, iter(())))
                 continue
             fixture, record = read_fixture(issued.body, self._texts), read_record(row.body)
             yield Finished(
@@ -116,8 +117,10 @@ class Matches:
                 {seat.label: seat.player for seat in fixture.all_seats()},
                 msgspec.convert(record.outcome.detail.get("drafts", ()), tuple[Draft, ...]),
                 ballots_of(record.outcome),
-                [self._step(one) for one in exchanges] if number == row.number else [],
+                [self._step(one) for one in mine],
             )
+            if number == row.number:
+                number, exchanges = next(asked, (0, iter(())))
 
     def _step(self, asked: Exchange) -> Step:
         key, player = asked.key, asked.player

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache, cached_property, partial
 from itertools import islice
-from operator import attrgetter
 from typing import Literal
 
 import msgspec
@@ -50,7 +49,7 @@ EVERYTHING = Scope()
 
 
 class Played:
-    """Finished matches of a scope, in number order.
+    """Finished matches of a scope, in order.
 
     `finished` are all of them, `decided` those with a result; `players` maps everybody with a decided match
     to a number, in the order of the first one. `games` and `topics` count the decided matches of the whole
@@ -65,13 +64,14 @@ class Played:
         self.players: dict[str, int] = {}
         self.whole = not withdrawn(ledger)  # the sums of an arena still hold what was withdrawn since
         self._sizes: set[int] = set()
+        self._places: dict[int, int] = {}
         kinds: dict[tuple[str, str, str], int] = {}
         everything = scope.game == scope.topic == ""
         self._ledger = ledger
         self._points = cache(partial(match_points, ledger))
         newest, last = ledger.heads()[1], 0
-        for summary in amended(ledger):
-            last = summary.number
+        for last, summary in enumerate(amended(ledger), 1):
+            self._places[summary.number] = last
             kind = summary.game, summary.topic, summary.status
             kinds[kind] = kinds.get(kind, 0) + 1
             if not everything and not scope.holds(summary):
@@ -105,12 +105,12 @@ class Played:
                 raise ScopeError(f"the weight of {game} is {weight}: expected a number above 0")
 
     def until(self, number: int) -> Played:
-        """The same after match `number`, of the scope's matches; what was reckoned for all of them is cut."""
+        """The same after `number` matches of the arena; what was computed for all of them is cut."""
         found = copy(self)
         for name in ("history", "tables", "_pairs"):
             found.__dict__.pop(name, None)
-        found.finished = _until(self.finished, number)
-        found.decided = _until(self.decided, number)
+        found.finished = self._until(self.finished, number)
+        found.decided = self._until(self.decided, number)
         found._sizes = {len(one.scores) for one in found.decided}
         there = {player for one in found.decided for player in one.players}
         found.players = dict(islice(self.players.items(), len(there)))  # numbered as they come
@@ -164,6 +164,9 @@ class Played:
         """The votes of judges on the decided matches."""
         return votes(self._ledger, self.decided, self.scope.weights)
 
+    def _until(self, matches: list[Summary], number: int) -> list[Summary]:
+        return matches[: bisect_right(matches, number, key=lambda one: self._places[one.number])]
+
     @cached_property
     def _pairs(self) -> tuple[Duels, Ints]:
         return pairings(self.tables)
@@ -176,10 +179,6 @@ class Played:
             for one in self.decided
             if one.game in moving and len(one.players) == 2 and not (priced and None in one.costs)
         ]
-
-
-def _until(matches: list[Summary], number: int) -> list[Summary]:
-    return matches[: bisect_right(matches, number, key=attrgetter("number"))]
 
 
 def _counts(kinds: Mapping[tuple[str, str, str], int], place: int) -> dict[str, int]:
@@ -198,7 +197,7 @@ class _Light(Struct):
 
 
 def sums(ledger: Ledger, finished: Sequence[Summary]) -> dict[str, Account]:
-    """What everybody did and cost in some finished matches, in number order, from their records.
+    """What everybody did and cost in some finished matches, in order, from their records.
 
     Raises LedgerError when a record is missing.
     """
@@ -206,7 +205,8 @@ def sums(ledger: Ledger, finished: Sequence[Summary]) -> dict[str, Account]:
     if finished:
         wanted = {summary.number: summary for summary in finished}
         read = msgspec.json.Decoder(_Light).decode
-        for record in ledger.records(finished[0].number, finished[-1].number):
+        first, last = (ledger.place(finished[at].number) for at in (0, -1))
+        for record in ledger.records(first, last):
             summary = wanted.pop(record.number, None)
             if summary is not None:
                 count(accounts, summary, read(record.body).totals)

@@ -173,7 +173,8 @@ def find(ledger: Ledger, number: int | None = None) -> Played:
             for newest in played(ledger, one, one):
                 return newest
         raise LedgerError("no tournament of Humanity's Last Arena is on record here; see `peerage run`")
-    found = next(played(ledger, number, number), None)
+    at = ledger.place(number)
+    found = next(played(ledger, at, at), None)
     if found is None:
         raise LedgerError(f"match {number} is no finished tournament of Humanity's Last Arena")
     return found
@@ -181,11 +182,12 @@ def find(ledger: Ledger, number: int | None = None) -> Played:
 
 def answers(ledger: Ledger, match: Played) -> dict[str, str]:
     """The usable answers of a tournament by their ids on record, cut as their judges saw them."""
-    issued = next(iter(ledger.fixtures(match.number, match.number)))
+    at = ledger.place(match.number)
+    issued = next(iter(ledger.fixtures(at, at)))
     limit = read_fixture(issued.body, by_hex(ledger.texts())).settings["answer_limit"]["max_chars"]
     scored = match.detail.get("answers", {})
     texts: dict[str, str] = {}
-    for one in ledger.exchanges(match.number, match.number):
+    for one in ledger.exchanges(at, at):
         phase, *parts = first_key(one.key).split("/")
         if phase == "answer" and one.reply is not None:
             raw = read_reply(one.key, one.reply)

@@ -49,17 +49,18 @@ MISSING = "(not on record)"
 
 def transcript(ledger: Ledger, number: int) -> Transcript:
     """The match of that number, finished or under way. Raises LedgerError when there is no such match."""
-    issued = next(iter(ledger.fixtures(number, number)), None)
+    at = ledger.place(number)
+    issued = next(iter(ledger.fixtures(at, at)), None)
     if issued is None:
         last = ledger.heads()[0]
         there = f"this arena has matches 1 to {last}" if last else "nothing was played yet; see `peerage run`"
         raise LedgerError(f"there is no match {number}: {there}")
     texts = _texts(ledger)
     fixture = read_fixture(issued.body, texts)
-    row = next(iter(ledger.records(number, number)), None)
+    row = next(iter(ledger.records(at, at)), None)
     record = None if row is None else read_record(row.body)
     outcome = Outcome() if record is None else record.outcome
-    rows = list(ledger.exchanges(number, number))
+    rows = list(ledger.exchanges(at, at))
     exchanges = _exchanges(fixture, rows, texts)
     finals: dict[str, ExchangeView] = {}
     for one in exchanges:
@@ -70,7 +71,7 @@ def transcript(ledger: Ledger, number: int) -> Transcript:
     drafts = _drafts(outcome, finals, players)
     digests = Digests(digest_of(issued.body))
     if row is not None and record is not None:
-        before = next(iter(ledger.records(number - 1, number - 1)), None)
+        before = next(iter(ledger.records(at - 1, at - 1)), None)
         previous = GENESIS if before is None else before.chain
         digests = Digests(record.fixture, record.root, digest_of(row.body), previous.hex(), row.chain.hex())
     return Transcript(

@@ -35,15 +35,16 @@ class UnderWay(Struct, frozen=True):
 def under_way(ledger: Ledger, number: int) -> UnderWay | None:
     """What may be shown of a match under way; None for one that is settled. Raises LedgerError for a match
     that was not issued."""
-    issued = next(iter(ledger.fixtures(number, number)), None)
+    at = ledger.place(number)
+    issued = next(iter(ledger.fixtures(at, at)), None)
     if issued is None:
         raise LedgerError(f"there is no match {number} yet")
-    if next(iter(ledger.records(number, number)), None) is not None:
+    if next(iter(ledger.records(at, at)), None) is not None:
         return None
     try:
         texts = by_hex(ledger.texts())
         fixture = read_fixture(issued.body, texts)
-        asked = answered_first(ledger.exchanges(number, number))
+        asked = answered_first(ledger.exchanges(at, at))
         said = {key: read_reply(key, one.reply).text for key, one in asked.items() if one.reply is not None}
         sent: dict[str, list[str]] = {seat.label: [] for seat in fixture.seats}
         for key, one in asked.items():

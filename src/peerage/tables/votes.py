@@ -80,7 +80,7 @@ def _ballots(
 ) -> Iterator[tuple[Summary, _Fixture, tuple[Ballot, ...]]]:
     if not matches:
         return
-    span = matches[0].number, matches[-1].number
+    span = ledger.place(matches[0].number), ledger.place(matches[-1].number)
     wanted = {summary.number: summary for summary in matches}
     read_fixture = msgspec.json.Decoder(_Fixture).decode
     read_record = msgspec.json.Decoder(_Record).decode
