@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.engine.driver import REPAIR, ROOM, Driver
-from peerage.formats import Questions, Score, Scores, TaskDraft
+from peerage.formats import Questions, Score, Scores, TaskDraft, recorded, stored
 from peerage.games.game import CallBound, GameSpec
 from peerage.ledger.codec import by_hex, read_request, request_body
 from peerage.match import Fixture, Outcome, Seat
@@ -241,8 +241,9 @@ def _check_quotes(played: Played) -> None:
                 if isinstance(value, Quote) and value.key:
                     assert said[value.key].startswith(value.text)
         body, texts = request_body(step.ask)
-        stored = read_request(step.ask.key, body, by_hex(dict(texts)), said.__getitem__)
-        assert msgspec.structs.replace(step.ask, oracle=None, exact=False) == stored
+        read = read_request(step.ask.key, body, by_hex(dict(texts)), said.__getitem__)
+        kept = recorded(stored(step.ask.expects))
+        assert msgspec.structs.replace(step.ask, expects=kept, oracle=None, exact=False) == read
         said[step.ask.key] = step.reply.text
 
 

@@ -1,4 +1,4 @@
-"""What passes between a game and the engine: requests and replies (their kinds stand in `kinds`).
+"""What passes between a game and the engine: requests and replies (their formats are in `formats`).
 
 A game is a generator. It yields requests (`Ask`, `Run`, `Note`), a sequence of them ("all at once"), or
 `Together` (several multi-step protocols side by side), receives `Reply` objects, and returns an
@@ -20,7 +20,6 @@ import msgspec
 from msgspec import Struct
 
 from peerage.formats import (
-    AnyFormat,
     Choice,
     Chosen,
     Code,
@@ -43,7 +42,6 @@ __all__ = [
     "MORE_ROOM",
     "SANDBOX",
     "Answered",
-    "AnyFormat",
     "Ask",
     "Choice",
     "Chosen",
@@ -207,7 +205,7 @@ class Ask(Struct, frozen=True, gc=False):
     key: str
     role: Role
     messages: tuple[Message, ...]
-    expects: AnyFormat
+    expects: Format
     max_tokens: int
     temperature: float | None = None
     oracle: Any = None

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from tests.offline import call, check, fixture, house, play, scripted
 
 from peerage.engine.driver import Driver
-from peerage.formats import AnyFormat, Choice, Code
+from peerage.formats import Choice, Code, Format
 from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
 from peerage.games.cost import CostUnit, cost
 from peerage.games.game import GameSpec, asked_once
@@ -225,7 +225,7 @@ def test_bounds_hold_for_the_longest_replies() -> None:
 
 
 @pytest.mark.parametrize("kind", [Code(100)])
-def test_programs_as_answers_are_refused(kind: AnyFormat) -> None:
+def test_programs_as_answers_are_refused(kind: Format) -> None:
     ask = Ask("A", "answer", "contestant", ASKED.messages({"format": ""}), kind, 300)
     with pytest.raises(ValueError, match="an answer of the kind Code could not be told"):
         next(with_python(ask, ToolRules()))

@@ -18,7 +18,7 @@ import msgspec
 from tests.offline import Answering, call, fixture, house, performed
 
 from peerage.engine.driver import Driver
-from peerage.formats import FormatError
+from peerage.formats import FormatError, stored
 from peerage.games import GAMES
 from peerage.games.rejudgement import Given, Item
 from peerage.judging.prompts import COMPARE
@@ -206,7 +206,7 @@ def written(
             steps.append({"key": ask.key, "not asked before": True})
             continue
         if isinstance(ask, Ask):
-            name = json.dumps(msgspec.to_builtins(ask.expects))
+            name = json.dumps(msgspec.to_builtins(ask.expects, enc_hook=stored))
             _asked_for.setdefault(name, (ask.expects, {}))[1][spec.name] = spec.version
         steps.append(
             {
@@ -236,7 +236,7 @@ def _question(ask: Ask, seed: str) -> dict[str, Any]:
         "tokens": ask.max_tokens,
         "temperature": ask.temperature,
         "exact": ask.exact,
-        "format": msgspec.to_builtins(ask.expects),
+        "format": msgspec.to_builtins(ask.expects, enc_hook=stored),
         "messages": [[speaker, *text.split("\n")] for speaker, text in call(ask, seed).messages],
     }
 

@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+import re
+from random import Random
+from typing import Annotated, Any
+
 import msgspec
 import pytest
 from tests import offline
 
+from peerage.formats import (
+    Choice,
+    Code,
+    Format,
+    FormatError,
+    Integer,
+    Json,
+    Scores,
+    WithTool,
+    recorded,
+    stored,
+)
 from peerage.games.duel import GAME as DUEL
-from peerage.ledger.codec import INLINE_CHARS, MissingText, by_hex, fixture_body, read_fixture, request_body
+from peerage.ledger.codec import (
+    INLINE_CHARS,
+    MissingText,
+    asks_the_same,
+    by_hex,
+    fixture_body,
+    read_fixture,
+    read_request,
+    request_body,
+    text_digest,
+)
 from peerage.match import Fixture
 from peerage.protocol import Ask, Message, Quote, Text
 
@@ -62,3 +88,111 @@ def test_settings_that_are_not_those_a_fixture_names_are_not_taken() -> None:
     changed = by_hex({digest: text.replace("drafts", "dbafts")})
     with pytest.raises(MissingText, match=rf"{digest.hex()}, to which a fixture refers, was changed"):
         read_fixture(body, changed)
+
+
+def earlier(body: bytes, texts: list[tuple[bytes, str]]) -> tuple[bytes, list[tuple[bytes, str]]]:
+    """A stored request as versions wrote it that stored no instruction and no schema with a format."""
+    form = msgspec.json.decode(texts[0][1])
+    del form["expects"]["instruction"], form["expects"]["schema"]
+    text = msgspec.json.encode(form).decode()
+    digest = text_digest(text)
+    return body.replace(texts[0][0].hex().encode(), digest.hex().encode()), [(digest, text), *texts[1:]]
+
+
+FORMATS: list[Format] = [
+    Text(), Choice("verdict", ("A", "B")), Scores(3), Integer(), Code(), WithTool(Choice("c", ("A",))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("secret", ["", "secret"])
+@pytest.mark.parametrize("expects", FORMATS, ids=repr)
+def test_a_request_of_an_earlier_version_is_the_same_request(expects: Format, secret: str) -> None:
+    ask = msgspec.structs.replace(request({"a": "short", "b": "x" * 999}), expects=expects)
+    body, texts = earlier(*request_body(ask, secret))
+    stored = by_hex(dict(texts))
+    assert asks_the_same(body, ask, secret, stored)
+    assert asks_the_same(request_body(ask, secret)[0], ask, secret, stored)
+    assert read_request("k", body, stored, {}.__getitem__) == ask
+    changed: dict[str, Any]
+    for changed in (
+        {"max_tokens": 11},
+        {"temperature": 0.5},
+        {"role": "judge"},
+        {"to": "B"},
+        {"messages": (Message("user", "{a}", {"a": "short"}),)},
+        {"messages": (Message("user", "{a} {b}", {"a": "other", "b": "x" * 999}),)},
+    ):
+        assert not asks_the_same(body, msgspec.structs.replace(ask, **changed), secret, stored)
+
+
+def test_another_format_is_another_request() -> None:
+    ask = request({"a": "short"})
+    body, texts = request_body(ask)
+    other = msgspec.structs.replace(ask, expects=Text(5))
+    assert not asks_the_same(body, other, "", by_hex(dict(texts)))
+
+
+class Bid(msgspec.Struct, frozen=True):
+    amount: Annotated[int, msgspec.Meta(ge=0, le=9)]
+
+
+class Shouted(msgspec.Struct, frozen=True):
+    """A format that only its package knows."""
+
+    def instruction(self) -> str:
+        return "Shout a word."
+
+    def schema(self) -> None:
+        return None
+
+    def parse(self, text: str) -> str:
+        if not text.isupper():
+            raise FormatError("nobody shouted")
+        return text.lower()
+
+    def write(self, value: str) -> str:
+        return value.upper()
+
+    def sample(self, rng: Random) -> str:
+        return "hey"
+
+
+def read_back(expects: Format) -> Format:
+    body, texts = request_body(msgspec.structs.replace(request({"a": "x"}), expects=expects))
+    ask = read_request("k", body, by_hex(dict(texts)), {}.__getitem__)
+    assert isinstance(ask, Ask)
+    return ask.expects
+
+
+@pytest.mark.parametrize("expects", [Json(Bid), Shouted(), WithTool(Json(Bid)), WithTool(Shouted())])
+def test_a_request_of_any_format_is_stored_with_what_its_player_was_told_and_held_to(expects: Format) -> None:
+    body, texts = request_body(msgspec.structs.replace(request({"a": "x"}), expects=expects))
+    form = msgspec.json.decode(texts[0][1])
+    assert form["expects"]["instruction"] == expects.instruction()
+    assert form["expects"]["schema"] == expects.schema()
+    assert not re.search("Bid|Shout(?!  ?a word)|test_codec", texts[0][1]), "no name of a class is stored"
+    known = read_back(expects)
+    assert (known.instruction(), known.schema()) == (expects.instruction(), expects.schema())
+    again, _ = request_body(msgspec.structs.replace(request({"a": "x"}), expects=known))
+    assert again == body
+
+
+def test_replies_are_read_without_the_format_by_their_schema_or_as_texts() -> None:
+    assert read_back(Json(Bid)).parse('{"amount": 7.0}') == {"amount": 7}
+    with pytest.raises(FormatError, match='"amount" is 11; a whole number from 0 to 9'):
+        read_back(Json(Bid)).parse('{"amount": 11}')
+    assert read_back(Shouted()).parse("whispered") == "whispered"
+    assert read_back(WithTool(Json(Bid))).parse('{"amount": 7}').answer == {"amount": 7}
+
+
+@pytest.mark.parametrize(
+    "found",
+    [{}, {"type": "sonnet"}, {"type": ["text"]}, {"type": "choice"}, {"type": "text", "max_chars": "many"},
+     {"type": "json"}, {"type": "json", "schema": 3}, {"type": "with-tool", "answer": 3},
+     {"type": "json", "schema": {"properties": 3, "anyOf": None, "type": "object"}}],
+)  # fmt: skip
+def test_what_no_version_wrote_as_a_format_is_read_as_a_text(found: dict[str, Any]) -> None:
+    kind = recorded(found)
+    assert kind.parse('{"a": 1}') == '{"a": 1}'
+    assert kind.instruction() == ""
+    assert stored(kind) == found

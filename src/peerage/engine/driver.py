@@ -7,6 +7,7 @@ order; what the game sees depends only on the fixture and on the replies by key.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ from peerage.protocol import (
     MORE_ROOM,
     Answered,
     Ask,
+    Format,
     FormatError,
     Message,
     Note,
@@ -96,7 +98,13 @@ class Driver:
             reply = self._ran(branch, key, raw)
             problem = ""
         else:
-            reply, problem = _parsed(ask, key, raw)
+            try:
+                reply, problem = _parsed(ask, key, raw)
+            except Exception as fault:
+                raise GameError(
+                    f"{self._name}: the format {ask.expects!r:.80} of {key!r} raised {type(fault).__name__}: "
+                    f"{fault}; a reply that it cannot read is a FormatError"
+                ) from fault
         first = self._first_tries.pop(key, None)
         if first is not None:
             reply = first.after(reply) if first.ok and not reply.ok else reply.after(first)
@@ -194,6 +202,11 @@ class Driver:
                 f"{self._name} asked the seat {ask.to!r}, which it does not have; "
                 f"its seats are {', '.join(sorted(self._seats))}"
             )
+        elif not _is_format(type(ask.expects)):
+            raise GameError(
+                f"{self._name} expects {ask.expects!r:.80} in reply to {ask.key!r}; an object with the "
+                "methods of peerage.formats.Format was expected, such as Json(Bid)"
+            )
         if ask.key.endswith((REPAIR, ROOM)):
             raise GameError(
                 f"{self._name} used the request key {ask.key!r}; keys that end in {REPAIR!r} or {ROOM!r} are "
@@ -241,6 +254,11 @@ class Driver:
                 f"{self._name} scored {len(outcome.scores)} contestants; a match that is not void ranks "
                 f"{fewest} at least"
             )
+
+
+@lru_cache
+def _is_format(kind: type) -> bool:
+    return issubclass(kind, Format)
 
 
 def _gathered(branch: _Branch) -> tuple[Any, Voided | None]:

@@ -26,7 +26,7 @@ from peerage.engine.driver import Driver, GameError
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
 from peerage.games import GAMES
 from peerage.games.game import GameSpec
-from peerage.ledger.codec import by_hex, read_fixture, read_record, request_body
+from peerage.ledger.codec import asks_the_same, by_hex, read_fixture, read_record, request_body
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.narrow import is_time
 from peerage.ledger.places import STREAM as BENCHES
@@ -240,8 +240,8 @@ class _Replay:
                 if exchange.reply is None:
                     self._differ(fixture.number, f"reply to {ask.key}", "none", "the game asks for it")
                     continue
-                asked, _ = request_body(ask, fixture.secret)
-                if exchange.request != asked:
+                if not asks_the_same(exchange.request, ask, fixture.secret, self._texts):
+                    asked, _ = request_body(ask, fixture.secret)
                     self._differ(
                         fixture.number, f"request {ask.key}", _short(exchange.request), _short(asked)
                     )

@@ -36,7 +36,15 @@ from peerage.engine.recovery import Mismatch, Recovered
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
 from peerage.games.game import GameSpec
-from peerage.ledger.codec import by_hex, fixture_body, read_fixture, read_record, reply_salt, request_body
+from peerage.ledger.codec import (
+    asks_the_same,
+    by_hex,
+    fixture_body,
+    read_fixture,
+    read_record,
+    reply_salt,
+    request_body,
+)
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.merkle import link
 from peerage.ledger.store import FailureRow, FixtureRow, Ledger, RecordRow, Summary
@@ -432,7 +440,7 @@ class Runner:
             body, texts = request_body(ask, match.secret)
             before = match.recorded.pop(ask.key, None)
             if before is not None:
-                if before.request != body:
+                if before.request != body and not self._asked_before(before.request, ask, match.secret):
                     raise Mismatch(match.fixture, ask.key)
                 if before.reply is not None:
                     self._budget.recall(match.fixture.number, before.player, before.cost_nano or 0)
@@ -457,6 +465,12 @@ class Runner:
                 self._calls.submit(pending, texts)
         if match.driver.outcome is not None and match.fixture.number in self._matches:
             self._close(match, match.driver.outcome)
+
+    def _asked_before(self, stored: bytes, ask: Answered, secret: str) -> bool:
+        def text(digest: str) -> str:
+            return by_hex(self._ledger.texts([bytes.fromhex(digest)]))(digest)
+
+        return asks_the_same(stored, ask, secret, text)
 
     def _tripped(self, player: str, number: int) -> None:
         """A call of match `number` got a player benched: later matches end that cannot do without it.

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec import Struct
 
-from peerage.formats.challenge import Integer
-from peerage.formats.color import Color, Encoding
-from peerage.formats.plain import Choice, Code, Text
+from peerage.formats.format import Format
+from peerage.formats.plain import Code
 from peerage.formats.reading import unix
-
-Answer: TypeAlias = Text | Choice | Color | Encoding | Integer
-"""Kinds that an answer may have beside a tool: those that no block of Python could be."""
 
 _OPENING = re.compile(r"^[ \t]*```[ \t]*(?:python3?|py)[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
 
@@ -34,7 +30,7 @@ class WithTool(Struct, frozen=True, tag="with-tool"):
     program of at most `max_bytes` bytes of UTF-8; see `Code`. Every other reply is read as the answer.
     """
 
-    answer: Answer
+    answer: Format
     max_bytes: int = 20_000
 
     def instruction(self) -> str:

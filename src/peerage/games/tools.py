@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 from pydantic import Field
 
-from peerage.formats.tool import Answer
+from peerage.formats import Code, Format
 from peerage.games.game import CallBound
 from peerage.games.section import MEMORY, Fuel, Memory, Seconds, Section
 from peerage.protocol import Ask, Message, Quote, Ran, Reply, Run, Steps, Turn, WithTool
@@ -70,7 +70,7 @@ def with_python(ask: Ask, rules: ToolRules) -> Steps[Worked]:
     not be told from a program to be run.
     """
     answer = ask.expects
-    if not isinstance(answer, Answer):
+    if isinstance(answer, Code | WithTool):
         what = type(answer).__name__
         raise ValueError(f"request {ask.key!r}: an answer of the kind {what} could not be told from a run")
     last = ask.messages[-1]
@@ -103,7 +103,7 @@ def with_python(ask: Ask, rules: ToolRules) -> Steps[Worked]:
         messages = (*messages, *_shown(reply, ran, left - 1, answer, rules))
 
 
-def _shown(reply: Reply, ran: Reply, left: int, answer: Answer, rules: ToolRules) -> tuple[Message, Message]:
+def _shown(reply: Reply, ran: Reply, left: int, answer: Format, rules: ToolRules) -> tuple[Message, Message]:
     """What the player's next turn adds to the conversation: its program, and what came of it.
 
     Both are references to what is on record, so they are stored once, and sealed where that is sealed.

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from peerage.formats import stored
 from peerage.ledger.codec import by_hex, read_fixture, read_reply, read_request
 from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.merkle import GENESIS, leaf
@@ -165,7 +166,7 @@ def _exchange(
             "role": ask.role,
             "max_tokens": ask.max_tokens,
             "temperature": ask.temperature,
-            "expects": ask.expects,
+            "expects": stored(ask.expects),
             "messages": [{"speaker": said.speaker, "text": render(said, mark)} for said in ask.messages],
         }
     return {

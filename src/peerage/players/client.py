@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
-from peerage.protocol import AnyFormat, Role, Speaker, storable
+from peerage.protocol import Format, Role, Speaker, storable
 
 
 class Call(Struct, frozen=True, gc=False):
@@ -23,7 +23,7 @@ class Call(Struct, frozen=True, gc=False):
     key: str
     role: Role
     messages: Sequence[tuple[Speaker, str]]
-    expects: AnyFormat
+    expects: Format
     max_tokens: int
     temperature: float | None
     seed: str

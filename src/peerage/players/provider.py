@@ -38,7 +38,7 @@ from peerage.players.keys import PROVIDERS, find_key, key_names
 from peerage.players.redaction import keyless, named_failure, secrets_of
 from peerage.players.request_settings import sampling_settings, thinking_settings
 from peerage.players.thinking import room
-from peerage.protocol import AnyFormat, Speaker
+from peerage.protocol import Format, Speaker
 from peerage.settings import PlayerSettings
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ def _default_url(provider: str, env: Mapping[str, str]) -> str:
 
 
 @lru_cache(maxsize=256)
-def structure(kind: AnyFormat) -> ModelRequestParameters | None:
+def structure(kind: Format) -> ModelRequestParameters | None:
     """The request for native structured output of a kind of reply; None for free text."""
     schema = kind.schema()
     if schema is None:

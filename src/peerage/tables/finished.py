@@ -34,7 +34,7 @@ from peerage.ledger.codec import (
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Exchange, Ledger, LedgerError, RecordRow, Summary
 from peerage.match import Fixture, MatchRecord
-from peerage.protocol import SANDBOX, AnyFormat, Chosen, FormatError, Role, ran
+from peerage.protocol import SANDBOX, Chosen, Format, FormatError, Role, ran
 from peerage.tables.played import EVERYTHING, Scope
 
 _shown = lru_cache(maxsize=4096)(read_shown)  # thousands of matches ask a judge in the same words
@@ -85,7 +85,7 @@ class Matches:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._texts = by_hex(ledger.texts())
-        self._forms: dict[str, tuple[Role, AnyFormat]] = {}
+        self._forms: dict[str, tuple[Role, Format]] = {}
 
     def read(self, first: int, last: int, scope: Scope = EVERYTHING) -> Iterator[Finished]:
         """The finished matches first..last of a scope, in order. Raises LedgerError when rows are

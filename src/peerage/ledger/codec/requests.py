@@ -1,21 +1,22 @@
 """The stored forms of requests. Pure.
 
-A request is stored as the digest of its form (role, limits, kind of reply, templates: the same for thousands
-of requests) and what fills the templates; what a player wrote is a reference to the earlier reply. A run is
-stored as its program, its input and its limits.
+A request is stored as the digest of its form (role, limits, format of the reply, templates: the same for
+thousands of requests) and what fills the templates; what a player wrote is a reference to the earlier reply.
+A run is stored as its program, its input and its limits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
+from peerage.formats import recorded, stored
 from peerage.ledger.codec.texts import Text, text_digest
-from peerage.protocol import Answered, AnyFormat, Ask, Message, Quote, Role, Run, Speaker, places
+from peerage.protocol import Answered, Ask, Format, Message, Quote, Role, Run, Speaker, places
 from peerage.sealing import REDACTED, Kept, salt
 
 INLINE_CHARS = 160
@@ -26,7 +27,7 @@ class _Form(Struct, frozen=True):
     role: Role
     max_tokens: int
     temperature: float | None
-    expects: AnyFormat
+    expects: dict[str, Any]
     messages: tuple[tuple[Speaker, str], ...]
 
 
@@ -127,11 +128,11 @@ def _form(
     role: Role,
     max_tokens: int,
     temperature: float | None,
-    expects: AnyFormat,
+    expects: Format,
     messages: tuple[tuple[Speaker, str], ...],
 ) -> tuple[str, Text]:
     """What thousands of requests share, as a text with its digest."""
-    form = _encode(_Form(role, max_tokens, temperature, expects, messages)).decode()
+    form = _encode(_Form(role, max_tokens, temperature, stored(expects), messages)).decode()
     digest = text_digest(form)
     return digest.hex(), (digest, form)
 
@@ -178,7 +179,7 @@ def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Calla
         source, stdin = _decode_run(kept.value) if kept.salt else (REDACTED, REDACTED)
         return Run(key, source, stdin, sealed.fuel, sealed.memory, sealed.output, sealed.seconds)
     request = _decode_request(body)
-    form = _decode_form(texts(request.form))
+    form, expects = _read_form(texts(request.form))
     messages = []
     fills = _opened(request.fill) if isinstance(request.fill, Kept) else request.fill
     fills = fills or [dict.fromkeys(places(template), REDACTED) for _, template in form.messages]
@@ -194,7 +195,7 @@ def read_request(key: str, body: bytes, texts: Callable[[str], str], said: Calla
             else:
                 filled[place] = Quote(value.label, texts(value.text) if value.text else value.said)
         messages.append(Message(speaker, template, filled))
-    return Ask(request.to, key, form.role, tuple(messages), form.expects, form.max_tokens, form.temperature)
+    return Ask(request.to, key, form.role, tuple(messages), expects, form.max_tokens, form.temperature)
 
 
 class Part(NamedTuple):
@@ -234,7 +235,7 @@ def read_shown(body: bytes) -> Shown | None:
 
 def read_templates(text: str) -> tuple[tuple[Speaker, str], ...]:
     """The messages of a stored form: speaker, and template with its places."""
-    return _decode_form(text).messages
+    return _read_form(text)[0].messages
 
 
 def _opened(fills: Kept) -> list[dict[str, str | _Filled]]:
@@ -247,10 +248,37 @@ def seat_of(body: bytes) -> str:
     return _decode_asked(body).to
 
 
-def read_form(text: str) -> tuple[Role, AnyFormat]:
-    """The role and the kind of reply of a stored form."""
+def read_form(text: str) -> tuple[Role, Format]:
+    """The role and the format of a stored form."""
+    form, expects = _read_form(text)
+    return form.role, expects
+
+
+@lru_cache(maxsize=4096)  # thousands of requests share a form
+def _read_form(text: str) -> tuple[_Form, Format]:
     form = _decode_form(text)
-    return form.role, form.expects
+    return form, recorded(form.expects)
+
+
+def asks_the_same(stored: bytes, ask: Answered, secret: str, texts: Callable[[str], str]) -> bool:
+    """Whether a stored request is the one that a game makes now, of which `texts` has the long texts.
+
+    Earlier versions stored no instruction and no schema with a format: in such a request it is not compared,
+    and what the player was told of it is among what is.
+    """
+    body, long = request_body(ask, secret)
+    if stored == body or stored.startswith((_RUN, _SEALED_RUN)) or isinstance(ask, Run):
+        return stored == body
+    was, now = _decode_request(stored), _decode_request(body)
+    return (was.to, was.fill) == (now.to, now.fill) and _earlier_form(texts(was.form), long[0][1])
+
+
+@lru_cache(maxsize=4096)
+def _earlier_form(before: str, now: str) -> bool:
+    """Whether two forms differ only in how their format is stored: `before` has no instruction of it."""
+    was, form = _decode_form(before), _decode_form(now)
+    known = msgspec.structs.replace(form, expects=was.expects)
+    return "instruction" not in was.expects and _encode(known) == _encode(was)
 
 
 def request_salt(secret: str, key: str) -> str:

@@ -1,0 +1,105 @@
+"""Formats as a ledger stores them: what a player was told and held to, readable without the format itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from peerage.formats.challenge import Integer, Proposal
+from peerage.formats.color import Color, Encoding
+from peerage.formats.drafted import TaskDraft
+from peerage.formats.format import Format
+from peerage.formats.plain import Choice, Code, Text
+from peerage.formats.questions import Questions
+from peerage.formats.reading import FormatError, json_text
+from peerage.formats.schemas import sampled
+from peerage.formats.scores import Score, Scores
+from peerage.formats.structured import Json, read_object
+from peerage.formats.tool import WithTool
+
+_OURS: Mapping[Any, Any] = {
+    kind.__struct_config__.tag: kind
+    for kind in (
+        *(Text, Choice, Code, Integer, Score, Scores, Questions, Color, Encoding),
+        *(Proposal, TaskDraft, WithTool),
+    )
+}
+_JSON = "json"
+
+
+class Recorded(Struct, frozen=True):
+    """A format that is known from a ledger alone, as the JSON `text` that stands there.
+
+    Replies to a `Json` are read by their schema, as plain values; of any other format nothing is known but
+    the text.
+    """
+
+    text: str
+
+    def instruction(self) -> str:
+        return str(self.found.get("instruction", ""))
+
+    def schema(self) -> dict[str, Any] | None:
+        schema = self.found.get("schema")
+        return schema if isinstance(schema, dict) else None
+
+    def parse(self, text: str) -> Any:
+        schema = self.schema()
+        if schema is None or self.found.get("type") != _JSON:
+            return text
+        try:
+            return read_object(text, schema)
+        except FormatError:
+            raise
+        except Exception:  # whoever made the ledger wrote what is no schema of ours
+            return text
+
+    def write(self, value: Any) -> str:
+        return value if isinstance(value, str) else json_text(value)
+
+    def sample(self, rng: Random) -> Any:
+        schema = self.schema()
+        return "" if schema is None else sampled(schema, rng)
+
+    @property
+    def found(self) -> dict[str, Any]:
+        read: dict[str, Any] = json.loads(self.text)
+        return read
+
+
+def stored(kind: Format) -> dict[str, Any]:
+    """What a ledger stores of a format: `instruction`, `schema` (null for free text), and of ours `type` and
+    settings."""
+    if isinstance(kind, Recorded):
+        return kind.found
+    told = {"instruction": kind.instruction(), "schema": kind.schema()}
+    if isinstance(kind, Json):
+        return {"type": _JSON, **told}
+    ours = next((tag for tag, known in _OURS.items() if isinstance(kind, known)), None)
+    if ours is None:
+        return told
+    fields = msgspec.structs.asdict(kind)  # type: ignore[arg-type]  # ours are structs
+    inner = {name: stored(value) if isinstance(value, Format) else value for name, value in fields.items()}
+    return {"type": ours, **inner, **told}
+
+
+def recorded(found: Mapping[str, Any]) -> Format:
+    """The format that a ledger stores. Total: of what is no format of ours replies are read as texts."""
+    named = found.get("type")
+    ours = _OURS.get(named) if isinstance(named, str) else None
+    if ours is not None:
+        with suppress(msgspec.ValidationError):
+            kind: Format = msgspec.convert(found, ours, dec_hook=_inner)
+            return kind
+    return Recorded(json_text(found))
+
+
+def _inner(_: type, found: Any) -> Format | None:
+    """The format inside another; None is refused as none."""
+    return recorded(found) if isinstance(found, dict) else None
