@@ -17,6 +17,7 @@ import msgspec
 from peerage.engine.driver import REPAIR, ROOM, Driver
 from peerage.formats import Questions, Score, Scores, TaskDraft, recorded, stored
 from peerage.games.game import CallBound, GameSpec
+from peerage.games.house import House, usual
 from peerage.ledger.codec import by_hex, read_request, request_body
 from peerage.match import Fixture, Outcome, Seat
 from peerage.players.client import Call, PlayerError
@@ -110,6 +111,8 @@ def fixture(
 
 def play(spec: GameSpec[Any], made: Fixture, answering: Answering, order: Random | None = None) -> Played:
     """Play to the end; `order` shuffles the order in which open requests are answered."""
+    if isinstance(answering, HousePlayers):
+        answering = answering.of(spec)
     rules = spec.rules.model_validate(made.settings)
     driver = Driver(spec, made, rules)
     who = {seat.label: seat.player for seat in made.all_seats()}
@@ -153,16 +156,29 @@ def _reading(text: str) -> Iterator[None]:
         sys.stdin = before
 
 
-def house(models: Mapping[str, str | PlayerSettings], seed: str = "seed") -> Answering:
+def house(models: Mapping[str, str | PlayerSettings], seed: str = "seed") -> "HousePlayers":
     """House players by name: `house:SKILL` or whole settings."""
     clients = {
         name: HouseClient(PlayerSettings(model=model, name=name) if isinstance(model, str) else model)
         for name, model in models.items()
     }
+    return HousePlayers(clients, seed)
 
-    def answering(ask: Ask, player: str) -> Reply:
+
+class HousePlayers(NamedTuple):
+    """Replies of house players; `play` tells them which game it is."""
+
+    clients: Mapping[str, HouseClient]
+    seed: str
+    house: House = usual
+
+    def of(self, spec: GameSpec[Any]) -> "HousePlayers":
+        return self._replace(house=spec.house)
+
+    def __call__(self, ask: Ask, player: str) -> Reply:
+        asked = msgspec.structs.replace(call(ask, self.seed), house=self.house)
         try:
-            answer = clients[player].answer_now(call(ask, seed))
+            answer = self.clients[player].answer_now(asked)
         except PlayerError as error:
             return Reply("void", reason=str(error))
         return Reply(
@@ -174,8 +190,6 @@ def house(models: Mapping[str, str | PlayerSettings], seed: str = "seed") -> Ans
             cost_nano=(answer.output_tokens or 0) * 400,
             hidden=answer.hidden,
         )
-
-    return answering
 
 
 def call(ask: Ask, seed: str = "seed") -> Call:

@@ -71,6 +71,7 @@ __all__ = [
     "Turn",
     "Voided",
     "WithTool",
+    "Works",
     "Yielded",
     "fence",
     "places",
@@ -191,14 +192,22 @@ def _filled(value: str | Quote, mark: str) -> str:
 # ------------------------------------------------------------------------------- requests and replies
 
 
+class Works(Struct, frozen=True, gc=False):
+    """The oracle of those who judge: what each of the works shown is truly worth, by `Reply.hidden`; None
+    for what no house player wrote."""
+
+    hidden: tuple[Any, ...]
+
+
 class Ask(Struct, frozen=True, gc=False):
     """A question to one seat.
 
     `key` is unique in the match. `max_tokens` bounds the answer; what a model may think before it comes on
     top and is the player's own. With `exact` the limit is part of what is measured: an answer that was cut
     there counts as it is and is not asked for again with more room. `temperature` None leaves it to the
-    player's own settings. `oracle` carries what a perfect player would need to know; only house
-    players see it. Neither `oracle` nor `exact` is hashed or stored.
+    player's own settings. `oracle` carries what a perfect player would say, or
+    need to know, and `Works` for a judge; only house players see it. Neither `oracle` nor `exact` is hashed
+    or stored.
     """
 
     to: str

@@ -5,9 +5,9 @@ from random import Random
 import pytest
 from tests.offline import performed
 
+from peerage.games.code_golf.house import WRONG
 from peerage.games.code_golf.tasks import FAMILIES, Task, solutions, task
 from peerage.games.run_tests import same_output
-from peerage.players.house_code import _WRONG
 from peerage.protocol import Ran, ran
 
 
@@ -41,7 +41,7 @@ def test_both_programs_solve_the_task_and_lazy_ones_do_not(name: str, seed: int)
     assert passes(plain, made)
     assert len(short) < len(plain)
     assert "@" not in made.statement + short + plain
-    lazy = [*_WRONG, *(f"print({wanted!r})" for _, wanted in made.tests)]
+    lazy = [*WRONG, *(f"print({wanted!r})" for _, wanted in made.tests)]
     assert not any(passes(program, made) for program in lazy)
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from itertools import combinations
 from pathlib import Path
+from random import Random
 from types import MappingProxyType
 from typing import Any
 
@@ -14,9 +15,9 @@ from tests.offline import Played, fixture, house, play, scripted
 from peerage.arena import open_arena
 from peerage.games import GAMES
 from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
+from peerage.games.color_obfuscation.house import hide
 from peerage.games.color_obfuscation.play import draw
 from peerage.games.color_obfuscation.rules import ColorObfuscationRules
-from peerage.players.house_colors import hide
 from peerage.protocol import Ask, Reply
 from peerage.settings import Rating, SettingsError, enough_players, loads
 
@@ -241,10 +242,8 @@ def test_the_true_order_of_house_players_comes_out() -> None:
 def test_instructions_of_house_players_are_true() -> None:
     """Following the instructions by hand gives the colour back, unless the encoding is broken."""
     for number in range(200):
-        draws = [hash((number, place)) % 2**32 for place in range(16)]
-        text, broken = hide("12AB9F", number / 200, draws)
-        made = json.loads(text)
-        assert (follow(made["obfuscated"], made["instructions"]) == "12AB9F") != broken
+        made, broken = hide("12AB9F", number / 200, Random(number))
+        assert (follow(made.text, list(made.instructions)) == "12AB9F") != broken
 
 
 def follow(text: str, steps: list[str]) -> str:

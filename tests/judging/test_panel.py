@@ -37,7 +37,7 @@ def test_takes_plain_strings() -> None:
 def test_hidden_qualities_reach_the_judges_in_the_order_shown() -> None:
     answers = {"A": Reply("ok", "a", hidden=1), "B": Reply("ok", "b", hidden=2)}
     _, asks = run(panel(JUDGES, answers, {"question": "?"}), saying("A"))
-    assert [ask.oracle["answers"] for ask in asks[:2]] == [[1, 2], [2, 1]]
+    assert [ask.oracle.hidden for ask in asks[:2]] == [(1, 2), (2, 1)]
 
 
 def test_answers_are_cut() -> None:

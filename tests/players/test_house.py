@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from tests.offline import fixture, house, play
 
 from peerage.games.duel import GAME as DUEL
+from peerage.games.duel.house import house as duel_house
 from peerage.games.duel.rules import default_topics
-from peerage.players import house_texts
+from peerage.games.house import SPREAD, texts
 from peerage.players.client import Call, InstantClient, PlayerError
-from peerage.players.house import MEDIAN_SECONDS, SLOW, SPREAD, HouseClient
-from peerage.protocol import Choice, FormatError, Role, Text
+from peerage.players.house import MEDIAN_SECONDS, SLOW, HouseClient
+from peerage.protocol import Choice, FormatError, Role, Text, Works
 from peerage.settings import PlayerSettings
 
 VERDICT = Choice("verdict", ("A", "B", "tie"))
@@ -29,13 +30,13 @@ def request(key: str = "answer/A", role: Role = "contestant", expects: Any = Non
     said = more.pop("said", "<<<question 0a0b0c0d>>>\nOn “soap”: why?\n<<<end question 0a0b0c0d>>>")
     messages = (("system", "You play."), ("user", said))
     oracle, seed, limit = more.pop("oracle", None), more.pop("seed", "s"), more.pop("max_tokens", 2_000)
-    return Call(key, role, messages, expects or Text(), limit, None, seed, oracle)
+    return Call(key, role, messages, expects or Text(), limit, None, seed, oracle, house=duel_house)
 
 
 def judge(player: HouseClient, first: Any, second: Any, count: int = 200) -> list[str]:
     found = []
     for at in range(count):
-        call = request(f"judge/{at}/A-B", "judge", VERDICT, oracle={"answers": [first, second]})
+        call = request(f"judge/{at}/A-B", "judge", VERDICT, oracle=Works((first, second)))
         found.append(VERDICT.parse(player.answer_now(call).text).choice)
     return found
 
@@ -80,8 +81,8 @@ def test_hidden_quality_spreads_around_the_skill(skill: float) -> None:
 def test_answers_speak_of_the_question_and_sound_like_their_quality() -> None:
     fine, poor = client(1.0).answer_now(request()), client(0.0).answer_now(request())
     assert "soap" in fine.text
-    assert any(opening.partition("@")[0] in fine.text for opening in house_texts.FINE.openings)
-    assert any(opening.partition("@")[0] in poor.text for opening in house_texts.POOR.openings)
+    assert any(opening.partition("@")[0] in fine.text for opening in texts("games")["fine"]["openings"])
+    assert any(opening.partition("@")[0] in poor.text for opening in texts("games")["poor"]["openings"])
     own = client().answer_now(request(said="Name a river in Peru.\nThen two more."))
     assert "Name a river in Peru." in own.text
 
@@ -108,10 +109,13 @@ def test_every_text_in_every_format_is_read_back() -> None:
     player = client(0.9)
     for at in range(400):
         vote = player.answer_now(
-            request(f"v{at}", "committee", VOTE, oracle={"drafts": [text_of(at / 400)]})
+            request(f"v{at}", "committee", VOTE, oracle=Works((text_of(at / 400),)))
         ).text
-        assert VOTE.parse(vote).reason in house_texts.APPROVALS + house_texts.OBJECTIONS
-    formats = {player.answer_now(request(f"v{at}", "judge", VERDICT)).text[:1] for at in range(50)}
+        assert VOTE.parse(vote).reason in texts("games")["approvals"] + texts("games")["objections"]
+    formats = {
+        player.answer_now(request(f"v{at}", "judge", VERDICT, oracle=Works((None, None)))).text[:1]
+        for at in range(50)
+    }
     assert {"{", "`"} < formats
 
 
@@ -120,7 +124,7 @@ def test_a_committee_approves_the_passable_and_objects_to_the_rest() -> None:
         votes = [
             VOTE.parse(
                 client(0.9)
-                .answer_now(request(f"v{at}", "committee", VOTE, oracle={"drafts": [text_of(quality)]}))
+                .answer_now(request(f"v{at}", "committee", VOTE, oracle=Works((text_of(quality),))))
                 .text
             ).choice
             for at in range(200)
@@ -143,7 +147,7 @@ def test_judges_see_quality_and_the_skilled_see_it_better() -> None:
 
 def test_a_judge_that_may_not_tie_chooses() -> None:
     binary = Choice("verdict", ("A", "B"))
-    same = {"answers": [text_of(0.5), text_of(0.5)]}
+    same = Works((text_of(0.5), text_of(0.5)))
     calls = [request(f"j{at}", "judge", binary, oracle=same) for at in range(100)]
     found = [binary.parse(client().answer_now(call).text).choice for call in calls]
     assert 30 < found.count("A") < 70
@@ -152,7 +156,7 @@ def test_a_judge_that_may_not_tie_chooses() -> None:
 def test_drafts_keep_to_the_topic() -> None:
     for topic in default_topics("general"):
         draft = client().answer_now(request("question/1/1", "author", oracle={"topic": topic})).text
-        assert any(subject in draft for subject in house_texts.SUBJECTS[topic])
+        assert any(subject in draft for subject in texts("games")["subjects"][topic])
     unknown = client().answer_now(request("question/1/1", "author", oracle={"topic": "beekeeping"})).text
     assert "“beekeeping”" in unknown
     case = client().answer_now(request("case/1/1", "author", oracle={"topic": "cardiology"})).text
@@ -184,7 +188,7 @@ def test_slow_refusing_and_malformed() -> None:
     )
     refusing = client(faults={"refusing": 1}).answer_now(request())
     assert refusing.refused
-    assert refusing.text in house_texts.REFUSALS
+    assert refusing.text in texts("games")["refusals"]
     malformed = client(faults={"malformed": 1})
     for key in ("judge/1/A-B", "judge/1/A-B~repair"):
         with pytest.raises(FormatError):
@@ -206,7 +210,7 @@ def test_position_bias_and_self_preference() -> None:
 
 
 def test_a_kind_of_reply_it_does_not_know_is_told() -> None:
-    with pytest.raises(PlayerError, match="kind dict"):
+    with pytest.raises(PlayerError, match="format dict"):
         client().answer_now(request(expects={"not": "a kind"}))
 
 

@@ -38,7 +38,7 @@ def found(source: Path, folder: Path, *judges: str, clients: Any = None) -> Reju
 
 def perverse(call: Call, attempt: int) -> Answer:
     """Prefers the worse answer, whichever stands first."""
-    first, second = (answer["quality"] for answer in call.oracle["answers"])
+    first, second = (answer["quality"] for answer in call.oracle.hidden)
     return Answer(f'{{"reason": "because", "verdict": "{"A" if first < second else "B"}"}}', 1.0)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from peerage.match import Seat
-from peerage.protocol import Ask, Choice, Prompt, Quote, Reply, Steps, Text
+from peerage.protocol import Ask, Choice, Prompt, Quote, Reply, Steps, Text, Works
 
 _TOLERANCE = 1e-9
 
@@ -171,7 +171,7 @@ def _vote(
 ) -> Steps[dict[str, Reply]]:
     expects = Choice("vote", ("approve", "object"), rules.objection_chars)
     messages = prompt.messages({**fill, "format": expects.instruction()})
-    oracle = {"drafts": hidden}
+    oracle = Works(tuple(hidden))
     replies: list[Reply] = yield [
         Ask(
             member.label,

@@ -24,6 +24,7 @@ from peerage.engine.journal import Journal
 from peerage.engine.pending import Pending, Rendering, backoff, most_nano, stated_wait
 from peerage.engine.pricing import MAX_STORED_CHARS, PlayerRuntime, priced, raised
 from peerage.engine.troubles import Trouble, Troubles
+from peerage.games.house import House
 from peerage.ledger.codec import Text, reply_body
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
@@ -62,6 +63,7 @@ class Calls:
         unaffordable: Callable[[Pending, int], None],
         tripped: Callable[[str, int], None],
         held_up: Callable[[], None],
+        house: House,
         programs: Programs | None = None,
     ) -> None:
         self._lines = lines
@@ -75,6 +77,7 @@ class Calls:
         self._unaffordable = unaffordable
         self._tripped = tripped
         self._held_up = held_up
+        self._house = house
         self._programs = programs
         self._loop = asyncio.get_running_loop()
         self._instant: dict[str, InstantClient] = {}
@@ -320,6 +323,7 @@ class Calls:
             ask.oracle,
             limit.thinking,
             limit.more_room,
+            self._house,
         )
         if instant is None:
             self._spawn(self._converse(pending, call))

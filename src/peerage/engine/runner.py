@@ -124,6 +124,7 @@ class Runner:
             unaffordable=self._unaffordable,
             tripped=self._tripped,
             held_up=self._admit_soon,
+            house=spec.house,
             programs=programs,
         )
         self._scheduler = Scheduler.of(

@@ -9,6 +9,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from pydantic import BaseModel
 
 from peerage.blocks import Show, plain
+from peerage.games.house import House, usual
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Role, Steps
 
@@ -100,8 +101,9 @@ class GameSpec(Generic[Rules]):
     `drawn` holds a `secret` is sealed: its replies and programs stand on record as `sealing` describes.
     `hides` says that contestants must not see what is on record of a match under way: a player that could is
     refused. `tracks` are the ratings it feeds, the one that its leaderboard shows first. `demo` is how many
-    matches tell the players of its demo apart, in well under a minute. `show(fixture, outcome, replies)`
-    tells a finished match in blocks (`peerage.blocks`); the default tells any. `lists` are the rules, each a
+    matches tell the players of its demo apart, in well under a minute. `house(call, skill, rng)` says
+    how a player of known skill replies (`games.house`), `show(fixture, outcome, replies)` tells a finished
+    match in blocks (`peerage.blocks`); the defaults play and tell any game. `lists` are the rules, each a
     list, that only `officials` and `draw` read: fixtures hold what was drawn from them, and leave them empty.
     """
 
@@ -122,6 +124,7 @@ class GameSpec(Generic[Rules]):
     tracks: tuple[str, ...] = ("bt", "raw", "cost")
     demo: int = 300
     memory: Callable[[Rules], Memory] | None = None
+    house: House = usual
     show: Show = plain
     lists: tuple[str, ...] = ()
     stream: str = ""

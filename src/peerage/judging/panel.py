@@ -21,7 +21,7 @@ from msgspec import Struct
 from peerage.judging.prompts import COMPARE, NO_TIES, TIES
 from peerage.judging.weights import Scheme, weights
 from peerage.match import Seat
-from peerage.protocol import Ask, Choice, Prompt, Quote, Reply, Steps
+from peerage.protocol import Ask, Choice, Prompt, Quote, Reply, Steps, Works
 
 TIE = "tie"
 ABSTAIN = "abstain"
@@ -119,7 +119,7 @@ def panel(
                     "answer_b": _exhibit("answer B", answers[order[1]], rules),
                 }
             ),
-            {"answers": [_hidden(answers[name]) for name in order]},
+            Works(tuple([_hidden(answers[name]) for name in order])),
         )
         for order in orders
     }

@@ -19,7 +19,7 @@ from msgspec import Struct
 from peerage.formats import Score, Scored, Scores
 from peerage.judging.prompts import MATERIAL
 from peerage.match import Outcome, Seat
-from peerage.protocol import Ask, Prompt, Quote, Reply, Steps
+from peerage.protocol import Ask, Prompt, Quote, Reply, Steps, Works
 
 
 class Item(NamedTuple):
@@ -205,7 +205,7 @@ def _asks(parcels: Iterable[tuple[str, tuple[Item, ...]]], rules: ScoringRules) 
             expects,
             rules.max_tokens,
             rules.temperature,
-            {"items": [item.oracle for item in parcel]},
+            Works(tuple([item.oracle for item in parcel])),
         )
 
 

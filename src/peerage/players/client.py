@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
+from peerage.games.house import House, usual
 from peerage.protocol import Format, Role, Speaker, storable
 
 
@@ -17,7 +18,8 @@ class Call(Struct, frozen=True, gc=False):
     thought before it, on top; `more_room` says that both are larger than usual, because a first reply was
     cut at its limit. `temperature` None means the
     player's own setting. `seed` and `key` identify the request and are equal in every attempt and every
-    resume: a house player's reply is a function of them. `oracle` is for house players alone.
+    resume: a house player's reply is a function of them. `oracle`, and the game's `house`, are for
+    house players alone.
     """
 
     key: str
@@ -30,6 +32,7 @@ class Call(Struct, frozen=True, gc=False):
     oracle: Any = None
     thinking_tokens: int = 0
     more_room: bool = False
+    house: House = usual
 
 
 class Answer(Struct, frozen=True, gc=False):

@@ -22,6 +22,7 @@ from pydantic import Field
 
 from peerage.formats import Code
 from peerage.games.bug_hunt.tasks import MOST_BUGS, BuggyTask, buggy, repairs
+from peerage.games.code_golf.house import house
 from peerage.games.cost import CostUnit
 from peerage.games.game import CallBound, GameSpec, asked_once
 from peerage.games.ranking import by_rank, unranked
@@ -153,6 +154,7 @@ GAME: GameSpec[BugHuntRules] = GameSpec(
     officials=lambda rules: (),
     draw=draw,
     bounds=bounds,
+    house=house,
     sandbox=True,
     hides=True,
     seats=lambda rules: rules.seats,

@@ -22,7 +22,7 @@ from peerage.challenges.pool import Result
 from peerage.formats import Choice, Integer, Proposal, Proposed
 from peerage.formats.challenge import whole_number
 from peerage.match import Seat
-from peerage.protocol import Ask, Prompt, Quote, Ran, Reply, Role, Run, Steps
+from peerage.protocol import Ask, Prompt, Quote, Ran, Reply, Role, Run, Steps, Works
 
 _TOLERANCE = 1e-9
 
@@ -209,7 +209,7 @@ def _vote(
             expects,
             rules.vote_tokens,
             rules.temperature,
-            {"drafts": [hidden]},
+            Works((hidden,)),
         )
         for member in members
     ]

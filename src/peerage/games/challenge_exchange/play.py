@@ -27,6 +27,7 @@ from peerage.games.challenge_exchange.creation import (
     creating,
     graded,
 )
+from peerage.games.challenge_exchange.house import house
 from peerage.games.challenge_exchange.rules import SOLVE, VOTE, WRITE, ChallengeExchangeRules
 from peerage.games.cost import cost
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec
@@ -297,6 +298,7 @@ GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     officials=officials,
     draw=draw,
     bounds=bounds,
+    house=house,
     sandbox=True,
     hides=True,
     runs=lambda rules: rules.tools == "python" or (rules.write > 0 and rules.proof != "blind"),

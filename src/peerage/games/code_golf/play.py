@@ -31,6 +31,7 @@ from peerage.games.code_golf.drafts import (
     offers,
     written,
 )
+from peerage.games.code_golf.house import house
 from peerage.games.code_golf.tasks import FAMILIES, Task, solutions, with_inputs
 from peerage.games.code_golf.tasks import task as drawn_task
 from peerage.games.cost import CostUnit
@@ -233,6 +234,7 @@ GAME: GameSpec[CodeGolfRules] = GameSpec(
     officials=officials,
     draw=draw,
     bounds=bounds,
+    house=house,
     sandbox=True,
     hides=True,
     seats=lambda rules: rules.seats,

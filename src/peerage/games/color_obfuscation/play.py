@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.formats import Color, Encoded, Encoding
+from peerage.games.color_obfuscation.house import house
 from peerage.games.color_obfuscation.rules import (
     ATTACK,
     BROKEN,
@@ -206,6 +207,7 @@ GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     officials=lambda rules: (),
     draw=draw,
     bounds=bounds,
+    house=house,
     hides=True,
     kin=lambda rules: rules.same_family,
     rating={"k_factor": 32.0, "initial": 1500.0, "propagation_width": None},

@@ -24,6 +24,7 @@ import msgspec
 from peerage.challenges.drafting import drafting
 from peerage.games.cost import cost
 from peerage.games.duel.bounds import bounds
+from peerage.games.duel.house import house
 from peerage.games.duel.prompts import OWN_ANSWER, PRESETS
 from peerage.games.duel.rules import DuelRules
 from peerage.games.game import Bench, GameSpec
@@ -151,5 +152,6 @@ GAME: GameSpec[DuelRules] = GameSpec(
     officials=officials,
     draw=draw,
     bounds=bounds,
+    house=house,
     lists=("prompts",),
 )

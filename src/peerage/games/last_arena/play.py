@@ -20,6 +20,7 @@ from peerage.formats import Text
 from peerage.games.cost import cost
 from peerage.games.game import GameSpec
 from peerage.games.last_arena.bounds import bounds
+from peerage.games.last_arena.house import house
 from peerage.games.last_arena.report import Answer, Tournament, report, shelves
 from peerage.games.last_arena.rules import LastArenaRules
 from peerage.judging.normalisation import MEAN
@@ -190,6 +191,7 @@ GAME: GameSpec[LastArenaRules] = GameSpec(
     officials=lambda rules: (),
     draw=draw,
     bounds=bounds,
+    house=house,
     seats=lambda rules: rules.seats,
     tracks=("trueskill",),
 )

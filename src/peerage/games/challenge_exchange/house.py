@@ -8,10 +8,13 @@ may not.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from json import dumps
+from collections.abc import Callable
 from math import comb
-from typing import NamedTuple
+from random import Random
+from typing import Any, NamedTuple
+
+from peerage.formats import Proposal, Proposed
+from peerage.games.house import DRAFT_SPREAD, SPREAD, Call, Said, worth
 
 UNKNOWN = 0.45
 """How hard a challenge is that no house player wrote."""
@@ -130,28 +133,33 @@ _FAMILIES = (
 _READ = tuple([re.compile(re.escape(family.text).replace(r"\{\}", r"(\d{1,4})")) for family in _FAMILIES])
 
 
-def challenge(skill: float, quality: float, draws: Sequence[int]) -> str:
+def house(call: Call, skill: float, rng: Random) -> Any:
+    """A challenge, or an answer to one; votes are those of any house judge."""
+    if isinstance(call.expects, Proposal):
+        quality = rng.gauss(skill, DRAFT_SPREAD)
+        return Said(challenge(skill, quality, rng), worth(quality))
+    asked = call.oracle or {}
+    return solve(asked.get("description", ""), asked.get("answer"), rng.gauss(skill, SPREAD), rng)
+
+
+def challenge(skill: float, quality: float, rng: Random) -> Proposed:
     """A draft of that quality by an author of that skill: as hard as it can solve with some certainty."""
     within = [family for family in _FAMILIES if family.hardness < _SAFE * skill] or _FAMILIES[:1]
-    family = within[-1 - draws[11] % min(2, len(within))]
-    numbers = [
-        low + draw % (high - low + 1) for (low, high), draw in zip(family.ranges, draws[6:], strict=False)
-    ]
+    family = rng.choice(within[-2:])
+    numbers = [rng.randint(*most) for most in family.ranges]
     true = family.answer(*numbers)
     text = family.text.format(*numbers)
-    answer = true if quality >= _SURE or draws[9] % 3 == 0 else _mistaken(text, true)
-    solution = family.program.format(*numbers) if draws[10] % 5 < 3 else ""
-    return dumps({"description": text, "reference_answer": answer, "solution": solution, "tests": []})
+    answer = true if quality >= _SURE or rng.random() < 1 / 3 else _mistaken(text, true)
+    return Proposed(text, answer, family.program.format(*numbers) if rng.random() < 0.6 else "")
 
 
-def solve(description: str, answer: int | None, quality: float, draws: Sequence[int]) -> str:
-    """A reply to a challenge; `answer` is its reference answer, used where no house player wrote it."""
+def solve(description: str, answer: int | None, quality: float, rng: Random) -> int | None:
+    """An answer to a challenge, None for a pass; `answer` is the reference answer, used where no house player
+    wrote the challenge."""
     hardness, true = _known(description) or (UNKNOWN, answer)
     if true is not None and quality > hardness:
-        return _said(str(true), draws[7])
-    if true is None or draws[6] % 100 < 55:
-        return _said("pass", draws[7])
-    return _said(str(_mistaken(description, true)), draws[7])
+        return true
+    return None if true is None or rng.random() < 0.55 else _mistaken(description, true)
 
 
 def _known(description: str) -> tuple[float, int] | None:
@@ -166,14 +174,3 @@ def _known(description: str) -> tuple[float, int] | None:
 def _mistaken(description: str, true: int) -> int:
     """The answer of everybody who goes wrong."""
     return true + 1 + sum(map(ord, description)) % 3
-
-
-def _said(answer: str, draw: int) -> str:
-    """An answer in one of the formats that models use."""
-    style = draw % 10
-    if style < 6:
-        number = answer if answer != "pass" else '"pass"'
-        return f'{{"working": "One step after another.", "answer": {number}}}'
-    if style < 8:
-        return f'```json\n{{"working": "Step by step.", "answer": "{answer}"}}\n```'
-    return f"I worked it out.\n\n**Answer:** {answer}"

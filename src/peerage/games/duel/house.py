@@ -1,0 +1,27 @@
+"""How house players draft challenges: answers are essays, votes and verdicts those of any house judge."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from peerage.games.house import DRAFT_SPREAD, Call, Said, subject, texts, usual, worth
+
+
+def house(call: Call, skill: float, rng: Random) -> Any:
+    if call.role != "author":
+        return usual(call, skill, rng)
+    return Said(_draft(call, rng), worth(rng.gauss(skill, DRAFT_SPREAD)))
+
+
+def _draft(call: Call, rng: Random) -> str:
+    topic = (call.oracle or {}).get("topic", "")
+    mine = texts("games.duel")
+    if call.key.startswith("case/"):
+        case = rng.choice(mine["cases"]).replace("@", rng.choice(mine["complaints"]))
+        age, pulse = 24 + rng.randrange(60), 58 + rng.randrange(60)
+        return str(case.format(age=age, pulse=pulse, field=topic or "general medicine"))
+    if any("<<<case " in said for _, said in call.messages):
+        return str(rng.choice(mine["case_questions"]).replace("@", subject(call)))
+    subjects = texts("games")["subjects"].get(topic) or (topic or "a question of your own",)
+    return str(rng.choice(mine["questions"]).replace("@", rng.choice(subjects)))

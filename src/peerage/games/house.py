@@ -1,0 +1,90 @@
+"""How a player of known skill replies: the default of every game, and what games make their own of. Pure.
+
+    def house(call, skill, rng):
+        return Bid(amount=round(call.oracle * rng.gauss(0.9, 0.2 * (1 - skill))))
+
+A game's `house` returns the value that the reply shall have; its format writes it. `Said` adds what it is
+truly worth. Skill goes from 0 to 1.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from random import Random
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from peerage.formats import Format, Text
+from peerage.protocol import Role, Speaker
+
+SPREAD, DRAFT_SPREAD = 0.12, 0.25
+"""Standard deviation of the quality of what a player writes around its skill, in answers and in drafts."""
+
+
+class Call(Protocol):
+    """What a house player is asked: the request as a model would read it, and its oracle."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def role(self) -> Role: ...
+    @property
+    def messages(self) -> Sequence[tuple[Speaker, str]]: ...
+    @property
+    def expects(self) -> Format: ...
+    @property
+    def oracle(self) -> Any: ...
+
+
+class Said(NamedTuple):
+    """A reply, and what it is truly worth: `hidden` reaches house judges and oracles, never a model."""
+
+    value: Any
+    hidden: Any = None
+
+
+House: TypeAlias = Callable[[Call, float, Random], Any]
+
+
+def usual(call: Call, skill: float, rng: Random) -> Any:
+    """The default: right with a chance of `skill`, where right is what `Ask.oracle` holds; else any value of
+    the format. Without an oracle a text is an essay that sounds like its quality."""
+    if call.oracle is None and isinstance(call.expects, Text):
+        return essay(call, rng.gauss(skill, SPREAD), rng)
+    right = call.oracle is not None and rng.random() < skill
+    return call.oracle if right else call.expects.sample(rng)
+
+
+def worth(quality: float) -> dict[str, Any]:
+    """What house judges know of a house player's work: its quality, from 0 to 1 as a rule."""
+    return {"quality": round(quality, 4)}
+
+
+def essay(call: Call, quality: float, rng: Random) -> Said:
+    """An answer that sounds like its quality: one voice each for fine, fair and poor."""
+    voice = texts("games")["fine" if quality >= 0.62 else "fair" if quality >= 0.38 else "poor"]
+    said = [
+        rng.choice(voice["openings"]),
+        *rng.sample(voice["points"], 3 + rng.randrange(3)),
+        rng.choice(voice["closings"]),
+    ]
+    return Said("\n\n".join(said).replace("@", subject(call)), worth(quality))
+
+
+def subject(call: Call) -> str:
+    """What a house question is about: it stands in “quotation marks”; else the beginning of the prompt."""
+    text = call.messages[-1][1] if len(call.messages) < 3 else call.messages[1][1]
+    start = text.find("“") + 1
+    end = text.find("”", start, start + 120) if start else -1
+    if end > 0:
+        return text[start:end]
+    line = text.strip().partition("\n")[0]
+    return f"“{line[:60].strip()}”" if line and not line.startswith("<<<") else "the question"
+
+
+@cache
+def texts(package: str) -> Mapping[str, Any]:
+    """The `house.toml` of a folder: `games`, or `games.duel`."""
+    return tomllib.loads(files(f"peerage.{package}").joinpath("house.toml").read_text("utf-8"))
