@@ -16,6 +16,7 @@ from typing import Any, get_args, get_type_hints
 
 from typer.main import get_command
 
+from peerage.blocks import Bar, Board, Heading, Program, Quoted, ScoreLine, Sentence, Swatch, Table, Task
 from peerage.cli.main import app
 from peerage.engine.replay import Difference, ReplayReport
 from peerage.games import GAMES
@@ -27,6 +28,7 @@ from peerage.tables.catalogue import GameRow, PlayerRow
 from peerage.tables.challenges import ChallengeRow, Tried
 from peerage.tables.judges import FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
+from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView
 from peerage.tables.outside import SourceStats
 from peerage.tables.plan import Plan, PlayerPlan
 from peerage.tables.readings import ReadingStats
@@ -40,16 +42,6 @@ from peerage.tables.tournament import (
     ReasonsRow,
     SortRow,
     TournamentReport,
-)
-from peerage.tables.transcript import (
-    BallotView,
-    Digests,
-    DraftView,
-    ExchangeView,
-    ProgramView,
-    SeatView,
-    Transcript,
-    VoteView,
 )
 
 HERE = Path(__file__).parent
@@ -232,13 +224,19 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     ),
     "`tournament progress`: a list, best first": (ProgressRow,),
     "`match`: one object": (
-        Transcript,
+        MatchView,
         SeatView,
-        DraftView,
-        VoteView,
+        Heading,
+        Sentence,
+        Task,
+        Quoted,
+        Program,
+        Table,
+        ScoreLine,
+        Swatch,
+        Board,
+        Bar,
         ExchangeView,
-        BallotView,
-        ProgramView,
         Totals,
         Digests,
     ),

@@ -12,6 +12,7 @@ import yaml
 from peerage.arena import open_arena
 from peerage.players.prices import price_of
 from peerage.settings import enough_players, load, rules_of
+from peerage.tables.match_view import tasks
 from tests.servers.smollm import smollm
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*/arena.yaml"))
@@ -55,7 +56,7 @@ def test_an_example_of_house_players_is_played(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(EXAMPLES[0].parents[1] / "own-prompts", tmp_path / "arena"))
     with open_arena(folder) as arena:
         assert arena.run(4).settled == 4
-        prompts = {arena.transcript(number).challenge["prompt"] for number in range(1, 5)}
+        prompts = {tasks(arena.match_view(number).blocks)["prompt"] for number in range(1, 5)}
     assert len(prompts) == 4
     assert all(prompt in {task.prompt for task in rules_of(load(folder)).prompts} for prompt in prompts)
 

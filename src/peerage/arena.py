@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from peerage.ledger.verify import Report
     from peerage.match import MatchRecord, Outcome
     from peerage.players.client import Client
+    from peerage.tables.match_view import MatchView
     from peerage.tables.plan import Plan
     from peerage.tables.stats import Stats
-    from peerage.tables.transcript import Transcript
 
 Observer: TypeAlias = "Callable[[MatchRecord, Summary], None]"
 OpenClient: TypeAlias = "Callable[[Any], Client]"
@@ -134,11 +134,11 @@ class Arena:
 
         return stats(self.ledger, self.settings, Scope(game, topic))
 
-    def transcript(self, number: int) -> Transcript:
+    def match_view(self, number: int) -> MatchView:
         """The whole of one match, finished or under way. Raises LedgerError when there is no such match."""
-        from peerage.tables.transcript import transcript
+        from peerage.tables.match_view import match_view
 
-        return transcript(self.ledger, number)
+        return match_view(self.ledger, number)
 
     def plan(self, matches: int) -> Plan:
         """What so many further matches would ask and cost; asks and spends nothing."""

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-import msgspec
 from msgspec import Struct
 
 from peerage.match import Fixture, Outcome
@@ -114,7 +113,8 @@ Block: TypeAlias = Heading | Sentence | Task | Quoted | Program | Table | ScoreL
 
 @dataclass(frozen=True, slots=True)
 class SeatReply:
-    """The reply that counts to one request of a game; `key` is that of the game's own request.
+    """The reply that counts to one request of a game; `key` is that under which it stands on record (of the
+    second request, where that one counts).
 
     `status` is ok, invalid, refused, void, waiting (none on record), or how a program's run ended. `value` is
     what the declared format made of `text` when ok, else None; a sealed reply that is redacted has none.
@@ -132,7 +132,7 @@ class SeatReply:
 
 
 Replies: TypeAlias = Mapping[str, SeatReply]
-"""The replies of a match by request key, in the order asked."""
+"""The replies of a match by the key of the game's request, in the order asked."""
 Show: TypeAlias = Callable[[Fixture, Outcome, Replies], Iterable[Block]]
 
 MARK = "········"
@@ -200,34 +200,38 @@ def plain(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Bloc
 
 def _recorded(fixture: Fixture, outcome: Outcome) -> Iterator[Block]:
     """Scores, and what the game left on record: a table of what it says of each seat, one of the rest."""
-    lines = list(score_lines(fixture, outcome)) if outcome.scores else []
     seats = names(fixture)
-    by_seat = {
-        name: value
-        for name, value in outcome.detail.items()
-        if isinstance(value, Mapping) and value and value.keys() <= seats.keys()
-    }
-    rest = [
-        (name, _short(value))
-        for name, value in outcome.detail.items()
-        if name not in by_seat and value not in ("", None, [], {})
-    ]
-    if lines or by_seat or rest:
+    by_seat: dict[str, Mapping[str, Any]] = {}
+    rest: list[tuple[Cell, ...]] = []
+    more: list[str] = []
+    for name, value in outcome.detail.items():
+        mapped = isinstance(value, Mapping) and value and value.keys() <= seats.keys()
+        if mapped and all(_cell(one) is not None for one in value.values()):
+            by_seat[name] = value
+        elif _cell(value) is not None:
+            rest.append((name, _cell(value)))
+        elif value:
+            more.append(name)
+    if outcome.scores or by_seat or rest:
         yield Heading("What came of it")
-    yield from lines
+    if outcome.scores:
+        yield from score_lines(fixture, outcome)
     if by_seat:
         labels = [label for label in seats if any(label in value for value in by_seat.values())]
-        rows = [
-            (seats[label], *[_short(value[label]) if label in value else None for value in by_seat.values()])
-            for label in labels
-        ]
+        rows = [(seats[label], *[_cell(value.get(label)) for value in by_seat.values()]) for label in labels]
         yield Table(("Player", *by_seat), tuple(rows))
     if rest:
         yield Table(("On record", ""), tuple(rest))
+    if more:
+        yield Sentence(f"Also on record, for programs to read: {', '.join(more)}.", "quiet")
 
 
-def _short(value: Any) -> Cell:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…"
+def _cell(value: Any) -> Cell:
+    """A value that fits into a table: a number, a text, a few of them; None for any other."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list) and value and all(isinstance(one, str | int | float) for one in value):
+        value = ", ".join(map(str, value))
+    if isinstance(value, str):
+        return value if len(value) <= MOST_TEXT else f"{value[:MOST_TEXT]}…"
+    return value if isinstance(value, int | float) else None

@@ -74,6 +74,11 @@ class Fixture(Struct, frozen=True):
             raise Sealed(f"match {self.number} is sealed; whoever runs the arena can open it")
         return str(found[SALT])
 
+    @property
+    def topic(self) -> str:
+        """The topic or category that was drawn; empty in games without."""
+        return str(self.drawn.get("topic", self.drawn.get("category", "")))
+
     def alone(self) -> Fixture:
         """This fixture as its match may be shown by itself: without the owner's other prompts, which the
         settings of ledgers of version 0.1 list."""

@@ -23,9 +23,9 @@ from peerage.ledger import Ledger
 from peerage.ledger.codec import read_reply, read_said, reply_body
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Choice, Message, Reply, Text
+from peerage.site.match_markup import stages
 from peerage.site.reading import Site
-from peerage.site.steps import stages
-from peerage.tables.transcript import transcript
+from peerage.tables.match_view import match_view
 
 VERDICT = Choice("verdict", ("A", "B"))
 GOOD = '{"reason": "r", "verdict": "B"}'
@@ -214,7 +214,7 @@ async def test_judges_that_think_too_long_get_more_room_and_their_matches_are_de
     ledger.close()
     with open_arena(tmp_path) as opened:
         told = opened.stats().players
-        match = transcript(opened.ledger, 1)
+        match = match_view(opened.ledger, 1)
     assert sum(player.cut for player in told) == len(first)
     assert sum(player.invalid + player.repaired for player in told) == 0
     assert sum(player.reasoning_tokens for player in told) == len(first) * (600 + 900)
@@ -286,7 +286,7 @@ async def test_cut_beyond_all_room_ends_as_cut_and_is_told_so(tmp_path: Path) ->
         server.always(Thinker(needs=10_000))
         with open_arena(arena(tmp_path, server)) as opened:
             await opened.play(1)
-            match = transcript(opened.ledger, 1)
+            match = match_view(opened.ledger, 1)
     judged = [one for one in match.exchanges if one.role == "judge"]
     assert {(one.status, one.reason) for one in judged} == {
         ("invalid", "cut at its limit of 600 tokens"),
@@ -367,7 +367,7 @@ def test_cut_answers_are_told_in_matches_pages_and_tables(tmp_path: Path) -> Non
     with open_arena(tmp_path) as opened:
         told = opened.stats().players
         assert (sum(one.cut for one in told), sum(one.invalid for one in told)) == (4, 0)
-        (story,) = Site.open(tmp_path).reader.stories(1, 1)
-    page = stages(story)
+        (shown,) = Site.open(tmp_path).reader.matches(1, 1)
+    page = stages(shown)
     assert page.count("cut at its limit of 20 tokens") == 2
     assert page.count("asked again with more room") == 2

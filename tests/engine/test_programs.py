@@ -15,12 +15,13 @@ from tests.engine.games import FIXTURE, NoRules, ask, drive, game, yes
 
 import peerage.engine.programs as programs
 from peerage.arena import Arena, ArenaError, open_arena
+from peerage.blocks import Program as ShownProgram
 from peerage.engine.driver import Driver, GameError
 from peerage.ledger.codec import by_hex, read_request, request_body
 from peerage.match import Outcome
 from peerage.protocol import SANDBOX, Ran, Reply, Run, Together
 from peerage.sandbox.program import Limits, Program, RunResult, SandboxUnavailable
-from peerage.tables.transcript import transcript
+from peerage.tables.match_view import match_view
 
 OK = Reply("ok", '{"status":"ok","stdout":"42\\n"}')
 
@@ -165,9 +166,10 @@ def test_an_arena_plays_resumes_and_replays_the_same(tmp_path: Path) -> None:
         chain = next(iter(arena.ledger.records(4, 4))).chain
         assert arena.verify().ok
         assert arena.replay().ok
-        shown = transcript(arena.ledger, 1)
+        shown = match_view(arena.ledger, 1)
         assert [one.role for one in shown.exchanges].count("sandbox") >= 6
-        assert {one.player for one in shown.programs} == {"p0", "p1", "p2"}
+        shown_programs = {shown.player(one.label) for one in shown.blocks if isinstance(one, ShownProgram)}
+        assert shown_programs == {"p0", "p1", "p2"}
         assert [row["track"] for row in arena.leaderboard()] == ["trueskill"] * 3
         assert SANDBOX not in {row["player"] for row in arena.leaderboard()}
         assert SANDBOX not in {one.player for one in arena.stats().players}

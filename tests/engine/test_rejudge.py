@@ -19,6 +19,8 @@ from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ratings.elo import EloSettings
 from peerage.settings import PlayerSettings, rules_of
 from peerage.standings import NOBODY, after_all
+from peerage.tables.match_view import tasks
+from peerage.tables.matches import Matches
 
 MATCHES = 20
 PANEL = ("house:0.9", "house:0.95")
@@ -69,16 +71,16 @@ def test_items_are_what_the_first_panel_saw(source: Path) -> None:
         found = list(items(arena.ledger))
         assert len(found) > MATCHES / 2
         for item in found:
-            match = arena.transcript(item.source)
+            match = arena.match_view(item.source)
             said = {one.key.removesuffix("~repair"): one.reply for one in match.exchanges}
             assert item.answers == {label: said[f"answer/{label}"][:8000] for label in "AB"}
-            assert item.given["question"].text == match.challenge["question"]
+            assert item.given["question"].text == tasks(match.blocks)["question"]
             assert item.given["question"].label
             assert item.authors == {label: match.player(label) for label in "AB"}
             assert item.score == match.scores.get("A")
             assert item.record == match.digests.record
             assert all("quality" in item.hidden[label] for label in "AB")
-        judged = [n for n in range(1, MATCHES + 1) if arena.transcript(n).ballots]
+        judged = [n for n in range(1, MATCHES + 1) if Matches(arena.ledger).one(n).ballots]
         assert [item.source for item in found] == judged
 
 
@@ -97,7 +99,7 @@ def test_an_interrupted_run_asks_nothing_twice_and_ends_the_same(source: Path, t
         assert arena.verify().ok
         assert arena.replay().ok
         assert arena.replay().recomputed == count
-        assert {call.role for n in range(1, count + 1) for call in arena.transcript(n).exchanges} == {"judge"}
+        assert {call.role for n in range(1, count + 1) for call in arena.match_view(n).exchanges} == {"judge"}
         assert all(row["matches"] == 0 for row in arena.leaderboard()), "no track moves"
         folded = after_all(NOBODY, arena.ledger.summaries(), EloSettings())
         assert folded == msgspec.structs.replace(NOBODY, number=count), "nobody's standing either"

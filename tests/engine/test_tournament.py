@@ -39,9 +39,9 @@ def test_it_replays_verifies_and_reads(tmp_path: Path) -> None:
     with open_arena(tmp_path) as opened:
         assert opened.replay().ok
         assert opened.verify().ok
-        story = opened.transcript(1)
+        story = opened.match_view(1)
     assert story.status == "done"
-    assert story.decided.startswith("by the scores")
+    assert story.detail["decided"].startswith("by the scores")
     assert {"author", "judge", "contestant"} == {one.role for one in story.exchanges}
     assert not any("quality" in one.reply for one in story.exchanges)
 
@@ -66,7 +66,7 @@ def test_a_lost_player_is_on_record_and_in_no_rating(tmp_path: Path) -> None:
         assert opened.verify().ok
         assert opened.replay().ok
         for row, summary in zip(opened.ledger.records(), opened.ledger.summaries(), strict=True):
-            story = opened.transcript(row.number)
+            story = opened.match_view(row.number)
             lost = next(seat.player for seat in story.seats if seat.label == "B")
             record = read_record(row.body)
             assert summary.status == "done"

@@ -15,7 +15,7 @@ import pytest
 from tests.engine.arenas import SMALL, house, play, write_arena
 
 from peerage.arena import Arena, ArenaError, open_arena
-from peerage.cli.transcript import lines
+from peerage.cli.match import rendered
 from peerage.ledger import LedgerError
 from peerage.ledger.codec import MissingText
 from peerage.ledger.export import export
@@ -35,7 +35,7 @@ READERS: dict[str, Callable[[Arena], Any]] = {
     "bt": lambda arena: arena.leaderboard("bt"),
     "raw": lambda arena: arena.leaderboard("raw"),
     "stats": lambda arena: arena.stats(),
-    "transcript": lambda arena: list(lines(arena.transcript(2), full=True)),
+    "transcript": lambda arena: list(rendered(arena.match_view(2), full=True)),
     "jsonl": lambda arena: list(export(arena.ledger, "jsonl")),
     "csv": lambda arena: list(export(arena.ledger, "csv")),
 }

@@ -34,16 +34,16 @@ def test_a_match(tmp_path: Path, game: str, rules: dict[str, object]) -> None:
     (tmp_path / "arena.yaml").write_text(yaml.safe_dump(arena), "utf-8")
     with open_arena(tmp_path) as opened:
         assert opened.run(max_matches=1).settled == 1
-        match = opened.transcript(1)
+        match = opened.match_view(1)
         assert match.status == "done"
-        made = {one.player: one for one in match.programs}
-        assert set(made["expert"].tests) == {"passed"}
+        made = {match.player(label): one for label, one in match.detail["programs"].items()}
+        assert set(made["expert"]["tests"]) == {"passed"}
         # a model of this size writes programs, hardly ever right ones; whatever it wrote gets a verdict
-        assert all(one.bytes is None or one.tests for one in made.values())
+        assert all(one["bytes"] is None or one["tests"] for one in made.values())
         said = [one for one in match.exchanges if one.role == "contestant"]
         assert all(one.reply and one.output_tokens for one in said)
         assert {one.status for one in said} <= {"ok", "invalid"}
-        label = made["expert"].label
+        label = next(seat.label for seat in match.seats if seat.player == "expert")
         assert match.scores[label] == max(match.scores.values())
         assert opened.verify().ok
         assert opened.replay().ok
@@ -68,12 +68,13 @@ def test_tasks_that_a_model_writes_stand_or_give_way(tmp_path: Path) -> None:
         assert opened.run(max_matches=2).settled == 2
         authors = set()
         for number in (1, 2):
-            match = opened.transcript(number)
+            match = opened.match_view(number)
             assert match.status in ("done", "no_challenge", "unsolved")
-            assert match.drafts
-            assert [draft.accepted for draft in match.drafts] == sorted(d.accepted for d in match.drafts)
-            assert (match.status == "no_challenge") == (not match.drafts[-1].accepted)
-            writing = {draft.authors["task"] for draft in match.drafts}
+            drafts = match.detail["drafts"]
+            assert drafts
+            assert [draft["accepted"] for draft in drafts] == sorted(draft["accepted"] for draft in drafts)
+            assert (match.status == "no_challenge") == (not drafts[-1]["accepted"])
+            writing = {match.player(draft["authors"]["task"]) for draft in drafts}
             seated = {seat.player for seat in match.seats if seat.role == "contestant"}
             assert writing.isdisjoint(seated)
             authors |= writing

@@ -28,6 +28,8 @@ from tests.real.arena import (
 )
 
 from peerage.arena import open_arena
+from peerage.tables.match_view import tasks
+from peerage.tables.matches import Matches
 
 pytestmark = [needs_model, pytest.mark.real]
 
@@ -63,7 +65,7 @@ def test_own_prompts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert played.valid_share >= 0.8
     with open_arena(folder, create=False) as arena:
         table = arena.leaderboard("raw")
-        prompts = Counter(arena.transcript(number).challenge["prompt"] for number in range(1, 21))
+        prompts = Counter(tasks(arena.match_view(number).blocks)["prompt"] for number in range(1, 21))
     assert sum(row["matches"] + row["void"] for row in table) == 44
     assert all(9 <= row["matches"] + row["void"] <= 13 for row in table), "everybody plays alike"
     assert prompts == dict.fromkeys(TASKS, 5), "prompts come up equally often"
@@ -104,5 +106,5 @@ def test_the_example_is_played(tmp_path: Path) -> None:
     with open_arena(folder, create=False) as arena:
         assert arena.verify().ok
         assert arena.replay().recomputed == 3
-        ballots = [ballot for match in range(1, 4) for ballot in arena.transcript(match).ballots]
+        ballots = [ballot for match in range(1, 4) for ballot in Matches(arena.ledger).one(match).ballots]
     assert ballots

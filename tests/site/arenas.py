@@ -17,7 +17,7 @@ from peerage.players.client import Answer, Call, Client
 from peerage.players.house import HouseClient
 from peerage.settings import PlayerSettings
 from peerage.site import reading
-from peerage.tables.finished import Finished
+from peerage.tables.matches import Match
 from peerage.tables.told import Told, told
 
 DECIDED = 45
@@ -107,9 +107,9 @@ def spans_read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """From now on the first and the last match of whatever a site reads for its statistics."""
     read: list[tuple[int, int]] = []
 
-    def noted(matches: Iterable[Finished]) -> Told:
+    def noted(matches: Iterable[Match]) -> Told:
         span = list(matches)
-        read.append((span[0].record.number, span[-1].record.number))
+        read.append((span[0].number, span[-1].number))
         return told(span)
 
     monkeypatch.setattr(reading, "told", noted)

@@ -26,7 +26,7 @@ from peerage.site.reading import Site
 from peerage.site.votes import finished
 from peerage.tables.challenges import retire
 from peerage.tables.leaderboard import board
-from peerage.tables.transcript import transcript
+from peerage.tables.match_view import match_view, tasks
 
 MATCHES = 16
 HOSTILE = "<script>alert(1)</script>/../%2e\u202eevil\"'&?#"
@@ -139,7 +139,7 @@ def test_matches_filtered(site: Site, key: str) -> None:
 
 
 def test_a_match_is_its_transcript(site: Site) -> None:
-    assert get(site, "matches/4") == transcript(site.ledger, 4).as_dict()
+    assert get(site, "matches/4") == match_view(site.ledger, 4).as_dict()
     assert "no settled match 999" in refused(site, "matches/999", status=404)
     issued = site.ledger.heads()[0]
     assert f"see /api/live/{issued}" in refused(site, f"matches/{issued}", status=404)
@@ -151,8 +151,8 @@ def test_challenges_are_what_was_asked(site: Site) -> None:
     newest = get(site, "challenges", ("limit", "5"))
     assert len(newest) == 5
     for row in newest:
-        match = transcript(site.ledger, row["match"])
-        assert row["texts"] == match.challenge
+        match = match_view(site.ledger, row["match"])
+        assert row["texts"] == tasks(match.blocks)
         assert set(row["scores"]) <= {seat.player for seat in match.seats}
     assert [row["match"] for row in get(site, "challenges", ("before", "4"))] == [3, 2, 1]
 

@@ -74,7 +74,7 @@ def test_what_was_built_before_is_not_written_again(tmp_path: Path) -> None:
     assert files(out) == files(fresh)
 
 
-@pytest.mark.parametrize("name", ["site/story.py", "site/templates/match.html", "tables/judges.py"])
+@pytest.mark.parametrize("name", ["site/match_markup.py", "site/templates/match.html", "tables/judges.py"])
 def test_what_is_remembered_is_made_anew_when_what_makes_it_has_changed(
     pages: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

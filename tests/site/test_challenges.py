@@ -17,7 +17,7 @@ from peerage.ledger.verify import verify
 from peerage.site.pages import page
 from peerage.site.reading import Site
 from peerage.tables.challenges import pool, retire, rows
-from peerage.tables.transcript import transcript
+from peerage.tables.match_view import match_view
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_the_digest_of_a_record_is_the_chains(site: Site, retired: tuple[Site, s
     shown = retired[0] if opened else site
     said = text(shown, "matches/1.html")
     for number in range(1, shown.number + 1):
-        digests = transcript(shown.ledger, number).digests
+        digests = match_view(shown.ledger, number).digests
         assert digests.record in said
         assert digests.chain in said
     assert verify(shown.ledger).ok

@@ -88,8 +88,8 @@ def test_a_rejudgement_shows_what_is_judged_again(first: Path, tmp_path: Path) -
     with closing(Site.open(folder)) as site:
         shown = read(site, "matches/1.html").text
         assert count
-        for story in site.reader.stories(1, count):
-            drawn = story.match.fixture.drawn
+        for match in site.reader.matches(1, count):
+            drawn = match.fixture.drawn
             for label, answer in drawn["answers"].items():
                 assert visible(answer) in shown
                 assert drawn["authors"][label] in shown

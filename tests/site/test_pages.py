@@ -22,7 +22,7 @@ from peerage.site.addresses import match_page, number_in, player_page, slug
 from peerage.site.pages import POLICY, page, paths
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import board
-from peerage.tables.transcript import transcript
+from peerage.tables.match_view import match_view
 
 # What a page may refer to, and what no page may hold.
 ADDRESSES = ("href", "src", "data-library")
@@ -149,7 +149,7 @@ def test_hostile_text_is_shown_as_text(documents: dict[str, Read]) -> None:
 def test_a_match_page_tells_what_the_transcript_tells(pages: Site, documents: dict[str, Read]) -> None:
     text = documents["matches/1.html"].text
     for number in (1, 2, 19):
-        found = transcript(pages.ledger, number)
+        found = match_view(pages.ledger, number)
         assert f"Match {number}" in text
         for one in found.exchanges:
             assert visible(one.choice_reason or one.reply) in text, (number, one.key)

@@ -17,7 +17,7 @@ from peerage.ledger.votes import Vote, VotedAlready, Votes
 from peerage.site import voting
 from peerage.site.votes import audience, ballot, finished
 from peerage.site.voting import Limit, TicketUnknown, VotingService, voter_of
-from peerage.tables.transcript import transcript
+from peerage.tables.match_view import match_view, tasks
 
 MATCHES = 16
 
@@ -107,10 +107,10 @@ def test_agreement_is_with_the_peers_where_neither_tied(ledger: Ledger) -> None:
 
 
 def test_a_ballot_shows_what_the_judges_saw_and_no_name(ledger: Ledger) -> None:
-    match = transcript(ledger, 1)
+    match = match_view(ledger, 1)
     found = ballot(ledger, 1)
     assert found is not None
-    assert found.challenge == match.challenge
+    assert found.challenge == tasks(match.blocks)
     assert found.record == match.digests.record
     said = {one.key: one.reply for one in match.exchanges}
     assert found.answers == {label: said[f"answer/{label}"] for label in ("A", "B")}

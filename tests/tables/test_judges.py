@@ -14,8 +14,8 @@ from peerage.judging.columns import Rows, joined
 from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.preference import LONGER
 from peerage.match import Fixture, Outcome, Seat
-from peerage.tables.finished import Matches
 from peerage.tables.judges import JudgesReport, judges, judges_of
+from peerage.tables.matches import Matches
 from peerage.tables.told import scores, told
 
 
@@ -45,8 +45,8 @@ def test_length_is_that_of_the_recorded_answers(report: JudgesReport, arena: Are
 
     over = under = 0.0
     for number in range(1, MATCHES + 1):
-        match = arena.transcript(number)
-        said = {one.key.removesuffix("~repair"): one.reply for one in match.exchanges}
+        match = Matches(arena.ledger).one(number)
+        said = {key.removesuffix("~repair"): step.reply for key, step in match.asked.items()}
         for ballot in match.ballots:
             if ballot.vote != "abstain":
                 doublings = math.log2(len(said["answer/A"]) / len(said["answer/B"]))

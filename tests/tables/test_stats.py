@@ -13,8 +13,9 @@ from tests.tables.conftest import MATCHES
 
 from peerage.arena import Arena, open_arena
 from peerage.players.client import Answer, Call
+from peerage.tables.match_view import tasks
+from peerage.tables.matches import Match, Matches
 from peerage.tables.stats import Stats
-from peerage.tables.transcript import Transcript
 
 
 @pytest.fixture(scope="module")
@@ -24,25 +25,24 @@ def counted(folder: Path) -> Stats:
 
 
 @pytest.fixture(scope="module")
-def told(folder: Path) -> list[Transcript]:
+def told(folder: Path) -> list[Match]:
     with open_arena(folder, create=False) as arena:
-        return [arena.transcript(number) for number in range(1, MATCHES + 1)]
+        return list(Matches(arena.ledger).read(1, MATCHES))
 
 
-def test_players_replies_are_counted_by_what_they_were(counted: Stats, told: list[Transcript]) -> None:
+def test_players_replies_are_counted_by_what_they_were(counted: Stats, told: list[Match]) -> None:
     seen: dict[str, Counter[str]] = {}
     waits: dict[str, list[float]] = {}
     for match in told:
-        keys = {exchange.key for exchange in match.exchanges}
-        for one in match.exchanges:
+        for one in match.asked.values():
             tally = seen.setdefault(one.player, Counter())
             tally[one.role] += 1
             tally["calls"] += 1
             tally["repaired"] += one.key.endswith("~repair")
-            if f"{one.key}~repair" not in keys:
+            if f"{one.key}~repair" not in match.asked:
                 tally[one.status] += 1
             if one.status != "void":
-                waits.setdefault(one.player, []).append(one.latency_s or 0.0)
+                waits.setdefault(one.player, []).append(one.said.latency_ms / 1000 if one.said else 0.0)
     assert sum(player.invalid for player in counted.players) > 0
     assert sum(player.refused for player in counted.players) > 0
     assert sum(player.void for player in counted.players) > 0
@@ -78,10 +78,10 @@ def test_sums_agree_with_the_leaderboard(counted: Stats, arena: Arena) -> None:
     assert sum(counted.voids.values()) * 2 == sum(row["void"] for row in rows.values())
 
 
-def test_judges_are_counted_from_their_ballots(counted: Stats, told: list[Transcript]) -> None:
-    ballots = [ballot for match in told for ballot in match.ballots]
+def test_judges_are_counted_from_their_ballots(counted: Stats, told: list[Match]) -> None:
+    ballots = [(match.players[ballot.judge], ballot) for match in told for ballot in match.ballots]
     for judge in counted.judges:
-        mine = [ballot for ballot in ballots if ballot.player == judge.player]
+        mine = [ballot for player, ballot in ballots if player == judge.player]
         assert judge.votes == len(mine)
         assert judge.abstentions == sum(ballot.vote == "abstain" for ballot in mine)
         assert judge.flips == sum(ballot.flipped for ballot in mine)
@@ -90,15 +90,17 @@ def test_judges_are_counted_from_their_ballots(counted: Stats, told: list[Transc
     assert sum(judge.votes for judge in counted.judges) == len(ballots)
 
 
-def test_authors_are_counted_from_their_drafts(counted: Stats, told: list[Transcript]) -> None:
-    drafts = [draft for match in told for draft in match.drafts]
-    assert any(draft.status != "ok" for draft in drafts)
+def test_authors_are_counted_from_their_drafts(counted: Stats, told: list[Match]) -> None:
+    drafts = [(match.players[draft.authors["question"]], draft) for match in told for draft in match.drafts]
+    assert any(draft.status != "ok" for _, draft in drafts)
     for author in counted.authors:
-        mine = [draft for draft in drafts if draft.authors["question"] == author.player]
+        mine = [draft for player, draft in drafts if player == author.player]
         assert author.drafts == sum(draft.status == "ok" for draft in mine)
         assert author.approved == sum(draft.accepted for draft in mine)
         assert author.turns_lost == sum(draft.status != "ok" for draft in mine)
-    assert sum(author.approved for author in counted.authors) == sum(bool(m.challenge) for m in told)
+    assert sum(author.approved for author in counted.authors) == sum(
+        bool(tasks(match.blocks)) for match in told
+    )
 
 
 def test_statistics_are_plain_json(counted: Stats) -> None:

@@ -11,7 +11,7 @@ from tests.tables.conftest import MATCHES
 from peerage.arena import Arena, open_arena
 from peerage.judging.ballots import ballots_in
 from peerage.judging.marks import marks_in
-from peerage.tables.finished import Matches
+from peerage.tables.matches import Matches
 from peerage.tables.told import Told, together, told
 
 

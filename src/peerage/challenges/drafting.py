@@ -13,9 +13,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from peerage.match import Seat
+from peerage.match import Outcome, Seat
 from peerage.protocol import Ask, Choice, Prompt, Quote, Reply, Steps, Text, Works
 
 _TOLERANCE = 1e-9
@@ -71,6 +72,11 @@ class Drafting(Struct, frozen=True):
 
     texts: Mapping[str, Quote] | None
     drafts: tuple[Draft, ...]
+
+
+def drafts_of(outcome: Outcome) -> tuple[Draft, ...]:
+    """The drafts of a finished match, none where nothing was drafted."""
+    return msgspec.convert(outcome.detail.get("drafts", ()), tuple[Draft, ...])
 
 
 def drafting(

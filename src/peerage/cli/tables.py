@@ -296,31 +296,18 @@ def match(
     full: Annotated[bool, typer.Option("--full", help="Every request too, word for word.")] = False,
     shape: Written = Report.text,
 ) -> None:
-    """Read a match: drafts, answers, ballots and result."""
+    """Read a match: question, answers, verdicts, and the result."""
     from peerage.arena import open_arena
-    from peerage.tables.transcript import transcript
+    from peerage.tables.match_view import match_view
 
     with open_arena(folder, create=False) as arena:
-        found = transcript(arena.ledger, number)
+        found = match_view(arena.ledger, number)
     if shape is Report.json:
         show_json(found.as_dict())
         return
-    from rich.console import Console
-    from rich.padding import Padding
-    from rich.text import Text
+    from peerage.cli.match import show as written
 
-    from peerage.cli.transcript import Line, lines
-    from peerage.protocol import visible
-
-    console = Console(highlight=False)
-    for style, indent, text in lines(found, full=full):
-        # Names and keys too: the ledger may be a stranger's.
-        line = Line(style, indent, visible(text))
-        if console.is_terminal:
-            console.print(Padding(Text(line.text, style=line.style), (0, 0, 0, line.indent)))
-        else:
-            pad = " " * line.indent
-            typer.echo("\n".join(f"{pad}{part}".rstrip() for part in line.text.split("\n")))
+    written(found, full=full)
 
 
 def _interval(row: dict[str, Any], shown: Callable[[float], str]) -> str | None:

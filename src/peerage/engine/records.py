@@ -106,7 +106,7 @@ def settle(
         fixture.number,
         fixture.round,
         fixture.game,
-        str(fixture.drawn.get("topic", fixture.drawn.get("category", ""))),
+        fixture.topic,
         names,
         outcome.void or DONE,
         scores,

@@ -122,7 +122,7 @@ def _item(
             {name: _text(answers[name]) for name in (FIRST, SECOND)},
             {name: _hidden(answers[name], replies) for name in (FIRST, SECOND)},
             outcome.scores.get(FIRST),
-            str(fixture.drawn.get("topic", fixture.drawn.get("category", ""))),
+            fixture.topic,
         )
     return None
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Meta, Struct
 
 from peerage import __version__
+from peerage.blocks import Task
 from peerage.engine.registration import registered
 from peerage.site.api_rows import (
     Arena,
@@ -24,7 +25,8 @@ from peerage.site.tally import Mine
 from peerage.site.votes import Audience, audience
 from peerage.tables.challenges import ChallengeRow
 from peerage.tables.leaderboard import Board, Row
-from peerage.tables.transcript import Transcript, transcript
+from peerage.tables.match_view import MatchView, match_view, tasks
+from peerage.tables.matches import Matches
 from peerage.tables.under_way import UnderWay, under_way
 
 MOST = 2**53
@@ -185,12 +187,12 @@ def _matches(site: Site, wanted: MatchesParameters) -> list[Match]:
     return found
 
 
-def _match(site: Site, wanted: MatchParameters) -> Transcript:
+def _match(site: Site, wanted: MatchParameters) -> MatchView:
     if wanted.number > site.number:
         at = f"; match {wanted.number} is under way, see /api/live/{wanted.number}"
         more = at if wanted.number <= site.ledger.heads()[0] else ""
         raise Missing(f"there is no settled match {wanted.number}, the newest is {site.number}{more}")
-    return transcript(site.moment, wanted.number)
+    return match_view(site.moment, wanted.number)
 
 
 def _live(site: Site, wanted: MatchParameters) -> UnderWay:
@@ -205,21 +207,27 @@ def _live(site: Site, wanted: MatchParameters) -> UnderWay:
 def _challenges(site: Site, wanted: ChallengesParameters) -> list[Challenge]:
     last = min(wanted.before - 1, site.number) if wanted.before else site.number
     found: list[Challenge] = []
+    matches = Matches(site.moment, whole=False)
     while last > 0 and len(found) < wanted.limit:
-        match = transcript(site.moment, last)
+        match = matches.one(last)
         last -= 1
-        if match.challenge:
+        texts = tasks(match.blocks)
+        if texts:
             draft = next((draft for draft in match.drafts if draft.accepted), None)
             found.append(
                 Challenge(
                     match.number,
-                    match.game,
-                    match.topic,
-                    match.challenge,
-                    draft.authors if draft else {},
+                    match.fixture.game,
+                    match.fixture.topic,
+                    texts,
+                    {
+                        block.name or "task": ", ".join(match.players[label] for label in block.by)
+                        for block in match.blocks
+                        if isinstance(block, Task) and block.by
+                    },
                     draft.approval if draft else None,
                     match.status,
-                    {match.player(label): score for label, score in match.scores.items()},
+                    {match.players[label]: score for label, score in match.outcome.scores.items()},
                 )
             )
     return found
@@ -265,7 +273,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "matches/{number}",
         "The whole transcript of a settled match.",
         MatchParameters,
-        Transcript,
+        MatchView,
         _match,
     ),
     Endpoint(

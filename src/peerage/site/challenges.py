@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from peerage.blocks import ScoreLine, Task
 from peerage.games import GAMES
 from peerage.site.leaderboards import NAMES
 from peerage.site.method import stated_rules
 from peerage.site.reading import Site
 from peerage.site.rendering import View
-from peerage.site.story import Story
 from peerage.standings import DONE
+from peerage.tables.match_view import tasks
+from peerage.tables.matches import Match
 
 NEWEST = 60
 POOLED = 500
@@ -56,7 +58,7 @@ def view(site: Site, path: str) -> View | None:
         return View("games.html", "Games", "games.html", {"games": list(games(site)), "names": NAMES})
     if path == "challenges.html":
         newest = [
-            posed(story) for story in site.reader.stories(max(1, site.number - NEWEST + 1), site.number)
+            posed(match) for match in site.reader.matches(max(1, site.number - NEWEST + 1), site.number)
         ]
         return View(
             "challenges.html",
@@ -89,41 +91,34 @@ def games(site: Site) -> Iterator[Played]:
         )
 
 
-def posed(story: Story) -> Posed | None:
+def posed(match: Match) -> Posed | None:
     """The challenge of a match; None when none stood."""
-    match, steps = story.match, story.steps
-    players, outcome = match.players, match.record.outcome
-    accepted = next((draft for draft in match.drafts if draft.accepted), None)
-    if accepted is not None:
-        texts = {stage: steps[key].reply if key in steps else "" for stage, key in accepted.keys.items()}
-        authors = tuple(dict.fromkeys(players[label] for label in accepted.authors.values()))
-    else:
-        texts, authors = ({"task": story.task} if story.task else {}), ()
+    texts = tasks(match.blocks)
     if not texts:
         return None
-    programs = outcome.detail.get("programs", {})
-    results = [
-        (
-            seat.player,
-            str(programs[seat.label]["result"]) if seat.label in programs else _result(story, seat.label),
-        )
-        for seat in story.contestants
-    ]
+    written = [block for block in match.blocks if isinstance(block, Task)]
+    accepted = next((draft for draft in match.drafts if draft.accepted), None)
+    lines = {block.label: block.why for block in match.blocks if isinstance(block, ScoreLine)}
     return Posed(
-        story.number,
-        match.summary.topic,
+        match.number,
+        match.fixture.topic,
         texts,
-        authors,
+        tuple(dict.fromkeys(match.players[label] for block in written for label in block.by)),
         accepted.approval if accepted else None,
         len(match.drafts),
-        tuple(results),
+        tuple(
+            [
+                (seat.player, ": ".join(filter(None, (_result(match, seat.label), lines.get(seat.label)))))
+                for seat in match.contestants
+            ]
+        ),
     )
 
 
-def _result(story: Story, label: str) -> str:
-    scores = story.match.record.outcome.scores
+def _result(match: Match, label: str) -> str:
+    scores = match.outcome.scores
     score = scores.get(label)
     if score is None:
-        return story.match.summary.status
-    shared = list(scores.values()).count(story.best) > 1
-    return ("tied" if shared else "won") if score == story.best else "lost"
+        return match.status
+    shared = list(scores.values()).count(match.best) > 1
+    return ("tied" if shared else "won") if score == match.best else "lost"

@@ -17,9 +17,9 @@ from peerage.protocol import visible
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.charts import embedded
 from peerage.site.leaderboards import NAMES
+from peerage.site.match_markup import article
 from peerage.site.reading import Site
 from peerage.site.rendering import View
-from peerage.site.steps import head, numbers, proof, stages
 
 NEWEST = 100
 """Matches listed where no script runs."""
@@ -52,14 +52,11 @@ def _bundle(site: Site, first: int) -> View:
         f"Matches {first} to {last}" if last > first else f"Match {first}",
         "matches.html",
         {
-            "stories": site.reader.stories(first, last),
+            "matches": site.reader.matches(first, last),
             "first": first,
             "last": last,
             "size": BUNDLE,
-            "head": head,
-            "stages": stages,
-            "numbers": numbers,
-            "proof": proof,
+            "article": article,
             "tracks": NAMES,
         },
     )

@@ -20,7 +20,7 @@ from peerage.ledger.votes import Votes
 from peerage.settings import ArenaSettings, Rating, load, rules_of
 from peerage.site.charts import Drawn, Spec, drawn
 from peerage.site.ledger_at import Moment, stops
-from peerage.site.story import Reader
+from peerage.site.reader import Reader
 from peerage.site.tally import Mine, Record, Tally
 from peerage.standings import NOBODY, Standings, after_all, elo_settings, pinned_rating
 from peerage.tables.challenges import LEAST_ATTEMPTS, ChallengeRow, rows
@@ -297,7 +297,7 @@ class Site:
 
     @cached_property
     def reader(self) -> Reader:
-        """Reads matches as stories."""
+        """Reads matches."""
         return Reader(self.moment)
 
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.engine.driver import first_key
 from peerage.ledger.merkle import digest
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import TIE, Vote
@@ -21,7 +20,8 @@ from peerage.ratings.history import duels
 from peerage.ratings.rows import fit_clustered
 from peerage.site.ledger_at import Moment
 from peerage.standings import DONE
-from peerage.tables.transcript import transcript
+from peerage.tables.match_view import answers, tasks
+from peerage.tables.matches import Matches
 
 
 class AudienceRow(Struct, frozen=True):
@@ -204,13 +204,8 @@ def ballot(ledger: Ledger, number: int) -> Ballot | None:
     There is when the match counts, has two contestants, and each gave one answer to the same challenge.
     """
     # Nothing that is sealed is part of the answers to a duel.
-    found = transcript(Moment(ledger, number, revealed=()), number)
-    labels = [seat.label for seat in found.seats if seat.role == "contestant"]
-    answers = {
-        one.label: one.reply
-        for one in found.exchanges
-        if first_key(one.key) == f"answer/{one.label}" and one.status == "ok"
-    }
-    if found.status != DONE or not found.challenge or len(labels) != 2 or set(answers) != set(labels):
+    match = Matches(Moment(ledger, ledger.place(number), revealed=()), whole=False).one(number)
+    said, asked = answers(match), tasks(match.blocks)
+    if match.status != DONE or not asked or len(said) != 2:
         return None
-    return Ballot(number, found.digests.record, found.topic, found.challenge, answers)
+    return Ballot(number, digest(match.finished.row.body), match.fixture.topic, asked, said)

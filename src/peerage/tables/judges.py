@@ -30,7 +30,7 @@ from peerage.ratings.judges import fit_coded
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
-from peerage.tables.finished import Matches
+from peerage.tables.matches import Matches
 from peerage.tables.told import Told, told
 
 

@@ -16,8 +16,8 @@ from peerage.judging.statistics import JudgeStatistics, judge_statistics
 from peerage.ledger.store import Ledger
 from peerage.settings import ArenaSettings
 from peerage.standings import elo_settings, pinned_rating
-from peerage.tables.finished import Matches
 from peerage.tables.judges import families_of
+from peerage.tables.matches import Matches
 from peerage.tables.outside import SourceStats, listed
 from peerage.tables.played import EVERYTHING, Scope, known, sums
 from peerage.tables.readings import Readings, ReadingStats

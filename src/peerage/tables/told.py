@@ -20,7 +20,7 @@ from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.scores import recorded
 from peerage.match import Fixture, Outcome
 from peerage.standings import DONE
-from peerage.tables.finished import Finished, Step
+from peerage.tables.matches import Match, Step
 from peerage.tables.readings import Read, read
 
 Key = TypeVar("Key")
@@ -66,7 +66,7 @@ class Told(Struct):
     readings: list[Read] = []
 
 
-def told(matches: Iterable[Finished]) -> Told:
+def told(matches: Iterable[Match]) -> Told:
     """What these matches tell."""
     found = Told()
     ballots, seated, marks = Rows(BALLOTS), Rows(SEATED), Rows(MARKS)
@@ -74,10 +74,10 @@ def told(matches: Iterable[Finished]) -> Told:
     thought: Counter[str] = Counter()
     waits: Counter[tuple[str, int]] = Counter()
     for match in matches:
-        fixture, outcome, name = match.fixture, match.record.outcome, str(match.fixture.number)
+        fixture, outcome, name = match.fixture, match.outcome, str(match.fixture.number)
         found.matches += 1
-        if match.summary.status != DONE:
-            _sum(found.voids, {match.summary.status: 1})
+        if match.status != DONE:
+            _sum(found.voids, {match.status: 1})
         asked = [step for step in match.steps if step.role != "sandbox"]
         said.update(_counted(asked))
         for step in asked:
@@ -141,7 +141,7 @@ def _sum(counts: dict[Key, int], more: Mapping[Key, int]) -> None:
         counts[key] = counts.get(key, 0) + count
 
 
-def _chars(match: Finished) -> dict[str, int]:
+def _chars(match: Match) -> dict[str, int]:
     """The characters of a match's answers, by what follows `answer/` in the key."""
     if match.fixture.game == REJUDGEMENT.name:
         return {label: len(text) for label, text in match.fixture.drawn["answers"].items()}
@@ -177,7 +177,7 @@ def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]
         )
 
 
-def _drafts(found: Told, match: Finished) -> None:
+def _drafts(found: Told, match: Match) -> None:
     for draft in match.drafts:
         # A draft can be written and fall all the same: a program of its author that does not run.
         silent = [match.players[label] for stage, label in draft.authors.items() if stage not in draft.keys]

@@ -21,6 +21,7 @@ import msgspec
 from pydantic import Field
 
 from peerage.formats import Code
+from peerage.games.bug_hunt.show import show
 from peerage.games.bug_hunt.tasks import MOST_BUGS, BuggyTask, buggy, repairs
 from peerage.games.code_golf.house import house
 from peerage.games.cost import CostUnit
@@ -155,6 +156,7 @@ GAME: GameSpec[BugHuntRules] = GameSpec(
     draw=draw,
     bounds=bounds,
     house=house,
+    show=show,
     sandbox=True,
     hides=True,
     seats=lambda rules: rules.seats,

@@ -29,6 +29,7 @@ from peerage.games.challenge_exchange.creation import (
 )
 from peerage.games.challenge_exchange.house import house
 from peerage.games.challenge_exchange.rules import SOLVE, VOTE, WRITE, ChallengeExchangeRules
+from peerage.games.challenge_exchange.show import show
 from peerage.games.cost import cost
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec
 from peerage.games.ranking import by_rank, unranked
@@ -299,6 +300,7 @@ GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     draw=draw,
     bounds=bounds,
     house=house,
+    show=show,
     sandbox=True,
     hides=True,
     runs=lambda rules: rules.tools == "python" or (rules.write > 0 and rules.proof != "blind"),

@@ -32,6 +32,7 @@ from peerage.games.code_golf.drafts import (
     written,
 )
 from peerage.games.code_golf.house import house
+from peerage.games.code_golf.show import show
 from peerage.games.code_golf.tasks import FAMILIES, Task, solutions, with_inputs
 from peerage.games.code_golf.tasks import task as drawn_task
 from peerage.games.cost import CostUnit
@@ -235,6 +236,7 @@ GAME: GameSpec[CodeGolfRules] = GameSpec(
     draw=draw,
     bounds=bounds,
     house=house,
+    show=show,
     sandbox=True,
     hides=True,
     seats=lambda rules: rules.seats,

@@ -31,6 +31,7 @@ from peerage.games.color_obfuscation.rules import (
     reveal,
 )
 from peerage.games.color_obfuscation.score import READINGS, Guess, Round, leaks_in, scores
+from peerage.games.color_obfuscation.show import show
 from peerage.games.cost import cost
 from peerage.games.game import GameSpec
 from peerage.match import Outcome, Table
@@ -208,6 +209,7 @@ GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     draw=draw,
     bounds=bounds,
     house=house,
+    show=show,
     hides=True,
     kin=lambda rules: rules.same_family,
     rating={"k_factor": 32.0, "initial": 1500.0, "propagation_width": None},

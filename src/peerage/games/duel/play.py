@@ -27,6 +27,7 @@ from peerage.games.duel.bounds import bounds
 from peerage.games.duel.house import house
 from peerage.games.duel.prompts import OWN_ANSWER, PRESETS
 from peerage.games.duel.rules import DuelRules
+from peerage.games.duel.show import show
 from peerage.games.game import Bench, GameSpec
 from peerage.judging.panel import panel
 from peerage.match import Outcome, Seat, Table
@@ -153,5 +154,6 @@ GAME: GameSpec[DuelRules] = GameSpec(
     draw=draw,
     bounds=bounds,
     house=house,
+    show=show,
     lists=("prompts",),
 )

@@ -23,6 +23,7 @@ from peerage.games.last_arena.bounds import bounds
 from peerage.games.last_arena.house import house
 from peerage.games.last_arena.report import Answer, Tournament, report, shelves
 from peerage.games.last_arena.rules import LastArenaRules
+from peerage.games.last_arena.show import show
 from peerage.judging.normalisation import MEAN
 from peerage.judging.questions import Collected, Question, collect
 from peerage.judging.scores import Item, Scoring, scoring
@@ -192,6 +193,7 @@ GAME: GameSpec[LastArenaRules] = GameSpec(
     draw=draw,
     bounds=bounds,
     house=house,
+    show=show,
     seats=lambda rules: rules.seats,
     tracks=("trueskill",),
 )

@@ -1,8 +1,9 @@
-"""Transcripts: the whole of a match, in the order of play, whatever became of it."""
+"""A match as it is shown: the whole of it, in the order asked, whatever became of it."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,17 +13,19 @@ from tests.tables.conftest import MATCHES
 from tests.tables.test_leaderboard import copied
 
 from peerage.arena import Arena, open_arena
+from peerage.blocks import Quoted, ScoreLine, Task
+from peerage.games import GAMES
 from peerage.ledger import LedgerError
 from peerage.ledger.merkle import GENESIS, digest, link, root
-from peerage.tables.transcript import Transcript
+from peerage.tables.match_view import MatchView, tasks
 
 
-def matches(arena: Arena) -> list[Transcript]:
-    return [arena.transcript(number) for number in range(1, MATCHES + 1)]
+def matches(arena: Arena) -> list[MatchView]:
+    return [arena.match_view(number) for number in range(1, MATCHES + 1)]
 
 
-def judged(arena: Arena) -> Transcript:
-    return next(match for match in matches(arena) if match.status == "done" and match.ballots)
+def judged(arena: Arena) -> MatchView:
+    return next(match for match in matches(arena) if match.status == "done" and "ballots" in match.detail)
 
 
 def reply_to_b(number: int) -> str:
@@ -41,17 +44,12 @@ def test_everything_asked_and_said_is_there_once(arena: Arena) -> None:
             assert one.request[-1][0] == "user"
 
 
-def test_exchanges_stand_in_the_order_of_play(arena: Arena) -> None:
-    stages = ["author", "committee", "contestant", "judge"]
+def test_exchanges_stand_in_the_order_asked(arena: Arena) -> None:
     for match in matches(arena):
-        keys = [one.key for one in match.exchanges]
-        for place, key in enumerate(keys):
-            if key.endswith("~repair"):
-                assert keys[place - 1] == key.removesuffix("~repair")
-        last = [one.role for one in match.exchanges if one.role in ("contestant", "judge")]
-        assert last == sorted(last, key=stages.index)
-        judges = [one.label for one in match.exchanges if one.role == "judge"]
-        assert judges == sorted(judges, key=lambda label: int(label.partition("/")[2]))
+        rows = arena.ledger.exchanges(match.number, match.number)
+        assert [one.key for one in match.exchanges] == list(dict.fromkeys(row.key for row in rows))
+        roles = [one.role for one in match.exchanges if one.role in ("contestant", "judge")]
+        assert roles == sorted(roles, key=["contestant", "judge"].index)
 
 
 def test_texts_reach_the_next_player_in_full(arena: Arena) -> None:
@@ -61,28 +59,37 @@ def test_texts_reach_the_next_player_in_full(arena: Arena) -> None:
     prompt = verdict.request[-1][1]
     assert said["answer/A"] in prompt
     assert said["answer/B"] in prompt
-    assert match.challenge["question"] in prompt
-    assert match.challenge["question"] in said.values()
+    assert tasks(match.blocks)["question"] in prompt
+    assert tasks(match.blocks)["question"] in said.values()
 
 
-def test_ballots_and_votes_come_with_names_and_reasons(arena: Arena) -> None:
+def test_what_is_quoted_is_what_was_said(arena: Arena) -> None:
+    for match in matches(arena):
+        said = {one.key: one for one in match.exchanges}
+        for block in match.blocks:
+            if isinstance(block, Quoted):
+                one = said[block.key]
+                assert block.label == one.label
+                assert block.text in (one.reply, one.choice_reason)
+            if isinstance(block, Task) and block.key:
+                assert block.text == said[block.key].reply
+
+
+def test_verdicts_and_votes_stand_by_their_reasons(arena: Arena) -> None:
     match = judged(arena)
-    for ballot in match.ballots:
-        assert ballot.player == match.player(ballot.label)
-        for order, verdict in ballot.verdicts.items():
-            assert ballot.reasons[order]
-            chosen = next(one for one in match.exchanges if one.key == f"{ballot.label}/{order}")
+    quoted = {block.key: block for block in match.blocks if isinstance(block, Quoted)}
+    for ballot in match.detail["ballots"]:
+        for order, verdict in ballot["verdicts"].items():
+            key = f"{ballot['judge']}/{order}"
+            shown = next(block for name, block in quoted.items() if name.startswith(key))
+            assert verdict in shown.verdict
+            chosen = next(one for one in match.exchanges if one.key == shown.key)
             if chosen.status == "ok" and verdict != "tie":
                 assert verdict == order.split("-")["AB".index(chosen.choice)]
-    assert match.share is not None
-    weight = sum(b.weight for b in match.ballots if b.vote == "A") + sum(
-        b.weight / 2 for b in match.ballots if b.vote == "tie"
-    )
-    assert match.share == pytest.approx(weight)
-    accepted = [draft for draft in match.drafts if draft.accepted]
-    assert len(accepted) == 1
-    assert accepted[0].texts == match.challenge
-    assert all(vote.reason for vote in accepted[0].votes if vote.vote in ("approve", "object"))
+    [accepted] = [draft for draft in match.detail["drafts"] if draft["accepted"]]
+    for label, vote in accepted["votes"].items():
+        key = f"vote/{accepted['turn']}/{accepted['draft']}/{label}"
+        assert [block.verdict for name, block in quoted.items() if name.startswith(key)] == [vote]
 
 
 def test_what_it_came_to_is_what_is_on_record(arena: Arena) -> None:
@@ -135,9 +142,9 @@ def test_a_match_under_way_shows_what_there_is(folder: Path, tmp_path: Path, are
         f"DELETE FROM replies WHERE intent IN ({reply_to_b(number)})",
     )
     with open_arena(tmp_path, create=False) as cut:
-        match = cut.transcript(number)
+        match = cut.match_view(number)
     assert match.status == "under way"
-    assert (match.ballots, match.scores, match.ratings, match.totals) == ((), {}, {}, {})
+    assert (match.detail, match.scores, match.ratings, match.totals) == ({}, {}, {}, {})
     assert (match.digests.root, match.digests.chain, match.at_ms) == ("", "", None)
     assert [(one.key, one.reply) for one in match.exchanges if one.status == "waiting"] == [("answer/B", "")]
     assert match.exchanges == (
@@ -150,19 +157,32 @@ def test_a_lost_reply_leaves_the_rest_readable(folder: Path, tmp_path: Path, are
     number = judged(arena).number
     copied(folder, tmp_path, f"DELETE FROM replies WHERE intent IN ({reply_to_b(number)})")
     with open_arena(tmp_path, create=False) as cut:
-        match = cut.transcript(number)
-    assert len(match.exchanges) == len(arena.transcript(number).exchanges)
+        match = cut.match_view(number)
+    assert len(match.exchanges) == len(arena.match_view(number).exchanges)
     assert any("(not on record)" in one.request[-1][1] for one in match.exchanges if one.role == "judge")
 
 
-def test_a_game_not_known_here_is_told_in_the_order_of_writing(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("game", ["unknown", "broken", "newer"])
+def test_a_match_whose_game_cannot_show_it_is_shown_all_the_same(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, game: str
 ) -> None:
     known = judged(arena)
-    monkeypatch.setattr("peerage.engine.replay.GAMES", {})
-    unknown = arena.transcript(known.number)
-    assert sorted(unknown.exchanges, key=lambda one: one.key) == sorted(
-        known.exchanges, key=lambda one: one.key
+    spec = GAMES["duel"]
+    games = {
+        "unknown": {},
+        "broken": {"duel": replace(spec, show=lambda fixture, outcome, replies: [outcome.detail["no"]])},
+        "newer": {"duel": replace(spec, version=99)},
+    }
+    monkeypatch.setattr("peerage.tables.matches.GAMES", games[game])
+    shown = arena.match_view(known.number)
+    assert shown.exchanges == known.exchanges
+    assert ("not recomputable here" in shown.note) == (game != "broken")
+    text = json.dumps(msgspec.to_builtins(shown.blocks))
+    for one in known.exchanges:
+        if one.key.startswith("answer/") and one.status == "ok":
+            assert json.dumps(one.reply) in text
+    assert [block.score for block in shown.blocks if isinstance(block, ScoreLine)] == sorted(
+        known.scores.values(), reverse=True
     )
 
 
@@ -170,7 +190,7 @@ def test_a_number_that_there_is_not(arena: Arena, tmp_path: Path, folder: Path) 
     issued = arena.ledger.heads()[0]
     for number in (0, -3, issued + 1):
         with pytest.raises(LedgerError, match=f"no match {number}: this arena has matches 1 to {issued}"):
-            arena.transcript(number)
+            arena.match_view(number)
     empty = copied(folder, tmp_path, *[f"DELETE FROM {table}" for table in ("fixtures", "records")])
     with open_arena(empty) as opened, pytest.raises(LedgerError, match="nothing was played yet"):
-        opened.transcript(1)
+        opened.match_view(1)

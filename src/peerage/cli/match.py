@@ -1,0 +1,236 @@
+"""A match as text to read: who met, the blocks that tell it, what it came to; every request on demand."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from textwrap import indent
+from typing import Any, NamedTuple, TypeAlias
+
+from rich.columns import Columns
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from peerage.blocks import (
+    Bar,
+    Block,
+    Board,
+    Cell,
+    Heading,
+    Program,
+    Quoted,
+    ScoreLine,
+    Sentence,
+    Swatch,
+    Table,
+    Task,
+)
+from peerage.cli.output import Column, dollars, seconds, table
+from peerage.protocol import visible
+from peerage.tables.match_view import ExchangeView, MatchView
+from peerage.tables.matches import UNDER_WAY
+
+FOLD = 2_000
+"""Characters of a reply that are shown unless everything is asked for."""
+_STYLES = {"": "cyan", "good": "green", "bad": "red", "quiet": "dim"}
+
+
+class Line(NamedTuple):
+    """A paragraph: its text, a rich style, how far it is indented."""
+
+    text: str
+    style: str = ""
+    indent: int = 0
+
+
+Part: TypeAlias = Line | RenderableType
+
+
+WIDE = 400
+"""Characters of a line that a table may take where no terminal listens."""
+
+
+def show(match: MatchView, *, full: bool) -> None:
+    """Write the whole match to standard output; `full` adds every request word for word, as its player saw
+    it. Where no terminal listens, a line stays one line."""
+    console = Console(width=None if sys.stdout.isatty() else WIDE, highlight=False)
+    with console.capture() as captured:
+        for part in rendered(match, full=full):
+            if not isinstance(part, Line):
+                console.print(part)
+                continue
+            # No terminal obeys what players wrote; names and keys too, since the ledger may be a stranger's.
+            text = visible(part.text)
+            if console.is_terminal:
+                console.print(Padding(Text(text, part.style), (0, 0, 0, part.indent)))
+            else:
+                console.print(Text(indent(text, " " * part.indent)), soft_wrap=True)
+    console.file.write("\n".join(line.rstrip() for line in captured.get().split("\n")))
+
+
+def rendered(match: MatchView, *, full: bool) -> Iterator[Part]:
+    """The match part by part, for a console."""
+    yield from _head(match)
+    exchanges = {one.key: one for one in match.exchanges}
+    for block, following in zip(match.blocks, [*match.blocks[1:], Heading("")], strict=True):
+        yield from _block(block, match, exchanges, None if full else FOLD)
+        if isinstance(block, Table) and not isinstance(following, Heading):
+            yield Line("")
+    yield from _result(match)
+    if full:
+        for one in match.exchanges:
+            yield from _exchange(one)
+
+
+def _title(text: str) -> Iterator[Part]:
+    yield Line("")
+    yield Line(text, "bold")
+
+
+def _head(match: MatchView) -> Iterator[Part]:
+    names = " against ".join(
+        f"{seat.player} ({seat.label})" for seat in match.seats if seat.role == "contestant"
+    )
+    topic = f", on {match.topic}" if match.topic else ""
+    yield Line(f"Match {match.number}{': ' if names else ''}{names}{topic}", "bold")
+    yield Line(f"round {match.round} · {match.game} version {match.version} · {match.status}", "dim")
+    if match.note:
+        yield Line(match.note, "yellow")
+    roles: dict[str, list[str]] = {}
+    for seat in match.seats:
+        roles.setdefault(seat.role, []).append(f"{seat.player} {seat.raw:.0f}")
+    for role, players in roles.items():
+        yield Line(f"{role}: {', '.join(players)}", "dim")
+
+
+def _block(
+    block: Block, match: MatchView, exchanges: dict[str, ExchangeView], fold: int | None
+) -> Iterator[Part]:
+    match block:
+        case Heading():
+            yield from _title(block.text)
+        case Sentence():
+            yield Line(block.text, _STYLES[block.tone] if block.tone else "", 2)
+        case Task():
+            by = f"by {' and '.join(_who(label, match) for label in block.by)}" if block.by else ""
+            if block.name or by:
+                yield Line(" ".join(filter(None, (block.name, by))), "italic", 2)
+            yield from _text(block.text, fold)
+        case Quoted() | Program():
+            said = Text("  ").append(visible(_who(block.label, match)), "italic")
+            for text, style in ((block.verdict, _STYLES[block.tone]), (block.note, "dim")):
+                said.append(f"  {visible(text)}" if text else "", style)
+            yield said
+            yield from _text(block.text if isinstance(block, Quoted) else block.source, fold)
+            one = exchanges.get(block.key)
+            if one is not None and one.role == "contestant":
+                yield Line(_took(one), "dim", 4)
+        case Table():
+            yield Line("")
+            yield Padding(_table(block), (0, 0, 0, 2))
+        case ScoreLine():
+            worth = "unranked" if block.score is None else f"{block.score:.3g}"
+            why = f": {block.why}" if block.why else ""
+            yield Line(f"{_who(block.label, match)} {worth}{why}", indent=2)
+        case Swatch():
+            yield Padding(Columns([_color(*color) for color in block.colors], padding=(0, 3)), (0, 0, 0, 4))
+        case Board():
+            yield from (Line(row, indent=4) for row in block.rows)
+        case Bar():
+            share = max(0.0, min(1.0, block.value / block.most if block.most else 0.0))
+            yield Line(f"{'█' * round(24 * share):·<24} {_cell(block.value)} {block.caption}", indent=2)
+
+
+def _text(text: str, fold: int | None) -> Iterator[Part]:
+    if fold is not None and len(text) > fold:
+        yield Line(text[:fold] + "…", indent=4)
+        yield Line(f"{len(text) - fold:,} more characters; --full shows them", "dim", 4)
+    elif text:
+        yield Line(text, indent=4)
+
+
+def _who(label: str, match: MatchView) -> str:
+    player = match.player(label)
+    return label if player == label else f"{player} ({label})"
+
+
+def _cell(value: Cell) -> str:
+    return (
+        f"{value:,.2f}"
+        if isinstance(value, float)
+        else f"{value:,}"
+        if isinstance(value, int)
+        else str(value)
+    )
+
+
+def _table(block: Table) -> Any:
+    columns = [Column(str(place), name, _cell) for place, name in enumerate(block.columns)]
+    rows = [{str(place): value for place, value in enumerate(row)} for row in block.rows]
+    drawn = table(rows, columns, block.title)
+    drawn.show_edge = False
+    return drawn
+
+
+def _color(caption: str, color: str) -> Text:
+    known = re.fullmatch("[0-9A-Fa-f]{6}", color)
+    return Text.assemble(("      ", f"on #{color}" if known else ""), f" {visible(caption)} {visible(color)}")
+
+
+def _took(one: ExchangeView) -> str:
+    """What a reply took and cost."""
+    parts = [
+        "" if one.output_tokens is None else f"{one.output_tokens:,} tokens",
+        f"{one.reasoning_tokens:,} of them to think" if one.reasoning_tokens else "",
+        "" if one.latency_s is None else seconds(one.latency_s),
+        "cost unknown" if one.cost_usd is None else dollars(one.cost_usd),
+        f"{one.attempts} attempts" if one.attempts > 1 else "",
+        f"cut at its limit of {one.cut} tokens" if one.cut else "cut at its limit" * one.truncated,
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def _result(match: MatchView) -> Iterator[Part]:
+    failed = [one for one in match.exchanges if one.status == "void" and one.role != "contestant"]
+    if failed:
+        yield from _title("Failed calls")
+    for one in failed:
+        yield Line(f"{one.key}, {one.player}: {one.reason}", "red", 2)
+    yield from _title("Result")
+    yield Line(match.verdict, indent=2)
+    if match.status == UNDER_WAY:
+        return
+    for label, cost in match.costs.items():
+        yield Line(f"cost of {label}'s play: {'unknown' if cost is None else f'{cost:.6g}'}", indent=2)
+    contestants = {seat.player for seat in match.seats if seat.role == "contestant"}
+    for track, moved in match.ratings.items():
+        name, digits = ("TrueSkill, μ - 3σ", 1) if track == "trueskill" else (f"{track} Elo", 0)
+        changes = [
+            f"{player} {before:.{digits}f} → {after:.{digits}f}"
+            for player, (before, after) in moved.items()
+            if player in contestants
+        ]
+        others = len(moved) - len(changes)
+        spread = f", and {others} others by the rating spread to neighbours" if others else ""
+        yield Line(f"{name}: {', '.join(changes)}{spread}", indent=2)
+    calls = sum(total.calls for total in match.totals.values())
+    spent = sum(total.cost_nano for total in match.totals.values()) / 1e9
+    unknown = sum(total.unknown_costs for total in match.totals.values())
+    rest = f", and {unknown} calls of unknown cost" if unknown else ""
+    yield Line(f"{calls} calls, {dollars(spent)} in all{rest}", indent=2)
+    yield Line(f"record {match.digests.record} · replies {match.digests.root}", "dim", 2)
+
+
+def _exchange(one: ExchangeView) -> Iterator[Part]:
+    yield from _title(f"{one.key}: {one.player} as {one.label}")
+    for speaker, text in one.request:
+        yield Line(f"{speaker}:", "cyan", 2)
+        yield Line(text, indent=4)
+    yield Line("reply:", "cyan", 2)
+    if one.reply:
+        yield Line(one.reply, indent=2)
+    if one.status != "ok":
+        yield Line(f"[{one.status}] {one.reason}", "red", 2)
+    yield Line(_took(one), "dim", 2)

@@ -1,0 +1,101 @@
+"""An exchange of challenges as blocks: each challenge, its proof, who tried it, who was right, the points."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from peerage.blocks import (
+    Block,
+    Heading,
+    Quoted,
+    Replies,
+    Sentence,
+    Table,
+    Task,
+    Tone,
+    names,
+    said,
+    score_lines,
+)
+from peerage.formats import Proposed
+from peerage.match import Fixture, Outcome
+from peerage.protocol import Chosen
+
+_PROOFS = {"solution": "its author's program prints the answer", "blind": "its author found the answer again"}
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The challenges that stood, each with every attempt, those that did not stand, the points."""
+    players = names(fixture)
+    made = outcome.detail.get("challenges", [])
+    attempts = outcome.detail.get("attempts", [])
+    known = {one["challenge_id"]: one for one in fixture.drawn.get("challenges", ())}
+    known |= {fact["challenge_id"]: fact for fact in outcome.facts if fact.get("fact") == "challenge"}
+    written = {one["challenge_id"]: one for one in made if one["challenge_id"]}
+    for number, (name, challenge) in enumerate(known.items(), 1):
+        creation = written.get(name)
+        by = f"by {challenge['author_llm']}" + ("" if creation else ", from the pool")
+        yield Heading(f"Challenge {number}")
+        key = replies[f"{creation['key']}/draft"].key if creation else ""
+        yield Task(challenge["description"], f"{name} {by}", (), key)
+        if creation:
+            yield Sentence(f"It stood, since {_PROOFS.get(creation['proof'], 'it was proven')}.")
+            draft = replies[f"{creation['key']}/draft"].value
+            if isinstance(draft, Proposed):
+                yield Sentence(f"Its author's answer: {draft.reference_answer}")
+            yield from _votes(creation, replies)
+        tried = [one for one in attempts if one["challenge_id"] == name]
+        yield from _attempts(tried, players, replies)
+    fallen = [one for one in made if not one["challenge_id"]]
+    if fallen:
+        yield Heading("Challenges that did not stand")
+    for one in fallen:
+        reply = replies.get(f"{one['key']}/draft")
+        if reply is not None and isinstance(reply.value, Proposed):
+            yield Quoted(one["author"], reply.value.description, reply.key, one["status"], "bad")
+        elif reply is not None:
+            yield said(reply)
+        yield from _votes(one, replies)
+    yield Heading("What came of it")
+    if outcome.void == "no_challenge":
+        yield Sentence("No challenge stood and none came from the pool: there was nothing to solve.")
+    elif outcome.void:
+        yield Sentence("Too few players were left, since providers failed; there is no result.")
+    results = {label: Counter(one["result"] for one in attempts if _label(one) == label) for label in players}
+    points: Mapping[str, float] = outcome.detail.get("points", {})
+    why = {
+        label: f"{total:g} points; "
+        + ", ".join(f"{count} {result}" for result, count in results[label].items())
+        for label, total in points.items()
+    }
+    yield from score_lines(fixture, outcome, why)
+
+
+def _label(attempt: Mapping[str, Any]) -> str:
+    """Who tried: keys of attempts are `solve/LABEL/PLACE`."""
+    return str(attempt["key"]).split("/")[1]
+
+
+def _attempts(tried: list[Any], players: Mapping[str, str], replies: Replies) -> Iterator[Block]:
+    if not tried:
+        yield Sentence("Nobody was dealt it.", "quiet")
+        return
+    rows = []
+    for one in tried:
+        label = _label(one)
+        final = [reply for key, reply in replies.items() if key.startswith(f"{one['key']}/")][-1]
+        answer = "" if final.value is None else str(getattr(final.value, "answer", final.value))
+        own = ", its own" if one["own_challenge"] else ""
+        rows.append((f"{players[label]} ({label}){own}", answer, one["result"], one["points"]))
+    yield Table(("Tried by", ">Answer", "Result", ">Points"), tuple(rows))
+
+
+def _votes(creation: Mapping[str, Any], replies: Replies) -> Iterator[Block]:
+    for label, vote in creation["votes"].items():
+        reply = replies.get(f"{creation['key']}/vote/{label}")
+        if reply is not None:
+            reason = reply.value.reason if isinstance(reply.value, Chosen) else reply.text
+            tone: Tone = "good" if vote == "approve" else "bad"
+            yield Quoted(label, reason, reply.key, vote, tone, reply.reason)

@@ -1,0 +1,73 @@
+"""A round of code golf as blocks: the task, every program, how they did on the hidden tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from peerage.blocks import (
+    Block,
+    Heading,
+    Program,
+    Quoted,
+    Replies,
+    Sentence,
+    Table,
+    Task,
+    said,
+    score_lines,
+)
+from peerage.challenges.drafting import drafts_of
+from peerage.formats.drafted import Drafted
+from peerage.games.programs import programs_shown, verdicts_shown
+from peerage.match import Fixture, Outcome
+
+_NO_RESULT = {
+    "no_challenge": "No author wrote a task that stands, so there was nothing to solve.",
+    "no_answer": "Too few programs came, since providers failed; there is no result.",
+    "unsolved": "Nobody solved the task, so nothing but its author shows that it can be solved: no result.",
+}
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The task, the programs, the tests, the result."""
+    drawn, tests = fixture.drawn, []
+    if "statement" in drawn:
+        tests = drawn["tests"]
+        yield Heading("The task")
+        yield Task(drawn["statement"])
+        examples = [(given, wanted) for given, wanted in drawn["examples"]]
+        yield Table(("Input", "Output"), tuple(examples), "Examples that players saw")
+    else:
+        yield from _drafts(outcome, replies)
+    programs = outcome.detail.get("programs", {})
+    yield Heading("The programs")
+    yield from programs_shown("program", programs, replies)
+    yield from verdicts_shown(fixture, programs, tests)
+    yield Heading("What came of it")
+    if outcome.void:
+        yield Sentence(_NO_RESULT.get(outcome.void, outcome.void))
+    else:
+        yield Sentence("The shortest correct program wins; an incorrect one comes last.")
+    why = {
+        label: one["result"] if one["bytes"] is None else f"{one['result']}, {one['bytes']:,} bytes"
+        for label, one in programs.items()
+    }
+    yield from score_lines(fixture, outcome, why)
+
+
+def _drafts(outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The drafts that fell, then the one that stood, with the solution that proves it."""
+    drafts = drafts_of(outcome)
+    if not all(draft.accepted for draft in drafts):
+        yield Heading("Drafts that did not stand")
+    for draft in sorted(drafts, key=lambda draft: draft.accepted):
+        reply = replies[f"task/{draft.turn}"]
+        if draft.accepted:
+            yield Heading("The task")
+        if not isinstance(reply.value, Drafted):
+            yield said(reply)
+        elif draft.accepted:
+            yield Task(reply.value.statement, "task", (reply.label,), reply.key)
+            yield Program(reply.value.solution, reply.label, note="its author's solution, which proves it")
+        else:
+            yield Quoted(reply.label, reply.value.statement, reply.key, "did not stand", "bad", draft.status)

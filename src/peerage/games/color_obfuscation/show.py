@@ -1,0 +1,88 @@
+"""A battle of Color Obfuscation as blocks: round by round the color, what hides it, who found it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import convert
+
+from peerage.blocks import (
+    Block,
+    Heading,
+    Quoted,
+    Replies,
+    Sentence,
+    Swatch,
+    Table,
+    names,
+    said,
+    score_lines,
+)
+from peerage.formats import Encoded
+from peerage.games.color_obfuscation.score import Guess, Round
+from peerage.match import Fixture, Outcome
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """Both rounds, and the result."""
+    players = names(fixture)
+    rounds = convert(outcome.detail["rounds"], tuple[Round, ...])
+    for number, one in enumerate(rounds, 1):
+        hider, attacker = (f"{players[label]} ({label})" for label in (one.obfuscator, one.attacker))
+        yield Heading(f"Round {number}: {hider} hides a color from {attacker}")
+        reply = replies[f"{number}/obfuscate"]
+        made = reply.value
+        if isinstance(made, Encoded):
+            listed = "\n".join(f"{place}. {text}" for place, text in enumerate(made.instructions, 1))
+            yield Quoted(reply.label, made.text, reply.key, note="the string, which the attacker sees")
+            yield Quoted(reply.label, listed, note="the instructions, which its ally sees")
+        else:
+            yield said(reply)
+        guesses = [(f"attempt {place}", one.attacker, guess) for place, guess in enumerate(one.attempts, 1)]
+        if one.ally is not None:
+            guesses.insert(0, ("its ally", one.obfuscator, one.ally))
+        if guesses:
+            yield Table(
+                ("Who", "Player", "Instructions seen", "Answer", ""),
+                tuple(
+                    [
+                        (who, players[label], f"{guess.shown} of {one.count}", *_answer(guess))
+                        for who, label, guess in guesses
+                    ]
+                ),
+            )
+        found = [(who, guess.color) for who, _, guess in guesses if guess.color]
+        yield Swatch((("hidden", one.color), *found))
+        yield from _ended(one, attacker)
+    yield Heading("What came of it")
+    if outcome.void == "no_answer":
+        yield Sentence("The provider of a player failed, so there is no result.")
+    elif outcome.void:
+        yield Sentence("An ally could not find its own side's color, so the battle does not count.")
+    won = {one.attacker: one for one in rounds}
+    why = {
+        label: f"as attacker found the color at attempt {one.recovered}"
+        if one.recovered
+        else "as attacker was given the round"
+        if one.forfeit
+        else "as attacker did not find the color"
+        for label, one in won.items()
+    }
+    yield from score_lines(fixture, outcome, why)
+
+
+def _answer(guess: Guess) -> tuple[str, str]:
+    return (guess.color, "right" if guess.right else "wrong") if guess.color else ("", guess.status)
+
+
+def _ended(one: Round, attacker: str) -> Iterator[Block]:
+    for leak in one.leaks:
+        yield Sentence(f"The color stands plainly in the {leak.where} ({leak.form}).", "bad")
+    if one.forfeit:
+        yield Sentence("A plain color loses the round.", "bad")
+    elif one.broken:
+        yield Sentence("The ally could not find the color: this encoding is broken.", "bad")
+    if one.recovered:
+        yield Sentence(f"{attacker} found the color at attempt {one.recovered}.")
+    elif one.attempts and not one.forfeit:
+        yield Sentence(f"{attacker} did not find the color.")

@@ -1,0 +1,240 @@
+"""A tournament as blocks: the ranking, the best and the weakest answers with their scores, who gave whom how
+much, the questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from peerage.blocks import (
+    Block,
+    Cell,
+    Heading,
+    Quoted,
+    Replies,
+    SeatReply,
+    Sentence,
+    Table,
+    names,
+)
+from peerage.formats import Scored
+from peerage.judging.scores import Grade, recorded
+from peerage.match import DEVELOPMENT, Fixture, Outcome
+from peerage.protocol import Quote
+
+EXTREMES = 3
+"""Answers shown of the best, and as many of the weakest."""
+QUESTIONS = 60
+"""Questions that are listed."""
+_NO_RESULT = {
+    DEVELOPMENT: "A tournament of two is for development: nobody is rated, since each judged one author.",
+    "no_questions": "No usable question was written, so there is no result.",
+    "no_answer": "Too few players were left, since providers failed; there is no result.",
+    "inconclusive": "Too few scores came, so there is no result.",
+}
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The ranking, the answers that scored best and worst, who gave whom how much, the questions."""
+    detail = outcome.detail
+    players = names(fixture)
+    labels = [seat.label for seat in fixture.seats]
+    yield Heading("The ranking")
+    if outcome.void:
+        yield Sentence(_NO_RESULT.get(outcome.void, outcome.void))
+    else:
+        yield Sentence(
+            "Everybody wrote questions, answered them all, and scored all answers but its own, blind. Each "
+            "judge's scores are brought to an average of 5; players within the error share a rank."
+        )
+    yield _ranking(detail, players, labels)
+    yield from _answers(fixture, outcome, replies, players)
+    yield from _matrix(detail.get("matrix", {}), players, labels)
+    yield from _questions(detail.get("questions", ()), players)
+    yield from _parts(detail, players)
+
+
+def _ranking(detail: Mapping[str, Any], players: Mapping[str, str], labels: Sequence[str]) -> Table:
+    standings, authors = detail.get("standings", {}), detail.get("authors", {})
+    given = detail.get("raw", {}).get("received", {})
+    order = sorted(
+        labels, key=lambda label: (-standings.get(label, {}).get("score", -1.0), -given.get(label, -1.0))
+    )
+    lost = detail.get("unranked", ())
+    return Table(
+        (">Rank", "Player", ">Score", ">±", ">As given", ">Questions", ">Dropped", ">Spread"),
+        tuple(
+            [
+                (
+                    standings.get(label, {}).get("rank"),
+                    f"{players[label]} ({label})" + (": unranked, its provider failed" * (label in lost)),
+                    standings.get(label, {}).get("score"),
+                    standings.get(label, {}).get("se"),
+                    given.get(label),
+                    authors.get(label, {}).get("questions"),
+                    authors.get(label, {}).get("duplicates"),
+                    detail.get("diversity", {}).get(label),
+                )
+                for label in order
+            ]
+        ),
+    )
+
+
+def _answers(
+    fixture: Fixture, outcome: Outcome, replies: Replies, players: Mapping[str, str]
+) -> Iterator[Block]:
+    """The answers that scored best and worst, each with its question and every judge's score."""
+    asked = {one["id"]: one for one in outcome.detail.get("questions", ())}
+    worth = {answer: given[0] for answer, given in outcome.detail.get("answers", {}).items()}
+    ranked = [one for one in sorted(worth, key=lambda one: -worth[one]) if _key(one) in replies]
+    most = min(EXTREMES, len(ranked) // 2)
+    chosen = {"The best answers": ranked[:most], "The weakest answers": ranked[len(ranked) - most :][::-1]}
+    grades: dict[str, list[Grade]] = {}
+    for grade in recorded(outcome, "judge"):
+        grades.setdefault(grade.item, []).append(grade)
+    reasons = _reasons(replies, {replies[_key(one)].key: one for some in chosen.values() for one in some})
+    for title, some in chosen.items():
+        if some:
+            yield Heading(title)
+        for answer in some:
+            question, reply = asked[answer.split("/")[0]], replies[_key(answer)]
+            yield Quoted(question["author"], question["text"], note=f"asks, in {question['category']}")
+            yield Quoted(reply.label, reply.text, reply.key, f"{worth[answer]:.1f} of 10, on average")
+            rows = [
+                (players[one.judge], one.raw, reasons.get((one.judge, answer), ""))
+                for one in grades.get(answer, ())
+            ]
+            said = any(reason for _, _, reason in rows)
+            yield Table(
+                ("Judge", ">As given", *["Reason"] * said),
+                tuple([row if said else row[:2] for row in rows]),
+            )
+
+
+def _key(answer: str) -> str:
+    """The request key of an answer on record: `QUESTION/LABEL` was asked as `answer/LABEL/QUESTION`."""
+    question, label, *budget = answer.split("/")
+    return "/".join(["answer", label, question, *budget])
+
+
+def _reasons(replies: Replies, wanted: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    """What judges said, by judge and answer, about those `wanted`: answers by the key of their reply."""
+    found: dict[tuple[str, str], str] = {}
+    for key, reply in replies.items():
+        scores: Sequence[Scored] = reply.value if isinstance(reply.value, tuple) else (reply.value,)
+        if key.startswith("judge/") and reply.value is not None and any(one.reason for one in scores):
+            for shown, one in zip(_judged(reply), scores, strict=False):
+                if shown in wanted and one.reason:
+                    found[reply.label, wanted[shown]] = one.reason
+    return found
+
+
+def _judged(reply: SeatReply) -> list[str]:
+    """The keys of the answers that a judge was shown, in their order."""
+    return [
+        value.key
+        for message in reply.asked()
+        for value in message.fill.values()
+        if isinstance(value, Quote) and value.key.startswith("answer/")
+    ]
+
+
+def _matrix(
+    matrix: Mapping[str, Mapping[str, Any]], players: Mapping[str, str], labels: Sequence[str]
+) -> Iterator[Block]:
+    if not matrix:
+        return
+    yield Heading("Who scored whom how")
+    yield Sentence(
+        "The mean of what each judge (a row) gave each author (a column), every judge brought to an average "
+        "of 5; then how much that is above (+) or below (−) what the other judges gave the same answers, the "
+        "judge's own strictness set aside. Differences come from taste and chance too: none of them alone "
+        "says that a judge is partial."
+    )
+
+    def cell(given: Mapping[str, Any] | None) -> Cell:
+        if given is None:
+            return None
+        if given["favour"] is None:
+            return f"{given['mean']:.1f}"
+        favour = f"{round(given['favour'], 1) + 0.0:+.1f}".replace("-", "−")
+        return f"{given['mean']:.1f} ({favour})"
+
+    yield Table(
+        ("Judge", *[f">to {players[label]}" for label in labels]),
+        tuple(
+            [(players[judge], *[cell(row.get(label)) for label in labels]) for judge, row in matrix.items()]
+        ),
+    )
+
+
+def _questions(questions: Sequence[Mapping[str, Any]], players: Mapping[str, str]) -> Iterator[Block]:
+    if not questions:
+        return
+    yield Heading("The questions")
+    rated = sorted(questions, key=lambda one: -(one["quality"] if one["quality"] is not None else -1.0))
+    yield Table(
+        ("Question", "By", "Category", ">Rated", "Asked"),
+        tuple(
+            [
+                (
+                    one["text"],
+                    players[one["author"]],
+                    one["category"] + (f", {one['sort']}" if one["sort"] != "plain" else ""),
+                    one["quality"],
+                    "yes" if one["weight"] else "no",
+                )
+                for one in rated[:QUESTIONS]
+            ]
+        ),
+    )
+    if len(rated) > QUESTIONS:
+        yield Sentence(f"… and {len(rated) - QUESTIONS:,} more, rated lower", "quiet")
+
+
+def _parts(detail: Mapping[str, Any], players: Mapping[str, str]) -> Iterator[Block]:
+    """Scores by sort of question and by token limit, and what marks the judges' reasons, where there are."""
+    sorts = {label: row for label, row in detail.get("sorts", {}).items() if len(row) > 1}
+    if sorts:
+        yield Heading("By sort of question")
+        yield Table(
+            ("Player", "Sort", ">Score", ">±", ">Answers"),
+            tuple(
+                [
+                    (players[label], sort, one["score"], one["se"], one["answers"])
+                    for label, row in sorts.items()
+                    for sort, one in row.items()
+                ]
+            ),
+        )
+    if scaling := detail.get("scaling"):
+        yield Heading("What more tokens are worth")
+        yield Table(
+            ("Player", ">At most", ">Used", ">Score", ">±", ">Answers"),
+            tuple(
+                [
+                    (
+                        players[label],
+                        one["max_tokens"],
+                        one["output_tokens"],
+                        one["score"],
+                        one["se"],
+                        one["answers"],
+                    )
+                    for label, rows in scaling.items()
+                    for one in rows
+                ]
+            ),
+        )
+    if reasons := detail.get("reasons"):
+        yield Heading("Reasons for 0 and 10")
+        yield Table(
+            ("Judge", ">Zeros", ">Tens", "Its words"),
+            tuple(
+                [
+                    (players[label], one["zeros"], one["tens"], ", ".join(one["words"]))
+                    for label, one in reasons.items()
+                ]
+            ),
+        )

@@ -1,0 +1,369 @@
+"""A match as markup, from its blocks: nearly all of a page of transcripts, and a template would take five
+times as long.
+
+Whatever is written here passes through `shown` or `escaped`, as what a template writes passes through its
+environment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby
+
+from markupsafe import Markup
+
+from peerage.blocks import (
+    Bar,
+    Block,
+    Board,
+    Cell,
+    Heading,
+    Program,
+    Quoted,
+    ScoreLine,
+    Sentence,
+    Swatch,
+    Table,
+    Task,
+)
+from peerage.engine.driver import ROOM
+from peerage.ledger.codec import Part
+from peerage.ledger.merkle import digest
+from peerage.protocol import visible
+from peerage.site.addresses import player_page
+from peerage.site.rendering import DASH, escaped, moment, money, score, seconds, whole
+from peerage.tables.matches import Match, Step
+
+FOLD = 1_500
+"""Characters of a text that stand open; the rest opens on demand."""
+LONG = 6_000
+"""Characters from which on a text scrolls in a frame of its own."""
+REST = 300
+"""Requests that are listed beside those which the game shows: a tournament has thousands."""
+
+_CHIPS = {"good": "chip yes", "bad": "chip no"}
+_BETWEEN = ' <span class="quiet">·</span> '
+_ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#x27;"))
+
+
+def shown(text: str) -> str:
+    """Text that no browser takes for anything else."""
+    text = visible(text)
+    for mark, entity in _ENTITIES:
+        if mark in text:  # looking is ten times as fast as replacing nothing
+            text = text.replace(mark, entity)
+    return text
+
+
+_name = lru_cache(maxsize=4096)(shown)
+
+
+def article(match: Match, tracks: Mapping[str, str]) -> Markup:
+    """A finished match: who met and what it came to, the blocks that tell it, every other request, costs and
+    ratings (`tracks` are the tracks' names), the digests that it can be checked by."""
+    told = _Telling(match)
+    parts = [_head(match), told.blocks(match.blocks), told.rest(), numbers(match, tracks), _proof(match)]
+    return Markup("".join([*parts, "</article>\n"]))
+
+
+def stages(match: Match) -> Markup:
+    """What a match is told with, and every request beside it."""
+    told = _Telling(match)
+    return Markup(told.blocks(match.blocks) + told.rest())
+
+
+@lru_cache(maxsize=4096)
+def _seat(label: str, player: str) -> str:
+    return f'{escaped(label)} <a href="../{escaped(player_page(player))}">{escaped(player)}</a>'
+
+
+def _head(match: Match) -> str:
+    outcome, fixture, number = match.outcome, match.fixture, match.number
+    topic = f' <span class="quiet">{escaped(fixture.topic)}</span>' if fixture.topic else ""
+    seats = []
+    for seat in match.contestants:
+        got = outcome.scores.get(seat.label)
+        won = ' class="won"' if got is not None and got == match.best else ""
+        points = "" if got is None else f" <b>{score(got)}</b>"
+        if got is None and outcome.scores:
+            points = ' <span class="quiet">unranked</span>'
+        seats.append(f"<span{won}>{_seat(seat.label, seat.player)}{points}</span>\n")
+    note = f'<p class="quiet">{escaped(match.note)}</p>\n' if match.note else ""
+    return (
+        f'<article class="match" id="m{number}" aria-labelledby="h{number}">\n<header>\n'
+        f'<h2 id="h{number}"><a href="#m{number}">Match {number}</a>{topic}</h2>\n'
+        f'<p class="score">\n{_BETWEEN.join(seats)}</p>\n'
+        f'<p class="quiet">{escaped(match.verdict)} · {escaped(fixture.game)} · round {fixture.round} · '
+        f"<time>{moment(match.finished.row.at_ms)}</time></p>\n{note}</header>\n"
+    )
+
+
+class _Telling:
+    """Writes the blocks of one match; remembers which replies they quote."""
+
+    def __init__(self, match: Match) -> None:
+        self._match = match
+        self._places = {key: place for place, key in enumerate(match.asked, 1)}
+        self._seen: dict[Sequence[Part], str] = {}
+        self._quoted: set[str] = set()
+
+    def blocks(self, blocks: Sequence[Block]) -> str:
+        parts: list[str] = []
+        opened = False
+        for kind, some in groupby(blocks, _kind):
+            if kind == "heading":
+                for block in some:
+                    parts.append("</section>\n" * opened)
+                    parts.append(f'<section class="stage">\n<h3>{shown(block.text)}</h3>\n')  # type: ignore[union-attr]
+                    opened = True
+                continue
+            if not opened:
+                parts.append('<section class="stage">\n')
+                opened = True
+            inside = "".join([self._block(block) for block in some])
+            parts.append(f'<div class="steps">\n{inside}</div>\n' if kind == "said" else inside)
+        return "".join(parts) + "</section>\n" * opened
+
+    def _block(self, block: Block) -> str:
+        match block:
+            case Sentence():
+                tone = f' class="{block.tone}"' if block.tone else ""
+                return f"<p{tone}>{shown(block.text)}</p>\n"
+            case Task():
+                who = _BETWEEN.join([_name(block.name)] * bool(block.name) + [*map(self._who, block.by)])
+                return self._said(block.key, "task", who, "", _text(block.text, "The task"))
+            case Quoted() | Program():
+                program = isinstance(block, Program)
+                text = block.source if isinstance(block, Program) else block.text
+                chip = ""
+                if block.verdict:
+                    chip = f'<span class="{_CHIPS.get(block.tone, "chip")}">{shown(block.verdict)}</span>\n'
+                if block.note:
+                    chip += f'<span class="quiet">{shown(block.note)}</span>\n'
+                who = self._who(block.label) if block.label else ""
+                said = _text(text, f"What {block.label or 'the task'} says", code=program)
+                return self._said(block.key, "program" if program else "", who, chip, said)
+            case Table():
+                return _table(block)
+            case ScoreLine():
+                got = (
+                    '<span class="quiet">unranked</span>'
+                    if block.score is None
+                    else f"<b>{score(block.score)}</b>"
+                )
+                why = f' <span class="quiet">{shown(block.why)}</span>' if block.why else ""
+                return f'<p class="worth">{self._who(block.label)} {got}{why}</p>\n'
+            case Swatch():
+                return f'<p class="swatches">{"".join([_swatch(*color) for color in block.colors])}</p>\n'
+            case Board():
+                return f'<pre class="board">{shown(chr(10).join(block.rows))}</pre>\n'
+            case Bar():
+                most = block.most if block.most > 0 else 1.0
+                return (
+                    f'<p class="worth"><meter min="0" max="{most:g}" value="{block.value:g}"></meter> '
+                    f"{_cell(block.value)} {shown(block.caption)}</p>\n"
+                )
+            case _:
+                return ""
+
+    def _said(self, key: str, kind: str, who: str, chip: str, text: str) -> str:
+        step = self._match.asked.get(key)
+        classes, address, below = kind, "", ""
+        if step is not None:
+            won = self._match.outcome.scores.get(step.label) == self._match.best
+            classes = " ".join(filter(None, (kind, step.role, "best" if won else "")))
+            if key not in self._quoted:
+                self._quoted.add(key)
+                address, below = f' id="{self._address(key)}"', self._below(step)
+        who = f'<p class="who">{who}</p>\n' if who else ""
+        return f'<div class="step {classes}"{address}>\n{who}{chip}{text}{below}</div>\n'
+
+    def rest(self) -> str:
+        """The requests that no block shows: of officials, of programs, replies that were asked for again."""
+        others = [step for key, step in self._match.asked.items() if key not in self._quoted]
+        if not others:
+            return ""
+        more = ""
+        if len(others) > REST:
+            more = (
+                f'<p class="quiet">… and {len(others) - REST:,} more: <code>peerage match '
+                f"{self._match.number} --full</code> and the ledger have them all.</p>\n"
+            )
+        steps = "".join([self._step(step) for step in others[:REST]])
+        return (
+            f'<details class="stage rest"><summary>{len(others):,} more '
+            f"request{'s' * (len(others) > 1)} and replies</summary>\n"
+            f'<div class="steps">\n{steps}</div>\n{more}</details>\n'
+        )
+
+    def _step(self, step: Step) -> str:
+        chip = f'<span class="chip">{_name(step.choice)}</span>\n' if step.choice else ""
+        if step.status != "ok":
+            chip += (
+                f'<span class="chip no">{_name(step.status)}</span> '
+                f'<span class="quiet">{shown(step.reason)}</span>\n'
+            )
+        text = _text(step.reply, f"What {step.label} said", code=step.role == "sandbox") if step.reply else ""
+        return (
+            f'<div class="step {step.role}" id="{self._address(step.key)}">\n<p class="who">'
+            f'{_name(step.player)} <span class="label">{_name(step.key)}</span></p>\n'
+            f"{chip}{text}{self._below(step)}</div>\n"
+        )
+
+    def _who(self, label: str) -> str:
+        player = self._match.players.get(label)
+        name = f"{_name(player)} " if player is not None else ""
+        return f'{name}<span class="label">{_name(label)}</span>'
+
+    def _address(self, key: str) -> str:
+        return f"m{self._match.number}-{self._places[key]}"
+
+    def _below(self, step: Step) -> str:
+        """How a reply was asked for, and what it took."""
+        if step.role == "sandbox":
+            return ""
+        if step.parts not in self._seen:  # a panel sees the same few things
+            self._seen[step.parts] = self._seeing(step.parts)
+        asked = (
+            f'asked <a href="../method.html#f{_name(step.form[:12])}">like this</a>{self._seen[step.parts]}'
+        )
+        return f'<p class="took">{asked} · {_took(step, self._match.attempts[step.key])}</p>\n'
+
+    def _seeing(self, parts: Sequence[Part]) -> str:
+        """What was shown of what players, or the user, wrote."""
+        seen = []
+        for part in parts:
+            if part.label is not None:
+                label = _name(part.label)
+                seen.append(
+                    f'<a href="#{self._address(part.reply)}">{label}</a>'
+                    if part.reply in self._places
+                    else label
+                )
+        return f", seeing {', '.join(seen)}" if seen else ""
+
+
+def _kind(block: Block) -> str:
+    if isinstance(block, Heading):
+        return "heading"
+    return "said" if isinstance(block, Quoted | Program | Task) else ""
+
+
+def _text(text: str, about: str, *, code: bool = False) -> str:
+    """What somebody wrote; what is long folds, and scrolls where it is very long."""
+    kind = "said code" if code else "said"
+    if len(text) <= FOLD:
+        return f'<div class="{kind}">{shown(text)}</div>\n' if text else ""
+    rest = text[FOLD:]
+    frame = f' tabindex="0" role="region" aria-label="{_name(about)}"' if len(rest) > LONG else ""
+    return (
+        f'<div class="{kind}">{shown(text[:FOLD])}</div>\n<details><summary>{len(rest):,} more characters'
+        f'</summary><div class="{kind}"{frame}>{shown(rest)}</div></details>\n'
+    )
+
+
+def _cell(value: Cell) -> str:
+    if value is None:
+        return DASH
+    if isinstance(value, str):
+        return shown(value)
+    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
+
+
+def _table(block: Table) -> str:
+    numeric = [name.startswith(">") for name in block.columns]
+    heads = [
+        f'<th class="{"n" if number else "t"}" scope="col">{shown(name.lstrip(">"))}</th>'
+        for name, number in zip(block.columns, numeric, strict=True)
+    ]
+    rows = []
+    for row in block.rows:
+        cells = [
+            f'<td class="n">{_cell(value)}</td>' if number else f"<td>{_cell(value)}</td>"
+            for value, number in zip(row, numeric, strict=True)
+        ]
+        rows.append(f"<tr>{''.join(cells)}</tr>\n")
+    title = f"<caption>{shown(block.title)}</caption>\n" if block.title else ""
+    about = shown(block.title or ", ".join(filter(None, [name.lstrip(">") for name in block.columns])))
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="{about}">\n<table>\n{title}'
+        f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
+    )
+
+
+def _swatch(caption: str, color: str) -> str:
+    known = re.fullmatch("[0-9A-Fa-f]{6}", color)
+    drawn = (
+        f'<svg width="40" height="24" role="img" aria-label="{color}"><rect width="40" height="24" '
+        f'rx="4" fill="#{color}"/></svg> '
+        if known
+        else ""
+    )
+    return f'<span class="swatch">{drawn}{shown(caption)} <code>{shown(color)}</code></span> '
+
+
+def _took(step: Step, attempts: int) -> str:
+    said = step.said
+    if said is None:
+        took = f"{DASH} · {DASH}"
+    else:
+        tokens = "" if said.output_tokens is None else f"{said.output_tokens:,} tokens · "
+        tokens += f"{said.reasoning_tokens:,} of them to think · " if said.reasoning_tokens else ""
+        cost = money(None if said.cost_nano is None else said.cost_nano / 1e9)
+        took = f"{tokens}{seconds(said.latency_ms / 1e3)} · {cost}"
+    if attempts > 1:
+        took += f" · {attempts} attempts"
+    if said and said.truncated:
+        took += f" · cut at its limit of {said.cut:,} tokens" if said.cut else " · cut at its limit"
+    if step.key.endswith(ROOM):
+        took += " · asked again with more room"
+    if said and said.model:
+        took += f" · {_name(said.model)}"
+    return took
+
+
+def numbers(match: Match, tracks: Mapping[str, str]) -> Markup:
+    """What a match cost each player, and what it moved; `tracks` are the tracks' names."""
+    record = match.finished.record
+    heads = [f'<th class="n" scope="col">{_name(tracks.get(track, track))}</th>' for track in record.ratings]
+    rows = []
+    for player, total in record.totals.items():
+        cost = money(None if total.unknown_costs else total.cost_nano / 1e9)
+        moved = [_moved(change.get(player)) for change in record.ratings.values()]
+        rows.append(
+            f'<tr><th scope="row">{_name(player)}</th><td class="n">{total.calls}</td>'
+            f'<td class="n">{total.input_tokens:,}</td><td class="n">{total.output_tokens:,}</td>'
+            f'<td class="n">{cost}</td>\n{"".join(moved)}</tr>\n'
+        )
+    return Markup(
+        '<section class="stage">\n<h3>What it cost and what it moved</h3>\n<div class="wide" tabindex="0" '
+        f'role="region" aria-label="Costs and ratings of match {match.number}">\n<table>\n<thead><tr>'
+        '<th scope="col">Player</th><th class="n" scope="col">Calls</th>'
+        '<th class="n" scope="col">Tokens in</th><th class="n" scope="col">out</th>'
+        f'<th class="n" scope="col">Cost</th>{"".join(heads)}</tr></thead>\n<tbody>\n'
+        f"{''.join(rows)}</tbody>\n</table>\n</div>\n</section>\n"
+    )
+
+
+def _moved(change: tuple[float, float] | None) -> str:
+    if change is None:
+        return '<td class="n"></td>'
+    before, after = change
+    return f'<td class="n">{whole(after)} <span class="quiet">{after - before:+.1f}</span></td>'
+
+
+def _proof(match: Match) -> str:
+    """The digests that a match can be checked by."""
+    record, row, before = match.finished
+    return (
+        '<details class="proof">\n<summary>Proof</summary>\n<dl>\n'
+        f"<dt>Fixture</dt><dd><code>{escaped(record.fixture)}</code></dd>\n"
+        f"<dt>Merkle root of the {len(match.asked)} exchanges</dt>"
+        f"<dd><code>{escaped(record.root)}</code></dd>\n"
+        f"<dt>This record</dt><dd><code>{digest(row.body)}</code></dd>\n"
+        f"<dt>Chain before it</dt><dd><code>{before.hex()}</code></dd>\n"
+        "<dt>Chain after it: SHA-256 of 02, the chain before it and this record</dt>"
+        f"<dd><code>{row.chain.hex()}</code></dd>\n</dl>\n</details>\n"
+    )

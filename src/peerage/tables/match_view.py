@@ -1,0 +1,228 @@
+"""One match as it is shown: who sat where, the blocks that tell it, every exchange, what came of it.
+
+Terminals, pages, JSON and reports are made from this, or from the `Match` that it is made from. It holds what
+players and spectators may see: never a house answer's hidden quality, never a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from peerage.blocks import Block, Quoted, Task
+from peerage.ledger.merkle import digest, leaf
+from peerage.ledger.store import Ledger
+from peerage.match import Totals
+from peerage.protocol import Chosen, Role, Run, fence, render
+from peerage.tables.matches import Match, Matches, Step
+
+
+class SeatView(Struct, frozen=True):
+    """A seat: models see `label` alone; the ratings are those the match was paired by."""
+
+    label: str
+    role: Role
+    player: str
+    raw: float
+    cost: float
+
+
+class ExchangeView(Struct, frozen=True):
+    """One request and what came back.
+
+    `request` is as the player saw it, (speaker, text) by message. `status` is ok, invalid, refused, void, or
+    waiting when no reply is on record; `reason` says what went wrong. `reply` is as it came, control
+    characters included: show it through `protocol.visible`. `choice` and `choice_reason` are what a vote or
+    verdict was read as, a judge's "A" being the answer that it was shown first. `attempts` counts how often
+    it was sent. Cost in dollars, None when unknown. `reasoning_tokens` are those of the output that were
+    thought and not said. A reply that ended at its limit is `truncated`, `cut` after that many tokens.
+    `digest` is its leaf in the match's Merkle tree, in hex, empty while waiting.
+
+    A program run in the sandbox has the role "sandbox": `request` is the program and what it read, `status`
+    how it ended (see `protocol.Ran`), `reply` what it printed, `reason` its stderr.
+    """
+
+    key: str
+    label: str
+    role: Role | Literal["sandbox"]
+    player: str
+    request: tuple[tuple[str, str], ...]
+    max_tokens: int
+    temperature: float | None
+    status: str
+    reply: str = ""
+    reason: str = ""
+    choice: str = ""
+    choice_reason: str = ""
+    attempts: int = 1
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_s: float | None = None
+    cost_usd: float | None = None
+    model: str = ""
+    price: str = ""
+    reasoning_tokens: int | None = None
+    truncated: bool = False
+    cut: int = 0
+    digest: str = ""
+
+
+class Digests(Struct, frozen=True):
+    """All in hex: SHA-256 of the stored fixture and record, the Merkle root of the exchanges, and the chain
+    value after the record before (`previous`) and after this one. Empty where there is none yet."""
+
+    fixture: str
+    root: str = ""
+    record: str = ""
+    previous: str = ""
+    chain: str = ""
+
+
+class MatchView(Struct, frozen=True):
+    """A match. `status` is done, the reason why there is no result, or "under way"; `verdict` says it in
+    words, `note` why this program cannot recompute the match, if so.
+
+    `blocks` tell the match, each with its `type`: see `peerage.blocks`. `drawn` is what was drawn for it,
+    `detail` what its game left on record, in that game's own terms. `scores` and `costs` (the arena's cost
+    unit) are by contestant label. `ratings` maps tracks to players to (before, after). `at_ms` is when the
+    record was written, Unix milliseconds.
+    """
+
+    number: int
+    round: int
+    game: str
+    version: int
+    seed: str
+    snapshot: int
+    status: str
+    verdict: str
+    note: str
+    topic: str
+    seats: tuple[SeatView, ...]
+    blocks: tuple[Block, ...]
+    exchanges: tuple[ExchangeView, ...]
+    scores: dict[str, float]
+    costs: dict[str, float | None]
+    ratings: dict[str, dict[str, tuple[float, float]]]
+    totals: dict[str, Totals]
+    drawn: dict[str, Any]
+    detail: dict[str, Any]
+    digests: Digests
+    at_ms: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return found
+
+    def player(self, label: str) -> str:
+        """Who sits at `label`; the label itself where nobody does."""
+        return next((seat.player for seat in self.seats if seat.label == label), label)
+
+
+def match_view(ledger: Ledger, number: int) -> MatchView:
+    """The match of that number, finished or under way. Raises LedgerError when there is no such match."""
+    match = Matches(ledger, whole=False).one(number)
+    fixture, outcome, recorded = match.fixture, match.outcome, match.recorded
+    digests = Digests(digest(match.issued.body))
+    if recorded is not None:
+        row, record = recorded.row, recorded.record
+        digests = Digests(
+            record.fixture, record.root, digest(row.body), recorded.before.hex(), row.chain.hex()
+        )
+    roles: dict[Any, Any] = {"contestant": fixture.seats, **fixture.officials}
+    return MatchView(
+        fixture.number,
+        fixture.round,
+        fixture.game,
+        fixture.version,
+        fixture.seed,
+        fixture.snapshot,
+        match.status,
+        match.verdict,
+        match.note,
+        fixture.topic,
+        tuple(
+            [
+                SeatView(seat.label, role, seat.player, seat.raw, seat.cost)
+                for role, seats in roles.items()
+                for seat in seats
+            ]
+        ),
+        match.blocks,
+        tuple([_exchange(match, step) for step in match.asked.values()]),
+        dict(outcome.scores),
+        dict(outcome.costs),
+        {track: dict(moved) for track, moved in recorded.record.ratings.items()} if recorded else {},
+        dict(recorded.record.totals) if recorded else {},
+        dict(fixture.drawn),
+        dict(outcome.detail),
+        digests,
+        recorded.row.at_ms if recorded else None,
+    )
+
+
+def _exchange(match: Match, step: Step) -> ExchangeView:
+    asked, said = match.request(step), step.said
+    mark = fence(match.fixture.seed, step.key)
+    run = isinstance(asked, Run)
+    if isinstance(asked, Run):
+        request: tuple[tuple[str, str], ...] = (("program", asked.source), ("stdin", asked.stdin))
+    else:
+        request = tuple([(message.speaker, render(message, mark)) for message in asked.messages])
+    view = ExchangeView(
+        step.key,
+        step.label,
+        step.role,
+        step.player,
+        request,
+        0 if isinstance(asked, Run) else asked.max_tokens,
+        None if isinstance(asked, Run) else asked.temperature,
+        step.status,
+        attempts=match.attempts[step.key],
+        cost_usd=0.0 if run else None,
+    )
+    if said is None or step.row.reply is None:
+        return view
+    chosen = step.value if isinstance(step.value, Chosen) else Chosen("")
+    proof = leaf(step.key, step.player, step.row.request, step.row.reply).hex()
+    if run:
+        return msgspec.structs.replace(view, reply=step.reply, reason=step.reason, digest=proof)
+    return msgspec.structs.replace(
+        view,
+        reply=said.words,
+        reason=step.reason,
+        choice=chosen.choice,
+        choice_reason=chosen.reason,
+        input_tokens=said.input_tokens,
+        output_tokens=said.output_tokens,
+        latency_s=said.latency_ms / 1e3,
+        cost_usd=None if said.cost_nano is None else said.cost_nano / 1e9,
+        model=said.model,
+        price=said.price,
+        reasoning_tokens=said.reasoning_tokens,
+        truncated=said.truncated,
+        cut=said.cut,
+        digest=proof,
+    )
+
+
+def tasks(blocks: Iterable[Block]) -> dict[str, str]:
+    """What contestants were given to do, by name."""
+    return {block.name or "task": block.text for block in blocks if isinstance(block, Task)}
+
+
+def answers(match: Match) -> dict[str, str]:
+    """By label the one thing that each contestant said, as the match is shown; empty unless each said one
+    thing that could be used."""
+    found: dict[str, str] = {}
+    labels = [seat.label for seat in match.fixture.seats]
+    for block in match.blocks:
+        if isinstance(block, Quoted) and block.label in labels:
+            if block.label in found or match.asked[block.key].status != "ok":
+                return {}
+            found[block.label] = block.text
+    return found if found.keys() == set(labels) else {}

@@ -1,0 +1,347 @@
+"""Matches as they are read from a ledger, each exchange once: all that tables, pages and terminals tell of
+them comes from here.
+
+    for match in Matches(ledger).read(1, 20):
+        print(match.number, match.verdict, match.blocks)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import groupby, zip_longest
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+
+from peerage.blocks import Block, Replies, SeatReply, plain
+from peerage.challenges.drafting import Draft, drafts_of
+from peerage.engine.driver import cut_reason, first_key
+from peerage.games import GAMES
+from peerage.judging.ballots import ballots_of
+from peerage.judging.panel import Ballot
+from peerage.ledger.codec import (
+    Part,
+    Said,
+    by_hex,
+    read_fixture,
+    read_form,
+    read_record,
+    read_request,
+    read_said,
+    read_shown,
+)
+from peerage.ledger.merkle import GENESIS
+from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
+from peerage.match import Fixture, MatchRecord, Outcome, Seat
+from peerage.protocol import SANDBOX, Ask, Chosen, Format, FormatError, Message, Role, Run, ran
+from peerage.standings import DONE
+from peerage.tables.played import EVERYTHING, Scope
+
+UNDER_WAY = "under way"
+MISSING = "(not on record)"
+"""What stands for a reply that a later request quotes and a damaged ledger has lost."""
+
+_shown = lru_cache(maxsize=4096)(read_shown)  # thousands of matches ask a judge in the same words
+
+
+class Step(Struct, frozen=True, gc=False):
+    """An attempt at a request, and what came of it.
+
+    `label` is whose turn it was, `parts` are what filled the form `form` (hex; a run has none). `said` is the
+    reply as it was stored, None while there is none, `row` what is stored of both. `status` is ok, invalid,
+    refused, void, waiting while no reply is on record, or how a program's run ended (see `protocol.Ran`).
+    `reply` is its text, of a choice the reason, of a run what it printed; `reason` says what went wrong;
+    `value` is what the format made of it.
+    """
+
+    key: str
+    player: str
+    label: str
+    role: Role | Literal["sandbox"]
+    form: str
+    parts: tuple[Part, ...]
+    said: Said | None
+    row: Exchange
+    status: str = "waiting"
+    reply: str = ""
+    reason: str = ""
+    choice: str = ""
+    value: Any = None
+
+
+class Recorded(NamedTuple):
+    """The record of a finished match, as it was chained, and the chain value before it."""
+
+    record: MatchRecord
+    row: RecordRow
+    before: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """A match: its fixture, what is on record of it (None while it is under way), and all `steps` in the
+    order asked. What follows from them is computed when it is asked for."""
+
+    fixture: Fixture
+    issued: FixtureRow
+    recorded: Recorded | None
+    steps: list[Step]
+    texts: Callable[[str], str]
+
+    @property
+    def number(self) -> int:
+        return self.fixture.number
+
+    @property
+    def finished(self) -> Recorded:
+        """What is on record of a match that is finished. Raises LedgerError for one under way."""
+        if self.recorded is None:
+            raise LedgerError(f"match {self.number} is under way")
+        return self.recorded
+
+    @property
+    def outcome(self) -> Outcome:
+        """What it came to; nothing while it is under way."""
+        return Outcome() if self.recorded is None else self.recorded.record.outcome
+
+    @property
+    def status(self) -> str:
+        """`done`, why there is no result, or `under way`."""
+        return UNDER_WAY if self.recorded is None else self.outcome.void or DONE
+
+    @cached_property
+    def players(self) -> dict[str, str]:
+        """Who sat at each label."""
+        return {seat.label: seat.player for seat in self.fixture.all_seats()}
+
+    @cached_property
+    def drafts(self) -> tuple[Draft, ...]:
+        return drafts_of(self.outcome)
+
+    @cached_property
+    def ballots(self) -> tuple[Ballot, ...]:
+        return ballots_of(self.outcome)
+
+    @cached_property
+    def asked(self) -> dict[str, Step]:
+        """What was asked, in that order, by key: of several attempts the answered one."""
+        found: dict[str, Step] = {}
+        for step in self.steps:
+            known = found.get(step.key)
+            if known is None or known.said is None:
+                found[step.key] = step
+        return found
+
+    @cached_property
+    def attempts(self) -> Counter[str]:
+        """How often each request was sent, by key."""
+        return Counter([step.key for step in self.steps])
+
+    @cached_property
+    def replies(self) -> Replies:
+        """The reply that counts to each request of the game: of two the second, unless the first alone can be
+        used."""
+        found: dict[str, Step] = {}
+        for key, step in self.asked.items():
+            first = first_key(key)
+            known = found.get(first)
+            if known is None or step.status == "ok" or known.status != "ok":
+                found[first] = step
+        return {
+            key: SeatReply(
+                step.key,
+                step.label,
+                step.role,
+                step.status,
+                step.said.words if step.said and step.role != SANDBOX else step.reply,
+                step.value,
+                step.reason,
+                lambda step=step: self.messages(step),  # type: ignore[misc]
+            )
+            for key, step in found.items()
+        }
+
+    @cached_property
+    def _words(self) -> dict[str, str]:
+        return {key: step.said.words for key, step in self.asked.items() if step.said is not None}
+
+    def request(self, step: Step) -> Ask | Run:
+        """A request as it was asked, without its oracle."""
+        return read_request(step.key, step.row.request, self.texts, lambda key: self._words.get(key, MISSING))
+
+    def messages(self, step: Step) -> tuple[Message, ...]:
+        """The messages of a request; none of a program that was run."""
+        asked = self.request(step)
+        return asked.messages if isinstance(asked, Ask) else ()
+
+    @cached_property
+    def note(self) -> str:
+        """Why this program cannot recompute the match; empty when it can."""
+        game, version = self.fixture.game, self.fixture.version
+        try:
+            spec = GAMES.get(game)
+        except ImportError:
+            spec = None
+        if spec is None:
+            return f"not recomputable here: the game {game} is not installed"
+        if spec.version != version:
+            return f"not recomputable here: {game} version {version} was played, {spec.version} is installed"
+        return ""
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The match as its game shows it; as any match is shown while it is under way, where its game is not
+        installed, and where its game cannot make anything of what is on record."""
+        with_plain = self.fixture, self.outcome, self.replies
+        try:
+            spec = None if self.recorded is None else GAMES.get(self.fixture.game)
+            # Another version, a stranger's package, a damaged or a redacted ledger: whatever fails here, the
+            # match can still be read.
+            return tuple((spec.show if spec else plain)(*with_plain))
+        except Exception:
+            return tuple(plain(*with_plain))
+
+    @cached_property
+    def best(self) -> float:
+        """The best score."""
+        return max(self.outcome.scores.values(), default=0.0)
+
+    @cached_property
+    def contestants(self) -> tuple[Seat, ...]:
+        """The contestants, the best score first, those without one last."""
+        scores, worst = self.outcome.scores, float("-inf")
+        return tuple(sorted(self.fixture.seats, key=lambda seat: -scores.get(seat.label, worst)))
+
+    @cached_property
+    def unranked(self) -> list[str]:
+        """The players without whom a decided match went on."""
+        scores = self.outcome.scores
+        return [seat.player for seat in self.fixture.seats if scores and seat.label not in scores]
+
+    @cached_property
+    def verdict(self) -> str:
+        """What the match came to, in words."""
+        if self.recorded is None:
+            return "still under way" if self.steps else "issued, not begun yet"
+        if self.outcome.void:
+            return f"no result: {self.outcome.void}"
+        winners = [
+            seat.player for seat in self.contestants if self.outcome.scores.get(seat.label) == self.best
+        ]
+        if not winners:
+            return "decided by the judges; nobody is rated"
+        what = f"{winners[0]} wins" if len(winners) == 1 else f"{listed(winners)} tie"
+        if lost := self.unranked:
+            what += f" ({listed(lost)} {'is' if len(lost) == 1 else 'are'} unranked: the provider failed)"
+        return what
+
+
+def listed(names: list[str]) -> str:
+    """Names as a sentence has them."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+class Matches:
+    """Reads matches from a ledger. With `whole` it holds the ledger's texts, for the many matches that need
+    them; without, it looks up each that is needed."""
+
+    def __init__(self, ledger: Ledger, *, whole: bool = True) -> None:
+        self._ledger = ledger
+        self._texts = by_hex(ledger.texts()) if whole else _lookup(ledger)
+        self._forms: dict[str, tuple[Role, Format]] = {}
+
+    def read(self, first: int, last: int, scope: Scope = EVERYTHING) -> Iterator[Match]:
+        """The finished matches first..last of a scope, in order. Raises LedgerError when rows are missing."""
+        ledger = self._ledger
+        asked = groupby(ledger.exchanges(first, last), attrgetter("match"))
+        number, exchanges = next(asked, (0, iter(())))
+        records = ledger.records(max(first - 1, 1), last)
+        earlier = next(records, None) if first > 1 else None
+        chain = earlier.chain if earlier else GENESIS
+        for issued, row, summary in zip_longest(
+            ledger.fixtures(first, last), records, ledger.summaries(first, last)
+        ):
+            if not (issued and row and summary and issued.number == row.number == summary.number):
+                raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
+            before, chain = chain, row.chain
+            mine = exchanges if number == row.number else iter(())
+            if scope.holds(summary):
+                yield self._match(issued, Recorded(read_record(row.body), row, before), mine)
+            if number == row.number:
+                number, exchanges = next(asked, (0, iter(())))
+
+    def one(self, number: int) -> Match:
+        """The match of that number, finished or under way. Raises LedgerError when there is no such match."""
+        ledger = self._ledger
+        at = ledger.place(number)
+        issued = next(iter(ledger.fixtures(at, at)), None)
+        if issued is None:
+            last = ledger.heads()[0]
+            there = (
+                f"this arena has matches 1 to {last}" if last else "nothing was played yet; see `peerage run`"
+            )
+            raise LedgerError(f"there is no match {number}: {there}")
+        row = next(iter(ledger.records(at, at)), None)
+        before = next(iter(ledger.records(at - 1, at - 1)), None)
+        chain = before.chain if before else GENESIS
+        recorded = Recorded(read_record(row.body), row, chain) if row else None
+        return self._match(issued, recorded, ledger.exchanges(at, at))
+
+    def _match(self, issued: FixtureRow, recorded: Recorded | None, rows: Iterator[Exchange]) -> Match:
+        fixture = read_fixture(issued.body, self._texts)
+        return Match(fixture, issued, recorded, [self._step(row) for row in rows], self._texts)
+
+    def _step(self, asked: Exchange) -> Step:
+        key, player = asked.key, asked.player
+        shown = _shown(asked.request)
+        said = None if asked.reply is None else read_said(asked.reply)
+        if shown is None:
+            return _run(asked, said)
+        label, form, parts = shown
+        if form not in self._forms:
+            self._forms[form] = read_form(self._texts(form))
+        role, expects = self._forms[form]
+        if said is None:
+            return Step(key, player, label, role, form, parts, None, asked)
+        status, reply, reason, choice, value = said.status, said.words, said.reason, "", None
+        if status == "ok" and not said.withheld:
+            try:
+                value = expects.parse(reply)
+            except FormatError as unusable:
+                status, reason = "invalid", cut_reason(said.cut) if said.cut else str(unusable)
+            else:
+                if isinstance(value, Chosen):
+                    choice, reply = value.choice, value.reason
+        return Step(key, player, label, role, form, parts, said, asked, status, reply, reason, choice, value)
+
+
+def _run(asked: Exchange, said: Said | None) -> Step:
+    key, player = asked.key, asked.player
+    if said is None:
+        return Step(key, player, SANDBOX, "sandbox", "", (), None, asked)
+    status, reply, reason, value = said.status, said.words, said.reason, None
+    if status == "ok" and not said.withheld:
+        value = ran(reply)
+        status, reply, reason = value.status, value.stdout, value.stderr
+    return Step(key, player, SANDBOX, "sandbox", "", (), said, asked, status, reply, reason, value=value)
+
+
+def _lookup(ledger: Ledger) -> Callable[[str], str]:
+    found: dict[str, str] = {}
+
+    def text(digest: str) -> str:
+        if digest not in found:
+            wanted = bytes.fromhex(digest)
+            texts: Mapping[bytes, str] = ledger.texts([wanted])
+            if wanted not in texts:
+                raise LedgerError(
+                    f"{ledger.address} lacks the text {digest}; `peerage verify` says what is whole"
+                )
+            found[digest] = texts[wanted]
+        return found[digest]
+
+    return text

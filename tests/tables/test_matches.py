@@ -1,0 +1,59 @@
+"""Matches as they are read: in bulk as one by one, whole or in part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.tables.conftest import MATCHES
+from tests.tables.test_leaderboard import copied
+
+from peerage.arena import Arena, open_arena
+from peerage.ledger import LedgerError
+from peerage.tables.matches import Matches
+from peerage.tables.played import Scope
+
+
+def test_one_match_is_read_as_in_bulk(arena: Arena) -> None:
+    statuses = set()
+    for match in Matches(arena.ledger).read(1, MATCHES):
+        alone = Matches(arena.ledger, whole=False).one(match.number)
+        assert alone.steps == match.steps
+        assert alone.blocks == match.blocks
+        assert alone.finished == match.finished
+        assert (alone.players, alone.drafts, alone.ballots) == (match.players, match.drafts, match.ballots)
+        statuses |= {step.status for step in match.asked.values()}
+    assert statuses == {"ok", "invalid", "refused", "void"}
+
+
+def test_of_two_replies_the_one_that_counts_is_shown(arena: Arena) -> None:
+    repaired = 0
+    for match in Matches(arena.ledger).read(1, MATCHES):
+        for key in match.asked:
+            if key.endswith("~repair"):
+                reply = match.replies[key.removesuffix("~repair")]
+                assert (reply.key, reply.status) == (key, match.asked[key].status)
+                repaired += 1
+    assert repaired
+
+
+def test_a_part_is_read_as_in_the_whole(arena: Arena) -> None:
+    matches = Matches(arena.ledger)
+    part, whole = list(matches.read(7, 12)), list(matches.read(1, MATCHES))[6:12]
+    assert [(match.fixture, match.finished, match.steps) for match in part] == [
+        (match.fixture, match.finished, match.steps) for match in whole
+    ]
+
+
+def test_only_matches_of_the_scope_are_read(arena: Arena) -> None:
+    topics = [row.topic for row in arena.ledger.summaries(1, MATCHES)]
+    found = list(Matches(arena.ledger).read(1, MATCHES, Scope(topic=topics[0])))
+    assert [match.fixture.topic for match in found] == [topic for topic in topics if topic == topics[0]]
+
+
+@pytest.mark.parametrize("table", ["fixtures", "records", "summaries"])
+@pytest.mark.parametrize("number", [3, MATCHES])
+def test_rows_that_are_missing_are_told(folder: Path, tmp_path: Path, table: str, number: int) -> None:
+    copy = copied(folder, tmp_path, f"DELETE FROM {table} WHERE number = {number}")
+    with open_arena(copy, create=False) as arena, pytest.raises(LedgerError, match="lacks rows"):
+        list(Matches(arena.ledger).read(1, MATCHES))
