@@ -360,8 +360,8 @@ def test_cut_answers_are_told_in_matches_pages_and_tables(tmp_path: Path) -> Non
     found = replies(tmp_path)
     assert {said.cut for (_, key), said in found.items() if key in ("answer/A", "answer/B")} == {20}
     assert {said.cut for (_, key), said in found.items() if key.endswith(ROOM)} == {40}
-    text = CliRunner().invoke(app, ["match", "1", "--dir", str(tmp_path)]).output
-    assert "(asked again with more room)" in text
+    text = CliRunner().invoke(app, ["match", "1", "--full", "--dir", str(tmp_path)]).output
+    assert "asked again with more room" in text
     assert "cut at its limit of 20 tokens" in text
     assert "cut at its limit of 40 tokens" in text
     with open_arena(tmp_path) as opened:

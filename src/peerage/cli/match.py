@@ -28,6 +28,7 @@ from peerage.blocks import (
     Task,
 )
 from peerage.cli.output import Column, dollars, seconds, table
+from peerage.engine.driver import REPAIR, ROOM
 from peerage.protocol import visible
 from peerage.tables.match_view import ExchangeView, MatchView
 from peerage.tables.matches import UNDER_WAY
@@ -188,6 +189,8 @@ def _took(one: ExchangeView) -> str:
         "cost unknown" if one.cost_usd is None else dollars(one.cost_usd),
         f"{one.attempts} attempts" if one.attempts > 1 else "",
         f"cut at its limit of {one.cut} tokens" if one.cut else "cut at its limit" * one.truncated,
+        "asked again with more room" * one.key.endswith(ROOM),
+        "repaired" * one.key.endswith(REPAIR),
     ]
     return " · ".join(filter(None, parts))
 

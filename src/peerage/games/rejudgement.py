@@ -14,16 +14,19 @@ Fixtures are made from a ledger (`engine.rejudge`), never paired. Too few valid 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 from pydantic import Field
 
+from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Task, names
 from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec
 from peerage.games.section import Section
+from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import PanelRules, panel
+from peerage.judging.shown import panel_shown
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Prompt, Quote, Reply, Steps
 
@@ -119,6 +122,31 @@ def play(table: Table) -> Steps[Outcome]:
     return Outcome(facts=(fact,), detail=detail)
 
 
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """What is judged again, what the first panel found, and what this one finds."""
+    item = msgspec.convert(fixture.drawn, Item)
+    found = (
+        "came to no verdict"
+        if item.score is None
+        else "found a tie"
+        if item.score == 0.5
+        else f"preferred {FIRST if item.score > 0.5 else SECOND}"
+    )
+    yield Heading("What is judged again")
+    yield Sentence(f"Match {item.source} of the arena that the answers come from; its panel {found}.")
+    yield Sentence(f"Its record: {item.record}", "quiet")
+    for given in item.given.values():
+        if given.label is not None:
+            yield Task(given.text, given.label)
+    yield Heading("The answers")
+    for label, text in item.answers.items():
+        yield Quoted(label, text, note=f"by {item.authors[label]}")
+    players = {**names(fixture), **item.authors}
+    yield from panel_shown(ballots_of(outcome), replies, players, outcome.detail.get("share"))
+    if outcome.void:
+        yield Sentence("Too few judges gave a valid vote, so there is no result.")
+
+
 def bounds(rules: RejudgementRules, fixture: Fixture) -> tuple[CallBound, ...]:
     """One bound for each judge, from the texts in the fixture."""
     item = msgspec.convert(fixture.drawn, Item)
@@ -163,6 +191,7 @@ GAME: GameSpec[RejudgementRules] = GameSpec(
     officials=officials,
     draw=draw,
     bounds=bounds,
+    show=show,
     seats=lambda rules: 0,
     tracks=("bt",),
 )

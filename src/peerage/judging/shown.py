@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from peerage.blocks import Bar, Block, Heading, Quoted, Replies, Sentence, Table, Tone
+from peerage.blocks import Bar, Block, Heading, Quoted, Replies, Table, Tone
 from peerage.judging.panel import ABSTAIN, TIE, Ballot
 from peerage.protocol import Chosen
 
@@ -46,7 +46,6 @@ def panel_shown(
             tone: Tone = "bad" if verdict in _FAILED else ""
             yield Quoted(ballot.judge, reason, reply.key, _preferred(verdict, players), tone, note)
     if share is None:
-        yield Sentence("Too few votes are valid for a verdict.")
         return
     first, second = orders[0].split("-")
     yield Bar(f"of the judges' weight is for {players[first]} ({first})", share)
