@@ -18,7 +18,7 @@ from typer.main import get_command
 
 from peerage.blocks import Bar, Board, Heading, Program, Quoted, ScoreLine, Sentence, Swatch, Table, Task
 from peerage.cli.main import app
-from peerage.engine.replay import Difference, ReplayReport
+from peerage.engine.replay import Difference, Elsewhere, ReplayReport
 from peerage.games import GAMES
 from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report
@@ -165,8 +165,9 @@ def commands_page() -> str:
         "What `peerage COMMAND --help` says of every command. This page is made by `make docs`.",
         "",
         "Exit codes: 0 done; 1 it failed (or `verify` found a fault); 2 the command or `arena.yaml` needs a "
-        "correction; 130 stopped by Ctrl+C; 141 the reader of its output left, as in `peerage run | head` (a "
-        "run ends in good order then). `PEERAGE_DEBUG=1` shows tracebacks.",
+        "correction; 3 `replay` found no fault, and could not recompute everything; 130 stopped by Ctrl+C; "
+        "141 the reader of its output left, as in `peerage run | head` (a run ends in good order then). "
+        "`PEERAGE_DEBUG=1` shows tracebacks.",
         "",
     ]
     found = commands()
@@ -242,7 +243,12 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     ),
     "`estimate`: one object": (Plan, PlayerPlan),
     "`verify`: one object": (_OK, Report, Since, Problem),
-    "`replay`: one object": (_OK, ReplayReport, Difference),
+    "`replay`: one object": (
+        "The keys below, and before them `ok`: true with exit codes 0 and 3, false with exit code 1.",
+        ReplayReport,
+        Elsewhere,
+        Difference,
+    ),
     "`export`: a list of documents, one a finished match; with `jsonl` one a line": (
         "A document holds `match` (its number), `fixture`, `record`, `at_ms` (Unix milliseconds), "
         "`exchanges` and `proof`: the stored bytes, from which [anybody can check it](ledger.md#export). "

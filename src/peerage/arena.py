@@ -43,6 +43,7 @@ class Arena:
         self.folder = folder
         self.settings = settings
         self.ledger = ledger
+        self._noticed: list[str] = []
 
     def __enter__(self) -> Arena:
         return self
@@ -54,6 +55,18 @@ class Arena:
 
     def close(self) -> None:
         self.ledger.close()
+
+    def ready(self) -> list[str]:
+        """What a run of this release will do that cannot be taken back, such as ending the unfinished matches
+        of an earlier version of the game; a run logs what was not asked for here.
+
+        Raises what a run would refuse, before anybody is asked: ArenaError, SettingsError, LedgerError.
+        """
+        from peerage.requirements import check, notices
+
+        check(self.settings, self.ledger)
+        self._noticed = notices(self.settings, self.ledger)
+        return self._noticed
 
     def run(
         self,
@@ -106,6 +119,7 @@ class Arena:
             clients=clients,
             inline=inline,
             signals=signals,
+            known=self._noticed,
         )
 
     def admit(self, recordings: Iterable[Recording]) -> list[Outcome]:

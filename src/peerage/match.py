@@ -11,6 +11,9 @@ from msgspec import Struct
 
 from peerage.sealing import SALT, Sealed
 
+FIRST_RELEASE = "peerage==0.1.0"
+"""What issued the fixtures that name no release."""
+
 
 class Player(Struct, frozen=True):
     """A model with its settings, as the rating tables know it.
@@ -47,6 +50,8 @@ class Fixture(Struct, frozen=True):
     a prompt, a challenge from the pool). `snapshot` is the number of matches folded into the ratings it was
     paired by, `paired_from` the place of the newest entry that pairing took in, matches and benches counted
     (`ledger.places`); 0 in first rounds, in matches that nothing paired, and in fixtures of version 0.1.0.
+    `release` is what issued it and can replay it, as pip names it: `peerage==0.2.0`, and after a blank the
+    package of a game that is none of ours. Version 0.1.0 wrote none.
     """
 
     number: int
@@ -60,6 +65,7 @@ class Fixture(Struct, frozen=True):
     drawn: Mapping[str, Any] = {}
     snapshot: int = 0
     paired_from: int = 0
+    release: str = ""
 
     @property
     def secret(self) -> str:

@@ -12,12 +12,14 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from peerage.engine.budget import whole_nano
 from peerage.engine.import_recordings import Recording, admit
@@ -27,8 +29,11 @@ from peerage.engine.recovery import Recovered, decided, read_budget_voids, recov
 from peerage.engine.registration import registrations
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
+from peerage.engine.upgrades import STREAM as UPGRADES
+from peerage.engine.upgrades import upgrade
 from peerage.games import GAMES
 from peerage.ledger import Ledger, LedgerError
+from peerage.ledger.amendments import amend
 from peerage.ledger.secret import arena_secret
 from peerage.ledger.store import Batch, Summary
 from peerage.ledger.verify import check_records
@@ -41,11 +46,9 @@ from peerage.players.keys import environment
 from peerage.players.prices import price_of
 from peerage.requirements import (
     budget_since,
-    check_secret,
+    check,
+    notices,
     pin,
-    pinned_facts,
-    refuse_changed,
-    refuse_readers,
     refuse_unpriced,
 )
 from peerage.sealing import sealing_key
@@ -70,16 +73,17 @@ async def play(
     clients: Callable[[Any], Client] | None,
     inline: bool,
     signals: bool,
+    known: Container[str] = (),
 ) -> RunReport:
-    """Play an arena; see `Arena.play`."""
+    """Play an arena; see `Arena.play`. Its notices are logged, but for those that its user knows."""
     enough_players(settings)
     env = environment(folder, os.environ)
     with ledger.runner():
         check_records(ledger)
-        lag, unpinned = pinned_facts(settings, ledger)
-        check_secret(settings, ledger)
-        refuse_readers(settings)
-        refuse_changed(settings, ledger)
+        lag, unpinned = check(settings, ledger)
+        for notice in notices(settings, ledger):
+            if notice not in known:
+                _log.warning(notice)
         recovered = recover(ledger, lag, elo_settings(settings.rating))
         async with AsyncExitStack() as stack:
             lines = await _open_lines(folder, settings, stack, clients)
@@ -95,6 +99,8 @@ async def play(
             if not reached:
                 when = recovered.next_round, recovered.standings.number
                 free = None if clients is None else list(lines)
+                if (entry := upgrade(ledger, GAMES[settings.game])) is not None:
+                    amend(ledger, UPGRADES, [msgspec.to_builtins(entry)], _now_ms())
                 rows = await bench_by_probes(recovered.benches, when, lines, probed, env, free, _now_ms)
                 if rows:
                     ledger.write(Batch(amendments=rows))
@@ -118,7 +124,7 @@ async def play(
             )
             if signals:
                 stack.enter_context(_stopped_by_signals(runner))
-            known = {name: len(_warnings(line.client)) for name, line in lines.items()}
+            warned = {name: len(_warnings(line.client)) for name, line in lines.items()}
             spectator = asyncio.ensure_future(beside(runner)) if beside is not None else None
             try:
                 return await runner.run()
@@ -127,7 +133,7 @@ async def play(
                     spectator.cancel()
                     await asyncio.gather(spectator, return_exceptions=True)
                 for line in lines.values():
-                    _warn(line.client, known[line.settings.name])
+                    _warn(line.client, warned[line.settings.name])
 
 
 def enter(settings: ArenaSettings, ledger: Ledger, recordings: Iterable[Recording]) -> list[Outcome]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from peerage.engine.registration import changed
+from peerage.engine.upgrades import unplayable
 from peerage.games import GAMES
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import read_secret
@@ -18,8 +18,6 @@ from peerage.sandbox.confined import available
 from peerage.scheduling.fixtures import tables
 from peerage.sealing import sealing_key
 from peerage.settings import ArenaError, ArenaSettings, SettingsError, rules_of
-
-_log = logging.getLogger("peerage")
 
 
 def with_meant(settings: ArenaSettings, unpriced: Iterable[str]) -> str:
@@ -45,13 +43,13 @@ def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
 
 def pin(settings: ArenaSettings, ledger: Ledger) -> int:
     """The pairing lag in rounds; what must not change between runs is written down in the first one."""
-    lag, unpinned = pinned_facts(settings, ledger)
+    lag, unpinned = _pinned_facts(settings, ledger)
     if unpinned:
         ledger.write(Batch(meta=unpinned))
     return lag
 
 
-def pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str]]:
+def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str]]:
     """The pairing lag in rounds, and the facts that are still to be written down. Raises SettingsError when
     the settings contradict those that are."""
     per_round = tables(GAMES[settings.game], rules_of(settings), len(settings.players))
@@ -76,7 +74,42 @@ def pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str
     return _number(ledger, meta, "lag", least=1), {}
 
 
-def refuse_changed(settings: ArenaSettings, ledger: Ledger) -> None:
+def check(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str]]:
+    """Raise where the settings do not fit the ledger, or a player may not play there; else the pairing lag in
+    rounds, and the facts that are still to be written down."""
+    _check_secret(settings, ledger)
+    pinned = _pinned_facts(settings, ledger)
+    _refuse_readers(settings)
+    _refuse_changed(settings, ledger)
+    return pinned
+
+
+def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
+    """What a run does to what is on record that its user must know before."""
+    told = []
+    issued, _ = ledger.heads()
+    if issued and settings.secret_seed is None and read_secret(ledger) is None:
+        told.append(
+            "this arena was made by Peerage 0.1.0, whose draws followed from a public seed; from match "
+            f"{issued + 1} on they follow from a random secret"
+        )
+    spec = GAMES[settings.game]
+    for one in unplayable(ledger, spec):
+        if one.game == spec.name:
+            why = f"this release plays version {spec.version}"
+            instead = f"To finish them first, run {one.release.replace(' ', ' with ')} once more"
+        else:
+            why = f"arena.yaml now says game: {spec.name}"
+            instead = f"To finish them first, write game: {one.game} again"
+        told.append(
+            f"unfinished matches of {one.game} version {one.version}: {len(one.numbers)} "
+            f"({one.numbers[0]:,} to {one.numbers[-1]:,}), and {why}. They end without a result: what was "
+            f"asked and spent stays on record, and nobody is rated by them. {instead}"
+        )
+    return told
+
+
+def _refuse_changed(settings: ArenaSettings, ledger: Ledger) -> None:
     """Raise where something else would answer under the name of a player that has a rating."""
     found = read_secret(ledger)
     if found is None:
@@ -93,7 +126,7 @@ def refuse_changed(settings: ArenaSettings, ledger: Ledger) -> None:
     raise SettingsError(told)
 
 
-def refuse_readers(settings: ArenaSettings) -> None:
+def _refuse_readers(settings: ArenaSettings) -> None:
     """Raise where a player could read from the ledger what its game hides from it."""
     if not GAMES[settings.game].hides:
         return
@@ -111,15 +144,10 @@ def refuse_readers(settings: ArenaSettings) -> None:
             )
 
 
-def check_secret(settings: ArenaSettings, ledger: Ledger) -> None:
-    """Raise where the settings do not fit the arena's secret; tell that an arena of 0.1.0 gets one."""
+def _check_secret(settings: ArenaSettings, ledger: Ledger) -> None:
+    """Raise where the settings do not fit the arena's secret."""
     found = read_secret(ledger)
     if found is None:
-        if ledger.heads()[0] and settings.secret_seed is None:
-            _log.warning(
-                "this arena was made by Peerage 0.1.0, whose draws followed from a public seed; from match "
-                f"{ledger.heads()[0] + 1} on they follow from a random secret"
-            )
         return
     if found.disclosed:
         raise ArenaError(

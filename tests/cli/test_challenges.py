@@ -183,7 +183,7 @@ def test_a_redacted_copy_gives_the_same_head_and_no_answer(
     opened = [row["challenge_id"] for row in rows if row["reference_answer"] is not None]
     assert opened == [name], "only the retired one is disclosed"
     replayed = cli.invoke(app, ["replay", "--dir", str(shown)])
-    assert (replayed.exit_code, "not recomputable here" in replayed.stdout) == (0, True)
+    assert (replayed.exit_code, "sealed in this copy" in replayed.stdout) == (3, True)
     match = cli.invoke(app, ["match", "1", "--full", "--dir", str(shown)])
     assert match.exit_code == 0
     assert "(sealed)" in match.stdout

@@ -18,8 +18,9 @@ import msgspec
 import pytest
 from tests.engine.arenas import house, play, write_arena
 
+import peerage
 from peerage.arena import open_arena
-from peerage.engine.replay import ReplayReport, mend, replay
+from peerage.engine.replay import Elsewhere, ReplayReport, mend, replay
 from peerage.games import GAMES
 from peerage.ledger import open_ledger
 
@@ -235,7 +236,9 @@ def test_a_game_of_another_version_is_counted_not_accused(
     monkeypatch.setattr("peerage.engine.replay.GAMES", {"duel": newer})
     report = forger.replay()
     assert report.ok
-    assert (report.recomputed, report.unknown) == (0, {"duel 1": report.matches})
+    release = f"peerage=={peerage.__version__}"
+    assert (report.recomputed, report.complete) == (0, False)
+    assert report.elsewhere == (Elsewhere("duel", 1, release, report.matches, 1, report.matches),)
     record = forger.done()
     record["ratings"]["raw"] = {player: [1500, 1500] for player in record["ratings"]["raw"]}
     forger.write("records", record["number"], record)
@@ -254,7 +257,7 @@ def test_what_the_engine_voided_is_accepted_as_stated(tmp_path: Path) -> None:
 
 def test_an_empty_ledger_has_nothing_to_recompute(tmp_path: Path) -> None:
     with open_arena(write_arena(tmp_path)) as arena:
-        assert arena.replay() == ReplayReport(0, 0, 0, {}, ())
+        assert arena.replay() == ReplayReport(0, 0, 0, 0, (), ())
 
 
 def test_progress_is_told(forger: Forger) -> None:

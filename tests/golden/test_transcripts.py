@@ -67,10 +67,10 @@ def test_every_text_that_a_prompt_may_hold_is_in_some_match() -> None:
 
 
 def modules() -> Iterator[Any]:
-    """Everything that a prompt may come from; house players reply, they do not ask."""
+    """Everything that a prompt may come from: house players reply, and people are shown what they are."""
     for package in (peerage.games, peerage.judging, peerage.challenges):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not found.name.endswith(".house"):
+            if not found.name.endswith((".house", ".show", ".report")):
                 yield importlib.import_module(found.name)
 
 

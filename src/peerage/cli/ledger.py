@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Force, Report, Written
+from peerage.cli.options import HERE, Folder, Force, Report, Written, at
 
 if TYPE_CHECKING:
     from peerage.ledger.store import Ledger
 
 SHOWN = 20
+INCOMPLETE = 3
+"""The exit code of a replay that found nothing wrong, and could not play everything again."""
 
 
 class Document(StrEnum):
@@ -56,7 +59,7 @@ def verify(
     with closing(_ledger(folder)) as ledger:
         report = check(ledger, votes=Votes(ledger.address, folder), since=kept)
     if shape is Report.json:
-        _json(report, report.ok)
+        _json(report, report.ok, 0 if report.ok else 1)
         return
     _problems([str(problem) for problem in report.problems])
     typer.echo(
@@ -87,22 +90,28 @@ def replay(
 ) -> None:
     """Recompute every outcome and rating from the replies.
 
-    Works offline, and compares with what is on record. Exits with 0 when all follows, with 1 when not. What
-    tables read beside the records follows from them: --mend writes it anew, where the records themselves
-    follow.
+    Works offline, and compares with what is on record. Exits with 0 when all follows, with 1 when something
+    differs, and with 3 when nothing differs but some matches cannot be recomputed here: of a version of their
+    game that this release does not have (the command that replays them is printed), or sealed in this copy.
+    What tables read beside the records follows from them: --mend writes it anew, where the records follow.
     """
     from peerage.engine.replay import mend
     from peerage.engine.replay import replay as recompute
 
     with closing(_ledger(folder)) as ledger:
         report = (mend if mended else recompute)(ledger)
+    code, said = 0, "all follows"
+    if not report.ok:
+        code, said = 1, "NOT all follows"
+    elif not report.complete:
+        code, said = INCOMPLETE, "nothing differs"
     if shape is Report.json:
-        _json(report, report.ok)
+        _json(report, report.ok, code)
         return
     _problems([str(difference) for difference in report.differences])
     typer.echo(
-        f"{'all follows' if report.ok else 'NOT all follows'}: {report.recomputed} of {report.matches} "
-        f"matches recomputed, {report.as_stated} voided without asking the game and taken as stated"
+        f"{said}: {report.recomputed} of {report.matches} matches recomputed, {report.as_stated} voided "
+        "without asking the game and taken as stated"
     )
     if mended:
         typer.echo(
@@ -110,10 +119,27 @@ def replay(
             if report.ok
             else "nothing was written"
         )
-    for what, number in report.unknown.items():
-        typer.echo(f"not recomputable here: {number} matches of {what}")
-    if not report.ok:
-        raise typer.Exit(1)
+    for one in report.elsewhere:
+        typer.echo(
+            f"not recomputable here: {one.matches} matches of {one.game} version {one.version} "
+            f"({one.first:,} to {one.last:,}). This replays them:\n"
+            f"  {_command(one.release)} replay{at(folder)}"
+        )
+    if report.sealed:
+        typer.echo(
+            f"not recomputable here: {report.sealed} matches that are sealed in this copy. Anyone who has "
+            "the whole ledger can replay them"
+        )
+    if code:
+        raise typer.Exit(code)
+
+
+def _command(release: str) -> str:
+    """What starts the Peerage of another release, in an environment of its own."""
+    from peerage.protocol import visible
+
+    ours, *more = visible(release).split()
+    return " ".join(["uvx --from", quote(ours), *[f"--with {quote(one)}" for one in more], "peerage"])
 
 
 def export(
@@ -199,15 +225,15 @@ def _write_valyrian(ledger: Ledger, folder: Path, to: Path, force: bool) -> int:
     return len(export.digests)
 
 
-def _json(report: Any, ok: bool) -> None:
+def _json(report: Any, ok: bool, code: int) -> None:
     """A report with its verdict as one JSON object, and the exit code that goes with it."""
     import msgspec
 
     from peerage.cli.output import show_json
 
     show_json({"ok": ok, **msgspec.to_builtins(report)})
-    if not ok:
-        raise typer.Exit(1)
+    if code:
+        raise typer.Exit(code)
 
 
 def _problems(lines: list[str]) -> None:

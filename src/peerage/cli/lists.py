@@ -35,7 +35,7 @@ def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
         "refuses them. `price: {input: …, output: …}` states one."
     ]
     out = _benched(folder)
-    told = [f"{name} is benched since match {one.after_match}: {one.why}" for name, one in out.items()]
+    told = [f"{name} is {one.told}" for name, one in out.items()]
     show([row.as_dict() for row in rows], columns, shape, notes=[*(notes if unknown else ()), *told])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -74,7 +75,9 @@ def run(
 
     from peerage.cli import tables
     from peerage.cli.logs import log_to_stderr
+    from peerage.ledger import LedgerError
     from peerage.players.keys import environment
+    from peerage.protocol import visible
     from peerage.settings import enough_players, load
 
     env = environment(folder, os.environ)
@@ -86,6 +89,9 @@ def run(
     with _opened(folder, budget, concurrency, seed, no_probe) as arena:
         code = 0
         if not stats_only:
+            with suppress(LedgerError):  # the run holds the whole ledger against its log, and says more
+                for notice in arena.ready():
+                    typer.echo(visible(notice))
             _agree(arena, max_matches, yes)
             code = _play(arena, max_matches, batch_size)
         if stats or stats_only:

@@ -13,6 +13,7 @@ import msgspec
 from peerage.accounts import position
 from peerage.engine.driver import Driver, first_key
 from peerage.engine.records import Tally, settle
+from peerage.games import release_of
 from peerage.games.game import GameSpec
 from peerage.ledger.codec import fixture_body, reply_body, reply_salt, request_body
 from peerage.ledger.merkle import GENESIS, leaf, link
@@ -85,6 +86,7 @@ def admit(
             round=rounds + place,
             snapshot=snapshot,
             paired_from=0,
+            release=release_of(spec.name),
             seats=tuple(
                 [
                     Seat(seat.label, seat.player, *rated.of(seat.player, elo.initial))

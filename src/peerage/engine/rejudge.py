@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from peerage.engine.records import answered_first
 from peerage.engine.registration import registered
+from peerage.games import release_of
 from peerage.games.duel.rules import DuelRules
 from peerage.games.rejudgement import FIRST, SECOND, Given, Item, RejudgementRules
 from peerage.games.rejudgement import GAME as REJUDGEMENT
@@ -184,6 +185,7 @@ def issue(
             officials={"judge": tuple([Seat(f"judge/{at}", name) for at, name in enumerate(panel, 1)])},
             settings=settings,
             drawn=msgspec.to_builtins(item),
+            release=release_of(REJUDGEMENT.name),
         )
         body, long = fixture_body(fixture)
         batch.texts += long

@@ -5,15 +5,15 @@ replies: each game is driven again with the recorded replies, each request it ma
 byte, and outcome, Merkle root, totals, ratings and the row of the narrow table are derived anew.
 
 Not recomputed: matches that the engine voided without asking the game (budget, withdrawn player), which are
-accepted as stated and counted; pairing and the draw of topics, which are on record as issued; and games or
-versions that this program does not have, which are counted as not recomputable here (their roots, totals
-and ratings are checked all the same).
+accepted as stated and counted; pairing and the draw of topics, which are on record as issued; games or
+versions that this program does not have, which are counted by the release that has them; and matches that
+are sealed in this copy. The roots, totals and ratings of all these are checked all the same.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -33,7 +33,7 @@ from peerage.ledger.places import STREAM as BENCHES
 from peerage.ledger.places import places
 from peerage.ledger.store import MENDED, Batch, Exchange, FixtureRow, Ledger, RecordRow, Summary
 from peerage.ledger.waits import waits
-from peerage.match import Fixture, MatchRecord, Outcome
+from peerage.match import FIRST_RELEASE, Fixture, MatchRecord, Outcome
 from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
 from peerage.sealing import Sealed
@@ -61,22 +61,44 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Elsewhere:
+    """So many `matches`, from `first` to `last`, of a version of a game that this program does not have.
+
+    `release` has it, as pip names it: `peerage==0.1.0`, and the package of a game that is none of ours.
+    """
+
+    game: str
+    version: int
+    release: str
+    matches: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
 class ReplayReport:
     """What was recomputed.
 
     `matches` are on record; of them `recomputed` were played again from their replies, `as_stated` were
-    voided by the engine, and `unknown` counts those not recomputable here, by "game version".
+    voided by the engine, `sealed` cannot be read in this copy, and `elsewhere` are those that another release
+    recomputes.
     """
 
     matches: int
     recomputed: int
     as_stated: int
-    unknown: Mapping[str, int]
+    sealed: int
+    elsewhere: tuple[Elsewhere, ...]
     differences: tuple[Difference, ...]
 
     @property
     def ok(self) -> bool:
         return not self.differences
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was left out that some release, or a whole copy, could recompute."""
+        return not self.elsewhere and not self.sealed
 
 
 def replay(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -> ReplayReport:
@@ -107,12 +129,23 @@ def mend(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -> 
 def known_game(fixture: Fixture) -> GameSpec[Any] | None:
     """The game that a fixture was made for, when this program has it in that version and nothing that it
     needs is sealed."""
+    return None if _sealed(fixture) else _game_of(fixture)
+
+
+def _game_of(fixture: Fixture) -> GameSpec[Any] | None:
     try:
         spec = GAMES.get(fixture.game)
-        _ = fixture.secret
-    except (ImportError, Sealed):
+    except ImportError:
         return None
     return spec if spec is not None and spec.version == fixture.version else None
+
+
+def _sealed(fixture: Fixture) -> bool:
+    try:
+        _ = fixture.secret
+    except Sealed:
+        return True
+    return False
 
 
 class _Replay:
@@ -144,7 +177,8 @@ class _Replay:
         self._accounts: dict[str, Account] = {}
         self._recomputed = 0
         self._as_stated = 0
-        self._unknown: dict[str, int] = {}
+        self._sealed = 0
+        self._elsewhere: dict[tuple[str, int, str], Elsewhere] = {}
         self._found: list[Difference] = []
 
     def run(self, progress: Callable[[int, int], None] | None) -> ReplayReport:
@@ -172,7 +206,14 @@ class _Replay:
                 progress(span[1], last)
         if progress is not None and not last:
             progress(0, 0)
-        return ReplayReport(last, self._recomputed, self._as_stated, self._unknown, tuple(self._found))
+        return ReplayReport(
+            last,
+            self._recomputed,
+            self._as_stated,
+            self._sealed,
+            tuple(self._elsewhere.values()),
+            tuple(self._found),
+        )
 
     def _match(
         self,
@@ -218,17 +259,18 @@ class _Replay:
         tally: Tally,
     ) -> Outcome:
         """The outcome that follows from the replies, or the recorded one where none can be derived."""
-        spec = known_game(fixture)
+        spec, sealed = _game_of(fixture), _sealed(fixture)
         by_engine = bool(record.outcome.void) and record.outcome.detail.get("by") == ENGINE
-        if by_engine or spec is None:
+        if by_engine or spec is None or sealed:
             for exchange in recorded.values():
                 if exchange.reply is not None:
                     tally.add_recorded(exchange)
             if by_engine:
                 self._as_stated += 1
+            elif spec is None:
+                self._count_elsewhere(fixture)
             else:
-                name = f"{fixture.game} {fixture.version}"
-                self._unknown[name] = self._unknown.get(name, 0) + 1
+                self._sealed += 1
             return record.outcome
         driver = Driver(spec, fixture, self._rules_of(spec.rules, fixture, body))
         players = {seat.label: seat.player for seat in fixture.all_seats()} | {SANDBOX: SANDBOX}
@@ -256,6 +298,12 @@ class _Replay:
                 tally.add_recorded(exchange)
         self._recomputed += 1
         return driver.outcome if driver.outcome is not None else record.outcome
+
+    def _count_elsewhere(self, fixture: Fixture) -> None:
+        which = fixture.game, fixture.version, fixture.release or FIRST_RELEASE
+        one = self._elsewhere.get(which, Elsewhere(*which, 0, fixture.number, fixture.number))
+        first, last = min(one.first, fixture.number), max(one.last, fixture.number)
+        self._elsewhere[which] = Elsewhere(*which, one.matches + 1, first, last)
 
     def _rules_of(self, rules: Any, fixture: Fixture, body: bytes) -> Any:
         key = fixture.game, _settings_of(body).settings

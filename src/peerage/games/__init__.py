@@ -9,6 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 from typing import Any
 
+from peerage import __version__
 from peerage.games.game import GameSpec
 
 _OWN = {one.name.replace("_", "-"): one.name for one in iter_modules(__path__) if one.ispkg}
@@ -43,6 +44,13 @@ class Games(Mapping[str, GameSpec[Any]]):
 
 GAMES: Mapping[str, GameSpec[Any]] = Games()
 """Every game by name, in the order they are listed."""
+
+
+def release_of(game: str) -> str:
+    """What plays a game here, as pip names it: this release, and the package of a game not our own."""
+    ours = f"peerage=={__version__}"
+    entry = None if game in _OWN or game in _UNLISTED else _offered().get(game)
+    return f"{ours} {entry.dist.name}=={entry.dist.version}" if entry and entry.dist else ours
 
 
 @cache

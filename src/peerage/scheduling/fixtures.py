@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 
+from peerage.games import release_of
 from peerage.games.game import GameSpec
 from peerage.match import Fixture, Seat
 from peerage.scheduling import groups, swiss
@@ -34,7 +35,7 @@ class Scheduler:
     """What stays the same from round to round.
 
     `settings` is `rules` as plain JSON data, embedded in every fixture, without the lists that are drawn
-    from; all that is drawn follows from `secret`, the arena's.
+    from; all that is drawn follows from `secret`, the arena's. `release` is what issues the fixtures.
     """
 
     spec: GameSpec[Any]
@@ -43,6 +44,7 @@ class Scheduler:
     secret: str
     policy: Policy = swiss.pair
     width: float = 50.0
+    release: str = ""
 
     @classmethod
     def of(
@@ -54,7 +56,7 @@ class Scheduler:
         width: float = 50.0,
     ) -> Scheduler:
         settings = rules.model_dump(mode="json") | {name: [] for name in spec.lists}
-        return cls(spec, rules, settings, secret, policy, width)
+        return cls(spec, rules, settings, secret, policy, width, release_of(spec.name))
 
 
 def tables(spec: GameSpec[Any], rules: BaseModel, players: int) -> int:
@@ -125,6 +127,7 @@ def next_round(
                 drawn=draw(at) if draw else scheduler.spec.draw(scheduler.rules, scheduler.secret, at),
                 snapshot=snapshot,
                 paired_from=paired_from,
+                release=scheduler.release,
             )
         )
     return tuple(fixtures)

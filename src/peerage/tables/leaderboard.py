@@ -165,7 +165,7 @@ def _standing(name: str, known: Container[str], out: Mapping[str, Bench]) -> Ite
     if name not in known:
         yield "no longer in arena.yaml"
     elif name in out:
-        yield f"benched since match {out[name].after_match}: {visible(out[name].why)}"
+        yield visible(out[name].told)
 
 
 def _outside(ledger: Ledger, track: str, scope: Scope, played: Played) -> Outside:

@@ -1,0 +1,180 @@
+"""Another release goes on: what it cannot play ends by a stated rule, told before and on record."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from shutil import copytree
+
+import msgspec
+import pytest
+from tests.engine.arenas import house, ledger_of, paced, play, play_stopping_at, statuses, write_arena
+from typer.testing import CliRunner
+
+import peerage
+from peerage.arena import open_arena
+from peerage.cli.main import app
+from peerage.engine.upgrades import STREAM, Upgrade
+from peerage.games import GAMES, release_of
+from peerage.ledger.codec import by_hex, read_fixture
+from peerage.ledger.verify import verify
+
+THIS, NEXT = f"peerage=={peerage.__version__}", "peerage==99.0.0"
+DATA = Path(__file__).parents[1] / "data"
+cli = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An arena of duels that was stopped with matches under way."""
+    folder = write_arena(tmp_path_factory.mktemp("stopped"), 7)
+    play_stopping_at(folder, 40, 40.0, paced())
+    with closing(ledger_of(folder)) as ledger:
+        issued, recorded = ledger.heads()
+        assert 3 <= recorded < issued
+    return folder
+
+
+@pytest.fixture
+def arena(stopped: Path, tmp_path: Path) -> Path:
+    return copytree(stopped, tmp_path / "arena")
+
+
+def upgraded(patch: pytest.MonkeyPatch, version: int = 2) -> None:
+    """Make this program another release, with another version of the duel."""
+    newer = replace(GAMES["duel"], version=version)
+    older = GAMES["color-obfuscation"]
+    patch.setattr("peerage.games._house", lambda name: newer if name == "duel" else older)
+    patch.setattr("peerage.games.__version__", "99.0.0")
+
+
+def entries(folder: Path) -> list[Upgrade]:
+    with closing(ledger_of(folder)) as ledger:
+        return [msgspec.json.decode(row.body, type=Upgrade) for row in ledger.amendments(STREAM)]
+
+
+def releases(folder: Path) -> list[tuple[int, str]]:
+    with closing(ledger_of(folder)) as ledger:
+        texts = by_hex(ledger.texts())
+        return [
+            (one.version, one.release) for one in (read_fixture(row.body, texts) for row in ledger.fixtures())
+        ]
+
+
+def test_a_fixture_names_the_release_and_the_version_that_play_it(stopped: Path) -> None:
+    assert set(releases(stopped)) == {(1, THIS)}
+    assert entries(stopped) == [], "the same release goes on without a word"
+
+
+def test_matches_of_another_version_end_and_the_upgrade_is_on_record(
+    arena: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with closing(ledger_of(arena)) as ledger:
+        issued, recorded = ledger.heads()
+    ended = range(recorded + 1, issued + 1)
+    upgraded(monkeypatch)
+    play(arena, recorded + 8)
+    assert f"unfinished matches of duel version 1: {len(ended)} ({recorded + 1} to {issued})" in caplog.text
+    assert statuses(arena)[recorded:issued] == ["not playable here: duel version 1"] * len(ended)
+    assert entries(arena) == [Upgrade(THIS, NEXT, recorded, tuple(ended))]
+    assert set(releases(arena)[issued:]) == {(2, NEXT)}
+    play(arena, recorded + 12)
+    assert len(entries(arena)) == 1, "an upgrade is written down once"
+    with closing(ledger_of(arena)) as ledger:
+        assert verify(ledger).ok
+        assert f"amendment {len(list(ledger.filed()))}" in {entry.about for entry in ledger.log()}
+
+
+def test_the_command_line_tells_what_ends_before_it_plays(
+    arena: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upgraded(monkeypatch)
+    said = cli.invoke(app, ["run", "--dir", str(arena), "--max-matches", "20"]).output
+    told = "this release plays version 2. They end without a result: what was asked and spent stays on record"
+    assert said.index(told) < said.index("Bradley-Terry")
+    assert said.count("unfinished matches of duel version 1") == 1
+    assert f"To finish them first, run {THIS} once more" in said
+
+
+def test_after_disclosure_a_run_is_refused_before_its_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_arena(tmp_path, 7, seed=None, pairing={"window": 1})
+    play(folder, 3)
+    assert cli.invoke(app, ["disclose", "--yes", "--dir", str(folder)]).exit_code == 0
+    text = (folder / "arena.yaml").read_text()
+    paid = "- {model: 'openai:gpt-4o', price: {input: 1, output: 1}, key_env: SOME_KEY}"
+    (folder / "arena.yaml").write_text(text.replace("players:\n", f"players:\n{paid}\n"))
+    monkeypatch.setenv("SOME_KEY", "k")
+    done = cli.invoke(app, ["run", "--max-matches", "9", "--dir", str(folder)])
+    assert done.exit_code == 2, done.output
+    assert done.stdout == "", "no plan is shown"
+    assert "its secret was disclosed, which ended the arena" in done.stderr
+
+
+def test_another_game_ends_the_matches_of_the_first(arena: Path) -> None:
+    text = (arena / "arena.yaml").read_text()
+    (arena / "arena.yaml").write_text(
+        text.partition("rules:")[0]
+        + "game: color-obfuscation\nrating: {k_factor: 16, propagation_width: 50}\n"
+    )
+    with open_arena(arena) as found:
+        (told,) = found.ready()
+    assert "arena.yaml now says game: color-obfuscation" in told
+    assert "write game: duel again" in told
+
+
+def test_replay_names_the_release_that_can_and_goes_on(arena: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(ledger_of(arena)) as ledger:
+        recorded = ledger.heads()[1]
+    upgraded(monkeypatch)
+    play(arena, recorded + 8)
+    done = cli.invoke(app, ["replay", "--dir", str(arena)])
+    assert done.exit_code == 3
+    assert done.stdout.startswith("nothing differs: 8 of ")
+    assert f"{recorded} matches of duel version 1 (1 to {recorded}). This replays them:" in done.stdout
+    assert f"  uvx --from {THIS} peerage replay --dir {arena}\n" in done.stdout
+    found = json.loads(cli.invoke(app, ["replay", "--format", "json", "--dir", str(arena)]).stdout)
+    assert (found["ok"], found["recomputed"]) == (True, 8)
+    assert found["elsewhere"] == [
+        {"game": "duel", "version": 1, "release": THIS, "matches": recorded, "first": 1, "last": recorded}
+    ]
+
+
+def test_a_game_of_another_package_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Dist:
+        name, version = "nim-game", "1.3"
+
+    class Entry:
+        name, value, dist = "nim", "nim:GAME", Dist
+
+    monkeypatch.setattr("peerage.games._offered", lambda: {"nim": Entry})
+    assert release_of("nim") == f"{THIS} nim-game==1.3"
+    assert release_of("duel") == THIS
+    from peerage.cli.ledger import _command
+
+    assert _command(release_of("nim")) == f"uvx --from {THIS} --with nim-game==1.3 peerage"
+
+
+def test_an_arena_of_010_is_upgraded_by_an_entry(tmp_path: Path) -> None:
+    folder = write_arena(
+        tmp_path,
+        house(6, price={"input": 1.0, "output": 4.0}),
+        rules={"committee": 2, "judges": 3, "topics": ["bridges", "tides", "bees"], "max_drafts": 2},
+        pairing={"window": 6},
+        budget={"match": 50.0},
+    )
+    (folder / "arena.db").write_bytes(lzma.decompress((DATA / "ledger-0.1.0.db.xz").read_bytes()))
+    assert {release for _, release in releases(folder)} == {""}
+    with closing(ledger_of(folder)) as ledger:
+        recorded = ledger.heads()[1]
+    play(folder, recorded + 15)
+    assert [(one.before, one.after) for one in entries(folder)] == [("peerage==0.1.0", THIS)]
+    assert releases(folder)[-1] == (1, THIS)
+    with open_arena(folder) as arena:
+        report = arena.replay()
+    assert report.ok
+    assert report.complete
