@@ -57,6 +57,7 @@ docs: $(VENV)/.dev           ## regenerate the pages that are made from the code
 
 golden: $(VENV)/.dev         ## record what new versions of games changed; refuses under the same version
 	$(BIN)/python -m tests.golden.transcripts
+	$(BIN)/python -m tests.golden.shown
 
 constraints:      ## pin today's versions of everything, from an environment of its own
 	rm -rf .constraints && $(PYTHON) -m venv .constraints

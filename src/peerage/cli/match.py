@@ -55,20 +55,24 @@ WIDE = 400
 
 def show(match: MatchView, *, full: bool) -> None:
     """Write the whole match to standard output; `full` adds every request word for word, as its player saw
-    it. Where no terminal listens, a line stays one line."""
-    console = Console(width=None if sys.stdout.isatty() else WIDE, highlight=False)
+    it."""
+    sys.stdout.write(text(match, Console(width=None if sys.stdout.isatty() else WIDE, highlight=False), full))
+
+
+def text(match: MatchView, console: Console, full: bool) -> str:
+    """The whole match as a console writes it. Where no terminal listens, a line stays one line."""
     with console.capture() as captured:
         for part in rendered(match, full=full):
             if not isinstance(part, Line):
                 console.print(part)
                 continue
             # No terminal obeys what players wrote; names and keys too, since the ledger may be a stranger's.
-            text = visible(part.text)
+            said = visible(part.text)
             if console.is_terminal:
-                console.print(Padding(Text(text, part.style), (0, 0, 0, part.indent)))
+                console.print(Padding(Text(said, part.style), (0, 0, 0, part.indent)))
             else:
-                console.print(Text(indent(text, " " * part.indent)), soft_wrap=True)
-    console.file.write("\n".join(line.rstrip() for line in captured.get().split("\n")))
+                console.print(Text(indent(said, " " * part.indent)), soft_wrap=True)
+    return "\n".join([line.rstrip() for line in captured.get().split("\n")])
 
 
 def rendered(match: MatchView, *, full: bool) -> Iterator[Part]:
@@ -141,7 +145,8 @@ def _block(
             yield from (Line(row, indent=4) for row in block.rows)
         case Bar():
             share = max(0.0, min(1.0, block.value / block.most if block.most else 0.0))
-            yield Line(f"{'█' * round(24 * share):·<24} {_cell(block.value)} {block.caption}", indent=2)
+            amount = f"{share:.0%}" if block.most == 1 else _cell(block.value)
+            yield Line(f"{'█' * round(24 * share):·<24} {amount} {block.caption}", indent=2)
 
 
 def _text(text: str, fold: int | None) -> Iterator[Part]:

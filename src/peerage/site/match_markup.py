@@ -163,7 +163,7 @@ class _Telling:
                 most = block.most if block.most > 0 else 1.0
                 return (
                     f'<p class="worth"><meter min="0" max="{most:g}" value="{block.value:g}"></meter> '
-                    f"{_cell(block.value)} {shown(block.caption)}</p>\n"
+                    f"{_amount(block)} {shown(block.caption)}</p>\n"
                 )
             case _:
                 return ""
@@ -272,6 +272,10 @@ def _cell(value: Cell) -> str:
     return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
 
 
+def _amount(bar: Bar) -> str:
+    return f"{bar.value:.0%}" if bar.most == 1 else _cell(bar.value)
+
+
 def _table(block: Table) -> str:
     numeric = [name.startswith(">") for name in block.columns]
     heads = [
@@ -281,7 +285,7 @@ def _table(block: Table) -> str:
     rows = []
     for row in block.rows:
         cells = [
-            f'<td class="n">{_cell(value)}</td>' if number else f"<td>{_cell(value)}</td>"
+            f'<td class="n">{_cell(value)}</td>' if number else f'<td class="t">{_cell(value)}</td>'
             for value, number in zip(row, numeric, strict=True)
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>\n")

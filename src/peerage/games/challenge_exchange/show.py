@@ -66,7 +66,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     results = {label: Counter(one["result"] for one in attempts if _label(one) == label) for label in players}
     points: Mapping[str, float] = outcome.detail.get("points", {})
     why = {
-        label: f"{total:g} points; "
+        label: f"{total:g} point{'s' * (total != 1)}; "
         + ", ".join(f"{count} {result}" for result, count in results[label].items())
         for label, total in points.items()
     }

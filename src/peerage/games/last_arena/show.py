@@ -48,8 +48,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             "judge's scores are brought to an average of 5; players within the error share a rank."
         )
     yield _ranking(detail, players, labels)
-    yield from _answers(fixture, outcome, replies, players)
     yield from _matrix(detail.get("matrix", {}), players, labels)
+    yield from _answers(outcome, replies, players)
     yield from _questions(detail.get("questions", ()), players)
     yield from _parts(detail, players)
 
@@ -81,9 +81,7 @@ def _ranking(detail: Mapping[str, Any], players: Mapping[str, str], labels: Sequ
     )
 
 
-def _answers(
-    fixture: Fixture, outcome: Outcome, replies: Replies, players: Mapping[str, str]
-) -> Iterator[Block]:
+def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> Iterator[Block]:
     """The answers that scored best and worst, each with its question and every judge's score."""
     asked = {one["id"]: one for one in outcome.detail.get("questions", ())}
     worth = {answer: given[0] for answer, given in outcome.detail.get("answers", {}).items()}
@@ -101,15 +99,14 @@ def _answers(
             question, reply = asked[answer.split("/")[0]], replies[_key(answer)]
             yield Quoted(question["author"], question["text"], note=f"asks, in {question['category']}")
             yield Quoted(reply.label, reply.text, reply.key, f"{worth[answer]:.1f} of 10, on average")
-            rows = [
-                (players[one.judge], one.raw, reasons.get((one.judge, answer), ""))
-                for one in grades.get(answer, ())
-            ]
-            said = any(reason for _, _, reason in rows)
-            yield Table(
-                ("Judge", ">As given", *["Reason"] * said),
-                tuple([row if said else row[:2] for row in rows]),
-            )
+            given = grades.get(answer, ())
+            said = {one.judge: reasons.get((one.judge, answer), "") for one in given}
+            if any(said.values()):
+                rows = [(players[one.judge], one.raw, said[one.judge]) for one in given]
+                yield Table(("Judge", ">As given", "Reason"), tuple(rows))
+            else:
+                scores = ", ".join([f"{one.raw:g} from {players[one.judge]}" for one in given])
+                yield Sentence(f"As given: {scores}.")
 
 
 def _key(answer: str) -> str:

@@ -1,0 +1,106 @@
+"""The golden matches as a terminal shows them: `python -m tests.golden.shown` writes what has changed.
+
+Nobody's ledger depends on how a match is shown, so what changes here needs no new version of a game; it is on
+file so that a change is seen.
+"""
+
+import io
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from tests.golden.transcripts import HERE, on_file, spec_of
+
+from peerage.cli.match import text
+from peerage.engine.driver import Driver
+from peerage.ledger.codec import fixture_body, record_body, reply_body, request_body
+from peerage.ledger.store import Exchange, FixtureRow, RecordRow
+from peerage.match import Fixture, MatchRecord, Outcome
+from peerage.protocol import Reply
+from peerage.tables.match_view import MatchView, match_view
+
+SHOWN = (
+    "duel-general",
+    "duel-prompts",
+    "color-obfuscation",
+    "code-golf",
+    "code-golf-players",
+    "bug-hunt",
+    "challenge-exchange",
+    "last-arena",
+    "rejudgement",
+)
+"""One match of each game, and a few more that are shown in another way."""
+WIDTH = 110
+
+
+class OneMatch:
+    """As much of a ledger as a view of its only match reads."""
+
+    address = "golden"
+
+    def __init__(self, fixture: Fixture, outcome: Outcome, exchanges: Sequence[Exchange], texts: Any) -> None:
+        body, more = fixture_body(fixture)
+        record = MatchRecord(fixture.number, "", "", outcome, {}, {})
+        self._issued = FixtureRow(fixture.number, fixture.round, body)
+        self._record = RecordRow(fixture.number, record_body(record), b"", 0)
+        self._exchanges = exchanges
+        self._texts = dict([*texts, *more])
+
+    def place(self, number: int) -> int:
+        return number
+
+    def fixtures(self, first: int, last: int) -> Iterator[FixtureRow]:
+        yield self._issued
+
+    def records(self, first: int, last: int) -> Iterator[RecordRow]:
+        if first == self._record.number:
+            yield self._record
+
+    def exchanges(self, first: int, last: int) -> Iterator[Exchange]:
+        return iter(self._exchanges)
+
+    def texts(self, wanted: Any = None) -> dict[bytes, str]:
+        return self._texts
+
+
+def view(name: str) -> MatchView:
+    """A golden match as users are given it, its replies fed to its game once more."""
+    data = on_file(name)
+    fixture = msgspec.convert(data["fixture"], Fixture)
+    replies = {step["key"]: msgspec.convert(step["reply"], Reply) for step in data["steps"]}
+    players = {seat.label: seat.player for seat in fixture.all_seats()}
+    spec = spec_of(data["game"])
+    driver = Driver(spec, fixture, spec.rules.model_validate(fixture.settings))
+    waiting, exchanges, texts = deque(driver.start()), [], []
+    while waiting:
+        ask = waiting.popleft()
+        body, long = request_body(ask, fixture.secret)
+        texts += long
+        player = players.get(ask.to, ask.to)
+        reply = reply_body(replies[ask.key])
+        exchanges.append(Exchange(fixture.number, ask.key, 1, player, body, reply, None, None))
+        waiting += driver.feed(ask.key, replies[ask.key])
+    outcome = msgspec.convert(data["outcome"], Outcome)
+    return match_view(OneMatch(fixture, outcome, exchanges, texts), fixture.number)  # type: ignore[arg-type]
+
+
+def shown(name: str) -> str:
+    """A golden match as text."""
+    console = Console(
+        file=io.StringIO(), width=WIDTH, force_terminal=True, color_system=None, highlight=False
+    )
+    told = text(view(name), console, full=False)
+    return told.split("\nResult\n")[0] + "\n"
+
+
+def path(name: str) -> Path:
+    return HERE / f"{name}.txt"
+
+
+if __name__ == "__main__":
+    for one in SHOWN:
+        path(one).write_text(shown(one), "utf-8")
