@@ -189,7 +189,7 @@ def test_no_write_leaves_the_folder_through_a_link(
     outside.mkdir()
     out.mkdir()
     if command == "build":
-        (out / STATE).mkdir()
+        (out / STATE).parent.mkdir()
     if command == "publish":
         subprocess.run(["git", "init", "--quiet", str(out)], check=True)
     first = out / FIRST[command]

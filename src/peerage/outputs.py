@@ -225,15 +225,21 @@ class Folder:
             raise OutputRefused(f"{file} is {what} and is never replaced; name another folder")
         return file
 
-    def write(self, name: str, body: bytes) -> bool:
-        """Write a file where it differs from what is there; whether it did. Raises OutputRefused, OSError."""
+    def write(self, name: str, body: bytes, *, durable: bool = True) -> bool:
+        """Write a file where it differs from what is there; whether it did. `durable` also where the machine
+        loses its power. Raises OutputRefused, OSError."""
         file = self.place(name)
         with suppress(FileNotFoundError):
             if file.stat().st_size == len(body) and file.read_bytes() == body:
                 return False
         file.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(file) as part:
-            part.write_bytes(body)
+        if durable:
+            with replacing(file) as part:
+                part.write_bytes(body)
+        else:
+            draft = _draft(file)
+            draft.write_bytes(body)
+            _replace(draft, file)
         return True
 
     def remove(self, name: str) -> bool:
@@ -246,10 +252,12 @@ class Folder:
 
     def tidy(self) -> None:
         """Remove the drafts that an interrupted command left; the caller knows that no other is at work."""
-        for folder, names, _ in os.walk(self.root):
+        for folder, names, files in os.walk(self.root):
             for name in [one for one in names if _DRAFT.fullmatch(one)]:
                 names.remove(name)
                 shutil.rmtree(Path(folder, name), ignore_errors=True)
+            for name in filter(_DRAFT.fullmatch, files):
+                Path(folder, name).unlink(missing_ok=True)
 
 
 class Export:
@@ -298,15 +306,18 @@ class Export:
 def replacing(file: Path) -> Iterator[Path]:
     """Give the place to write a file to, whatever stands at `file`: for who has asked `refuse` or `place`.
 
-    The place is in a new folder beside `file`; at the end, when nothing was raised, what was written takes
-    the place of `file` at once, durably and with its permissions.
+    The place is in a new folder beside `file`; at the end, when nothing was raised, what was written (if
+    anything) takes the place of `file` at once, durably and with its permissions.
     """
-    draft = file.with_name(f".peerage-{secrets.token_hex(6)}.part")
+    draft = _draft(file)
     draft.mkdir(mode=0o700)
     try:
         part = draft / file.name
         yield part
-        _replace(part, file)
+        if part.exists():
+            with part.open("rb+") as written:
+                os.fsync(written.fileno())
+            _replace(part, file)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -314,9 +325,11 @@ def replacing(file: Path) -> Iterator[Path]:
 _DRAFT = re.compile(r"\.peerage-[0-9a-f]{12}\.part")
 
 
+def _draft(file: Path) -> Path:
+    return file.with_name(f".peerage-{secrets.token_hex(6)}.part")
+
+
 def _replace(part: Path, file: Path) -> None:
-    with part.open("rb+") as written:
-        os.fsync(written.fileno())
     with suppress(FileNotFoundError):
         part.chmod(stat.S_IMODE(file.stat().st_mode))
     part.replace(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -59,13 +60,30 @@ def test_pages_show_without_error_and_fit_in_light_and_dark(tab: Page, built: Pa
         assert found.violations_count == 0, found.generate_report()
 
 
-def test_a_chart_comes_alive_and_keeps_its_place(tab: Page, built: Path) -> None:
+@pytest.mark.parametrize("path", ["index.html", "costs.html", player_page(NAMES[5])])
+def test_a_chart_fits_a_phone_and_its_labels_do_not_overlap(tab: Page, built: Path, path: str) -> None:
+    tab.set_viewport_size(PHONE)
+    open_page(tab, built, path)
+    for drawing in tab.locator(".drawing").all():
+        place = drawing.bounding_box()
+        assert place is not None
+        texts = [text.bounding_box() for text in drawing.locator("text").all()]
+        inside = [text for text in texts if text is not None and text["width"]]
+        assert len(inside) > 5
+        for text in inside:
+            assert text["x"] >= 0
+            assert text["x"] + text["width"] <= PHONE["width"]
+            assert text["height"] >= 8
+        names = [one.bounding_box() for one in drawing.locator(".mark-text.role-mark text").all()]
+        heights = sorted((one["y"], one["y"] + one["height"]) for one in names if one is not None)
+        assert all(above[1] <= below[0] + 3 for above, below in pairwise(heights)), heights
+
+
+def test_a_mark_tells_its_values(tab: Page, built: Path) -> None:
     open_page(tab, built, player_page(NAMES[5]))
-    drawing = tab.locator(".drawing").first
-    assert "long" not in drawing.inner_text()
-    drawing.scroll_into_view_if_needed()
-    tab.wait_for_selector(".drawing[data-live] svg.marks")
-    assert tab.locator(".drawing svg.still").count() == 0
+    tips = tab.locator(".drawing path title").all_text_contents()
+    assert len(tips) > 5
+    assert all(re.fullmatch(r"plain: [0-9]+ after match [0-9]+", tip) for tip in tips)
 
 
 def test_without_scripts_a_page_is_complete(browser: Browser, built: Path) -> None:
@@ -73,7 +91,7 @@ def test_without_scripts_a_page_is_complete(browser: Browser, built: Path) -> No
     tab = context.new_page()
     tab.goto(f"file://{built}/index.html")
     assert tab.locator("table.board tbody tr").count() == len(NAMES)
-    assert tab.locator(".drawing svg.still path").count() > 5
+    assert tab.locator(".drawing svg path").count() > 5
     tab.goto(f"file://{built}/matches/1.html#m3")
     assert tab.locator(".match:visible").count() == 1
     assert tab.locator("#m3").is_visible()

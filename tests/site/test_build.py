@@ -8,14 +8,13 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
 
 import msgspec
 import pytest
 from tests.engine.arenas import play
-from tests.site.arenas import hostile, hostile_arena, spans_read
+from tests.site.arenas import hostile, hostile_arena
 from tests.tables.test_leaderboard import UNLOGGED
 from typer.testing import CliRunner
 
@@ -24,12 +23,9 @@ from peerage.engine.replay import mend
 from peerage.ledger import open_ledger
 from peerage.outputs import Folder, OutputRefused
 from peerage.site import build as site_build
-from peerage.site import downloads, reading
+from peerage.site import downloads
 from peerage.site.build import STATE, SiteError, build, build_folder
-from peerage.site.chart_cache import chart
-from peerage.site.charts import Drawn, Spec, drawn, trajectories
 from peerage.site.pages import body, page, paths
-from peerage.site.rating_history import course
 from peerage.site.reading import Site
 
 cli = CliRunner()
@@ -39,7 +35,7 @@ def files(out: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(out)): path.read_bytes()
         for path in sorted(out.rglob("*"))
-        if path.is_file() and path.parent.name != STATE
+        if path.is_file() and path.parent.name != Path(STATE).parent.name
     }
 
 
@@ -75,16 +71,16 @@ def test_what_was_built_before_is_not_written_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["site/match_markup.py", "site/templates/match.html", "tables/judges.py"])
-def test_what_is_remembered_is_made_anew_when_what_makes_it_has_changed(
+def test_transcripts_are_made_again_when_what_makes_them_has_changed(
     pages: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    before = site_build._frame(pages)
+    before = site_build._seal(pages, 20)
     program = Path(shutil.copytree(site_build.PROGRAM, tmp_path / "program"))
     monkeypatch.setattr(site_build, "PROGRAM", program)
-    assert site_build._frame(pages) == before
+    assert site_build._seal(pages, 20) == before
     with (program / name).open("ab") as file:
         file.write(b"\n")
-    assert site_build._frame(pages) != before
+    assert site_build._seal(pages, 20) != before
 
 
 def test_pages_that_are_none_any_more_go_and_strange_files_stay(
@@ -129,7 +125,7 @@ def interrupted(site: Site, folder: Path, out: Path, monkeypatch: pytest.MonkeyP
             build(site, folder, out, workers=1)
 
 
-def test_a_build_that_was_interrupted_begins_anew(
+def test_a_build_that_was_interrupted_begins_again(
     arena: Path, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, kept = tmp_path / "out", tmp_path / "kept"
@@ -153,7 +149,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from peerage.site.build import _open
-pool = ProcessPoolExecutor(1, get_context("spawn"), _open, (Path(sys.argv[1]), 0, Path(), {}))
+pool = ProcessPoolExecutor(1, get_context("spawn"), _open, (Path(sys.argv[1]), 0))
 pool.submit(os.getpid).result()
 print("at work", flush=True)
 time.sleep(600)
@@ -169,7 +165,7 @@ def test_workers_end_when_their_build_is_killed(arena: Path) -> None:
     assert building.communicate(timeout=60)[0] == b""
 
 
-def test_a_worker_that_is_killed_is_told_of(
+def test_a_worker_that_is_killed_is_reported(
     arena: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def kills(site: Site, out: Path, wanted: list[str]) -> int:
@@ -217,59 +213,22 @@ def test_an_arena_without_a_match_has_pages_too(tmp_path: Path) -> None:
     assert built.written > 10
 
 
-def newest(arena: Path) -> int:
-    with closing(open_ledger("sqlite:///arena.db", arena, create=False)) as ledger:
-        return ledger.heads()[1]
-
-
-@pytest.mark.parametrize("long", [20, 1_000])
-def test_what_an_earlier_build_read_is_not_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int
-) -> None:
-    monkeypatch.setattr(reading, "LONG", long)
-    monkeypatch.setattr(reading, "STRETCH", 20)
-    monkeypatch.setattr(site_build, "STRETCH", 20)
-    arena, out = hostile_arena(tmp_path / "arena", 25), tmp_path / "out"
-    build_folder(arena, out)
-    before = newest(arena)
-    play(arena, 45, clients=hostile)
-    read = spans_read(monkeypatch)
-    build_folder(arena, out)
-    assert read == [(before + 1, 40), (41, newest(arena))]
-    build_folder(arena, tmp_path / "fresh")
-    assert files(out) == files(tmp_path / "fresh")
-
-
-def test_where_nothing_is_remembered_all_is_made_anew(arena: Path, built: Path, tmp_path: Path) -> None:
+def test_where_nothing_is_remembered_all_is_made_again(arena: Path, built: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(built, out)
-    whole = (out / STATE / "built").read_bytes()
-    flipped = whole[:999] + bytes([whole[999] ^ 1]) + whole[1000:]
-    for state in (b"", whole[:-1], flipped, b"\xff" * 99):
-        (out / STATE / "built").write_bytes(state)
-        (out / "costs.html").write_bytes(b"old")
+    whole = (out / STATE).read_bytes()
+    for state in (b"", whole[:-1], whole.replace(b'"seal":"', b'"seal":"0'), b"\xff" * 99):
+        (out / STATE).write_bytes(state)
+        for path in ("costs.html", "matches/1.html"):
+            (out / path).write_bytes(b"old")
         build_folder(arena, out)
         assert files(out) == files(built)
-    shutil.rmtree(out / STATE)
+    shutil.rmtree((out / STATE).parent)
     build_folder(arena, out)
     assert files(out) == files(built)
 
 
-def test_what_a_stretch_tells_is_read_again_where_its_file_is_damaged(
-    arena: Path, built: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    shutil.copytree(built, out)
-    told = out / STATE / "matches-1"
-    whole = told.read_bytes()
-    for damaged in (whole[:-9], b"", whole[::-1], whole.replace(b"A", b"\xb5", 1)):
-        told.write_bytes(damaged)
-        (out / "judges.html").unlink()
-        build_folder(arena, out)
-        assert files(out) == files(built)
-
-
-def test_files_to_download_that_were_damaged_are_made_anew(arena: Path, built: Path, tmp_path: Path) -> None:
+def test_files_to_download_that_were_damaged_are_made_again(arena: Path, built: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(built, out)
     for path in ("arena.db", "matches.csv", "matches.jsonl"):
@@ -278,17 +237,19 @@ def test_files_to_download_that_were_damaged_are_made_anew(arena: Path, built: P
     assert files(out) == files(built)
 
 
-def test_of_two_builds_at_once_one_is_refused(arena: Path, tmp_path: Path) -> None:
+def test_of_two_builds_at_once_one_is_refused(
+    arena: Path, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = tmp_path / "out"
 
-    def again(spec: Spec, label: str) -> Drawn:
+    def meanwhile(site: Site, path: str) -> bytes | None:
         with pytest.raises(SiteError, match="another build is writing to"):
             build_folder(arena, out)
-        return drawn(spec, label)
+        return body(site, path)
 
-    build_folder(arena, out, again)
-    build_folder(arena, tmp_path / "fresh")
-    assert files(out) == files(tmp_path / "fresh")
+    monkeypatch.setattr(site_build, "body", meanwhile)
+    build_folder(arena, out)
+    assert files(out) == files(built)
 
 
 def test_nothing_outside_is_removed_whatever_was_written_down(
@@ -297,24 +258,11 @@ def test_nothing_outside_is_removed_whatever_was_written_down(
     out, victim = tmp_path / "out", tmp_path / "victim"
     shutil.copytree(built, out)
     victim.write_text("mine")
-    state = site_build._state(out)
+    state = site_build._state(Folder(out))
     gone = ("../victim", str(victim), "data/../../victim")
-    site_build._store(Folder(out), "built", msgspec.structs.replace(state, files=(*state.files, *gone)))
+    site_build._store(Folder(out), msgspec.structs.replace(state, files=(*state.files, *gone)))
     assert build_folder(arena, out).removed == 0
     assert victim.read_text() == "mine"
-
-
-def test_a_chart_whose_players_have_changed_ranks_is_another(pages: Site) -> None:
-    points = course(pages, pages.track)
-    names = [row.player for row in pages.table()]
-
-    def svg(names: list[str], title: str) -> str:
-        return str(chart(pages, title, "", "x", points, partial(trajectories, points, names, "rating")).spec)
-
-    assert svg(names, "One") != svg(names[::-1], "One")
-    drawings = len(pages.known().drawn)
-    assert svg(names, "Two") == svg(names, "One")
-    assert len(pages.known().drawn) == drawings + 1
 
 
 def test_a_narrow_table_that_was_mended_makes_other_pages(arena: Path, built: Path, tmp_path: Path) -> None:

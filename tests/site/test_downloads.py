@@ -7,12 +7,10 @@ import io
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.ledger import Ledger, open_ledger
+from peerage.ledger import open_ledger
 from peerage.ledger.export import COLUMNS, contestants, documents
 from peerage.ledger.secret import STREAM
 from peerage.sealing import SALT
@@ -119,100 +117,28 @@ def small(monkeypatch: pytest.MonkeyPatch) -> int:
     return 7
 
 
-@pytest.fixture
-def begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """With which match each writing began."""
-    found: list[int] = []
-
-    def noting(real: Callable[[Ledger, int], Any]) -> Callable[[Ledger, int], Any]:
-        def noted(ledger: Ledger, first: int) -> Any:
-            found.append(first)
-            return real(ledger, first)
-
-        return noted
-
-    for name in ("table", "lines", "contestants"):
-        monkeypatch.setattr(downloads, name, noting(getattr(downloads, name)))
-    return found
-
-
-GROWING = [path for path in downloads.possible() if path != downloads.SQLITE]
-
-
-@pytest.mark.parametrize("path", GROWING)
-def test_a_file_that_grew_is_the_one_written_at_once(
-    site: Site, tmp_path: Path, small: int, begun: list[int], path: str
-) -> None:
-    fresh, file = tmp_path / "fresh", tmp_path / "file"
-    for since in range(1, site.number):
-        digest = downloads.write(site.at(since), path, file)
-        for number in {since, since + 1, min(since + small, site.number), site.number}:
-            grown = tmp_path / "grown"
-            shutil.copy(file, grown)
-            assert downloads.write(site.at(number), path, fresh) == sha256(fresh.read_bytes()).hexdigest()
-            begun.clear()
-            again = downloads.write(site.at(number), path, grown, since, digest)
-            assert begun == [since + 1]
-            assert grown.read_bytes() == fresh.read_bytes()
-            assert again == sha256(fresh.read_bytes()).hexdigest()
-    assert {*tmp_path.iterdir()} == {file, fresh, grown}
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="there names are Unicode")
 @pytest.mark.parametrize("path", downloads.possible())
 def test_a_folder_may_have_any_name(site: Site, tmp_path: Path, path: str) -> None:
     file = tmp_path / os.fsdecode(b"d\xff") / "file"
-    downloads.write(site.at(2), path, file)
-    downloads.write(site, path, file, 2, sha256(file.read_bytes()).hexdigest())
-    downloads.write(site, path, tmp_path / "file")
+    downloads.update(site, path, file)
+    downloads.update(site, path, tmp_path / "file")
     if path != downloads.SQLITE:
         assert file.read_bytes() == (tmp_path / "file").read_bytes()
 
 
-@pytest.mark.parametrize("path", GROWING)
-def test_a_file_that_is_not_as_it_was_left_is_written_anew(
-    site: Site, tmp_path: Path, small: int, begun: list[int], path: str
-) -> None:
+@pytest.mark.parametrize("path", downloads.possible())
+def test_a_file_is_written_where_it_differs(site: Site, tmp_path: Path, small: int, path: str) -> None:
     fresh, file = tmp_path / "fresh", tmp_path / "file"
-    downloads.write(site, path, fresh)
-    since = site.number - 1
-    digest = downloads.write(site.at(since), path, file)
-    whole = file.read_bytes()
-    for found in (
-        b"",
-        whole[:-1],
-        whole[:-9],
-        whole + b"\n",
-        whole[:99] + b"!" + whole[100:],
-        fresh.read_bytes(),
-    ):
-        file.write_bytes(found)
-        begun.clear()
-        downloads.write(site, path, file, since, digest)
-        assert begun == [1]
-        assert file.read_bytes() == fresh.read_bytes()
-    for known in ((0, digest), (since, ""), (0, "")):
-        file.write_bytes(whole)
-        begun.clear()
-        downloads.write(site, path, file, *known)
-        assert begun == [1]
-        assert file.read_bytes() == fresh.read_bytes()
-    file.unlink()
-    downloads.write(site, path, file, since, digest)
-    assert file.read_bytes() == fresh.read_bytes()
-
-
-def test_a_build_after_one_more_match_writes_that_one_into_the_files(
-    site: Site, sealed: Path, out: Path, tmp_path: Path, begun: list[int]
-) -> None:
-    build(site.at(site.number - 1), sealed, tmp_path)
-    assert set(begun) == {1}
-    begun.clear()
-    (tmp_path / downloads.CSV).write_text("something else")
-    build(site, sealed, tmp_path)
-    assert sorted(begun) == [1, *[site.number] * (len(GROWING) - 1)]
-    for path in downloads.paths(site):
-        assert (tmp_path / path).read_bytes() == (out / path).read_bytes()
+    assert downloads.update(site, path, fresh)
+    whole = fresh.read_bytes()
+    assert not downloads.update(site, path, fresh)
+    assert downloads.update(site.at(site.number - 1), path, file)
+    for there in (file.read_bytes(), b"", whole[:-1], whole + b"\n"):
+        file.write_bytes(there)
+        assert downloads.update(site, path, file)
+        assert file.read_bytes() == whole
+    assert {*tmp_path.iterdir()} == {file, fresh}
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,9 @@ from tests.engine.arenas import play
 from tests.site.arenas import hostile, hostile_arena, spans_read
 
 from peerage.ledger.store import LedgerError
-from peerage.site import reading
 from peerage.site.ledger_at import Moment, stops
 from peerage.site.pages import page
-from peerage.site.reading import Known, Site
+from peerage.site.reading import Site
 from peerage.tables.challenges import pool, retire, withdraw
 
 
@@ -32,51 +31,21 @@ def test_a_course_goes_through_what_the_leaderboards_were(pages: Site) -> None:
                 ), (track, stop)
 
 
-def test_what_stretches_tell_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "STRETCH", 4)
+def test_what_was_read_is_handed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arena = hostile_arena(tmp_path / "arena", 10)
     site = Site.open(arena)
     assert site.stats.matches == site.number
-    assert site.number in (10, 11)
+    assert site.tally.number == site.number
     play(arena, 13, clients=hostile)
     later, fresh = site.refreshed(), Site.open(arena)
     read = spans_read(monkeypatch)
     assert later.stats == fresh.stats
-    # What was not told before, then all of them.
-    assert read[:2] == [(site.number + 1, 12), (13, later.number)]
-    assert later.judged == fresh.judged
+    # What was not read before, then all.
+    assert read == [(site.number + 1, later.number), (1, later.number)]
+    assert later.judges == fresh.judges
     assert later.tally == fresh.tally
     fresh.close()
     site.close()
-
-
-def test_judges_of_a_long_arena_are_judged_by_whole_stretches(
-    pages: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reading, "STRETCH", 10)
-    monkeypatch.setattr(reading, "LONG", 20)
-    for number, until in ((19, 19), (20, 20), (25, 20), (30, 30)):
-        then = pages.at(number)
-        assert then.judged == pages.at(until).judged
-        assert then.judged.number == until
-        shown = page(then, "judges.html")
-        assert shown is not None
-        assert (f"Of the first {until} matches" in shown.body.decode()) == (until < number)
-
-
-def test_judges_are_judged_anew_where_a_family_is_another(pages: Site) -> None:
-    before, after = pages.at(20), pages.at(20)
-    known = Known(judged=before.judged)
-    after.remember(known, lambda first: None)
-    assert after.judged is before.judged
-    one, *others = after.settings.players
-    after = pages.at(20)
-    after.settings = after.settings.model_copy(
-        update={"players": [one.model_copy(update={"family": "of its own"}), *others]}
-    )
-    after.remember(known, lambda first: None)
-    assert after.judged.families[one.name] == "of its own"
-    assert after.judged.report != before.judged.report
 
 
 def test_what_was_amended_is_read_again_without_another_match(sealed: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ app = typer.Typer(help="Make a web site of the arena.", no_args_is_help=True, ri
 
 
 class SiteExtraMissing(Exception):
-    """What draws pages is not installed; the message says how to mend it."""
+    """What draws pages is not installed; the message says how to fix it."""
 
 
 @app.command()
@@ -34,9 +34,7 @@ def build(
     They work on any web host and opened as files, and are complete without scripts. Building again writes
     only what has changed. A folder that holds something else is left alone.
     """
-    from peerage.site.chart_process import Draughtsman
-
-    with drawing(), Draughtsman() as draw, TemporaryDirectory() as restored:
+    with drawing(), TemporaryDirectory() as restored:
         from peerage.site.build import build_folder
 
         if results is not None:
@@ -44,7 +42,7 @@ def build(
 
             folder = Path(restored)
             restore(results, folder)
-        built = build_folder(folder, out, draw, force=force)
+        built = build_folder(folder, out, force=force)
     gone = f", {built.removed} removed" if built.removed else ""
     typer.echo(f"{built.written:,} pages written, {built.kept:,} unchanged{gone}\nopen {out / 'index.html'}")
 
@@ -102,16 +100,14 @@ def report(
     replaced; any other file only with --force.
     """
     from peerage.outputs import REPORT, arena_files, refuse, write
-    from peerage.site.chart_process import Draughtsman
 
-    with drawing(), Draughtsman() as draw:
+    with drawing():
         from peerage.site.reading import Site
         from peerage.site.report import report as written
 
         with closing(Site.open(folder)) as site:
             kept = arena_files(folder, site.ledger.address)
             refuse(out, REPORT, kept, force=force)
-            site.draw = draw
             body = written(site)
     write(out, body, REPORT, kept, force=force)
     typer.echo(f"wrote {out}, {len(body) / 1000:.0f} kB")

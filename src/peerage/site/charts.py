@@ -1,82 +1,180 @@
-"""Charts: Vega-Lite specs, drawn to SVG when a page is made, so that they stand complete without a script.
+"""Charts: Vega-Lite specs, drawn to SVG when a page is made, so that no script is needed to see them.
 
-Each carries its spec, which the browser draws anew with tooltips once the chart bundle has arrived, and its
-table. Colours are names for what the style sheet makes of them, in light and in dark.
+Each is drawn for the width of a phone and scales up to half a page. Every mark has its values as a tooltip,
+and below each chart are its table and its data to download. Colours are names for what the style sheet makes
+of them, in light and in dark.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
-from importlib import metadata
-from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import log
+from threading import Thread
+from typing import Any, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
 from peerage.protocol import visible
-from peerage.site.build_cache import kept
 
 INK, QUIET, LINE = "#111111", "#666666", "#dddddd"
 COLOURS = ("#0a56a5", "#b3541e", "#2b7a4b", "#7a3f8f", "#8a6d00", "#00717d")
 """Of the first so many series; the others are quiet."""
+WIDTH, HEIGHT = 440, 300
+SHOWN = 60
+"""Rows of a chart's table that are in the page; all of them are in its file."""
+LABEL_PX = 15
+"""Between two labels that would overlap."""
 
-Values = Sequence[Mapping[str, Any]]
-Spec: TypeAlias = partial[dict[str, Any]]
-"""Makes a spec when it must be drawn: what it is made of can be told, and pickled for another process."""
+Values: TypeAlias = Sequence[Mapping[str, Any]]
+Spec: TypeAlias = dict[str, Any]
 
 
 class Chart(NamedTuple):
-    """A drawn chart: `svg` and `spec` are markup to stand in a page, `rows` the first of its `length` rows of
-    data, all of which stand in the file `name`."""
+    """A drawn chart: `svg` is markup to put into a page, `rows` the first of its `length` rows of data. The
+    file `name` holds all of them."""
 
     title: str
     about: str
     name: str
     svg: Markup
-    spec: Markup
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Any]]
     length: int
 
 
-class Drawn(NamedTuple):
-    """A chart's markup, which may be kept."""
-
-    svg: str
-    spec: str
-
-
-def frontier(offers: Values) -> dict[str, Any]:
-    """Cost against rating; the offers that nobody beats at their price are joined. Rows hold player, cost,
-    rating, low, high (None without an interval) and best."""
-    return _with(_made("frontier", _frontier, _scale(offers)), offers)
-
-
-def trajectories(points: Values, names: Sequence[str], what: str) -> dict[str, Any]:
-    """Ratings, called `what`, over the matches. Rows hold player, match, rating, low and high (its band); the
-    players in `names` are drawn in colour and named at the end of their lines."""
-    series = {name: place for place, name in enumerate(names)}
-    return _with(
-        _made("course", _trajectories, what),
-        [{**point, "series": series.get(point["player"], -1)} for point in points],
+def chart(title: str, about: str, name: str, rows: Values, spec: Spec) -> Chart:
+    """The chart that `spec` draws of these rows; `name` is that of its file of data."""
+    # Sizes are the style sheet's; an SVG inside a page needs no declarations of its own.
+    drawn = _svg(json.dumps(spec))
+    size = re.search(r'viewBox="([^"]*)"', drawn)
+    head = Markup('<svg viewBox="{}" role="img" aria-label="{}">').format(
+        size.group(1) if size else f"0 0 {WIDTH} {HEIGHT}", visible(f"{title}. {about}")
+    )
+    return Chart(
+        title,
+        about,
+        name,
+        head + Markup(drawn[drawn.index(">") + 1 :]),
+        tuple(rows[0]) if rows else (),
+        [tuple(row.values()) for row in rows[:SHOWN]],
+        len(rows),
     )
 
 
-def spending(days: Values) -> dict[str, Any]:
+def frontier(offers: Values) -> Spec:
+    """Cost against rating; the offers that nobody beats at their price are joined. Rows hold player, cost,
+    rating, low, high (None without an interval) and best."""
+    costs = [offer["cost"] for offer in offers]
+    # Logarithmic where costs span more than a factor of eight and none is zero.
+    scale = "log" if costs and min(costs) > 0 and max(costs) > 8 * min(costs) else "linear"
+    best = [offer for offer in offers if offer["best"]]
+    ends = [
+        end for offer in offers for end in (offer["low"], offer["rating"], offer["high"]) if end is not None
+    ]
+    labels = [
+        {**offer, "at": at, "right": _share(offer["cost"], costs, scale) > 0.5}
+        for offer, at in zip(best, _apart([offer["rating"] for offer in best], ends), strict=True)
+    ]
+    layers = [
+        _layer(
+            {"type": "rule", "color": LINE, "strokeWidth": 2, "aria": False},
+            y=_y("low"),
+            y2={"field": "high"},
+        ),
+        _layer(
+            {"type": "line", "color": COLOURS[0], "interpolate": "step-after", "aria": False},
+            "datum.best",
+            y=_y("rating"),
+        ),
+        _layer(
+            {"type": "circle", "size": 55, "opacity": 1},
+            y=_y("rating", "rating"),
+            color={"condition": {"test": "datum.best", "value": COLOURS[0]}, "value": QUIET},
+            description={"field": "tip"},
+        ),
+        *[
+            _labels([one for one in labels if one["right"] == right], align, dx, -8)
+            for right, align, dx in ((False, "left", 6), (True, "right", -6))
+        ],
+    ]
+    x = {
+        "field": "cost",
+        "type": "quantitative",
+        "title": "cost per match, in the arena's cost unit",
+        "scale": {"type": scale, "nice": False, "padding": 24},
+        "axis": {"labelOverlap": "greedy", "tickCount": 4, "grid": False},
+    }
+    tips = [
+        {**one, "tip": f"{one['player']}: {one['rating']:.0f}, {one['cost']:.3g} a match"} for one in offers
+    ]
+    return _spec({"x": x}, layers, tips)
+
+
+def trajectories(points: Values, names: Sequence[str], what: str) -> Spec:
+    """Ratings, called `what`, over the matches. Rows hold player, match, rating, low and high (its band); the
+    players in `names` are drawn in colour and named at the end of their lines."""
+    series = {name: place for place, name in enumerate(names)}
+    rows = [
+        {
+            **point,
+            "series": series.get(point["player"], -1),
+            "tip": f"{point['player']}: {point['rating']:.0f} after match {point['match']}",
+        }
+        for point in points
+    ]
+    last = {row["player"]: row for row in rows if row["series"] >= 0}
+    ends = [row[end] for row in rows for end in ("rating", "low", "high") if row["series"] >= 0]
+    named = sorted(last.values(), key=lambda row: float(row["rating"]))
+    labels = [
+        {**row, "at": at}
+        for row, at in zip(named, _apart([row["rating"] for row in named], ends), strict=True)
+    ]
+    places = list(range(len(COLOURS)))
+    colour = {
+        "field": "series",
+        "type": "nominal",
+        "legend": None,
+        "scale": {"domain": places, "range": list(COLOURS)},
+    }
+    band = {"y": _y("low"), "y2": {"field": "high"}, "color": colour}
+    tip = {"description": {"field": "tip"}}
+    coloured = "datum.series >= 0"
+    layers = [
+        _layer(
+            {"type": "line", "color": LINE, "strokeWidth": 1}, "datum.series < 0", y=_y("rating", what), **tip
+        ),
+        _layer({"type": "area", "opacity": 0.13, "aria": False}, coloured, **band),
+        _layer({"type": "line", "strokeWidth": 2, "aria": False}, coloured, y=_y("rating"), color=colour),
+        _layer({"type": "circle", "size": 80, "opacity": 0}, coloured, y=_y("rating"), **tip),
+        _labels(labels, "left", 6, 0, color=colour),
+    ]
+    x = {"field": "match", "type": "quantitative", "title": "matches", "scale": {"nice": False}}
+    return _spec({"x": x, "detail": {"field": "player"}}, layers, rows, right=104)
+
+
+def spending(days: Values) -> Spec:
     """Dollars by day. Rows hold day (ISO 8601), game and dollars."""
-    size = max(2, min(40, 500 // max(1, len({row["day"] for row in days}))))
-    return _with(_made("spending", _spending, size), days)
+    size = max(2, min(40, 340 // max(1, len({row["day"] for row in days}))))
+    rows = [{**row, "tip": f"{row['day']}, {row['game']}: ${row['dollars']:.4f}"} for row in days]
+    bars = _layer(
+        {"type": "bar", "size": size},
+        y=_y("dollars", "dollars") | {"scale": {"zero": True}},
+        color={"field": "game", "type": "nominal", "legend": None, "scale": {"range": list(COLOURS)}},
+        description={"field": "tip"},
+    )
+    x = {"field": "day", "type": "ordinal", "title": None, "axis": {"labelAngle": 0, "labelOverlap": True}}
+    return _spec({"x": x}, [bars], rows)
 
 
-def scaling(rows: Values) -> dict[str, Any]:
+def scaling(rows: Values) -> Spec:
     """Scores under several token limits, with one standard error each way. Rows hold player, max_tokens,
     score (None: left out) and se (None: no error is known)."""
     known = [
         {
-            "player": visible(row["player"]),
+            "player": row["player"],
             "tokens": row["max_tokens"],
             "score": row["score"],
             "low": row["score"] - (row["se"] or 0.0),
@@ -85,207 +183,124 @@ def scaling(rows: Values) -> dict[str, Any]:
         for row in rows
         if row["score"] is not None
     ]
-    return _with(_scaling(tuple(dict.fromkeys([row["player"] for row in known]))), known)
-
-
-@cache
-def _made(name: str, make: Callable[..., dict[str, Any]], *of: object) -> dict[str, Any]:
-    """A spec without data. It is kept: altair takes as long to start as most pages take to make."""
-    name = "-".join([name, *[re.sub(r"\W+", "_", str(one)) for one in of]])
-    version = f"{metadata.version('altair')} {of}"
-    body = kept(Path(__file__), name, version, lambda: json.dumps(make(*of)).encode())
-    found: dict[str, Any] = json.loads(body)
-    return found
-
-
-def _frontier(scale: Literal["log", "linear"]) -> dict[str, Any]:
-    import altair as alt
-
-    base = alt.Chart(alt.NamedData("rows")).encode(
-        x=alt.X(
-            "cost:Q",
-            title="cost per match, the arena's cost unit",
-            scale=alt.Scale(type=scale, nice=False, padding=24),
-            axis=alt.Axis(labelOverlap="greedy", tickCount=5),
-        ),
-        tooltip=[
-            alt.Tooltip("player:N"),
-            alt.Tooltip("rating:Q", format=".0f"),
-            alt.Tooltip("cost:Q", format=".3~g"),
-        ],
-    )
-    rating = alt.Y("rating:Q", title="rating", scale=alt.Scale(zero=False))
-    best = alt.FieldEqualPredicate(field="best", equal=True)
-    layers = [
-        base.mark_rule(color=LINE, strokeWidth=2).encode(
-            alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q"
-        ),
-        base.transform_filter(best).mark_line(color=COLOURS[0], interpolate="step-after").encode(rating),
-        base.mark_circle(size=55, opacity=1).encode(
-            rating, color=alt.condition(best, alt.value(COLOURS[0]), alt.value(QUIET))
-        ),
-        base.transform_filter(best)
-        .mark_text(align="left", dx=7, dy=-7, color=INK, fontSize=11)
-        .encode(rating, text="player:N"),
-    ]
-    return _spec(alt.layer(*layers), 640, 340)
-
-
-def _scale(offers: Values) -> Literal["log", "linear"]:
-    """Logarithmic where costs span more than a factor of eight and none is zero."""
-    costs = [offer["cost"] for offer in offers]
-    return "log" if costs and min(costs) > 0 and max(costs) > 8 * min(costs) else "linear"
-
-
-def _trajectories(what: str) -> dict[str, Any]:
-    import altair as alt
-
-    places = list(range(len(COLOURS)))
-    colour = alt.Color("series:N", legend=None, scale=alt.Scale(domain=places, range=list(COLOURS)))
-    base = alt.Chart(alt.NamedData("rows")).encode(
-        x=alt.X("match:Q", title="matches", scale=alt.Scale(nice=False)), detail="player:N"
-    )
-    shown = base.transform_filter("datum.series >= 0")
-    rating = alt.Y("rating:Q", title=what, scale=alt.Scale(zero=False))
-    tooltip = [alt.Tooltip("player:N"), alt.Tooltip("match:Q"), alt.Tooltip("rating:Q", format=".0f")]
-    layers = [
-        base.mark_line(color=LINE, strokeWidth=1).encode(rating, tooltip=tooltip),
-        shown.mark_area(opacity=0.13).encode(
-            alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q", color=colour
-        ),
-        shown.mark_line(strokeWidth=2).encode(rating, color=colour, tooltip=tooltip),
-        shown.transform_window(
-            sort=[alt.SortField("match", order="descending")], place="row_number()", groupby=["player"]
-        )
-        .transform_filter("datum.place == 1")
-        .mark_text(align="left", dx=6, fontSize=11)
-        .encode(rating, color=colour, text="player:N"),
-    ]
-    return _spec(alt.layer(*layers), 560, 340, right=130)
-
-
-def _spending(size: int) -> dict[str, Any]:
-    import altair as alt
-
-    chart = (
-        alt.Chart(alt.NamedData("rows"))
-        .mark_bar(size=size)
-        .encode(
-            x=alt.X("day:O", title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True)),
-            y=alt.Y("dollars:Q", title="dollars"),
-            color=alt.Color("game:N", legend=None, scale=alt.Scale(range=list(COLOURS))),
-            tooltip=[
-                alt.Tooltip("day:O"),
-                alt.Tooltip("game:N"),
-                alt.Tooltip("dollars:Q", format=".4~f"),
-            ],
-        )
-    )
-    return _spec(chart, 640, 220)
-
-
-@cache
-def _scaling(names: tuple[str, ...]) -> dict[str, Any]:
-    import altair as alt
-
+    names = list(dict.fromkeys([row["player"] for row in known]))
     colours = [*COLOURS, *[QUIET] * len(names)][: len(names)]
-    base = alt.Chart(alt.NamedData("rows")).encode(
-        x=alt.X("tokens:Q", title="tokens at most", scale=alt.Scale(type="log", nice=False, padding=24)),
-        color=alt.Color("player:N", title=None, scale=alt.Scale(domain=list(names), range=colours)),
-    )
-    score = alt.Y("score:Q", title="score", scale=alt.Scale(zero=False))
+    colour = {
+        "field": "player",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": [visible(name) for name in names], "range": colours},
+    }
+    x = {
+        "field": "tokens",
+        "type": "quantitative",
+        "title": "tokens at most",
+        "scale": {"type": "log", "nice": False, "padding": 24},
+    }
     layers = [
-        base.mark_rule().encode(alt.Y("low:Q", scale=alt.Scale(zero=False)), y2="high:Q"),
-        base.mark_line(strokeWidth=2, point=True).encode(score),
+        _layer({"type": "rule"}, y=_y("low"), y2={"field": "high"}),
+        _layer({"type": "line", "strokeWidth": 2, "point": True}, y=_y("score", "score")),
     ]
-    return _spec(alt.layer(*layers), 560, 320)
+    return _spec({"x": x, "color": colour}, layers, known)
 
 
-def _with(spec: dict[str, Any], rows: Values) -> dict[str, Any]:
-    """A spec with its data, whose texts are made visible."""
-    shown = [
-        {key: visible(value) if isinstance(value, str) else value for key, value in row.items()}
-        for row in rows
-    ]
-    return {**spec, "datasets": {"rows": shown}}
-
-
-def drawn(spec: Spec, label: str) -> Drawn:
-    """A spec as SVG that scales with the page, and as text to stand in it."""
-    return draw(spec(), label)
-
-
-def draw(spec: Mapping[str, Any], label: str) -> Drawn:
-    """A spec as SVG that scales with the page, and as text to stand in it."""
-    import vl_convert
-
-    svg = vl_convert.vegalite_to_svg(json.dumps(spec), vl_version=_version(spec["$schema"]))
-    # Sizes are the style sheet's; an SVG inside a page needs no declarations of its own.
-    size = re.search(r'viewBox="([^"]*)"', svg)
-    inside = svg[svg.index(">") + 1 :]
-    box = size.group(1) if size else "0 0 640 320"
-    head = Markup('<svg class="still" viewBox="{}" role="img" aria-label="{}">').format(box, visible(label))
-    return Drawn(str(head) + inside, str(embedded(spec)))
-
-
-def picture(spec: Mapping[str, Any]) -> str:
+def picture(spec: Spec) -> str:
     """A spec as an SVG file of its own, with no page behind it to give it a colour."""
+    return _svg(json.dumps({**spec, "width": 1.5 * WIDTH, "background": "white"}))
+
+
+def begin() -> None:
+    """Have the library start in a thread: its first chart takes a second, others a tenth of that."""
+
+    def start() -> None:
+        _svg(json.dumps(frontier([])))
+
+    Thread(target=start, daemon=True).start()
+
+
+@lru_cache(maxsize=256)
+def _svg(spec: str) -> str:
+    """A spec drawn; what Vega tells screen readers of a mark is its tooltip."""
     import vl_convert
 
-    opaque = {**spec, "background": "white"}
-    return str(vl_convert.vegalite_to_svg(json.dumps(opaque), vl_version=_version(spec["$schema"])))
-
-
-def library_version() -> str:
-    """What `bundle` depends on."""
-    return f"{metadata.version('altair')} {metadata.version('vl-convert-python')}"
-
-
-def bundle() -> bytes:
-    """The browser's drawing library as one script: Vega, Vega-Lite and Vega-Embed. It is kept: putting it
-    together takes seconds."""
-
-    def together() -> bytes:
-        import altair as alt
-        import vl_convert
-
-        version = _version(alt.SCHEMA_URL)
-        return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)).encode()
-
-    return kept(Path(__file__), "vega.js", library_version(), together)
-
-
-def _version(schema: str) -> str:
-    """The version of Vega-Lite that a spec is written for, by the address of its schema, cut to its minor."""
-    major, minor, *_ = schema.rpartition("/v")[2].removesuffix(".json").split(".")
-    return f"v{major}.{minor}"
+    drawn = str(vl_convert.vegalite_to_svg(spec))
+    drawn = re.sub(r' (?:role="graphics-\w+"|aria-roledescription="[^"]*")', "", drawn)
+    return re.sub(r'<path aria-label="([^"]*)"([^>]*)/>', r"<path\2><title>\1</title></path>", drawn)
 
 
 def embedded(data: Mapping[str, Any]) -> Markup:
-    """JSON to stand in a page, which no text inside it can end or turn into markup."""
+    """JSON to put into a page, which no text inside it can end or turn into markup."""
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
-def _spec(chart: Any, width: int, height: int, right: int = 10) -> dict[str, Any]:
-    made: dict[str, Any] = (
-        chart.properties(
-            width=width, height=height, padding={"left": 4, "top": 8, "bottom": 4, "right": right}
-        )
-        .configure(font="system-ui, sans-serif", background="transparent")
-        .configure_view(stroke=None)
-        .configure_axis(
-            domainColor=LINE,
-            tickColor=LINE,
-            gridColor=LINE,
-            labelColor=QUIET,
-            titleColor=QUIET,
-            labelFontSize=11,
-            titleFontSize=11,
-            titleFontWeight="normal",
-            labelFontWeight="normal",
-            tickCount=6,
-        )
-        .to_dict()
+def _share(value: float, values: Sequence[float], scale: str) -> float:
+    """Where a value lies between the least (0) and the greatest (1)."""
+    low, high = min(values), max(values)
+    if low == high:
+        return 0.0
+    return log(value / low) / log(high / low) if scale == "log" else (value - low) / (high - low)
+
+
+def _apart(wanted: Sequence[float], ends: Sequence[float]) -> list[float]:
+    """Heights for labels near `wanted` ones, in ascending order, that do not overlap; `ends` span them."""
+    gap = (max(ends, default=1.0) - min(ends, default=0.0)) * LABEL_PX / (HEIGHT - 60)
+    found: list[float] = []
+    for height in wanted:
+        found.append(max(height, found[-1] + gap) if found else height)
+    # Half of what the labels were pushed up goes down again, so that they stay near their lines.
+    return [height - max(0.0, found[-1] - wanted[-1]) / 2 for height in found]
+
+
+def _labels(rows: Values, align: str, dx: int, dy: int, **encoding: Any) -> dict[str, Any]:
+    """The names of players at their heights `at`, so many pixels beside their points."""
+    mark = {"type": "text", "color": INK, "fontSize": 12, "limit": 150, "aria": False}
+    layer = _layer(
+        {**mark, "align": align, "dx": dx, "dy": dy}, y=_y("at"), text={"field": "player"}, **encoding
     )
-    return made
+    return {"data": {"values": _shown(rows)}, **layer}
+
+
+def _y(field: str, title: str | None = None) -> dict[str, Any]:
+    found: dict[str, Any] = {"field": field, "type": "quantitative", "scale": {"zero": False}}
+    return found if title is None else {**found, "title": title}
+
+
+def _layer(mark: Mapping[str, Any], only: str = "", **encoding: Any) -> dict[str, Any]:
+    return {"mark": mark, "encoding": encoding, **({"transform": [{"filter": only}]} if only else {})}
+
+
+def _shown(rows: Values) -> list[dict[str, Any]]:
+    """Rows whose texts are made visible."""
+    return [
+        {key: visible(value) if isinstance(value, str) else value for key, value in row.items()}
+        for row in rows
+    ]
+
+
+def _spec(
+    encoding: Mapping[str, Any], layers: Sequence[Mapping[str, Any]], rows: Values, right: int = 10
+) -> Spec:
+    quiet = {
+        "domainColor": LINE,
+        "tickColor": LINE,
+        "gridColor": LINE,
+        "labelColor": QUIET,
+        "titleColor": QUIET,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelFontWeight": "normal",
+        "tickCount": 5,
+    }
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "autosize": {"type": "fit", "contains": "padding"},
+        "padding": {"left": 4, "top": 10, "bottom": 4, "right": right},
+        "background": "transparent",
+        "config": {"font": "system-ui, sans-serif", "view": {"stroke": None}, "axis": quiet},
+        "data": {"values": _shown(rows)},
+        "encoding": encoding,
+        "layer": layers,
+    }

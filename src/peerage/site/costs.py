@@ -6,13 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
-from functools import partial
 from typing import Any, NamedTuple
 
 from peerage.engine.probes import probe_costs
 from peerage.ratings.table import Z95
-from peerage.site.chart_cache import chart
-from peerage.site.charts import spending
+from peerage.site.charts import chart, spending
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.leaderboard import Row
@@ -50,12 +48,11 @@ def view(site: Site, path: str) -> View | None:
     if days > 1 and dollars:
         charts.append(
             chart(
-                site,
                 "Spend by day",
                 "Dollars of all matches that ended on a day (UTC).",
                 "spending",
                 rows,
-                partial(spending, rows),
+                spending(rows),
             )
         )
     return View(

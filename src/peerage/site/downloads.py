@@ -1,19 +1,17 @@
 """The ledger to take along: all of it as SQLite and JSON Lines, its narrow table as CSV and Parquet.
 
-What is sealed stands there as its commitment, so `peerage verify` finds the same head in the copy as in the
-arena. Files are written piece by piece: none is ever held in memory. One that is there already is added to
-where that comes to the same bytes. A server has them made by a process of their own,
-`python -m peerage.site.downloads FOLDER PATH FILE`.
+What is sealed is in them as its commitment, so `peerage verify` finds the same head in the copy as in the
+arena. Files are written piece by piece: none is ever held in memory. The same ledger gives the same bytes. A
+server starts a process to make one, `python -m peerage.site.downloads FOLDER PATH FILE`.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from hashlib import file_digest, sha256
+from filecmp import cmp
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
@@ -22,11 +20,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from peerage import __version__
 from peerage.ledger import Ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import COLUMNS, contestants, lines, table
-from peerage.ledger.store import MENDED, LedgerError
+from peerage.ledger.store import LedgerError
 from peerage.outputs import replacing
 from peerage.protocol import visible
 from peerage.settings import SettingsError
@@ -87,83 +84,40 @@ def paths(site: Site) -> list[str]:
     return [one.path for one in offered(site)]
 
 
-def version(site: Site) -> str:
-    """What stays the same while all these files do."""
-    ended = next((row.at_ms for row in site.moment.records(site.number, site.number)), 0)
-    mended = site.moment.meta().get(MENDED, "")
-    told = sha256(f"{__version__} {site.number} {site.chain} {ended} {mended} {paths(site)}".encode())
-    for stream in sorted(site.moment.streams()):
-        for row in site.moment.amendments(stream):
-            told.update(row.chain)
-    return told.hexdigest()
-
-
-def write(site: Site, path: str, to: Path, since: int = 0, digest: str = "") -> str:
-    """Write the file of `path` to `to`, whole or not at all; the SHA-256 of its bytes, in hex.
-
-    The same ledger gives the same bytes. `digest` is what an earlier call returned for the file at `to`, when
-    the ledger ended with match `since`; if that is the beginning of this ledger, with nothing amended, and
-    the file is as it was, only later matches are written into it. Raises LedgerError and OSError.
-    """
+def update(site: Site, path: str, to: Path) -> bool:
+    """Write the file of `path` to `to`, whole or not at all, where it differs from what is there; whether it
+    did. Raises LedgerError and OSError."""
     to.parent.mkdir(parents=True, exist_ok=True)
-    first = since + 1 if since and whole(to, digest) else 1
     with replacing(to) as file:
         if path == SQLITE:
             write_redacted(site.moment, file)
         elif path == PARQUET:
-            _parquet(site.moment, file, to, first)
+            _parquet(site.moment, file)
         else:
-            if first > 1:
-                shutil.copyfile(to, file)
-            with file.open("a", encoding="utf-8", errors="replace", newline="") as out:
-                out.writelines((table if path == CSV else lines)(site.moment, first))
-        return _digest(file)
+            with file.open("w", encoding="utf-8", errors="replace", newline="") as out:
+                out.writelines((table if path == CSV else lines)(site.moment))
+        changed = not to.exists() or not cmp(file, to, shallow=False)
+        if not changed:
+            file.unlink()
+    return changed
 
 
-def _digest(file: Path) -> str:
-    with file.open("rb") as body:
-        return file_digest(body, "sha256").hexdigest()
-
-
-def whole(file: Path, digest: str) -> bool:
-    """Whether a file is as `write` left it."""
-    try:
-        return _digest(file) == digest
-    except OSError:
-        return False
-
-
-def _parquet(ledger: Ledger, file: Path, known: Path, first: int) -> None:
-    """Write the narrow table to `file`; what comes before match `first` is in the file `known`."""
+def _parquet(ledger: Ledger, file: Path) -> None:
+    """Write the narrow table to `file`."""
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     types = {**dict.fromkeys(_WHOLE, arrow.int64()), **dict.fromkeys(_TEXTS, arrow.string())}
     schema = arrow.schema([(name, types.get(name, arrow.float64())) for name in COLUMNS])
-
-    def pieces() -> Iterator[Any]:
-        if first > 1:
-            with known.open("rb") as there, parquet.ParquetFile(there) as before:
-                yield from map(before.read_row_group, range(before.num_row_groups))
-        rows = contestants(ledger, first)
-        while some := list(islice(rows, _GROUP)):
-            columns = zip(schema.types, zip(*some, strict=True), strict=True)
-            yield arrow.Table.from_arrays([_array(kind, values) for kind, values in columns], schema=schema)
-
+    rows = contestants(ledger)
     # Numbers are hardly ever the same: a dictionary of them would take time, and room.
     # It takes no path whose name is not UTF-8.
     with (
         file.open("wb") as out,
         parquet.ParquetWriter(out, schema, use_dictionary=list(_TEXTS)) as writer,
     ):
-        rest: list[Any] = []
-        for piece in pieces():
-            held = arrow.concat_tables([*rest, piece]).combine_chunks()
-            full = held.num_rows // _GROUP * _GROUP
-            if full:
-                writer.write_table(held.slice(0, full), _GROUP)
-            rest = [held.slice(full)]
-        for last in rest:
-            if last.num_rows:
-                writer.write_table(last)
+        while some := list(islice(rows, _GROUP)):
+            columns = zip(schema.types, zip(*some, strict=True), strict=True)
+            arrays = [_array(kind, values) for kind, values in columns]
+            writer.write_table(arrow.Table.from_arrays(arrays, schema=schema), _GROUP)
 
 
 def _array(kind: Any, values: Sequence[Any]) -> Any:
@@ -190,7 +144,7 @@ def main(folder: Path, path: str, to: Path) -> None:
     """Write one file of the arena in `folder` as it is now."""
     try:
         with closing(Site.open(folder)) as site:
-            write(site, path, to)
+            update(site, path, to)
     except (LedgerError, SettingsError, OSError) as error:
         sys.exit(visible(str(error)))
 

@@ -18,7 +18,7 @@ def paths(site: Site) -> Iterator[str]:
 def view(site: Site, path: str) -> View | None:
     if path != "judges.html":
         return None
-    report = site.judged.report
+    report = site.judges
     found = [pair for pair in report.favours if pair.found]
     return View(
         "judges.html",

@@ -6,13 +6,11 @@ What others recorded, where some of it was imported, has a table of its own, mar
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from peerage.ledger.outside import STREAM
 from peerage.site.addresses import slug
-from peerage.site.chart_cache import chart
-from peerage.site.charts import Chart, frontier, trajectories
+from peerage.site.charts import Chart, chart, frontier, trajectories
 from peerage.site.rating_history import COLOURED, before, course, moves
 from peerage.site.reading import Site
 from peerage.site.rendering import View
@@ -189,24 +187,21 @@ def charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
     plane = priced(ranked)
     if any(offer["cost"] for offer in plane):
         yield chart(
-            site,
             "Cost against quality",
-            "Joined: nobody is rated as high for less. Bars are 95 % intervals.",
+            "The line joins the players that nobody beats for less money. Bars are 95% intervals.",
             f"frontier-{track}",
             plane,
-            partial(frontier, plane),
+            frontier(plane),
         )
     if site.number > 1 and ranked:
         points = course(site, track)
         names = [row.player for row in ranked[:COLOURED]]
         yield chart(
-            site,
             "Ratings over the matches",
-            f"{NAMES[track]} computed anew after so many matches; 95 % bands{of_mu(track)} for the first "
-            f"{len(names)}.",
+            f"{NAMES[track]} after so many matches; 95% bands{of_mu(track)} for the first {len(names)}.",
             f"course-{track}",
             points,
-            partial(trajectories, points, names, f"{NAMES[track]} rating"),
+            trajectories(points, names, f"{NAMES[track]} rating"),
         )
 
 

@@ -25,7 +25,6 @@ from peerage.site import (
     players,
     votes_page,
 )
-from peerage.site.charts import bundle
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View, render
 
@@ -54,9 +53,6 @@ class Page(NamedTuple):
     etag: str
 
 
-LIBRARY = "vega.js"
-"""What draws charts anew in the browser, with tooltips; pages are complete without it."""
-
 MENU = (
     ("index.html", "Leaderboard"),
     ("matches.html", "Matches"),
@@ -68,7 +64,7 @@ MENU = (
     ("ledger.html", "Ledger"),
 )
 
-ASSETS = ("site.css", "site.js", "charts.js", "matches.js", "replay.js")
+ASSETS = ("site.css", "site.js", "matches.js", "replay.js")
 
 _ROOMS = (battles, leaderboards, players, matches, challenges, judges, costs, method, files, votes_page)
 
@@ -85,7 +81,7 @@ def paths(site: Site) -> Iterator[str]:
     """Every path at which something stands."""
     for room in _ROOMS:
         yield from room.paths(site)
-    yield from (f"assets/{name}" for name in (*ASSETS, LIBRARY))
+    yield from (f"assets/{name}" for name in ASSETS)
 
 
 def body(site: Site, path: str) -> bytes | None:
@@ -101,8 +97,6 @@ def body(site: Site, path: str) -> bytes | None:
 
 @cache
 def _asset(name: str) -> bytes | None:
-    if name == LIBRARY:
-        return bundle()
     return resources.files("peerage.site").joinpath("assets", name).read_bytes() if name in ASSETS else None
 
 

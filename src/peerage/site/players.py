@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from peerage.engine.registration import registered
 from peerage.site.addresses import player_page
-from peerage.site.chart_cache import chart
-from peerage.site.charts import trajectories
+from peerage.site.charts import chart, trajectories
 from peerage.site.leaderboards import NAMES, of_mu
 from peerage.site.rating_history import course
 from peerage.site.reading import Site
@@ -60,13 +58,11 @@ def _player(site: Site, name: str) -> View:
     if len(points) > 1:
         charts.append(
             chart(
-                site,
                 "Rating over the matches",
-                f"{NAMES[site.track]} computed anew after so many matches of the arena, with its 95 % "
-                f"band{of_mu(site.track)}.",
+                f"{NAMES[site.track]} after so many matches, with its 95% band{of_mu(site.track)}.",
                 f"course-{site.track}",
                 points,
-                partial(trajectories, points, [name], f"{NAMES[site.track]} rating"),
+                trajectories(points, [name], f"{NAMES[site.track]} rating"),
             )
         )
     return View(

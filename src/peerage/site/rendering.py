@@ -11,18 +11,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined, pass_context
-from jinja2.bccache import Bucket
-from jinja2.runtime import Context
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
-from peerage.site.build_cache import keep, place, read
 
 DASH = "–"
 
@@ -56,10 +51,8 @@ def environment() -> Environment:
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
-        optimized=False,
         trim_blocks=True,
         lstrip_blocks=True,
-        bytecode_cache=_Compiled(),
     )
     made.globals |= {
         "match_page": match_page,
@@ -83,32 +76,8 @@ def environment() -> Environment:
     return made
 
 
-# What wants the context waits for a page, and so do filters without the optimizer: were a function of ours
-# called on a constant while a template is compiled, what it gave would stay in the cache when it changes.
-@pass_context
-def _shown(_: Context, value: object) -> object:
+def _shown(value: object) -> object:
     return visible(value) if type(value) is str else value
-
-
-class _Compiled(BytecodeCache):
-    """Compiled templates, which depend on their source, on Jinja and on Python alone, are kept."""
-
-    def __init__(self) -> None:
-        self._compiler = version("jinja2")
-
-    def get_cache_key(self, name: str, filename: str | None = None) -> str:
-        return str(place(Path(filename or name)))
-
-    def get_source_checksum(self, source: str) -> str:
-        return sha256(f"{self._compiler} {source}".encode()).hexdigest()
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        found = read(Path(bucket.key))
-        if found is not None:
-            bucket.bytecode_from_string(found)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        keep(Path(bucket.key), bucket.bytecode_to_string())
 
 
 def escaped(text: str) -> Markup:

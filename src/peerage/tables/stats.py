@@ -134,30 +134,18 @@ def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) ->
     known("topic", scope.topic, {row.topic for row in rows})
     read = told(Matches(ledger).read(1, last, scope))
     accounts = sums(ledger, [row for row in rows if scope.holds(row)])
-    return stats_of(ledger, settings, read, accounts, judge_stats(read, families_of(ledger, settings)))
+    return stats_of(ledger, settings, read, accounts)
 
 
-def judge_stats(read: Told, families: Mapping[str, str]) -> tuple[JudgeStats, ...]:
-    """What judges did in the matches that were read."""
-    judged = judge_statistics(ballots_in(read.ballots, read.seated), families)
-    return tuple([_judge(name, found) for name, found in judged.items()])
-
-
-def stats_of(
-    ledger: Ledger,
-    settings: ArenaSettings,
-    read: Told,
-    accounts: Mapping[str, Account],
-    judges: tuple[JudgeStats, ...],
-) -> Stats:
-    """`stats`, where what the matches tell was read before, as were everybody's sums over the same ones, and
-    what judges did."""
+def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapping[str, Account]) -> Stats:
+    """`stats`, where what the matches tell was read before, as were everybody's sums over the same ones."""
     listing = {player.name: player for player in settings.players}
     elo = elo_settings(pinned_rating(ledger.meta(), settings.rating))
     possibly = possibly_billed(ledger, elo)
     readings = Readings()
     for reading in read.readings:
         readings.count(*reading)
+    judges = judge_statistics(ballots_in(read.ballots, read.seated), families_of(ledger, settings))
     names = [*listing, *sorted((accounts.keys() | read.replies.keys()) - listing.keys())]
     return Stats(
         read.matches,
@@ -175,7 +163,7 @@ def stats_of(
                 for name in names
             ]
         ),
-        judges,
+        tuple([_judge(name, found) for name, found in judges.items()]),
         tuple([_author(name, read.authors[name]) for name in sorted(read.authors)]),
         readings.rows(elo),
         listed(ledger),

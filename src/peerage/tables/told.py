@@ -1,7 +1,7 @@
 """What finished matches tell about players, judges and authors: all that `stats` and `judges` need of them.
 
-Reading the exchanges takes nearly all of the time, and nothing here depends on settings. So a stretch of
-matches can be read in any process, and kept; `together` puts stretches one after another.
+Reading the exchanges takes nearly all of the time, and nothing here depends on settings. So any
+process can read some of the matches; `together` puts what they read one after another.
 """
 
 from __future__ import annotations
@@ -129,11 +129,6 @@ def together(parts: Iterable[Told]) -> Told:
             drafts.approvals += wrote.approvals
             drafts.turns_lost += wrote.turns_lost
     return whole
-
-
-def in_sum(read: Told) -> Told:
-    """What matches tell without what it tells of each: columns and readings."""
-    return Told(read.matches, read.voids, read.replies, read.authors)
 
 
 def _sum(counts: dict[Key, int], more: Mapping[Key, int]) -> None:
