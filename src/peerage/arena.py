@@ -185,12 +185,13 @@ class Arena:
 
 
 def open_arena(folder: str | Path = ".", *, create: bool = True) -> Arena:
-    """Open the arena in `folder`; its ledger is made when it is not there and `create` holds.
+    """Open the arena in `folder`, to play; without `create` to read: its ledger must be there, its game need
+    not be installed.
 
     Raises SettingsError and LedgerError.
     """
     path = Path(folder)
-    settings = load(path)
+    settings = load(path, reading=not create)
     return Arena(path, settings, open_ledger(settings.ledger, path, create=create))
 
 

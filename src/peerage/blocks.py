@@ -117,7 +117,8 @@ class SeatReply:
     second request, where that one counts).
 
     `status` is ok, invalid, refused, void, waiting (none on record), or how a program's run ended. `value` is
-    what the declared format made of `text` when ok, else None; a sealed reply that is redacted has none.
+    what the declared format made of `text` when ok (of a `Json` its fields, as attributes and by name), else
+    None; a sealed reply that is redacted has none.
     `reason` says what went wrong. `asked` gives the messages of the request, none of a run.
     """
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from peerage.games import GAMES
+from peerage.games import tracks_of
 from peerage.ledger.store import LedgerError, Summary
 from peerage.ratings.elo import DuelResult, EloSettings, EloState, extend, fold, trajectory, update
 from peerage.settings import Rating
@@ -128,7 +128,7 @@ def after_match(
 
 def moves_elo(game: str, scores: Sequence[float]) -> bool:
     """Whether a match moved the Elo ratings; a game that is not known here is taken for a duel."""
-    return len(scores) == 2 and (game not in GAMES or "raw" in GAMES[game].tracks)
+    return len(scores) == 2 and "raw" in tracks_of(game)
 
 
 def skilled(

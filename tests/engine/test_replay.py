@@ -233,7 +233,7 @@ def test_a_game_of_another_version_is_counted_not_accused(
     forger: Forger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     newer = dataclasses.replace(GAMES["duel"], version=99)
-    monkeypatch.setattr("peerage.engine.replay.GAMES", {"duel": newer})
+    monkeypatch.setattr("peerage.engine.replay.installed", {"duel": newer}.get)
     report = forger.replay()
     assert report.ok
     release = f"peerage=={peerage.__version__}"

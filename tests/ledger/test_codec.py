@@ -179,6 +179,7 @@ def test_a_request_of_any_format_is_stored_with_what_its_player_was_told_and_hel
 
 def test_replies_are_read_without_the_format_by_their_schema_or_as_texts() -> None:
     assert read_back(Json(Bid)).parse('{"amount": 7.0}') == {"amount": 7}
+    assert read_back(Json(Bid)).parse('{"amount": 7}').amount == 7
     with pytest.raises(FormatError, match='"amount" is 11; a whole number from 0 to 9'):
         read_back(Json(Bid)).parse('{"amount": 11}')
     assert read_back(Shouted()).parse("whispered") == "whispered"

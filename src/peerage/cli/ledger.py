@@ -250,5 +250,5 @@ def _ledger(folder: Path) -> Ledger:
     from peerage.ledger import open_ledger
     from peerage.settings import FILE_NAME, ArenaSettings, load
 
-    settings = load(folder) if (folder / FILE_NAME).exists() else ArenaSettings()
+    settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
     return open_ledger(settings.ledger, folder, create=False)

@@ -20,7 +20,7 @@ def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
     from peerage.settings import load
     from peerage.tables import catalogue
 
-    rows = list(catalogue.players(load(folder), datetime.now(UTC).date()))
+    rows = list(catalogue.players(load(folder, reading=True), datetime.now(UTC).date()))
     columns = [
         Column("player", "Player"),
         Column("model", "Model"),
@@ -45,7 +45,7 @@ def _benched(folder: Path) -> Mapping[str, Bench]:
     from peerage.ledger import LedgerError, open_ledger
     from peerage.settings import load
 
-    settings = load(folder)
+    settings = load(folder, reading=True)
     try:
         ledger = open_ledger(settings.ledger, folder, create=False)
     except LedgerError:

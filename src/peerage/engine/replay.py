@@ -24,7 +24,7 @@ import msgspec
 from peerage.accounts import Account, count, read_snapshot, snapshot_body
 from peerage.engine.driver import Driver, GameError
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
-from peerage.games import GAMES
+from peerage.games import installed
 from peerage.games.game import GameSpec
 from peerage.ledger.codec import asks_the_same, by_hex, read_fixture, read_record, request_body
 from peerage.ledger.merkle import digest as digest_of
@@ -133,10 +133,7 @@ def known_game(fixture: Fixture) -> GameSpec[Any] | None:
 
 
 def _game_of(fixture: Fixture) -> GameSpec[Any] | None:
-    try:
-        spec = GAMES.get(fixture.game)
-    except ImportError:
-        return None
+    spec = installed(fixture.game)
     return spec if spec is not None and spec.version == fixture.version else None
 
 

@@ -33,11 +33,27 @@ _OURS: Mapping[Any, Any] = {
 _JSON = "json"
 
 
+class Fields(dict[str, Any]):
+    """What a reply in the form of a struct holds: `bid["amount"]`, also `bid.amount`."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def _fields(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_fields(one) for one in value]
+    return Fields({name: _fields(one) for name, one in value.items()}) if isinstance(value, dict) else value
+
+
 class Recorded(Struct, frozen=True):
     """A format that is known from a ledger alone, as the JSON `text` that stands there.
 
-    Replies to a `Json` are read by their schema, as plain values; of any other format nothing is known but
-    the text.
+    Replies to a `Json` are read by their schema, as `Fields`; of any other format nothing is known but the
+    text.
     """
 
     text: str
@@ -54,7 +70,7 @@ class Recorded(Struct, frozen=True):
         if schema is None or self.found.get("type") != _JSON:
             return text
         try:
-            return read_object(text, schema)
+            return _fields(read_object(text, schema))
         except FormatError:
             raise
         except Exception:  # whoever made the ledger wrote what is no schema of ours

@@ -53,6 +53,20 @@ def release_of(game: str) -> str:
     return f"{ours} {entry.dist.name}=={entry.dist.version}" if entry and entry.dist else ours
 
 
+def installed(name: str) -> GameSpec[Any] | None:
+    """The game of that name; None when it is not installed here, or cannot be loaded."""
+    try:
+        return GAMES.get(name)
+    except ImportError:
+        return None
+
+
+def tracks_of(name: str) -> tuple[str, ...]:
+    """The ratings that a game feeds, its own first; one that is not installed here is taken for a duel."""
+    spec = installed(name)
+    return ("bt", "raw", "cost") if spec is None else spec.tracks
+
+
 @cache
 def _house(name: str) -> GameSpec[Any]:
     game: GameSpec[Any] = import_module(f"peerage.games.{(_OWN | _UNLISTED)[name]}").GAME

@@ -12,14 +12,14 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from peerage.games import GAMES
+from peerage.games import GAMES, installed
 from peerage.games.game import GameSpec
 from peerage.inputs import InputRefused, read_bytes
 from peerage.protocol import storable
 from peerage.scheduling.officials import first_shortage
 from peerage.scheduling.standing import Standing
 from peerage.settings.player import suggest
-from peerage.settings.shape import ArenaSettings
+from peerage.settings.shape import READING, ArenaSettings
 
 FILE_NAME = "arena.yaml"
 _ARENAS = "cost_unit"  # a game's rule that is set for the whole arena
@@ -33,14 +33,23 @@ class SettingsError(Exception):
     """Settings cannot be used; the message is meant for the person who wrote them."""
 
 
-def load(folder: str | os.PathLike[str]) -> ArenaSettings:
-    """The settings of the arena in `folder`. Raises SettingsError."""
+def load(folder: str | os.PathLike[str], *, reading: bool = False) -> ArenaSettings:
+    """The settings of the arena in `folder`. Raises SettingsError.
+
+    With `reading` its game need not be installed: what is on record can be read without it, not gone on with.
+    """
     path = Path(folder) / FILE_NAME
-    return loads(_text_of(path), where=str(path), folder=folder)
+    return loads(_text_of(path), where=str(path), folder=folder, reading=reading)
 
 
-def loads(text: str, where: str = FILE_NAME, folder: str | os.PathLike[str] | None = None) -> ArenaSettings:
-    """Settings from the text of an `arena.yaml`. Raises SettingsError.
+def loads(
+    text: str,
+    where: str = FILE_NAME,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    reading: bool = False,
+) -> ArenaSettings:
+    """Settings from the text of an `arena.yaml`; see `load`. Raises SettingsError.
 
     `where` names the text in errors. `rules.prompts`, when it is a path, is read relative to `folder` (the
     current one by default) and becomes a list of {prompt, category}.
@@ -53,10 +62,10 @@ def loads(text: str, where: str = FILE_NAME, folder: str | os.PathLike[str] | No
     wrong: list[str] = []
     settings = None
     try:
-        settings = ArenaSettings.model_validate(data)
+        settings = ArenaSettings.model_validate(data, context=READING if reading else None)
     except ValidationError as error:
         wrong += _explain(error, ArenaSettings, (), tree, where)
-    spec = _game(data.get("game", ArenaSettings.model_fields["game"].default), where)
+    spec = _game(data.get("game", ArenaSettings.model_fields["game"].default), where, reading)
     if spec is not None and isinstance(rules, dict):
         try:
             spec.rules.model_validate(rules)
@@ -70,10 +79,12 @@ def loads(text: str, where: str = FILE_NAME, folder: str | os.PathLike[str] | No
     return settings
 
 
-def _game(name: object, where: str) -> GameSpec[Any] | None:
+def _game(name: object, where: str, reading: bool) -> GameSpec[Any] | None:
     """The game of that name; None when there is none, which validation tells."""
+    if not isinstance(name, str) or reading:
+        return installed(name) if isinstance(name, str) else None
     try:
-        return GAMES.get(name) if isinstance(name, str) else None
+        return GAMES.get(name)
     except ImportError as error:
         raise SettingsError(f"{where}, game: {error}") from None
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from peerage.games import GAMES
+from peerage.games import GAMES, installed
 from peerage.games.cost import CostUnit
 from peerage.protocol import SANDBOX
 from peerage.settings.player import NotNegative, PlayerSettings, Positive, Section, Share, suggest
@@ -108,6 +108,10 @@ class Engine(Section):
     match_deadline_s: Positive = Field(3600.0, description="A match that takes longer is void.")
 
 
+READING = {"reading": True}
+"""Validated in this context, settings may name a game that is not installed here."""
+
+
 class ArenaSettings(Section):
     """Everything in `arena.yaml`."""
 
@@ -134,10 +138,8 @@ class ArenaSettings(Section):
         """What the game says about keys of `rating` that are not given."""
         if not isinstance(value, dict) or not isinstance(value.get("rating", {}), dict):
             return value
-        try:
-            spec = GAMES.get(value.get("game", cls.model_fields["game"].default))
-        except (ImportError, TypeError):  # told when the game is looked at
-            return value
+        name = value.get("game", cls.model_fields["game"].default)
+        spec = installed(name) if isinstance(name, str) else None
         return {**value, "rating": {**spec.rating, **value.get("rating", {})}} if spec is not None else value
 
     @property
@@ -147,8 +149,8 @@ class ArenaSettings(Section):
 
     @field_validator("game")
     @classmethod
-    def _known(cls, value: str) -> str:
-        if value not in GAMES:
+    def _known(cls, value: str, about: ValidationInfo) -> str:
+        if value not in GAMES and about.context != READING:
             raise ValueError(f"no game is called {value!r}{suggest(value, GAMES)}")
         return value
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from peerage.blocks import ScoreLine, Task
-from peerage.games import GAMES
+from peerage.games import installed
 from peerage.site.leaderboards import NAMES
 from peerage.site.method import stated_rules
 from peerage.site.reading import Site
@@ -79,7 +79,7 @@ def games(site: Site) -> Iterator[Played]:
     """Every game that was played, or that the arena is set to."""
     unplayed: dict[str, dict[str, int]] = {site.settings.game: {}}
     for name, counts in (unplayed | site.tally.games).items():
-        spec = GAMES.get(name)
+        spec = installed(name)
         yield Played(
             name,
             spec.about if spec else "This game is not installed here.",

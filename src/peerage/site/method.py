@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from peerage.games import GAMES
+from peerage.games import installed
 from peerage.ledger.merkle import stream_genesis
 from peerage.settings import ArenaSettings
 from peerage.site import downloads
@@ -61,7 +61,10 @@ def view(site: Site, path: str) -> View | None:
 
 def stated_rules(settings: ArenaSettings) -> dict[str, Any]:
     """The rules as stated; of a list to draw from, such as the owner's prompts, how long it is."""
-    lists = GAMES[settings.game].lists
+    spec = installed(settings.game)
+    if spec is None:  # which of its rules are the owner's alone it says itself
+        return {}
+    lists = spec.lists
 
     def shown(name: str, value: Any) -> Any:
         return f"{len(value):,} of the owner's own" if name in lists and isinstance(value, list) else value

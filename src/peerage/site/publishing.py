@@ -28,7 +28,7 @@ from msgspec import Struct
 
 from peerage import __version__
 from peerage.engine.registration import registered
-from peerage.games import GAMES
+from peerage.games import installed
 from peerage.inputs import read_bytes
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.export import documents
@@ -194,8 +194,9 @@ def _settings(site: Site) -> dict[str, Any]:
     """The settings that others may see: no address, command or key's name, no prompt that was not drawn."""
     stated = site.settings.model_dump(mode="json", include=set(_SETTINGS), exclude_defaults=True)
     if "rules" in stated:
-        lists = GAMES[site.settings.game].lists
-        stated["rules"] = {name: value for name, value in stated["rules"].items() if name not in lists}
+        spec = installed(site.settings.game)  # which of its rules are the owner's alone it says itself
+        public = spec.rules.model_fields.keys() - set(spec.lists) if spec else ()
+        stated["rules"] = {name: value for name, value in stated["rules"].items() if name in public}
     cards: Mapping[str, Mapping[str, Any]] = registered(site.moment)
     players = [{key: card[key] for key in _CARD if card.get(key)} for card in cards.values()]
     return {"name": site.settings.name, **stated, "players": players}

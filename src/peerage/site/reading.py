@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 from peerage.accounts import possibly_billed
 from peerage.challenges.pool import STREAM, Pool
 from peerage.engine.memory import learnt
-from peerage.games import GAMES
+from peerage.games import installed, tracks_of
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Summary
@@ -84,7 +84,7 @@ class Site:
 
         Raises SettingsError and LedgerError.
         """
-        settings = load(folder)
+        settings = load(folder, reading=True)
         ledger = open_ledger(settings.ledger, folder, create=False)
         return cls(settings, ledger, Votes(ledger.address, folder), menu=menu)
 
@@ -105,13 +105,13 @@ class Site:
     @property
     def track(self) -> Track:
         """The track that the arena's game shows first."""
-        first = GAMES[self.settings.game].tracks[0]
+        first = tracks_of(self.settings.game)[0]
         return next(track for track in TRACKS if track == first)
 
     @cached_property
     def tracks(self) -> tuple[Track, ...]:
         """The tracks that have pages: those that the game feeds, its own first, then what any match feeds."""
-        fed = [track for track in TRACKS if track in GAMES[self.settings.game].tracks]
+        fed = [track for track in TRACKS if track in tracks_of(self.settings.game)]
         sequential: tuple[Track, ...] = ("raw", "cost") if self.tally.duels else ()
         return tuple(dict.fromkeys((self.track, *fed, "bt", *sequential, "trueskill", "glicko2")))
 
@@ -220,4 +220,5 @@ class Site:
 
 
 def _pools(game: str) -> bool:
-    return game in GAMES and GAMES[game].stream == STREAM
+    spec = installed(game)
+    return spec is not None and spec.stream == STREAM

@@ -73,7 +73,7 @@ class Server:
         header: ClientHeader | None = None,
     ) -> None:
         """Raises SettingsError and LedgerError."""
-        self.settings = load(folder)
+        self.settings = load(folder, reading=True)
         # Made where there is none: the server may be started before the first run.
         self._ledger = open_ledger(self.settings.ledger, folder, create=True)
         votes = Votes(self._ledger.address, folder)

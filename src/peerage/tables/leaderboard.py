@@ -11,7 +11,7 @@ from msgspec import Struct
 from peerage.accounts import NOTHING, Account, position
 from peerage.engine.benches import Bench, benched
 from peerage.engine.registration import registered
-from peerage.games import GAMES
+from peerage.games import tracks_of
 from peerage.ledger.store import Ledger
 from peerage.protocol import visible
 from peerage.ratings.table import rank_ranges
@@ -123,7 +123,7 @@ def board(
     With `scope.source` outside or all imported results count, and the notes name their sources. These have
     neither games, topics nor costs. `played` are the matches of the scope where they were read before.
     """
-    track = track or GAMES[scope.game if scope.game in GAMES else settings.game].tracks[0]
+    track = track or tracks_of(scope.game or settings.game)[0]
     if track not in TRACKS:
         raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
     if scope.weights and track in ("raw", "cost", "averaged", "points"):

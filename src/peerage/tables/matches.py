@@ -16,11 +16,12 @@ from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from peerage.blocks import Block, Replies, SeatReply, plain
 from peerage.challenges.drafting import Draft, drafts_of
-from peerage.engine.driver import cut_reason, first_key
-from peerage.games import GAMES
+from peerage.engine.driver import REPAIR, cut_reason, first_key
+from peerage.games import installed
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot
 from peerage.ledger.codec import (
@@ -182,10 +183,7 @@ class Match:
     def note(self) -> str:
         """Why this program cannot recompute the match; empty when it can."""
         game, version = self.fixture.game, self.fixture.version
-        try:
-            spec = GAMES.get(game)
-        except ImportError:
-            spec = None
+        spec = installed(game)
         if spec is None:
             return f"not recomputable here: the game {game} is not installed"
         if spec.version != version:
@@ -198,7 +196,7 @@ class Match:
         installed, and where its game cannot make anything of what is on record."""
         with_plain = self.fixture, self.outcome, self.replies
         try:
-            spec = None if self.recorded is None else GAMES.get(self.fixture.game)
+            spec = None if self.recorded is None else installed(self.fixture.game)
             # Another version, a stranger's package, a damaged or a redacted ledger: whatever fails here, the
             # match can still be read.
             return tuple((spec.show if spec else plain)(*with_plain))
@@ -293,7 +291,23 @@ class Matches:
 
     def _match(self, issued: FixtureRow, recorded: Recorded | None, rows: Iterator[Exchange]) -> Match:
         fixture = read_fixture(issued.body, self._texts)
-        return Match(fixture, issued, recorded, [self._step(row) for row in rows], self._texts)
+        steps = self._repaired([self._step(row) for row in rows])
+        return Match(fixture, issued, recorded, steps, self._texts)
+
+    def _repaired(self, steps: list[Step]) -> list[Step]:
+        """The steps; a reply of a format that is not known here was unusable if it was to be repaired."""
+        repairs = {step.key.removesuffix(REPAIR): step for step in steps if step.key.endswith(REPAIR)}
+        return [
+            replace(step, status="invalid", reason=self._problem(repairs[step.key]), value=None)
+            if repairs and step.status == "ok" and step.key in repairs
+            else step
+            for step in steps
+        ]
+
+    def _problem(self, repair: Step) -> str:
+        """What was wrong with a reply, from the request for its repair."""
+        told = next((part for part in repair.parts if part.place == "problem"), None)
+        return "" if told is None else self._texts(told.digest) if told.digest else told.text
 
     def _step(self, asked: Exchange) -> Step:
         key, player = asked.key, asked.player
