@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from peerage.engine.driver import Driver
 from peerage.games.game import GameSpec
 from peerage.match import Fixture, Outcome, Seat, Table
-from peerage.protocol import Ask, Choice, Message, Reply, Steps, Text
+from peerage.protocol import Ask, Choice, Format, Message, Reply, Steps
 
 VOTE = Choice("vote", ("yes", "no"))
 
@@ -19,7 +19,7 @@ class NoRules(BaseModel):
     """A game without settings."""
 
 
-def ask(key: str, to: str = "A", expects: Text | Choice = VOTE, text: str = "?") -> Ask:
+def ask(key: str, to: str = "A", expects: Format = VOTE, text: str = "?") -> Ask:
     return Ask(to, key, "contestant", (Message("user", text),), expects, 100)
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from msgspec import Meta, Struct
 from tests.engine.games import ask, drive, yes
 
 from peerage.engine.driver import REPAIR_CHARS, GameError
 from peerage.match import Outcome, Table
-from peerage.protocol import Note, Quote, Reply, Text, Together, Voided
+from peerage.protocol import Json, Note, Quote, Reply, Text, Together, Voided
 
 WON = Outcome(scores={"A": 1.0, "B": 0.0})
 
@@ -301,3 +302,51 @@ def test_a_decided_match_ranks_two_of_its_contestants_at_least(scores: dict[str,
 
     with pytest.raises(GameError, match=fault):
         drive(play).start()
+
+
+class Careless(Text, frozen=True):
+    """A format whose author forgot a case."""
+
+    def parse(self, text: str) -> str:
+        return text.split()[3]
+
+
+def test_a_format_that_fails_is_the_fault_of_the_game() -> None:
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        yield ask("k", expects=Careless())
+        return WON
+
+    driver = drive(play)
+    driver.start()
+    with pytest.raises(GameError, match=r"tiny.*Careless.*'k' raised IndexError.*is a FormatError"):
+        driver.feed("k", Reply("ok", "too short"))
+
+
+@pytest.mark.parametrize("expects", [{"not": "a format"}, Text, None, "yes or no"])
+def test_what_is_no_format_is_refused_before_anybody_is_asked(expects: Any) -> None:
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        yield ask("k", expects=expects)
+        return WON
+
+    with pytest.raises(GameError, match=r"reply to 'k'; an object with the methods of"):
+        drive(play).start()
+
+
+class Bid(Struct, frozen=True):
+    amount: Annotated[int, Meta(ge=0, le=9)]
+
+
+def test_any_struct_is_asked_for_and_repaired() -> None:
+    got: list[Reply] = []
+
+    def play(_: Table) -> Generator[Any, Any, Outcome]:
+        got.append((yield ask("k", expects=Json(Bid))))
+        return WON
+
+    driver = drive(play)
+    driver.start()
+    [again] = driver.feed("k", Reply("ok", 'I bid {"amount": 12}'))
+    assert again.key == "k~repair"
+    assert again.messages[-1].fill["problem"] == '"amount" is 12; a whole number from 0 to 9 was expected'
+    driver.feed("k~repair", Reply("ok", '{"amount": 9}'))
+    assert got[0].value == Bid(9)

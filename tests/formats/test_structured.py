@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from enum import Enum
+from pathlib import Path
 from random import Random
 from typing import Annotated, Any, Literal
 
@@ -324,3 +326,15 @@ def test_formats_write_what_an_oracle_says_in_short() -> None:
     assert Questions(1).parse(Questions(1).write(["Why?"]))[0].text == "Why?"
     assert WithTool(Integer()).parse(WithTool(Integer()).write(42)).answer == 42
     assert Json(Even).parse(Json(Even).write({"number": 4})) == Even(4)
+
+
+def test_the_docs_show_what_a_model_is_told() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "writing-a-game.md").read_text("utf-8")
+    block = next(one for one in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "class Bid" in one)
+    defined: dict[str, Any] = {"__name__": "auction"}
+    exec(compile(block, "auction.py", "exec", dont_inherit=True), defined)
+    words = " ".join(page.split())
+    assert f"`{defined['BID'].instruction()}`" in words
+    with pytest.raises(FormatError) as unusable:
+        defined["BID"].parse('{"amount": 150, "mood": "shy", "note": null}')
+    assert f"`{unusable.value}`" in words
