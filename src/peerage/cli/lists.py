@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from peerage.cli.options import HERE, Folder, Format, Shape
 from peerage.cli.output import Column, show, span
-
-if TYPE_CHECKING:
-    from peerage.engine.benches import Bench
 
 
 def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
@@ -34,14 +31,15 @@ def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
         f"No price is known for {unknown}: their matches stay off the cost track, and a budget "
         "refuses them. `price: {input: …, output: …}` states one."
     ]
-    out = _benched(folder)
-    told = [f"{name} is {one.told}" for name, one in out.items()]
-    show([row.as_dict() for row in rows], columns, shape, notes=[*(notes if unknown else ()), *told])
+    noted = [*(notes if unknown else ()), *_on_record(folder)]
+    show([row.as_dict() for row in rows], columns, shape, notes=noted)
 
 
-def _benched(folder: Path) -> Mapping[str, Bench]:
-    """Who of the arena's players is benched; nobody before the first run."""
+def _on_record(folder: Path) -> list[str]:
+    """Who of the arena's players is benched, and whose provider changed what answers; nobody before the first
+    run."""
     from peerage.engine.benches import benched
+    from peerage.engine.model_watch import changes, told
     from peerage.ledger import LedgerError, open_ledger
     from peerage.settings import load
 
@@ -49,12 +47,14 @@ def _benched(folder: Path) -> Mapping[str, Bench]:
     try:
         ledger = open_ledger(settings.ledger, folder, create=False)
     except LedgerError:
-        return {}
-    try:
-        names = {player.name for player in settings.players}
-        return {name: one for name, one in benched(ledger).items() if name in names}
-    finally:
-        ledger.close()
+        return []
+    with closing(ledger):
+        names = [player.name for player in settings.players]
+        out, models = benched(ledger), changes(ledger)
+    return [
+        *[f"{name} is {out[name].told}" for name in names if name in out],
+        *[f"{name}: {line}" for name in names for line in told(models, name)],
+    ]
 
 
 def games(shape: Shape = Format.table) -> None:

@@ -56,7 +56,7 @@ class Calls:
         journal: Journal,
         clock: Callable[[], int],
         *,
-        replied: Callable[[Pending, Reply, bytes], None],
+        replied: Callable[[Pending, Reply, bytes, str], None],
         budget: Budget,
         expired: Callable[[int], bool],
         broken: Callable[[Exception], None],
@@ -389,7 +389,8 @@ class Calls:
             raw = priced(line, answer, line.limit(pending.ask))
             truncated = bool(answer.truncated) or len(answer.text) > MAX_STORED_CHARS
             price = line.price.source if raw.cost_nano else ""
-            body = reply_body(raw, storable(answer.snapshot)[:200], price, truncated, pending.salt)
+            model = storable(answer.snapshot)[:200]
+            body = reply_body(raw, model, price, truncated, pending.salt)
         except Exception as error:  # whatever a third party's client returned, it was no `Answer`
             self._failed(pending, raised(pending.player, error))
         else:
@@ -397,7 +398,7 @@ class Calls:
             if (health := self._health.get(pending.player)) is not None:
                 health.worked(self._loop.time())
                 self._dispatcher.singly(pending.player, False)
-            self._record(pending, raw, body)
+            self._record(pending, raw, body, model)
 
     def _failed(self, pending: Pending, error: PlayerError) -> None:
         pending.tries += 1
@@ -461,7 +462,7 @@ class Calls:
         price = self._lines[pending.player].price.source if raw.cost_nano else ""
         self._record(pending, raw, reply_body(raw, price=price, salt=pending.salt))
 
-    def _record(self, pending: Pending, raw: Reply, body: bytes) -> None:
+    def _record(self, pending: Pending, raw: Reply, body: bytes, model: str = "") -> None:
         key, most = pending.ask.key, most_nano(pending, raw)
         self._journal.rows.replies.append(
             ReplyRow(pending.match, key, pending.attempt, body, most, self._clock())
@@ -470,7 +471,7 @@ class Calls:
         self.answered += 1
         pending.prompt = ()
         self._pay(pending, most or 0, known=raw.cost_nano is not None, answered=True)
-        self._replied(pending, raw, leaf(key, pending.player, pending.body, body))
+        self._replied(pending, raw, leaf(key, pending.player, pending.body, body), model)
         if self._short:
             self._reserve()
 

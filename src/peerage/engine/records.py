@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from peerage.engine.benches import BENCHED
-from peerage.ledger.codec import read_reply, record_body
+from peerage.ledger.codec import read_said, record_body, reply_of
 from peerage.ledger.merkle import leaf, root
 from peerage.ledger.store import Exchange, Summary
 from peerage.match import Fixture, MatchRecord, Outcome, Totals, ranked
@@ -19,16 +19,18 @@ ENGINE = "engine"
 
 
 class Tally:
-    """A match's exchanges as they come in: their digests, sums by player, and why players were `benched`."""
+    """A match's exchanges as they come in: their digests, sums by player, why players were `benched`, and the
+    `models` that providers named, by player."""
 
-    __slots__ = ("benched", "leaves", "sums")
+    __slots__ = ("benched", "leaves", "models", "sums")
 
     def __init__(self) -> None:
         self.benched: dict[str, str] = {}
         self.leaves: dict[str, bytes] = {}
+        self.models: dict[str, set[str]] = {}
         self.sums: dict[str, list[int]] = {}
 
-    def add(self, key: str, player: str, raw: Reply, digest: bytes) -> None:
+    def add(self, key: str, player: str, raw: Reply, digest: bytes, model: str = "") -> None:
         self.leaves[key] = digest
         sums = self.sums.setdefault(player, [0, 0, 0, 0, 0])
         sums[0] += 1
@@ -38,13 +40,16 @@ class Tally:
         sums[4] += raw.cost_nano is None
         if raw.status == "void" and raw.reason.startswith(BENCHED):
             self.benched.setdefault(player, raw.reason.removeprefix(BENCHED))
+        if model:
+            self.models.setdefault(player, set()).add(model)
 
     def add_recorded(self, exchange: Exchange) -> Reply:
         """Count an answered exchange from the ledger; returns its raw reply."""
         assert exchange.reply is not None
-        raw = read_reply(exchange.key, exchange.reply)
+        said = read_said(exchange.reply)
+        raw = reply_of(exchange.key, said)
         digest = leaf(exchange.key, exchange.player, exchange.request, exchange.reply)
-        self.add(exchange.key, exchange.player, raw, digest)
+        self.add(exchange.key, exchange.player, raw, digest, said.model)
         return raw
 
     def root(self) -> str:

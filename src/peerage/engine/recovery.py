@@ -11,6 +11,7 @@ import msgspec
 from peerage.accounts import Account, position
 from peerage.engine.benches import STREAM, Benches
 from peerage.engine.budget import MATCH_BUDGET, PLAYER_BUDGET
+from peerage.engine.model_watch import Watch
 from peerage.engine.probes import ProbeCost, probe_costs
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.merkle import GENESIS
@@ -45,7 +46,8 @@ class Recovered:
     `spent_by` is both by player, `begun` both by pending match. `left_open` are the calls that the last run
     left open.
 
-    `without_result` counts the matches on record that came to none, `benches` tells who is benched.
+    `without_result` counts the matches on record that came to none, `benches` tells who is benched,
+    `models` which models providers named.
     `retired` maps players whose budget voided a match to its round, and `unaffordable` counts the last
     matches void for a budget without one between that was not (see `read_budget_voids`).
     """
@@ -68,6 +70,7 @@ class Recovered:
     left_open: list[Unanswered] = field(default_factory=list)
     without_result: int = 0
     benches: Benches = field(default_factory=Benches)
+    models: Watch = field(default_factory=Watch)
     retired: dict[str, int] = field(default_factory=dict)
     unaffordable: int = 0
 
@@ -129,6 +132,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
             found.left_open.append(lost)
     found.without_result = recorded - decided(ledger)
     found.benches = Benches.of(ledger.amendments(STREAM))
+    found.models = Watch.of(ledger)
     known, open_nano, _ = ledger.spent()
     found.billed_nano += sum([account.cost_nano for account in found.accounts.values()])
     found.billed_nano = min(found.billed_nano, known)

@@ -23,6 +23,7 @@ import msgspec
 
 from peerage.accounts import Account, count, read_snapshot, snapshot_body
 from peerage.engine.driver import Driver, GameError
+from peerage.engine.model_watch import Change, Watch, changes
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
 from peerage.games import installed
 from peerage.games.game import GameSpec
@@ -174,6 +175,8 @@ class _Replay:
         self._accounts: dict[str, Account] = {}
         self._recomputed = 0
         self._as_stated = 0
+        self._watch = Watch()
+        self._models: list[Change] = []
         self._sealed = 0
         self._elsewhere: dict[tuple[str, int, str], Elsewhere] = {}
         self._found: list[Difference] = []
@@ -201,6 +204,7 @@ class _Replay:
                     self._compare_snapshot(row.number, stored[1])
             if progress is not None:
                 progress(span[1], last)
+        self._compare_models(last)
         if progress is not None and not last:
             progress(0, 0)
         return ReplayReport(
@@ -237,6 +241,8 @@ class _Replay:
             self.summaries.append(settled.summary)
         elif settled.summary != summary:
             self._compare_summary(summary, settled.summary)
+        if tally.models and fixture.release:
+            self._models += self._watch.see(settled.standings.number, row.number, tally.models)
         self._standings = settled.standings
         self._past[settled.standings.number] = settled.standings
         count(self._accounts, settled.summary, settled.record.totals)
@@ -368,6 +374,15 @@ class _Replay:
                 self._compare_ratings(derived.number, f"narrow table, {about}", before, after)
             elif before != after:
                 self._differ(derived.number, f"narrow table, {about}", _short(before), _short(after))
+
+    def _compare_models(self, last: int) -> None:
+        """Compare what is on record of the models that providers named; a running arena may have gone on."""
+        after = set(self._ledger.numbers(last + 1, self._ledger.heads()[1]))
+        recorded = [one for mine in changes(self._ledger).values() for one in mine if one.match not in after]
+        for change in sorted({*recorded} ^ {*self._models}, key=lambda one: (one.match, one.player)):
+            there, due = change in recorded, change in self._models
+            told = (change.told if held else "no entry" for held in (there, due))
+            self._differ(change.match, f"models of {change.player}", *told)
 
     def _compare_snapshot(self, number: int, body: bytes) -> None:
         """Compare the newest snapshot, which tables read."""

@@ -8,6 +8,7 @@ and replies give the same ledger at any concurrency, however often the run is in
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -49,13 +50,15 @@ from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.merkle import link
 from peerage.ledger.store import FailureRow, FixtureRow, Ledger, RecordRow, Summary
 from peerage.match import DEVELOPMENT, Fixture, MatchRecord, Outcome
-from peerage.protocol import SANDBOX, Answered, Reply
+from peerage.protocol import SANDBOX, Answered, Reply, visible
 from peerage.scheduling.fixtures import POLICIES, Scheduler
 from peerage.settings import ArenaSettings, rules_of
 from peerage.standings import elo_settings
 
 if TYPE_CHECKING:
     from peerage.engine.programs import Programs
+
+_log = logging.getLogger("peerage")
 
 SNAPSHOT_EVERY = 64
 LEARNED_FROM = 64
@@ -500,9 +503,9 @@ class Runner:
         except Exception as fault:
             self._broken(fault)
 
-    def _replied(self, pending: Pending, raw: Reply, digest: bytes) -> None:
+    def _replied(self, pending: Pending, raw: Reply, digest: bytes, model: str) -> None:
         match = self._matches[pending.match]
-        match.tally.add(pending.ask.key, pending.player, raw, digest)
+        match.tally.add(pending.ask.key, pending.player, raw, digest, model)
         match.open -= 1
         if match.given_up:
             if not match.open:
@@ -544,6 +547,8 @@ class Runner:
             self._write(fixture, digest, tally, outcome)
             for player, why in tally.benched.items():
                 self._bench(player, why, fixture)
+            if tally.models and fixture.release:
+                self._watch_models(fixture.number, tally)
             self._count(outcome)
             if self._rounds.folded(fixture, outcome, self._standings):
                 self._issue()
@@ -559,6 +564,14 @@ class Runner:
         self._journal.rows.amend(self._recovered.benches.enter(entry, self._clock()))
         self._journal.touch()
         self._calls.bench(player, why)
+
+    def _watch_models(self, number: int, tally: Tally) -> None:
+        """Put on record, and tell, that a provider names another model than before."""
+        for change in self._recovered.models.see(self._standings.number, number, tally.models):
+            self._journal.rows.amend(self._recovered.models.enter(change, self._clock()))
+            self._journal.touch()
+            if change.before:
+                _log.warning("%s: %s; its rating counts all its matches", change.player, visible(change.told))
 
     def _count(self, outcome: Outcome) -> None:
         """End a run in which match after match is played for nothing."""

@@ -113,9 +113,12 @@ def frontier(offers: Values) -> Spec:
     return _spec({"x": x}, layers, tips)
 
 
-def trajectories(points: Values, names: Sequence[str], what: str) -> Spec:
+def trajectories(
+    points: Values, names: Sequence[str], what: str, marks: Sequence[tuple[int, str]] = ()
+) -> Spec:
     """Ratings, called `what`, over the matches. Rows hold player, match, rating, low and high (its band); the
-    players in `names` are drawn in colour and named at the end of their lines."""
+    players in `names` are drawn in colour and named at the end of their lines. At `marks` stand dashed lines:
+    matches, each with what happened there."""
     series = {name: place for place, name in enumerate(names)}
     rows = [
         {
@@ -151,6 +154,11 @@ def trajectories(points: Values, names: Sequence[str], what: str) -> Spec:
         _layer({"type": "circle", "size": 80, "opacity": 0}, coloured, y=_y("rating"), **tip),
         _labels(labels, "left", 6, 0, color=colour),
     ]
+    if marks:
+        dashed = _layer({"type": "rule", "color": QUIET, "strokeDash": [4, 3]}, "", **tip)
+        layers.append(
+            {"data": {"values": _shown([{"match": at, "tip": why} for at, why in marks])}, **dashed}
+        )
     x = {"field": "match", "type": "quantitative", "title": "matches", "scale": {"nice": False}}
     return _spec({"x": x, "detail": {"field": "player"}}, layers, rows, right=104)
 
@@ -225,7 +233,7 @@ def _svg(spec: str) -> str:
 
     drawn = str(vl_convert.vegalite_to_svg(spec))
     drawn = re.sub(r' (?:role="graphics-\w+"|aria-roledescription="[^"]*")', "", drawn)
-    return re.sub(r'<path aria-label="([^"]*)"([^>]*)/>', r"<path\2><title>\1</title></path>", drawn)
+    return re.sub(r'<(path|line) aria-label="([^"]*)"([^>]*)/>', r"<\1\3><title>\2</title></\1>", drawn)
 
 
 def embedded(data: Mapping[str, Any]) -> Markup:

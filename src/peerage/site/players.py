@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from peerage.engine.model_watch import changes
 from peerage.engine.registration import registered
+from peerage.protocol import visible
 from peerage.site.addresses import player_page
 from peerage.site.charts import chart, trajectories
 from peerage.site.leaderboards import NAMES, of_mu
@@ -54,15 +56,18 @@ def _player(site: Site, name: str) -> View:
     mine = site.tally.players.get(name, Mine())
     against = sorted(mine.against.items(), key=lambda pair: order.get(pair[0], len(order)))
     points = course(site, site.track, (name,))
+    models = changes(site.moment).get(name, [])
+    marks = [(one.match, one.told) for one in models if one.before]
     charts = []
     if len(points) > 1:
         charts.append(
             chart(
                 "Rating over the matches",
-                f"{NAMES[site.track]} after so many matches, with its 95% band{of_mu(site.track)}.",
+                f"{NAMES[site.track]} after so many matches, with its 95% band{of_mu(site.track)}."
+                + " Dashed: its provider names another model." * bool(marks),
                 f"course-{site.track}",
                 points,
-                trajectories(points, [name], f"{NAMES[site.track]} rating"),
+                trajectories(points, [name], f"{NAMES[site.track]} rating", marks),
             )
         )
     return View(
@@ -86,6 +91,7 @@ def _player(site: Site, name: str) -> View:
             "author": next((one for one in site.stats.authors if one.player == name), None),
             "card": _card(site, name),
             "versions": _versions(site, name),
+            "models": [visible(f"F{one.told[1:]}") for one in models],
             "recent": mine.recent[::-1],
             "charts": charts,
         },

@@ -11,6 +11,8 @@ from importlib import resources
 
 from markupsafe import Markup
 
+from peerage.engine.model_watch import changes
+from peerage.protocol import visible
 from peerage.site.leaderboards import NAMES, WIDTH, charts, lines, priced
 from peerage.site.players import shade
 from peerage.site.rating_history import before, moves
@@ -26,6 +28,7 @@ def report(site: Site) -> bytes:
     """The report as an HTML document. Raises LedgerError."""
     found = site.board()
     ranked = [row for row in found.rows if row.rank is not None]
+    models = changes(site.moment)
     style, script = (_asset(name) for name in ("site.css", "site.js"))
     return render(
         "report.html",
@@ -49,6 +52,12 @@ def report(site: Site) -> bytes:
             "favours": [pair for pair in site.judges.favours if pair.found],
             "notes": found.notes,
             "voids": site.stats.voids,
+            "models": [
+                f"{row.player}: {visible(one.told)}"
+                for row in ranked
+                for one in models.get(row.player, [])
+                if one.before
+            ],
         },
     )
 

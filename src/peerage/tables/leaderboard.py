@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account, position
 from peerage.engine.benches import Bench, benched
+from peerage.engine.model_watch import Change, changes, told
 from peerage.engine.registration import registered
 from peerage.games import tracks_of
 from peerage.ledger.store import Ledger
@@ -144,7 +145,7 @@ def board(
     cards = registered(ledger)
     general = (*_weighing(played), *rated.notes, *whose)
     lines = _lines(rated)
-    out = benched(ledger)
+    out, models = benched(ledger), changes(ledger)
     rows = [
         _row(
             name,
@@ -153,19 +154,22 @@ def board(
             scope,
             lines.get(name, _Line(rated.start)),
             accounts.get(name, NOTHING),
-            (*general, *_standing(name, known, out)) if scope.source == "played" else general,
+            (*general, *_of_player(name, known, out, models)) if scope.source == "played" else general,
         )
         for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
     return Board(track, scope.game, scope.topic, tuple(_ranked(rows)), general, played.games, played.topics)
 
 
-def _standing(name: str, known: Container[str], out: Mapping[str, Bench]) -> Iterator[str]:
-    """Why a player is not paired."""
+def _of_player(
+    name: str, known: Container[str], out: Mapping[str, Bench], models: Mapping[str, list[Change]]
+) -> Iterator[str]:
+    """Why a player is not paired, and whether its provider changed what answers."""
     if name not in known:
         yield "no longer in arena.yaml"
     elif name in out:
         yield visible(out[name].told)
+    yield from map(visible, told(models, name))
 
 
 def _outside(ledger: Ledger, track: str, scope: Scope, played: Played) -> Outside:

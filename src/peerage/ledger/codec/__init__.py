@@ -6,9 +6,11 @@
 from peerage.ledger.codec.matches import fixture_body, read_fixture, read_record, record_body
 from peerage.ledger.codec.replies import (
     Said,
+    named_model,
     read_reply,
     read_said,
     reply_body,
+    reply_of,
     reply_salt,
 )
 from peerage.ledger.codec.requests import (
@@ -36,6 +38,7 @@ __all__ = [
     "asks_the_same",
     "by_hex",
     "fixture_body",
+    "named_model",
     "read_fixture",
     "read_form",
     "read_record",
@@ -46,6 +49,7 @@ __all__ = [
     "read_templates",
     "record_body",
     "reply_body",
+    "reply_of",
     "reply_salt",
     "request_body",
     "request_salt",

@@ -89,9 +89,25 @@ def read_said(body: bytes) -> Said:
     return _decode(body)
 
 
+class _Named(Struct):
+    model: str = ""
+
+
+_decode_named = msgspec.json.Decoder(_Named).decode
+
+
+def named_model(body: bytes) -> str:
+    """The model that a stored reply's provider named; "" for none."""
+    return _decode_named(body).model
+
+
 def read_reply(key: str, body: bytes) -> Reply:
     """A raw reply (its value not yet parsed) from its stored bytes."""
-    said = _decode(body)
+    return reply_of(key, _decode(body))
+
+
+def reply_of(key: str, said: Said) -> Reply:
+    """The raw reply of what is stored."""
     return Reply(
         said.status,  # type: ignore[arg-type]
         said.words,

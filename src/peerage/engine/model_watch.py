@@ -1,0 +1,119 @@
+"""Which model a provider says that it served, watched; every change is on a chained stream of its own.
+
+`openai:gpt-4o` names whatever its provider serves under that name. Replies say which (`gpt-4o-2024-08-06`),
+and one day they say another. That is no new version, since nobody changed the player, but a reader of its
+rating must know. An entry is written with the record it rests on and follows from the replies alone: the
+provider names a model for the first time, or an earlier one is back and the newest was not named for `WINDOW`
+matches. (Matches in flight while a provider changes over name both; that is one change, not many.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+from msgspec import Struct
+
+from peerage.ledger.codec import named_model
+from peerage.ledger.merkle import link, stream_genesis
+from peerage.ledger.store import Amendment, Ledger
+
+STREAM = "models"
+WINDOW = 64
+"""Matches of the arena, whoever played in them."""
+MOST = 50
+"""Entries for one player: a hostile agent may name another model with every reply."""
+
+
+class Change(Struct, frozen=True, omit_defaults=True):
+    """From match `match` on the provider of `player` names `model`; `before` is what it named until then, ""
+    where this is the first."""
+
+    player: str
+    model: str
+    match: int
+    before: str = ""
+
+    @property
+    def told(self) -> str:
+        if not self.before:
+            return f"from match {self.match:,} on the provider names {self.model}"
+        return f"from match {self.match:,} on the provider names {self.model} (before: {self.before})"
+
+
+_read = msgspec.json.Decoder(Change).decode
+
+
+@dataclass
+class Watch:
+    """The stream as a run carries it on; `changes` are all entries by player."""
+
+    changes: dict[str, list[Change]] = field(default_factory=dict)
+    sequence: int = 0
+    chain: bytes = stream_genesis(STREAM)
+    _last: dict[tuple[str, str], int] = field(default_factory=dict)
+    """The place of the last match in which each player's provider named each model, as far as it matters."""
+
+    @classmethod
+    def of(cls, ledger: Ledger) -> Watch:
+        """Where the stream of a ledger stands after its last record."""
+        found = cls()
+        for row in ledger.amendments(STREAM):
+            found.sequence, found.chain = row.sequence, row.chain
+            found._take(_read(row.body))
+        if not found.changes:
+            return found
+        recorded = ledger.heads()[1]
+        first = max(1, recorded - WINDOW + 1)
+        places = {number: place for place, number in enumerate(ledger.numbers(first, recorded), first)}
+        for exchange in ledger.exchanges(first, recorded):
+            if exchange.reply is not None and (model := named_model(exchange.reply)):
+                found._last[exchange.player, model] = places[exchange.match]
+        return found
+
+    def see(self, place: int, match: int, named: Mapping[str, Iterable[str]]) -> list[Change]:
+        """Take in a match, the next that is folded, with the models that replies to each player named; what
+        is to be put on record of it."""
+        found = []
+        for player in sorted(named):
+            known = self.changes.get(player, [])
+            names, now = set(named[player]), known[-1].model if known else ""
+            new = sorted(names - {change.model for change in known})
+            if not new and now not in names and self._last.get((player, now), 0) <= place - WINDOW:
+                new = sorted(names)[:1]
+            for model in new[: MOST - len(known)]:
+                change = Change(player, model, match, now)
+                self._take(change)
+                found.append(change)
+                now = model
+            self._last.update(dict.fromkeys([(player, name) for name in names], place))
+        return found
+
+    def enter(self, change: Change, at_ms: int) -> Amendment:
+        """The row to be written for a change."""
+        body = msgspec.json.encode(change)
+        self.sequence += 1
+        self.chain = link(self.chain, body)
+        return Amendment(STREAM, self.sequence, body, self.chain, at_ms)
+
+    def _take(self, change: Change) -> None:
+        self.changes.setdefault(change.player, []).append(change)
+
+
+def changes(ledger: Ledger) -> Mapping[str, list[Change]]:
+    """Every change on record by player, the first model included."""
+    found: dict[str, list[Change]] = {}
+    for row in ledger.amendments(STREAM):
+        change = _read(row.body)
+        found.setdefault(change.player, []).append(change)
+    return found
+
+
+def told(found: Mapping[str, list[Change]], player: str) -> list[str]:
+    """What a reader of a player's rating must know: the last change, and how many there were."""
+    mine = found.get(player, [])
+    if len(mine) < 2:
+        return []
+    more = f", after {len(mine) - 2} changes before" if len(mine) > 2 else ""
+    return [f"{mine[-1].told}{more}"]
