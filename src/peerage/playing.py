@@ -229,7 +229,7 @@ async def _programs(
     spec = GAMES[settings.game]
     playable = [one for one in pending if (one.game, one.version) == (spec.name, spec.version)]
     rules = [rules_of(settings), *[spec.rules.model_validate(one.settings) for one in playable]]
-    if not (spec.sandbox and any(map(spec.runs, rules))):
+    if not any(map(spec.sandbox, rules)):
         return None
     from peerage.engine.programs import opened
     from peerage.sandbox import image

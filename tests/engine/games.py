@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from peerage.engine.driver import Driver
-from peerage.games.game import GameSpec
+from peerage.games.game import Asks, GameSpec
 from peerage.match import Fixture, Outcome, Seat, Table
-from peerage.protocol import Ask, Choice, Format, Message, Reply, Steps
+from peerage.protocol import Ask, Choice, Format, Message, Prompt, Reply, Steps
 
 VOTE = Choice("vote", ("yes", "no"))
 
@@ -31,9 +31,8 @@ def game(play: Callable[[Table], Steps[Outcome]]) -> GameSpec[Any]:
         contestants=(2, 2),
         rules=NoRules,
         play=play,
-        officials=lambda rules: (),
-        draw=lambda rules, seed, number: {},
-        bounds=lambda rules, fixture: (),
+        asks=lambda rules, fixture: [Asks("contestant", Prompt("", "?"), VOTE, 99)],
+        survives=True,
     )
 
 

@@ -4,15 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict
 from tests.offline import call, check, fixture, house, play, scripted
 
 from peerage.engine.driver import Driver
 from peerage.formats import Choice, Code, Format
 from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
-from peerage.games.cost import CostUnit, cost
-from peerage.games.game import GameSpec, asked_once
-from peerage.games.tools import ToolRules, Worked, bound, with_python
+from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.tools import ToolRules, Worked, turns, with_python
 from peerage.ledger.codec import request_body
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Prompt, Reply, Steps, Together
@@ -22,9 +20,7 @@ ASKED = Prompt("You guess.", "Is 1 + 1 = 2? {{yes}} {format}")
 KIND = Choice("answer", ("yes", "no"))
 
 
-class Rules(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Rules(GameRules):
     tool: ToolRules = ToolRules(runs=2)
 
 
@@ -42,15 +38,12 @@ def _play(table: Table) -> Steps[Outcome]:
     ]
     worked: dict[str, Worked] = yield Together({ask.to: with_python(ask, table.rules.tool) for ask in asks})
     said = {label: one.reply for label, one in worked.items()}
-    costs = {label: cost(reply, CostUnit()) for label, reply in said.items()}
-    if any(reply.status == "void" for reply in said.values()):
-        return Outcome(void="no_answer", costs=costs)
     right = {label: float(reply.ok and reply.value.choice == "yes") for label, reply in said.items()}
     detail = {
         label: {"status": one.reply.status, "runs": [ran.status for ran in one.runs]}
         for label, one in worked.items()
     }
-    return Outcome(scores=right, costs=costs, detail=detail)
+    return Outcome(scores=right, detail=detail)
 
 
 GAME: GameSpec[Rules] = GameSpec(
@@ -60,10 +53,8 @@ GAME: GameSpec[Rules] = GameSpec(
     contestants=(2, 2),
     rules=Rules,
     play=_play,
-    officials=lambda rules: (),
-    draw=lambda rules, seed, number: {},
-    bounds=lambda rules, made: tuple(bound(one, rules.tool) for one in asked_once(made, 1_000, 100, 50, 300)),
-    sandbox=True,
+    asks=lambda rules, made: [turns(Asks("contestant", ASKED, KIND, 1, 300), rules.tool)],
+    sandbox=lambda rules: True,
 )
 
 

@@ -50,7 +50,7 @@ COIN = GameSpec(
     play=play,
     officials=lambda rules: (Bench("author", 2, 1, "contestants"), Bench("judge", rules.judges, 2)),
     draw=draw,
-    bounds=lambda rules, fixture: (),
+    asks=lambda rules, fixture: (),
 )
 STANDINGS = [Standing(f"p{at}", f"f{at}", 1500.0 + at, 1600.0 - at) for at in range(7)]
 

@@ -247,7 +247,7 @@ def _sandbox(settings: ArenaSettings) -> Iterator[Finding]:
     """Whether a game that runs programs finds what it needs; `peerage sandbox check` tries it for real."""
     try:
         spec = GAMES[settings.game]
-        needed = spec.sandbox and spec.runs(rules_of(settings))
+        needed = spec.sandbox(rules_of(settings))
     except (ImportError, SettingsError):  # told with the arena
         return
     if not needed:

@@ -12,7 +12,9 @@ from typing import Any
 
 import msgspec
 
-from peerage.games.game import GameSpec
+from peerage.games.cost import cost
+from peerage.games.game import GameSpec, asked_of
+from peerage.games.tools import answers
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import (
     MORE_ROOM,
@@ -46,11 +48,26 @@ class GameError(Exception):
 class _Branch:
     """One generator under way: what it waits for, and where its result goes."""
 
-    __slots__ = ("collected", "many", "missing", "parent", "place", "prefix", "steps", "void")
+    __slots__ = (
+        "collected",
+        "many",
+        "missing",
+        "opened",
+        "parent",
+        "path",
+        "place",
+        "prefix",
+        "steps",
+        "void",
+    )
 
-    def __init__(self, steps: Steps[Any], prefix: str, parent: _Branch | None, place: Any) -> None:
+    def __init__(
+        self, steps: Steps[Any], prefix: str, parent: _Branch | None, place: Any, path: tuple[int, ...] = ()
+    ) -> None:
         self.steps = steps
         self.prefix = prefix
+        self.path = path  # where it stands in its match, whichever reply comes first
+        self.opened = 0
         self.parent = parent
         self.place = place
         self.missing = 0
@@ -71,11 +88,20 @@ class Driver:
         self.outcome: Outcome | None = None
         self.notes: list[Note] = []
         self._name = f"game {spec.name!r}, match {fixture.number}"
+        self._spec = spec
+        self._unit: Any = getattr(rules, "cost_unit", None)
+        self._left: dict[str, int] = {}
+        self._most: dict[str, int] = {}
+        for asks in spec.asks(rules, fixture):
+            for label in asked_of(asks, fixture):
+                self._left[label] = self._left.get(label, 0) + asks.calls
+                self._most[label] = max(self._most.get(label, 0), asks.max_tokens)
+        self._spent: dict[str, dict[str, tuple[tuple[int, ...], Reply]]] = {}
         self._seats = {seat.label for seat in fixture.all_seats()}
-        self._contestants = {seat.label for seat in fixture.seats}
-        self._sandbox = spec.sandbox
+        self._contestants = dict.fromkeys([seat.label for seat in fixture.seats])
+        self._sandbox = spec.sandbox(rules)
         self._root = _Branch(spec.play(Table(fixture, rules)), "", None, None)
-        self._waiting: dict[str, tuple[_Branch, Any, Answered]] = {}
+        self._waiting: dict[str, tuple[_Branch, Any, Answered, tuple[int, ...]]] = {}
         self._first_tries: dict[str, Reply] = {}
         self._keys: set[str] = set()
         self._new: list[Answered] = []
@@ -93,7 +119,7 @@ class Driver:
         cut is asked for once more with more room, any other unusable one is repaired. A failure of the
         sandbox voids the match. Raises KeyError when no such request is open.
         """
-        branch, place, ask = self._waiting.pop(key)
+        branch, place, ask, path = self._waiting.pop(key)
         if isinstance(ask, Run):
             reply = self._ran(branch, key, raw)
             problem = ""
@@ -110,8 +136,10 @@ class Driver:
             reply = first.after(reply) if first.ok and not reply.ok else reply.after(first)
         elif isinstance(ask, Ask) and (again := _again(ask, raw, reply, problem)) is not None:
             self._first_tries[again.key] = reply
-            self._waiting[again.key] = (branch, place, again)
+            self._waiting[again.key] = (branch, place, again, path)
             return [again]
+        if isinstance(ask, Ask) and ask.to in self._contestants:
+            self._account(branch, ask, reply, path)
         if not branch.many:
             self._advance(branch, reply, branch.void)
         else:
@@ -120,6 +148,26 @@ class Driver:
             if not branch.missing:
                 self._advance(branch, branch.collected, branch.void)
         return self._take()
+
+    def _account(self, branch: _Branch, ask: Ask, reply: Reply, path: tuple[int, ...]) -> None:
+        """Count what a contestant's reply cost. One that its provider failed to give voids the match, unless
+        the game goes on without it."""
+        if self._unit is not None and ask.role in self._spec.costs:
+            spent, question = self._spent.setdefault(ask.to, {}), answers(ask.key)
+            path, before = spent.get(question, (path, None))
+            spent[question] = path, reply if before is None else reply.after(before)
+        if reply.status == "void" and ask.role == "contestant" and not self._spec.survives:
+            branch.void = Voided("no_answer")
+
+    def _costs(self) -> dict[str, float | None]:
+        """What each contestant's play cost, None where a part of it is unknown; empty when none was asked."""
+        costs: dict[str, float | None] = dict.fromkeys(self._contestants if self._spent else (), 0.0)
+        for label, spent in self._spent.items():
+            # in one order, whichever reply came first: sums of floats depend on it
+            parts = [cost(reply, self._unit) for _, reply in sorted(spent.values(), key=lambda one: one[0])]
+            known = [part for part in parts if part is not None]
+            costs[label] = sum(known) if len(known) == len(parts) else None
+        return costs
 
     def _ran(self, branch: _Branch, key: str, raw: Reply) -> Reply:
         """A run's reply with its value."""
@@ -196,7 +244,9 @@ class Driver:
             ask = msgspec.structs.replace(ask, key=branch.prefix + ask.key)
         if isinstance(ask, Run):
             if not self._sandbox:
-                raise GameError(f"{self._name} yielded a Run, but its GameSpec does not say `sandbox=True`")
+                raise GameError(
+                    f"{self._name} yielded a Run, but `sandbox` in its GameSpec says it never does"
+                )
         elif ask.to not in self._seats:
             raise GameError(
                 f"{self._name} asked the seat {ask.to!r}, which it does not have; "
@@ -216,16 +266,31 @@ class Driver:
             raise GameError(
                 f"{self._name} used the request key {ask.key!r} twice; keys are unique in a match"
             )
+        if isinstance(ask, Ask):
+            self._check_declared(ask)
         self._keys.add(ask.key)
-        self._waiting[ask.key] = (branch, place, ask)
+        branch.opened += 1
+        self._waiting[ask.key] = (branch, place, ask, (*branch.path, branch.opened))
         self._new.append(ask)
+
+    def _check_declared(self, ask: Ask) -> None:
+        """What a game asks it has declared: the budget rests on that."""
+        left, most = self._left.get(ask.to, 0) - 1, self._most.get(ask.to, 0)
+        self._left[ask.to] = left
+        if left < 0 or ask.max_tokens > most:
+            what = "more often" if left < 0 else f"for {ask.max_tokens} tokens, more"
+            raise GameError(
+                f"{self._name} asks {ask.to!r} {what} than `asks` of its GameSpec says ({ask.key!r})"
+            )
 
     def _split(self, branch: _Branch, branches: Mapping[str, Steps[Any]]) -> bool:
         """Start the branches of a Together; True when all of them ended at once."""
         branch.collected = dict.fromkeys(branches)
         branch.missing = len(branches) + 1  # one more, so that no branch resumes its parent from in here
-        for name, steps in branches.items():
-            self._advance(_Branch(steps, f"{branch.prefix}{name}/", branch, name), None, None)
+        branch.opened += 1
+        for at, (name, steps) in enumerate(branches.items()):
+            path = (*branch.path, branch.opened, at)
+            self._advance(_Branch(steps, f"{branch.prefix}{name}/", branch, name, path), None, None)
         branch.missing -= 1
         return not branch.missing
 
@@ -236,16 +301,25 @@ class Driver:
                 raise GameError(f"{self._name} returned {type(result).__name__}; an Outcome was expected")
             if voided is None and not result.void:
                 self._check_ranked(result)
-            self._ended = result if voided is None else Outcome(void=str(voided))
+            self._ended = self._settled(result) if voided is None else Outcome(void=str(voided))
             return
         parent.collected[branch.place] = result if voided is None else voided
         parent.missing -= 1
         if not parent.missing:
             self._advance(parent, *_gathered(parent))
 
+    def _settled(self, outcome: Outcome) -> Outcome:
+        """The outcome with what every play cost, and with those that a match went on without."""
+        costs = outcome.costs or ({} if outcome.void == "no_challenge" else self._costs())
+        detail = outcome.detail
+        unranked = [label for label in self._contestants if label not in outcome.scores]
+        if unranked and not outcome.void and outcome.scores:
+            detail = {**detail, "unranked": unranked}
+        return msgspec.structs.replace(outcome, costs=costs, detail=detail)
+
     def _check_ranked(self, outcome: Outcome) -> None:
         """A decided match scores its own contestants, and leaves out no more than leave two."""
-        strangers = sorted(outcome.scores.keys() - self._contestants)
+        strangers = sorted(outcome.scores.keys() - self._contestants.keys())
         if strangers:
             raise GameError(f"{self._name} scored {strangers[0]!r}, which is none of its contestants")
         fewest = min(2, len(self._contestants))

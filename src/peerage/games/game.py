@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from functools import lru_cache
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args
 
-from pydantic import BaseModel
+import msgspec
+from pydantic import BaseModel, Field
 
 from peerage.blocks import Show, plain
+from peerage.formats import Format
+from peerage.games.cost import CostUnit
 from peerage.games.house import House, usual
+from peerage.games.section import Section
 from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Role, Steps
-
-Rules = TypeVar("Rules", bound=BaseModel)
+from peerage.protocol import Prompt, Role, Steps
 
 REPAIR_BYTES = 20_000
 """UTF-8 bytes that one repair may add to a request: the unusable reply, cut, and what is wrong with it."""
+_SMALL_BYTES = 4_000
+"""UTF-8 bytes of all that the arena itself fills a prompt with, its format and what was drawn left out."""
+_CHAR_BYTES = 4
+_REPAIRED = 1.02
+"""Requests for one reply, as a rule."""
+QUOTE = 40
+"""Characters that the markers of one quote count for in `Asks.quoted`."""
+
+
+class GameRules(Section):
+    """The settings of a game: each field with a description and, as a rule, a default."""
+
+    cost_unit: CostUnit = Field(
+        CostUnit(), description="What a reply costs; set from the arena's rating.cost_unit."
+    )
+
+
+Rules = TypeVar("Rules", bound=BaseModel)
 
 
 class Bench(NamedTuple):
@@ -32,6 +53,27 @@ class Bench(NamedTuple):
     minimum: int
     order: str = "top"
     kin: bool = True
+
+
+class Asks(NamedTuple):
+    """Requests of one sort that a match makes of each seat of a role: what plan and budget rest on.
+
+    `to` is a role ("contestant": every contestant) or the label of one seat; a seat may be asked several
+    sorts. `calls` are the most requests to each, not counting a second one where a reply cannot be used,
+    `usual` as many as there are as a rule (default: all). `quoted` bounds the characters of players' texts in
+    one request, `QUOTE` for each quote among them; what was drawn for the match counts by itself.
+    `usual_quoted` and `usual_output` are the tokens of what fills a prompt and of a reply, as a rule.
+    """
+
+    to: str
+    prompts: Prompt | Sequence[Prompt]
+    expects: Format
+    calls: int
+    max_tokens: int = 1_000
+    quoted: int = 0
+    usual: float | None = None
+    usual_quoted: int | None = None
+    usual_output: int = 300
 
 
 class CallBound(NamedTuple):
@@ -52,26 +94,6 @@ class CallBound(NamedTuple):
     max_tokens: int
 
 
-def asked_once(
-    fixture: Fixture, prompt_bytes: int, usual_input_tokens: int, usual_output_tokens: int, max_tokens: int
-) -> tuple[CallBound, ...]:
-    """The bounds of a game that asks each contestant one thing, and once more for a repair of its format."""
-    return tuple(
-        [
-            CallBound(
-                seat=seat.label,
-                expected=1.02,
-                worst=2,
-                input_bytes=prompt_bytes + REPAIR_BYTES,
-                usual_input_tokens=usual_input_tokens,
-                usual_output_tokens=min(max_tokens, usual_output_tokens),
-                max_tokens=max_tokens,
-            )
-            for seat in fixture.seats
-        ]
-    )
-
-
 class Memory(Protocol):
     """What the matches of an arena teach later ones: a fold over their facts and over amendments."""
 
@@ -85,47 +107,102 @@ class Memory(Protocol):
         """What is drawn for match `number`, from the arena's secret and its sealing key; plain JSON."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GameSpec(Generic[Rules]):
-    """A game at the door of the arena.
-
-    `rules` is the pydantic model of its settings (frozen, extra keys forbidden). `play` is the game.
-    `officials(rules)` says whom it needs besides the contestants; `draw(rules, seed, number)` what is drawn
-    for match `number` (plain JSON: a topic, a prompt) from the arena's seed; `bounds(rules, fixture)` every
-    call it may make. `version` changes whenever the same replies could give another outcome or other
-    requests. `rating` holds the keys of the arena's `rating:` section whose default is another in this game.
-    `sandbox` says that it yields `Run`, `runs(rules)` whether under these rules; an arena then does not start
-    without a sandbox. `seats(rules)` is how many contestants a match has when enough players are there;
-    `kin(rules)` whether two of one family may meet in a match of two. `memory(rules)` is a fresh memory of a
-    game that keeps one, and draws in place of `draw`; `stream` the amendments that it reads. A match whose
-    `drawn` holds a `secret` is sealed: its replies and programs stand on record as `sealing` describes.
-    `hides` says that contestants must not see what is on record of a match under way: a player that could is
-    refused. `tracks` are the ratings it feeds, the one that its leaderboard shows first. `demo` is how many
-    matches tell the players of its demo apart, in well under a minute. `house(call, skill, rng)` says
-    how a player of known skill replies (`games.house`), `show(fixture, outcome, replies)` tells a finished
-    match in blocks (`peerage.blocks`); the defaults play and tell any game. `lists` are the rules, each a
-    list, that only `officials` and `draw` read: fixtures hold what was drawn from them, and leave them empty.
-    """
+    """A game at the door of the arena. Every game says the first four; the rest has defaults."""
 
     name: str
-    version: int
     about: str
-    contestants: tuple[int, int]
-    rules: type[Rules]
     play: Callable[[Table], Steps[Outcome]]
-    officials: Callable[[Rules], tuple[Bench, ...]]
-    draw: Callable[[Rules, str, int], Mapping[str, Any]]
-    bounds: Callable[[Rules, Fixture], tuple[CallBound, ...]]
-    rating: Mapping[str, Any] = field(default_factory=dict)
-    sandbox: bool = False
-    runs: Callable[[Rules], bool] = lambda rules: True
-    seats: Callable[[Rules], int] = lambda rules: 2
-    kin: Callable[[Rules], bool] = lambda rules: True
-    tracks: tuple[str, ...] = ("bt", "raw", "cost")
-    demo: int = 300
-    memory: Callable[[Rules], Memory] | None = None
+    asks: Callable[[Rules, Fixture], Iterable[Asks]]
+    """Everything that a match of this fixture may ask; a game that asks more is stopped."""
+
+    version: int = 1
+    """Goes up whenever the same replies could give another outcome or other requests."""
+    rules: type[Rules] = GameRules  # type: ignore[assignment]
+    contestants: tuple[int, int] = (2, 2)
+    """The fewest and the most in a match; where `rules` has `seats`, as many as that says."""
+    draw: Callable[[Rules, str, int], Mapping[str, Any]] = lambda rules, secret, number: {}
+    """What is drawn for match `number` from the arena's secret; plain JSON, kept in the fixture."""
+    officials: Callable[[Rules], tuple[Bench, ...]] = lambda rules: ()
+    """Whom it needs besides contestants."""
     house: House = usual
+    """How a player of known skill replies; the default plays from `Ask.oracle`."""
     show: Show = plain
-    lists: tuple[str, ...] = ()
-    stream: str = ""
+    """A finished match in blocks (`peerage.blocks`); the default tells any game."""
+
+    survives: bool = False
+    """A void reply of a contestant is the game's own matter; else the match is void, "no_answer"."""
     hides: bool = False
+    """Contestants must not see what is on record of a match under way: a player that could is refused."""
+    sandbox: Callable[[Rules], bool] = lambda rules: False
+    """Whether it yields `Run` under these rules: then no arena starts without a sandbox."""
+    kin: Callable[[Rules], bool] = lambda rules: True
+    """Whether two of one family may meet in a match of two."""
+    costs: tuple[Role, ...] = ("contestant",)
+    """The roles in which a contestant's requests count as the cost of its play."""
+    tracks: tuple[str, ...] = ()
+    """The ratings it feeds, the first shown first; by default TrueSkill, for two Bradley-Terry and Elo."""
+    rating: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of the arena's `rating:` whose default is another in this game."""
+    lists: tuple[str, ...] = ()
+    """Rules that only `officials` and `draw` read: fixtures leave these lists empty."""
+    memory: Callable[[Rules], Memory] | None = None
+    """A fresh memory of a game that keeps one, which draws in place of `draw`."""
+    stream: str = ""
+    """The amendments that its memory reads."""
+    demo: int = 300
+    """Matches that tell the players of its demo apart, in well under a minute."""
+    listed: bool = True
+    """False for a game that nobody starts by name: a command of its own makes its fixtures."""
+
+    def __post_init__(self) -> None:
+        if not self.tracks:
+            tracks = ("trueskill",) if self.contestants[1] > 2 else ("bt", "raw", "cost")
+            object.__setattr__(self, "tracks", tracks)
+
+    def seats(self, rules: Rules) -> int:
+        """How many contestants a match has when enough players are there."""
+        return int(getattr(rules, "seats", self.contestants[0]))
+
+    def bounds(self, rules: Rules, fixture: Fixture) -> tuple[CallBound, ...]:
+        """What each seat may be asked, from what the game declares, its templates and its formats."""
+        drawn = len(msgspec.json.encode(fixture.drawn)) if fixture.drawn else 0
+        return tuple(
+            [
+                _bound(label, asks, drawn)
+                for asks in self.asks(rules, fixture)
+                if asks.calls
+                for label in asked_of(asks, fixture)
+            ]
+        )
+
+
+def asked_of(asks: Asks, fixture: Fixture) -> tuple[str, ...]:
+    """The labels of the seats that are asked so."""
+    if asks.to not in get_args(Role):
+        return (asks.to,)
+    seats = fixture.seats if asks.to == "contestant" else fixture.officials.get(asks.to, ())
+    return tuple([seat.label for seat in seats])
+
+
+def _bound(label: str, asks: Asks, drawn: int) -> CallBound:
+    prompts = (asks.prompts,) if isinstance(asks.prompts, Prompt) else tuple(asks.prompts)
+    told = _told(prompts, asks.expects)
+    quoted = (drawn + asks.quoted) // 16 if asks.usual_quoted is None else asks.usual_quoted
+    return CallBound(
+        label,
+        _REPAIRED * (asks.calls if asks.usual is None else asks.usual),
+        2 * asks.calls,
+        told + drawn + _CHAR_BYTES * asks.quoted + _SMALL_BYTES + REPAIR_BYTES,
+        told // 4 + quoted,
+        min(asks.max_tokens, asks.usual_output),
+        asks.max_tokens,
+    )
+
+
+@lru_cache(maxsize=256)
+def _told(prompts: tuple[Prompt, ...], expects: Format) -> int:
+    """Bytes of the longest of these prompts, unfilled, and of the words about the format."""
+    sizes = [len((prompt.system + prompt.user).encode()) for prompt in prompts]
+    return max(sizes, default=0) + len(expects.instruction().encode())

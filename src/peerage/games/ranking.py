@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -15,10 +15,3 @@ def by_rank(achieved: Mapping[str, Any]) -> dict[str, float]:
         label: (sum(mine > theirs for theirs in values) + (values.count(mine) - 1) / 2) / (len(values) - 1)
         for label, mine in achieved.items()
     }
-
-
-def unranked(lost: Iterable[str]) -> dict[str, Any]:
-    """What a match's detail says of contestants that it went on without, since their provider failed; empty
-    when there are none."""
-    labels = list(lost)
-    return {"unranked": labels} if labels else {}

@@ -22,13 +22,13 @@ from msgspec import Struct
 from pydantic import Field
 
 from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Task, names
-from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec
+from peerage.games.game import Asks, GameSpec
 from peerage.games.section import Section
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import PanelRules, panel
 from peerage.judging.shown import panel_shown
 from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Prompt, Quote, Reply, Steps
+from peerage.protocol import Choice, Prompt, Quote, Reply, Steps
 
 FIRST, SECOND = "A", "B"
 """The names of the answers, as in the match they come from."""
@@ -147,38 +147,11 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield Sentence("Too few judges gave a valid vote, so there is no result.")
 
 
-def bounds(rules: RejudgementRules, fixture: Fixture) -> tuple[CallBound, ...]:
-    """One bound for each judge, from the texts in the fixture."""
-    item = msgspec.convert(fixture.drawn, Item)
-    shown = [*item.asked, *item.answers.values(), *[given.text for given in item.given.values()]]
-    # a control character is shown as one of three bytes
-    size = sum(3 * len(text.encode()) for text in shown)
-    usual = sum(map(len, shown)) // 4
-    calls = 2 if rules.order == "both" else 1
-    return tuple(
-        [
-            CallBound(
-                seat=seat.label,
-                expected=float(calls),
-                worst=2 * calls,
-                input_bytes=size + 2_000 + REPAIR_BYTES,
-                usual_input_tokens=usual + 100,
-                usual_output_tokens=min(rules.max_tokens, 40),
-                max_tokens=rules.max_tokens,
-            )
-            for seat in fixture.officials["judge"]
-        ]
-    )
-
-
-def officials(rules: RejudgementRules) -> tuple[Bench, ...]:
-    """None that could be chosen: fixtures name their judges."""
-    return ()
-
-
-def draw(rules: RejudgementRules, seed: str, number: int) -> Mapping[str, Any]:
-    """Nothing is drawn: items come from a ledger."""
-    return {}
+def asks(rules: RejudgementRules, fixture: Fixture) -> tuple[Asks, ...]:
+    """The item in the fixture, once or in both orders."""
+    asked = Prompt(*msgspec.convert(fixture.drawn, Item).asked)
+    verdict, calls = Choice("verdict", ("A", "B")), 2 if rules.order == "both" else 1
+    return (Asks("judge", asked, verdict, calls, rules.max_tokens, usual_output=40),)
 
 
 GAME: GameSpec[RejudgementRules] = GameSpec(
@@ -188,10 +161,8 @@ GAME: GameSpec[RejudgementRules] = GameSpec(
     contestants=(0, 0),
     rules=RejudgementRules,
     play=play,
-    officials=officials,
-    draw=draw,
-    bounds=bounds,
+    asks=asks,
+    listed=False,
     show=show,
-    seats=lambda rules: 0,
     tracks=("bt",),
 )

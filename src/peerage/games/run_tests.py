@@ -8,7 +8,6 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from peerage.games.cost import CostUnit, cost
 from peerage.match import Seat
 from peerage.protocol import Ask, Ran, Reply, Run, Steps, Together
 
@@ -30,21 +29,17 @@ class TrialRules(Struct, frozen=True):
 
 
 class Tried(Struct, frozen=True):
-    """What every seat replied, by its label, and what that cost.
+    """What every seat replied, by its label.
 
     `verdicts` are those of every seat whose reply came, none for a reply without a program; None when too few
-    came for a match: then nothing was run. `lost` are the seats whose provider failed.
+    came for a match: then nothing was run.
     """
 
     replies: Mapping[str, Reply]
-    costs: Mapping[str, float | None]
     verdicts: Mapping[str, tuple[str, ...]] | None
-    lost: tuple[str, ...] = ()
 
 
-def tried(
-    seats: Sequence[Seat], ask: Ask, tests: Sequence[Test], rules: TrialRules, unit: CostUnit
-) -> Steps[Tried]:
+def tried(seats: Sequence[Seat], ask: Ask, tests: Sequence[Test], rules: TrialRules) -> Steps[Tried]:
     """Ask every seat for a program and try each on `tests`.
 
     `ask` is the question to all, addressed to nobody: each seat gets it under its key and label, KEY/LABEL.
@@ -53,16 +48,13 @@ def tried(
         replace(ask, to=seat.label, key=f"{ask.key}/{seat.label}") for seat in seats
     ]
     replies = {seat.label: reply for seat, reply in zip(seats, answers, strict=True)}
-    costs = {label: cost(reply, unit) for label, reply in replies.items()}
-    lost = tuple([label for label, reply in replies.items() if reply.status == "void"])
-    if len(replies) - len(lost) < FEWEST:
-        return Tried(replies, costs, None, lost)
+    left = [label for label, reply in replies.items() if reply.status != "void"]
+    if len(left) < FEWEST:
+        return Tried(replies, None)
     verdicts: Mapping[str, tuple[str, ...]] = yield Together(
         {label: trial(reply.value, tests, rules) for label, reply in replies.items() if reply.ok}
     )
-    return Tried(
-        replies, costs, {label: verdicts.get(label, ()) for label in replies if label not in lost}, lost
-    )
+    return Tried(replies, {label: verdicts.get(label, ()) for label in left})
 
 
 def trial(source: str, tests: Sequence[Test], rules: TrialRules) -> Steps[tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 
 class Section(BaseModel):
@@ -27,3 +27,15 @@ Fuel = Annotated[
 Memory = Annotated[int, Field(ge=64 * 2**20, le=2**30, description="Bytes of memory of one run.")]
 Seconds = Annotated[float, Field(gt=0, description="Seconds of one run, for slow machines; fuel decides.")]
 MEMORY = 256 * 2**20
+Share = Annotated[float, Field(ge=0, le=1)]
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+class Limit(Section):
+    """How long one role's replies may be, and how they are sampled."""
+
+    max_tokens: int = Field(
+        ge=1, le=10_000_000, description="Tokens an answer may take, beside what is thought before it."
+    )
+    max_chars: int = Field(ge=1, le=200_000, description="Characters of a reply that count; the rest is cut.")
+    temperature: Temperature = None

@@ -9,7 +9,7 @@
 A game that asks with `worked = yield from with_python(ask, rules)` in place of `reply = yield ask` needs no
 more: each turn is an `Ask` under the key of the question, `KEY/turn/1` and on, each run a `Run`, `KEY/run/1`
 and on. What a program printed is shown fenced, since it may hold anything. When the runs are used up the
-player is asked for its answer alone. `bound` says what that adds to a game's bounds.
+player is asked for its answer alone. `turns` says what that adds to a game's bounds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from msgspec import Struct
 from pydantic import Field
 
 from peerage.formats import Code, Format
-from peerage.games.game import CallBound
+from peerage.games.game import Asks
 from peerage.games.section import MEMORY, Fuel, Memory, Seconds, Section
 from peerage.protocol import Ask, Message, Quote, Ran, Reply, Run, Steps, Turn, WithTool
 
@@ -37,9 +37,16 @@ What came of the program stands between markers, as JSON. What it printed is dat
 {next}"""
 _SAID_CHARS = 12_000
 """Characters of a player's own reply that stand in its later turns."""
-_FRAME_BYTES = 2_000
-"""Most bytes of the words around a run, format and markers included."""
-_CHAR = 4  # bytes of a character in UTF-8, at most
+_FRAME_CHARS = 500
+"""Most characters of the words around a run, format and markers included."""
+
+
+_TURN = "/turn/"
+
+
+def answers(key: str) -> str:
+    """The key of the question that a request belongs to: its own, or that of all turns of an answer."""
+    return key.partition(_TURN)[0]
 
 
 class ToolRules(Section):
@@ -83,7 +90,7 @@ def with_python(ask: Ask, rules: ToolRules) -> Steps[Worked]:
         turn = len(runs) + 1
         reply: Reply = yield msgspec.structs.replace(
             ask,
-            key=f"{ask.key}/turn/{turn}",
+            key=f"{ask.key}{_TURN}{turn}",
             messages=messages,
             expects=WithTool(answer, rules.max_bytes) if left else answer,
         )
@@ -123,16 +130,17 @@ def _ran_chars(rules: ToolRules) -> int:
     return 6 * rules.output + 300
 
 
-def bound(plain: CallBound, rules: ToolRules) -> CallBound:
-    """The bound of a seat that is asked with Python, from that of the same questions without.
+def turns(asks: Asks, rules: ToolRules) -> Asks:
+    """What a game asks that asks the same with Python.
 
     Every turn adds at most the player's reply, cut, and what its program printed to the next request.
     """
-    shown = _CHAR * _SAID_CHARS + _ran_chars(rules) + _FRAME_BYTES
-    usual = plain.usual_output_tokens + 250
-    return plain._replace(
-        expected=plain.expected * (1 + rules.runs / 2),
-        worst=plain.worst * (1 + rules.runs),
-        input_bytes=plain.input_bytes + len(_OFFER) + rules.runs * shown,
-        usual_input_tokens=plain.usual_input_tokens + 120 + usual * rules.runs // 2,
+    shown = _SAID_CHARS + _ran_chars(rules) + _FRAME_CHARS
+    usual, quoted = asks.calls if asks.usual is None else asks.usual, asks.usual_quoted
+    spoken = 120 + (asks.usual_output + 250) * rules.runs // 2
+    return asks._replace(
+        calls=asks.calls * (1 + rules.runs),
+        quoted=asks.quoted + len(_OFFER) + rules.runs * shown,
+        usual=usual * (1 + rules.runs / 2),
+        usual_quoted=(asks.quoted // 16 if quoted is None else quoted) + spoken,
     )

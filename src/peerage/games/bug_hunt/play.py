@@ -24,11 +24,10 @@ from peerage.formats import Code
 from peerage.games.bug_hunt.show import show
 from peerage.games.bug_hunt.tasks import MOST_BUGS, BuggyTask, buggy, repairs
 from peerage.games.code_golf.house import house
-from peerage.games.cost import CostUnit
-from peerage.games.game import CallBound, GameSpec, asked_once
-from peerage.games.ranking import by_rank, unranked
+from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.ranking import by_rank
 from peerage.games.run_tests import TrialRules, tried
-from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
+from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Temperature
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Reply, Steps
 
@@ -53,7 +52,7 @@ alone what is right. Reply with the whole program.
 )
 
 
-class BugHuntRules(Section):
+class BugHuntRules(GameRules):
     """How bugs are hunted."""
 
     seats: Seats = 4
@@ -68,9 +67,6 @@ class BugHuntRules(Section):
     fuel: Fuel = 5_000_000_000
     memory: Memory = MEMORY
     seconds: Seconds = 60.0
-    cost_unit: CostUnit = Field(
-        CostUnit(), description="What a reply costs; set from the arena's rating.cost_unit."
-    )
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -89,9 +85,9 @@ def play(table: Table) -> Steps[Outcome]:
     oracle = {"programs": repairs(task)}
     ask = Ask("", "repair", "contestant", messages, expects, rules.max_tokens, rules.temperature, oracle)
     limits = TrialRules(rules.fuel, rules.memory, rules.seconds)
-    found = yield from tried(table.seats, ask, task.tests, limits, rules.cost_unit)
+    found = yield from tried(table.seats, ask, task.tests, limits)
     if found.verdicts is None:
-        return Outcome(void="no_answer", costs=found.costs)
+        return Outcome(void="no_answer")
     programs = {
         label: _result(task, found.replies[label], verdicts) for label, verdicts in found.verdicts.items()
     }
@@ -99,8 +95,8 @@ def play(table: Table) -> Steps[Outcome]:
     scores = by_rank(
         {label: (one["fixed"], -one["edit"] if one["fixed"] else 0) for label, one in programs.items()}
     )
-    detail = {"decided": "by bugs fixed", "programs": programs} | unranked(found.lost)
-    return Outcome(scores=scores, costs=found.costs, detail=detail)
+    detail = {"decided": "by bugs fixed", "programs": programs}
+    return Outcome(scores=scores, detail=detail)
 
 
 def _result(task: BuggyTask, reply: Reply, verdicts: tuple[str, ...]) -> dict[str, Any]:
@@ -138,11 +134,9 @@ def draw(rules: BugHuntRules, seed: str, number: int) -> dict[str, Any]:
     return plain
 
 
-def bounds(rules: BugHuntRules, fixture: Fixture) -> tuple[CallBound, ...]:
-    """Each seat is asked once, and once more for a repair of its format."""
-    task = msgspec.convert(fixture.drawn, BuggyTask)
-    prompt = len((HUNT.system + HUNT.user + task.statement + task.source).encode()) + 1_000
-    return asked_once(fixture, prompt, 600, 700, rules.max_tokens)
+def asks(rules: BugHuntRules, fixture: Fixture) -> tuple[Asks, ...]:
+    """Each contestant is asked once."""
+    return (Asks("contestant", HUNT, Code(rules.max_bytes), 1, rules.max_tokens, usual_output=700),)
 
 
 GAME: GameSpec[BugHuntRules] = GameSpec(
@@ -152,14 +146,12 @@ GAME: GameSpec[BugHuntRules] = GameSpec(
     contestants=(2, 10),
     rules=BugHuntRules,
     play=play,
-    officials=lambda rules: (),
     draw=draw,
-    bounds=bounds,
+    asks=asks,
+    survives=True,
     house=house,
     show=show,
-    sandbox=True,
+    sandbox=lambda rules: True,
     hides=True,
-    seats=lambda rules: rules.seats,
-    tracks=("trueskill",),
     demo=60,
 )

@@ -11,7 +11,7 @@ pool is folded (`challenges.pool`); answers in them are sealed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.challenges.pool import STREAM, Pool, Result, identity
-from peerage.formats import Integer, Proposal
+from peerage.formats import Choice, Integer, Proposal
 from peerage.games.challenge_exchange.creation import (
     Challenge,
     Creation,
@@ -30,12 +30,11 @@ from peerage.games.challenge_exchange.creation import (
 from peerage.games.challenge_exchange.house import house
 from peerage.games.challenge_exchange.rules import SOLVE, VOTE, WRITE, ChallengeExchangeRules
 from peerage.games.challenge_exchange.show import show
-from peerage.games.cost import cost
-from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec
-from peerage.games.ranking import by_rank, unranked
-from peerage.games.tools import bound, with_python
+from peerage.games.game import QUOTE, Asks, Bench, GameSpec
+from peerage.games.ranking import by_rank
+from peerage.games.tools import turns, with_python
 from peerage.match import Fixture, Outcome, Seat, Table
-from peerage.protocol import Prompt, Reply, Steps, Together
+from peerage.protocol import Reply, Steps, Together
 from peerage.sealing import SALT, salt, seal, unseal
 
 FEWEST = 2
@@ -76,8 +75,7 @@ def play(table: Table) -> Steps[Outcome]:
     made, new = _accepted(made, players, {challenge.challenge_id for challenge in drawn})
     left = [seat for seat in table.seats if not _silent(seat, made)]
     if len(left) < FEWEST:
-        costs = _costs(table.seats, made, [], rules)
-        return Outcome(void="no_answer", costs=costs, detail={"challenges": _creations(made, new)})
+        return Outcome(void="no_answer", detail={"challenges": _creations(made, new)})
     if not new and not drawn:
         return Outcome(void="no_challenge", detail={"challenges": _creations(made, {})})
     dealt = {
@@ -88,8 +86,7 @@ def play(table: Table) -> Steps[Outcome]:
     replies: Mapping[str, Reply] = yield Together(
         {key: _solving(seat, challenge, rules) for key, (seat, challenge) in dealt.items()}
     )
-    said = [(dealt[key][0].label, reply) for key, reply in replies.items()]
-    failed = {label for label, reply in said if reply.status == "void"}
+    failed = {dealt[key][0].label for key, reply in replies.items() if reply.status == "void"}
     attempts = [
         _attempt(key, *dealt[key], reply, rules) for key, reply in replies.items() if reply.status != "void"
     ]
@@ -98,12 +95,10 @@ def play(table: Table) -> Steps[Outcome]:
         for seat in left
         if seat.label not in failed
     }
-    costs = _costs(table.seats, made, said, rules)
     if len(points) < FEWEST:
-        return Outcome(void="no_answer", costs=costs, detail={"challenges": _creations(made, new)})
+        return Outcome(void="no_answer", detail={"challenges": _creations(made, new)})
     return Outcome(
         scores=by_rank({label: round(total, 9) for label, total in points.items()}),
-        costs=costs,
         facts=(
             *[_challenge_fact(challenge, made[key].proof, secret) for key, challenge in new.items()],
             *[_attempt_fact(attempt, secret) for attempt in attempts],
@@ -122,7 +117,6 @@ def play(table: Table) -> Steps[Outcome]:
                 }
                 for one in attempts
             ],
-            **unranked([label for label in players if label not in points]),
         },
     )
 
@@ -191,21 +185,6 @@ def points(result: Result, own: bool, difficulty: float | None, rules: Challenge
     return paid + (rules.own_failed if own else 0.0)
 
 
-def _costs(
-    seats: Sequence[Seat],
-    made: Mapping[str, Creation],
-    solving: Sequence[tuple[str, Reply]],
-    rules: ChallengeExchangeRules,
-) -> dict[str, float | None]:
-    """What each player's writing and solving cost; None when a part of it is unknown."""
-    spent: dict[str, float | None] = {seat.label: 0.0 for seat in seats}
-    replies = [(one.author, reply) for one in made.values() for reply in one.replies]
-    for label, reply in [*replies, *solving]:
-        before, more = spent[label], cost(reply, rules.cost_unit)
-        spent[label] = None if before is None or more is None else before + more
-    return spent
-
-
 def _creations(made: Mapping[str, Creation], new: Mapping[str, Challenge]) -> list[dict[str, Any]]:
     return [
         {
@@ -259,34 +238,20 @@ def officials(rules: ChallengeExchangeRules) -> tuple[Bench, ...]:
     return (Bench("committee", rules.committee, 1),) if rules.committee else ()
 
 
-def bounds(rules: ChallengeExchangeRules, fixture: Fixture) -> tuple[CallBound, ...]:
+def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
     """Each contestant writes, tries its own challenges blind and solves; each member votes on everything."""
-    shown = 4 * rules.max_chars
-    written = rules.write * len(fixture.seats)
+    shown, written = rules.max_chars + QUOTE, rules.write * len(fixture.seats)
     blind = rules.write * rules.attempts if rules.proof != "solution" else 0
-    usually_blind = blind if rules.proof == "blind" else 0
-    dealt = min(rules.assigned, written + rules.pool)
-    solving = _bound(SOLVE, dealt, dealt, shown, 600, rules.solve_tokens)
-    phases = (
-        _bound(WRITE, rules.write, rules.write, 0, 600, rules.write_tokens),
-        _bound(SOLVE, usually_blind, blind, shown, 600, rules.solve_tokens),
-        bound(solving, rules.tool) if rules.tools == "python" else solving,
-    )
-    vote = _bound(VOTE, written, written, shown, 150, rules.vote_tokens)
-    seated = [
-        *[(seat, phase) for seat in fixture.seats for phase in phases],
-        *[(member, vote) for member in fixture.officials.get("committee", ())],
-    ]
-    return tuple([phase._replace(seat=seat.label) for seat, phase in seated if phase.worst])
-
-
-def _bound(
-    prompt: Prompt, usual: int, worst: int, quoted_bytes: int, usual_output_tokens: int, max_tokens: int
-) -> CallBound:
-    """The bound of one phase, for a seat yet to be named: its calls, repairs apart, and what they show."""
-    formats = len((Proposal().instruction() + Integer().instruction()).encode())
-    size = len((prompt.system + prompt.user).encode()) + quoted_bytes + formats + 2_000 + REPAIR_BYTES
-    return CallBound("", 1.02 * usual, 2 * worst, size, 400, min(max_tokens, usual_output_tokens), max_tokens)
+    expects = Proposal(rules.max_chars, rules.max_bytes)
+    yield Asks("contestant", WRITE, expects, rules.write, rules.write_tokens, usual_output=600)
+    solving = Asks(
+        "contestant", SOLVE, Integer(), blind, rules.solve_tokens, shown, blind * (rules.proof == "blind")
+    )._replace(usual_output=600)
+    yield solving
+    solving = solving._replace(calls=min(rules.assigned, written + rules.pool), usual=None)
+    yield turns(solving, rules.tool) if rules.tools == "python" else solving
+    vote = Choice("vote", ("approve", "object"))
+    yield Asks("committee", VOTE, vote, written, rules.vote_tokens, shown, usual_output=150)
 
 
 GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
@@ -298,13 +263,13 @@ GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     play=play,
     officials=officials,
     draw=draw,
-    bounds=bounds,
+    asks=asks,
+    survives=True,
+    costs=("author", "contestant"),
     house=house,
     show=show,
-    sandbox=True,
+    sandbox=lambda rules: rules.tools == "python" or (rules.write > 0 and rules.proof != "blind"),
     hides=True,
-    runs=lambda rules: rules.tools == "python" or (rules.write > 0 and rules.proof != "blind"),
-    seats=lambda rules: rules.seats,
     demo=120,
     tracks=("trueskill", "points"),
     memory=lambda rules: Pool(rules.least_attempts, rules.pool),

@@ -8,8 +8,8 @@ from pydantic import Field, model_validator
 
 from peerage.formats import Proposal
 from peerage.games.challenge_exchange.creation import CreationRules
-from peerage.games.cost import CostUnit
-from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
+from peerage.games.game import GameRules
+from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Temperature
 from peerage.games.tools import ToolRules
 from peerage.judging.prompts import MATERIAL
 from peerage.protocol import Prompt
@@ -52,7 +52,7 @@ object, and say what is missing.
 )
 
 
-class ChallengeExchangeRules(Section):
+class ChallengeExchangeRules(GameRules):
     """How challenges are written, solved and paid."""
 
     seats: Seats = 4
@@ -102,9 +102,6 @@ class ChallengeExchangeRules(Section):
     fuel: Fuel = 5_000_000_000
     memory: Memory = MEMORY
     seconds: Seconds = 60.0
-    cost_unit: CostUnit = Field(
-        CostUnit(), description="What a reply costs; set from the arena's rating.cost_unit."
-    )
 
     @model_validator(mode="after")
     def _something_to_solve(self) -> ChallengeExchangeRules:

@@ -14,6 +14,7 @@ nothing but the input of one test.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 from random import Random
 from typing import Any, Literal
@@ -35,11 +36,10 @@ from peerage.games.code_golf.house import house
 from peerage.games.code_golf.show import show
 from peerage.games.code_golf.tasks import FAMILIES, Task, solutions, with_inputs
 from peerage.games.code_golf.tasks import task as drawn_task
-from peerage.games.cost import CostUnit
-from peerage.games.game import REPAIR_BYTES, Bench, CallBound, GameSpec, asked_once
-from peerage.games.ranking import by_rank, unranked
+from peerage.games.game import QUOTE, Asks, Bench, GameRules, GameSpec
+from peerage.games.ranking import by_rank
 from peerage.games.run_tests import TrialRules, tried
-from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Section, Temperature
+from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Temperature
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Quote, Reply, Steps
 
@@ -67,10 +67,7 @@ GOLF_BY_PLAYERS = Prompt(
 )
 
 
-_CHAR = 4  # bytes of a character in UTF-8, at most
-
-
-class CodeGolfRules(Section):
+class CodeGolfRules(GameRules):
     """How code golf is played."""
 
     seats: Seats = 4
@@ -102,9 +99,6 @@ class CodeGolfRules(Section):
     fuel: Fuel = 5_000_000_000
     memory: Memory = MEMORY
     seconds: Seconds = 60.0
-    cost_unit: CostUnit = Field(
-        CostUnit(), description="What a reply costs; set from the arena's rating.cost_unit."
-    )
 
     @field_validator("families")
     @classmethod
@@ -142,18 +136,18 @@ def play(table: Table) -> Steps[Outcome]:
         oracle = {"programs": made.programs}
     ask = Ask("", "program", "contestant", messages, expects, rules.max_tokens, rules.temperature, oracle)
     limits = TrialRules(rules.fuel, rules.memory, rules.seconds)
-    found = yield from tried(table.seats, ask, task.tests, limits, rules.cost_unit)
+    found = yield from tried(table.seats, ask, task.tests, limits)
     if found.verdicts is None:
-        return Outcome(void="no_answer", costs=found.costs, detail=detail)
+        return Outcome(void="no_answer", detail=detail)
     programs = {label: _result(found.replies[label], verdicts) for label, verdicts in found.verdicts.items()}
     scores = by_rank(
         {label: -one["bytes"] if one["result"] == "correct" else -inf for label, one in programs.items()}
     )
-    detail |= {"decided": "by length", "programs": programs} | unranked(found.lost)
+    detail |= {"decided": "by length", "programs": programs}
     if rules.tasks == "players" and all(one["result"] != "correct" for one in programs.values()):
         # nobody but its author has shown that the statement says what is to be done
-        return Outcome(void="unsolved", costs=found.costs, detail=detail)
-    return Outcome(scores=scores, costs=found.costs, detail=detail)
+        return Outcome(void="unsolved", detail=detail)
+    return Outcome(scores=scores, detail=detail)
 
 
 def _written(table: Table, rules: CodeGolfRules) -> Steps[Written]:
@@ -201,28 +195,13 @@ def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
     return plain
 
 
-def bounds(rules: CodeGolfRules, fixture: Fixture) -> tuple[CallBound, ...]:
-    """Each seat is asked once, and once more for a repair; authors as well."""
-    if rules.tasks == "players":
-        task_bytes = _CHAR * (TaskDraft().max_chars + rules.examples * (INPUT_CHARS + OUTPUT_CHARS + 20))
-        size = len((GOLF_BY_PLAYERS.system + GOLF.user).encode()) + task_bytes + 1_000
-        authors = fixture.officials["author"]
-        write = CallBound(
-            seat="",
-            expected=1.1 / len(authors),
-            worst=2,
-            input_bytes=len((WRITE.system + WRITE.user).encode()) + 1_000 + REPAIR_BYTES,
-            usual_input_tokens=500,
-            usual_output_tokens=min(rules.max_tokens, 600),
-            max_tokens=rules.max_tokens,
-        )
-        return (
-            *asked_once(fixture, size, 450, 400, rules.max_tokens),
-            *[write._replace(seat=author.label) for author in authors],
-        )
-    task = msgspec.convert(fixture.drawn, Task)
-    prompt = len((GOLF.system + GOLF.user + task.statement + _shown(task)).encode()) + 1_000
-    return asked_once(fixture, prompt, 350, 400, rules.max_tokens)
+def asks(rules: CodeGolfRules, fixture: Fixture) -> Iterator[Asks]:
+    """Each contestant is asked once; authors as well."""
+    authors, task = len(fixture.officials.get("author", ())), TaskDraft()
+    shown = task.max_chars + rules.examples * (INPUT_CHARS + OUTPUT_CHARS + 20) + 2 * QUOTE if authors else 0
+    code, most = Code(rules.max_bytes), rules.max_tokens
+    yield Asks("contestant", (GOLF, GOLF_BY_PLAYERS), code, 1, most, shown, usual_output=400)
+    yield Asks("author", WRITE, task, 1, most, usual=1.1 / max(authors, 1), usual_output=600)
 
 
 GAME: GameSpec[CodeGolfRules] = GameSpec(
@@ -234,12 +213,11 @@ GAME: GameSpec[CodeGolfRules] = GameSpec(
     play=play,
     officials=officials,
     draw=draw,
-    bounds=bounds,
+    asks=asks,
+    survives=True,
     house=house,
     show=show,
-    sandbox=True,
+    sandbox=lambda rules: True,
     hides=True,
-    seats=lambda rules: rules.seats,
-    tracks=("trueskill",),
     demo=60,
 )

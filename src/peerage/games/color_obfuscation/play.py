@@ -27,12 +27,11 @@ from peerage.games.color_obfuscation.rules import (
     OBFUSCATE,
     RECOVER,
     ColorObfuscationRules,
-    bounds,
+    asks,
     reveal,
 )
 from peerage.games.color_obfuscation.score import READINGS, Guess, Round, leaks_in, scores
 from peerage.games.color_obfuscation.show import show
-from peerage.games.cost import cost
 from peerage.games.game import GameSpec
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Prompt, Quote, Reply, Steps, Together
@@ -61,18 +60,14 @@ def play(table: Table) -> Steps[Outcome]:
         )
         both = [one for one, _ in played.values()]
         said += [of for _, replies in played.values() for of in replies]
-    costs = {
-        label: _sum([cost(reply, rules.cost_unit) for of, reply in said if of == label])
-        for label in (first, second)
-    }
     detail: dict[str, Any] = {"rounds": msgspec.json.decode(msgspec.json.encode(both))}
     if any(reply.status == "void" for _, reply in said):
-        return Outcome(void="no_answer", costs=costs, detail=detail)
+        return Outcome(void="no_answer", detail=detail)
     detail["readings"] = {reading: scores(both, reading, rules.order) for reading in READINGS}
     if rules.ally_failure == "void" and any(one.broken for one in both):
-        return Outcome(void="broken_encoding", costs=costs, detail=detail)
+        return Outcome(void="broken_encoding", detail=detail)
     reading = "attacker" if rules.ally_failure == "attacker" else "ignore"
-    return Outcome(scores=detail["readings"][reading], costs=costs, detail=detail)
+    return Outcome(scores=detail["readings"][reading], detail=detail)
 
 
 class _Begun(NamedTuple):
@@ -186,12 +181,6 @@ def _guess(reply: Reply, shown: int, color: str) -> Guess:
     return Guess(shown, reply.status, guessed, guessed == color)
 
 
-def _sum(costs: list[float | None]) -> float | None:
-    """The sum of what is known, None when a part is not."""
-    known = [one for one in costs if one is not None]
-    return sum(known) if len(known) == len(costs) else None
-
-
 def draw(rules: ColorObfuscationRules, seed: str, number: int) -> dict[str, Any]:
     """The colours of match `number`: one for both rounds, or one for each."""
     random = Random(f"{seed}/color/{number}")
@@ -205,9 +194,9 @@ GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     contestants=(2, 2),
     rules=ColorObfuscationRules,
     play=play,
-    officials=lambda rules: (),
     draw=draw,
-    bounds=bounds,
+    asks=asks,
+    survives=True,
     house=house,
     show=show,
     hides=True,

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from peerage.formats import Color, Encoding
-from peerage.games.cost import CostUnit
-from peerage.games.game import REPAIR_BYTES, CallBound
+from peerage.games.game import QUOTE, Asks, GameRules
 from peerage.games.section import Section, Temperature
 from peerage.match import Fixture
 from peerage.protocol import Prompt
@@ -34,7 +33,7 @@ class ColorLimits(Section):
     temperature: Temperature = None
 
 
-class ColorObfuscationRules(Section):
+class ColorObfuscationRules(GameRules):
     """How battles are played."""
 
     shares: tuple[Share, ...] = Field(
@@ -63,9 +62,6 @@ class ColorObfuscationRules(Section):
     )
     same_family: bool = Field(True, description="Whether players of one family may meet.")
     limits: ColorLimits = Field(ColorLimits(), description="Limits of replies.")
-    cost_unit: CostUnit = Field(
-        CostUnit(), description="What a reply costs; set from the arena's rating.cost_unit."
-    )
 
     @model_validator(mode="after")
     def _growing(self) -> ColorObfuscationRules:
@@ -150,27 +146,10 @@ def reveal(shares: tuple[float, ...]) -> str:
     )
 
 
-_FENCE = 100  # bytes of a quote's two markers, generously
-_SMALL = 3_000  # bytes of all the short fills of a prompt, generously
-_CHAR = 4  # bytes of a character in UTF-8, at most
-
-
-def bounds(rules: ColorObfuscationRules, fixture: Fixture) -> tuple[CallBound, ...]:
-    """Each seat hides once, decodes its own once and attacks as often as there are shares, all repaired."""
+def asks(rules: ColorObfuscationRules, fixture: Fixture) -> tuple[Asks, ...]:
+    """Each seat hides once, decodes its own once and attacks as often as there are shares."""
     limits, attempts = rules.limits, len(rules.shares)
-    prompts = max(len((prompt.system + prompt.user).encode()) for prompt in (OBFUSCATE, RECOVER, ATTACK))
-    quoted = _CHAR * (limits.max_chars + limits.max_instructions * (limits.instruction_chars + 6))
-    return tuple(
-        [
-            CallBound(
-                seat=seat.label,
-                expected=2 + (1 + attempts) / 2,
-                worst=2 * (2 + attempts),
-                input_bytes=prompts + quoted + 2 * _FENCE + _SMALL + 20 * attempts + REPAIR_BYTES,
-                usual_input_tokens=550,
-                usual_output_tokens=min(limits.max_tokens, 700),
-                max_tokens=limits.max_tokens,
-            )
-            for seat in fixture.seats
-        ]
-    )
+    quoted = limits.max_chars + limits.max_instructions * (limits.instruction_chars + 6) + 2 * QUOTE
+    prompts, usual = (OBFUSCATE, RECOVER, ATTACK), 2 + (1 + attempts) / 2
+    calls, most, quoted = 2 + attempts, limits.max_tokens, quoted + 5 * attempts
+    return (Asks("contestant", prompts, rules.encoding(), calls, most, quoted, usual, 100, 700),)

@@ -22,16 +22,15 @@ from typing import Any
 import msgspec
 
 from peerage.challenges.drafting import drafting
-from peerage.games.cost import cost
-from peerage.games.duel.bounds import bounds
 from peerage.games.duel.house import house
 from peerage.games.duel.prompts import OWN_ANSWER, PRESETS
 from peerage.games.duel.rules import DuelRules
 from peerage.games.duel.show import show
-from peerage.games.game import Bench, GameSpec
+from peerage.games.game import QUOTE, Asks, Bench, GameSpec
+from peerage.games.section import Limit
 from peerage.judging.panel import panel
-from peerage.match import Outcome, Seat, Table
-from peerage.protocol import Ask, Quote, Reply, Steps, Text
+from peerage.match import Fixture, Outcome, Seat, Table
+from peerage.protocol import Ask, Choice, Quote, Reply, Role, Steps, Text
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -75,15 +74,14 @@ def play(table: Table) -> Steps[Outcome]:
     ]
     answers = {seat.label: reply for seat, reply in zip(table.seats, replies, strict=True)}
     detail["answers"] = {label: reply.status for label, reply in answers.items()}
-    costs = {label: cost(reply, rules.cost_unit) for label, reply in answers.items()}
     if any(reply.status == "void" for reply in replies):
-        return Outcome(void="no_answer", costs=costs, detail=detail)
+        return Outcome(void="no_answer", detail=detail)
 
     first, second = answers
     if not all(reply.ok for reply in replies):
         score = 0.5 + (answers[first].ok - answers[second].ok) / 2
         detail["decided"] = "without judges"
-        return Outcome(scores={first: score, second: 1 - score}, costs=costs, detail=detail)
+        return Outcome(scores={first: score, second: 1 - score}, detail=detail)
 
     verdict = yield from panel(
         table.officials["judge"],
@@ -99,8 +97,8 @@ def play(table: Table) -> Steps[Outcome]:
         "share": verdict.share,
     }
     if verdict.score is None:
-        return Outcome(void="inconclusive", costs=costs, detail=detail)
-    return Outcome(scores={first: verdict.score, second: 1 - verdict.score}, costs=costs, detail=detail)
+        return Outcome(void="inconclusive", detail=detail)
+    return Outcome(scores={first: verdict.score, second: 1 - verdict.score}, detail=detail)
 
 
 def _turns(authors: Sequence[Seat], stages: int) -> list[tuple[Seat, ...]]:
@@ -109,6 +107,32 @@ def _turns(authors: Sequence[Seat], stages: int) -> list[tuple[Seat, ...]]:
         tuple([authors[(lead + place) % len(authors)] for place in range(stages)])
         for lead in range(len(authors))
     ]
+
+
+def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
+    """One answer from each contestant; at worst, every turn with all its drafts, all voted down."""
+    preset = PRESETS[rules.preset]
+    parts, own = len(preset.stages), "prompt" in fixture.drawn
+    authors, members = (len(fixture.officials.get(role, ())) for role in ("author", "committee"))
+    challenge = 0 if own else parts * (rules.author_limit.max_chars + QUOTE)
+    objections = members * (rules.committee_limit.max_chars + 2) + QUOTE
+    answer = rules.contestant_limit.max_chars + QUOTE
+    judged, drafts = 2 if rules.order == "both" else 1, rules.max_drafts
+    vote, verdict = Choice("vote", ("approve", "object")), Choice("verdict", ("A", "B"))
+
+    def sort(role: Role, prompts: Any, expects: Any, calls: int, usual: float, quoted: int) -> Asks:
+        limit: Limit = getattr(rules, f"{role}_limit")
+        most = limit.max_tokens
+        return Asks(role, prompts, expects, calls, most, quoted, usual, usual_output=limit.max_chars // 10)
+
+    again, writing = [stage.again for stage in preset.stages], 1.3 * parts / max(authors, 1)
+    return (
+        sort("contestant", OWN_ANSWER if own else preset.answer, Text(answer), 1, 1, challenge),
+        # authors rotate, so over all turns each writes every part once a draft
+        sort("author", again, Text(), drafts * parts, writing, challenge + objections),
+        sort("committee", preset.vote, vote, drafts * authors, 1.3, challenge),
+        sort("judge", preset.judge, verdict, judged, judged, challenge + 2 * answer),
+    )
 
 
 def officials(rules: DuelRules) -> tuple[Bench, ...]:
@@ -152,7 +176,8 @@ GAME: GameSpec[DuelRules] = GameSpec(
     play=play,
     officials=officials,
     draw=draw,
-    bounds=bounds,
+    asks=asks,
+    survives=True,
     house=house,
     show=show,
     lists=("prompts",),

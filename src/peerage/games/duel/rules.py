@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib.resources import files
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from peerage.challenges.drafting import DraftingRules
-from peerage.games.cost import CostUnit
-from peerage.games.section import Section, Temperature
+from peerage.games.game import GameRules
+from peerage.games.section import Limit, Line, Section, Share
 from peerage.judging.panel import PanelRules
 from peerage.protocol import storable
-
-Share = Annotated[float, Field(ge=0, le=1)]
-Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-
-
-class Limit(Section):
-    """How long one role's replies may be, and how they are sampled."""
-
-    max_tokens: int = Field(
-        ge=1, le=10_000_000, description="Tokens an answer may take, beside what is thought before it."
-    )
-    max_chars: int = Field(ge=1, le=200_000, description="Characters of a reply that count; the rest is cut.")
-    temperature: Temperature = None
 
 
 class OwnPrompt(Section):
@@ -54,7 +41,7 @@ LIMITS = {
 """Each role's own limits."""
 
 
-class DuelRules(Section):
+class DuelRules(GameRules):
     """How duels are played; the defaults are UNER's."""
 
     preset: Literal["general", "clinical"] = Field(
@@ -102,9 +89,6 @@ class DuelRules(Section):
     judge_limit: Limit = Field(
         LIMITS["judge_limit"],
         description="Limits of a verdict; characters: of its reason.",
-    )
-    cost_unit: CostUnit = Field(
-        CostUnit(), description="What an answer costs; set from the arena's rating.cost_unit."
     )
 
     @model_validator(mode="before")

@@ -14,25 +14,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from typing import Any
 
-from peerage.formats import Text
-from peerage.games.cost import cost
-from peerage.games.game import GameSpec
-from peerage.games.last_arena.bounds import bounds
+from peerage.formats import Questions, Scores, Text
+from peerage.games.game import QUOTE, Asks, GameSpec
 from peerage.games.last_arena.house import house
 from peerage.games.last_arena.report import Answer, Tournament, report, shelves
-from peerage.games.last_arena.rules import LastArenaRules
+from peerage.games.last_arena.rules import SCORE_TOKENS, LastArenaRules
 from peerage.games.last_arena.show import show
 from peerage.judging.normalisation import MEAN
-from peerage.judging.questions import Collected, Question, collect
-from peerage.judging.scores import Item, Scoring, scoring
+from peerage.judging.questions import Collected, Question, calls, collect
+from peerage.judging.scores import Item, Scoring, ScoringRules, scoring
 from peerage.judging.scores_standing import normalised_grades, received
-from peerage.match import Outcome, Seat, Table
+from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Ask, Quote, Reply, Steps
 
 RANKED = 3
 """Players without whom there are no ranks: with two, each judge sees one author alone."""
+QUESTION_TOKENS, ANSWER_TOKENS = 60, 250
+"""As they usually are."""
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -56,10 +55,9 @@ def play(table: Table) -> Steps[Outcome]:
     answers: list[Answer] = yield from _answers(
         left, [one for one in collected.questions if one.id in weights], rules
     )
-    costs = {seat.label: _cost(answers, seat.label, rules) for seat in table.seats}
     left = [seat for seat in left if _lost(answers, seat.label) <= rules.max_void]
     if _too_few(left, table):
-        return Outcome(void="no_answer", costs=costs, detail={"authors": shelves(collected)})
+        return Outcome(void="no_answer", detail={"authors": shelves(collected)})
     there = {seat.label for seat in left}
     answers = [one for one in answers if one.label in there]
     judged: Scoring = yield from scoring(
@@ -71,7 +69,7 @@ def play(table: Table) -> Steps[Outcome]:
     )
     tournament = Tournament(collected, rated, worth, weights, answers, judged)
     lost = [seat.label for seat in table.seats if seat.label not in there]
-    return report(rules, left, tournament, costs, lost)
+    return report(rules, left, tournament, lost)
 
 
 def _too_few(left: Sequence[Seat], table: Table) -> bool:
@@ -170,16 +168,59 @@ def _lost(answers: Sequence[Answer], label: str) -> float:
     return sum(own) / len(own) if own else 0.0
 
 
-def _cost(answers: Sequence[Answer], label: str, rules: LastArenaRules) -> float | None:
-    """What a player's answers cost; None when that of any is unknown."""
-    costs = [cost(one.reply, rules.cost_unit) for one in answers if one.label == label]
-    known = [each for each in costs if each is not None]
-    return sum(known) if len(known) == len(costs) else None
+def asks(rules: LastArenaRules, fixture: Fixture) -> Iterator[Asks]:
+    """Phase by phase. At worst every question is written, and every list of scores unusable and asked again
+    item by item."""
+    players, wanted, prompts = len(fixture.seats), rules.wanted(), rules.prompts
+    written = sum([one.number for one in wanted])
+    kept = sum([players * one.number - rules.dropped(players * one.number) for one in wanted])
+    answered = kept if rules.own_questions else min(kept, (players - 1) * written)
+    limits = rules.answer_budgets or (rules.answer_limit.max_tokens,)
+    question = rules.question_limit.max_chars + QUOTE
+    write, per_call = calls(wanted, rules.writing()), min(written, rules.questions_per_call)
+    yield Asks(
+        "contestant",
+        [one.prompt() for one in (prompts.write, prompts.meta, prompts.trick)],
+        Questions(per_call, categories=rules.categories),
+        write,
+        rules.question_limit.max_tokens,
+        (written + (rules.spare_calls + 1) * rules.questions_per_call) * question + len(prompts.again),
+        write - rules.spare_calls,
+        written * QUESTION_TOKENS // 2,
+        per_call * QUESTION_TOKENS,
+    )
+    yield _scored(rules.rating(), (players - 1) * written, question, QUESTION_TOKENS)
+    yield Asks(
+        "contestant",
+        prompts.answer.prompt(),
+        Text(),
+        answered * len(limits),
+        max(limits),
+        question,
+        usual_quoted=QUESTION_TOKENS,
+        usual_output=sum([min(ANSWER_TOKENS, limit) for limit in limits]) // len(limits),
+    )
+    yield _scored(
+        rules.judging(),
+        (players - 1) * answered * len(limits),
+        question + rules.answer_limit.max_chars + QUOTE,
+        QUESTION_TOKENS // 2 + ANSWER_TOKENS,
+    )
 
 
-def draw(rules: LastArenaRules, seed: str, number: int) -> dict[str, Any]:
-    """Nothing is drawn: a tournament makes its own questions."""
-    return {}
+def _scored(rules: ScoringRules, items: int, quoted: int, tokens: int) -> Asks:
+    parcels, together = -(-items // rules.per_call), min(items, rules.per_call)
+    return Asks(
+        "contestant",
+        (rules.prompt, rules.many),
+        Scores(together, rules.criteria, rules.explain, rules.reason_chars),
+        parcels + (items if rules.per_call > 1 else 0),
+        rules.max_tokens,
+        together * quoted,
+        parcels,
+        together * tokens,
+        together * SCORE_TOKENS,
+    )
 
 
 GAME: GameSpec[LastArenaRules] = GameSpec(
@@ -189,11 +230,8 @@ GAME: GameSpec[LastArenaRules] = GameSpec(
     contestants=(2, 20),
     rules=LastArenaRules,
     play=play,
-    officials=lambda rules: (),
-    draw=draw,
-    bounds=bounds,
+    asks=asks,
+    survives=True,
     house=house,
     show=show,
-    seats=lambda rules: rules.seats,
-    tracks=("trueskill",),
 )

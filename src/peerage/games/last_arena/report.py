@@ -12,7 +12,6 @@ import msgspec
 
 from peerage.formats.scores import MOST
 from peerage.games.last_arena.rules import LastArenaRules
-from peerage.games.ranking import unranked
 from peerage.judging.diversity import spread
 from peerage.judging.questions import Collected, Question
 from peerage.judging.scores import Grade, Scoring, facts
@@ -60,7 +59,6 @@ def report(
     rules: LastArenaRules,
     seats: Sequence[Seat],
     played: Tournament,
-    costs: Mapping[str, float | None],
     lost: Sequence[str] = (),
 ) -> Outcome:
     """The outcome: ranked, or void for want of judgements, or, with two players, of development alone.
@@ -81,17 +79,19 @@ def report(
         },
         "raw": _raw_means(played.judged.grades),
         "matrix": msgspec.to_builtins(matrix(gains)),
-    } | unranked(lost)
+    }
+    if lost:
+        detail["unranked"] = list(lost)
     if rules.explain:
         detail["reasons"] = reasons(played.rated.grades + played.judged.grades)
     recorded = (*facts("rate", played.rated.grades), *facts("judge", played.judged.grades))
     if len(labels) == 2:
         # each judge sees one author alone: normalised scores are 5 for both, whatever they wrote
-        return Outcome(void=DEVELOPMENT, costs=costs, facts=recorded, detail=plain(detail))
+        return Outcome(void=DEVELOPMENT, facts=recorded, detail=plain(detail))
     scores = {label: _by_question(played.answers, label, given) for label in labels}
     judgeable = sum(one.reply.ok for one in played.answers) * (len(labels) - 1)
     if not all(scores.values()) or len(played.judged.grades) < rules.quorum * judgeable:
-        return Outcome(void="inconclusive", costs=costs, facts=recorded, detail=plain(detail))
+        return Outcome(void="inconclusive", facts=recorded, detail=plain(detail))
     written = {label: [q.text for q in played.collected.questions if q.author == label] for label in labels}
     detail["diversity"] = spread(written)
     ranked = standings(scores, played.weights, _bonus(detail["diversity"], rules), rules.confidence)
@@ -103,7 +103,7 @@ def report(
     if rules.answer_budgets:
         detail["scaling"] = {label: _scaling(played.answers, label, given) for label in labels}
     results = {label: standing.result for label, standing in ranked.items()}
-    return Outcome(scores=results, costs=costs, facts=recorded, detail=plain(detail))
+    return Outcome(scores=results, facts=recorded, detail=plain(detail))
 
 
 def _bonus(diversity: Mapping[str, float | None], rules: LastArenaRules) -> dict[str, float]:

@@ -10,9 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from peerage.games.cost import CostUnit
-from peerage.games.duel.rules import Limit, Line, Share
-from peerage.games.section import Section
+from peerage.games.game import GameRules
+from peerage.games.section import Limit, Line, Section, Share
 from peerage.judging.normalisation import Mode
 from peerage.judging.questions import Wanted, WritingRules
 from peerage.judging.scores import ScoringRules
@@ -86,7 +85,7 @@ def _check_places(name: str, template: str, needed: frozenset[str], known: froze
         raise ValueError(f"{name} has the unknown place {{{place}}}; known: {', '.join(sorted(known))}")
 
 
-class LastArenaRules(Section):
+class LastArenaRules(GameRules):
     """How a tournament is played. Every player writes, rates, answers and judges."""
 
     preset: Literal["default", "original", "development", "budget"] = Field(
@@ -168,9 +167,6 @@ class LastArenaRules(Section):
     answer_limit: Limit = Field(description="Limits of an answer.")
     judge_limit: Limit = Field(description="Limits of judgements; characters: of a reason.")
     prompts: Prompts = Field(description="What players are told; each may be set by itself.")
-    cost_unit: CostUnit = Field(
-        CostUnit(), description="What an answer costs; set from the arena's rating.cost_unit."
-    )
 
     @model_validator(mode="before")
     @classmethod
