@@ -31,7 +31,7 @@ from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.engine.upgrades import STREAM as UPGRADES
 from peerage.engine.upgrades import upgrade
-from peerage.games import GAMES
+from peerage.games import GAMES, plays
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.amendments import amend
 from peerage.ledger.secret import arena_secret
@@ -227,7 +227,7 @@ async def _programs(
 ) -> Programs | None:
     """The sandbox, where the game needs one, by today's rules or by those of a match that waits."""
     spec = GAMES[settings.game]
-    playable = [one for one in pending if (one.game, one.version) == (spec.name, spec.version)]
+    playable = [one for one in pending if plays(spec, one.game, one.version, one.release)]
     rules = [rules_of(settings), *[spec.rules.model_validate(one.settings) for one in playable]]
     if not any(map(spec.sandbox, rules)):
         return None

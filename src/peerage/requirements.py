@@ -9,7 +9,7 @@ import msgspec
 
 from peerage.engine.registration import changed
 from peerage.engine.upgrades import unplayable
-from peerage.games import GAMES
+from peerage.games import FILE, GAMES
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import read_secret
 from peerage.ledger.store import Batch
@@ -97,6 +97,8 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
     for one in unplayable(ledger, spec):
         if one.game == spec.name:
             why = f"this release plays version {spec.version}"
+            if FILE in one.release:
+                why = "its file has changed"
             instead = f"To finish them first, run {one.release.replace(' ', ' with ')} once more"
         else:
             why = f"arena.yaml now says game: {spec.name}"

@@ -154,7 +154,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "diversity_bonus": (SMALL, 3),
         "max_void": ({**SMALL, "max_void": 1}, 0),
         "quorum": ({**SMALL, "max_void": 1, "quorum": 0, "judgements_per_call": 1}, 1),
-        "confidence": (SMALL, 0.999),
+        "confidence": ({**SMALL, "confidence": 0.01}, 0.999),
         "question_limit.max_tokens": (SMALL, 777),
         "question_limit.max_chars": (SMALL, 60),
         "rating_limit.max_tokens": (SMALL, 777),
@@ -199,7 +199,7 @@ def _said(game: str, rules: str) -> bytes:
     found: list[Any] = [spec.officials(parsed), spec.seats(parsed), spec.kin(parsed)]
     # Where everybody judges, those who do it badly play.
     players = PLAYERS[::-1] if game == "last-arena" else PLAYERS
-    for number in range(1, 5 if game == "last-arena" else 9):
+    for number in range(1, 5 if game == "last-arena" else 13):
         made = fixture(spec, players, stated, number=number, seed=f"s{number}", raw=RAW)
         if memory is not None:
             made = msgspec.structs.replace(made, drawn=memory.draw("arena", number, "secret"))

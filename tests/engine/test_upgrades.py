@@ -47,7 +47,7 @@ def upgraded(patch: pytest.MonkeyPatch, version: int = 2) -> None:
     """Make this program another release, with another version of the duel."""
     newer = replace(GAMES["duel"], version=version)
     older = GAMES["color-obfuscation"]
-    patch.setattr("peerage.games._house", lambda name: newer if name == "duel" else older)
+    patch.setattr("peerage.games._own", lambda name: newer if name == "duel" else older)
     patch.setattr("peerage.games.__version__", "99.0.0")
 
 

@@ -122,8 +122,7 @@ def replay(
     for one in report.elsewhere:
         typer.echo(
             f"not recomputable here: {one.matches} matches of {one.game} version {one.version} "
-            f"({one.first:,} to {one.last:,}). This replays them:\n"
-            f"  {_command(one.release)} replay{at(folder)}"
+            f"({one.first:,} to {one.last:,}). {_how(one.release, at(folder))}"
         )
     if report.sealed:
         typer.echo(
@@ -132,6 +131,17 @@ def replay(
         )
     if code:
         raise typer.Exit(code)
+
+
+def _how(release: str, at_folder: str) -> str:
+    """What replays matches that another release, or another file, played."""
+    from peerage.games import FILE
+    from peerage.protocol import visible
+
+    if FILE in release:
+        file, _, digest = visible(release).rpartition(" ")[2].partition(f"@{FILE}")
+        return f"Another {file} played them, with SHA-256 {digest}: put it back to replay them"
+    return f"This replays them:\n  {_command(release)} replay{at_folder}"
 
 
 def _command(release: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
@@ -99,6 +101,14 @@ def run(
     raise typer.Exit(code)
 
 
+def _from(folder: Path, file: Path) -> str:
+    """A file's path as the arena in `folder` states it."""
+    try:
+        return Path(os.path.relpath(file, folder)).as_posix()
+    except ValueError:  # another drive
+        return file.resolve().as_posix()
+
+
 def demo(
     folder: Folder = HERE,
     matches: Annotated[
@@ -108,7 +118,11 @@ def demo(
     seed: Annotated[int | None, typer.Option(help="Another seed, another arena.", show_default="1")] = None,
     concurrency: Concurrency = None,
     game: Annotated[
-        str | None, typer.Option(help="Which game; `peerage games` lists them.", show_default="duel")
+        str | None,
+        typer.Option(
+            help="Which game; `peerage games` lists them. Or a file that holds one: ./auction.py.",
+            show_default="duel",
+        ),
     ] = None,
 ) -> None:
     """Watch house players of known skill play: no key, no network.
@@ -116,16 +130,23 @@ def demo(
     Makes an arena in the folder and plays it; on a folder that holds one it goes on where it stopped.
     """
     from peerage.cli.starter import demo_text
-    from peerage.games import GAMES
+    from peerage.games import GAMES, load_file
     from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, SettingsError, suggest
 
+    stated = game or "duel"
+    if game is not None and game.endswith(".py"):
+        try:
+            game, stated = load_file(Path(game)).name, json.dumps(_from(folder, Path(game)))
+        except ImportError as error:
+            raise SettingsError(f"--game: {error}") from None
     if game is not None and game not in GAMES:
         raise SettingsError(f"--game: no game is called {game!r}{suggest(game, GAMES)}")
     path = folder / FILE_NAME
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        write(path, demo_text(1 if seed is None else seed, game or "duel"), SETTINGS)
+        rules = GAMES[game or "duel"].demo_rules
+        write(path, demo_text(1 if seed is None else seed, stated, rules), SETTINGS)
     with _opened(folder, None, concurrency, seed) as arena:
         if game not in (None, arena.settings.game):
             raise SettingsError(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from typing import Any
 
 import yaml
 
@@ -88,15 +90,13 @@ def _share(models: Sequence[str], providers: int) -> Sequence[str]:
     return models if providers == 1 else models[:_SEVERAL]
 
 
-_DEMO_RULES = {"last-arena": "rules: {preset: development, seats: 4}\n"}
-"""What a demo plays differently from an arena: a whole tournament takes a million words."""
-
-
-def demo_text(seed: int, game: str = "duel") -> str:
-    """The `arena.yaml` of a game's demo: house players whose true order is written on them."""
+def demo_text(seed: int, game: str = "duel", rules: Mapping[str, Any] = {}) -> str:
+    """The `arena.yaml` of a demo: house players whose true order is written on them. `game` is the name of a
+    game or of a file that holds one."""
     skills = ("0.95", "0.85", "0.75", "0.65", "0.55", "0.45", "0.35", "0.2")
+    stated = f"rules: {json.dumps(rules)}\n" if rules else ""
     players = "\n".join(f"  - house:{skill}" for skill in skills)
     return (
         "# The demo: house players, whose names tell their true skill. `peerage demo` made it.\n"
-        f"name: demo\nseed: {seed}\ngame: {game}\n{_DEMO_RULES.get(game, '')}players:\n{players}\n"
+        f"name: demo\nseed: {seed}\ngame: {game}\n{stated}players:\n{players}\n"
     )

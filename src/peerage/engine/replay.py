@@ -25,7 +25,7 @@ from peerage.accounts import Account, count, read_snapshot, snapshot_body
 from peerage.engine.driver import Driver, GameError
 from peerage.engine.model_watch import Change, Watch, changes
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
-from peerage.games import installed
+from peerage.games import installed, plays
 from peerage.games.game import GameSpec
 from peerage.ledger.codec import asks_the_same, by_hex, read_fixture, read_record, request_body
 from peerage.ledger.merkle import digest as digest_of
@@ -135,7 +135,8 @@ def known_game(fixture: Fixture) -> GameSpec[Any] | None:
 
 def _game_of(fixture: Fixture) -> GameSpec[Any] | None:
     spec = installed(fixture.game)
-    return spec if spec is not None and spec.version == fixture.version else None
+    known = spec is not None and plays(spec, fixture.game, fixture.version, fixture.release)
+    return spec if known else None
 
 
 def _sealed(fixture: Fixture) -> bool:

@@ -36,6 +36,7 @@ from peerage.engine.records import ENGINE, Tally, answered_first, settle
 from peerage.engine.recovery import Mismatch, Recovered
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
+from peerage.games import plays
 from peerage.games.game import GameSpec
 from peerage.ledger.codec import (
     asks_the_same,
@@ -302,7 +303,7 @@ class Runner:
 
     def _void_or_begin(self, fixture: Fixture) -> str | None:
         """Why a match has no result, "" when it may begin, None when it must wait."""
-        if (fixture.game, fixture.version) != (self._spec.name, self._spec.version):
+        if not plays(self._spec, fixture.game, fixture.version, fixture.release):
             return f"not playable here: {fixture.game} version {fixture.version}"
         withdrawn = [seat.player for seat in fixture.seats if seat.player not in self._lines]
         if withdrawn:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from peerage.games import release_of
+from peerage.games import plays, release_of
 from peerage.games.game import GameSpec
 from peerage.ledger.store import FixtureRow, Ledger, LedgerError
 from peerage.match import FIRST_RELEASE
@@ -66,7 +66,7 @@ def unplayable(ledger: Ledger, spec: GameSpec[Any]) -> list[Unplayable]:
     found: dict[tuple[str, int, str], list[int]] = {}
     for row in ledger.fixtures(ledger.heads()[1] + 1):
         one = _read_issued(ledger, row)
-        if (one.game, one.version) != (spec.name, spec.version):
+        if not plays(spec, one.game, one.version, one.release):
             found.setdefault((one.game, one.version, one.release), []).append(one.number)
     return [Unplayable(*which, tuple(numbers)) for which, numbers in found.items()]
 

@@ -153,6 +153,8 @@ class GameSpec(Generic[Rules]):
     """The amendments that its memory reads."""
     demo: int = 300
     """Matches that tell the players of its demo apart, in well under a minute."""
+    demo_rules: Mapping[str, Any] = field(default_factory=dict)
+    """What its demo plays differently from an arena."""
     listed: bool = True
     """False for a game that nobody starts by name: a command of its own makes its fixtures."""
 

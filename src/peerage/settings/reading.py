@@ -12,7 +12,7 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from peerage.games import GAMES, installed
+from peerage.games import GAMES, installed, load_file
 from peerage.games.game import GameSpec
 from peerage.inputs import InputRefused, read_bytes
 from peerage.protocol import storable
@@ -51,7 +51,8 @@ def loads(
 ) -> ArenaSettings:
     """Settings from the text of an `arena.yaml`; see `load`. Raises SettingsError.
 
-    `where` names the text in errors. `rules.prompts`, when it is a path, is read relative to `folder` (the
+    A `game` that ends in `.py` is a file that holds one, relative to `folder`; it is run. `where` names the
+    text in errors. `rules.prompts`, when it is a path, is read relative to `folder` (the
     current one by default) and becomes a list of {prompt, category}.
     """
     data, tree = _parse(text, where)
@@ -59,6 +60,14 @@ def loads(
     if isinstance(rules, dict) and isinstance(rules.get("prompts"), str):
         line = _line(tree, ("rules", "prompts"))
         rules["prompts"] = _prompts(Path(folder or ".") / rules["prompts"], f"{where}{line}, rules.prompts")
+    named = data.get("game")
+    if isinstance(named, str) and named.endswith(".py"):
+        try:
+            data["game"] = load_file(Path(folder or ".") / named).name
+        except ImportError as error:
+            if not reading:
+                raise SettingsError(f"{where}{_line(tree, ('game',))}, game: {error}") from None
+            data["game"] = Path(named).stem.replace("_", "-")
     wrong: list[str] = []
     settings = None
     try:

@@ -121,7 +121,11 @@ class ArenaSettings(Section):
         description="For house players alone: all that is drawn follows from it. With other players, who "
         "could know it, the arena draws from a random secret.",
     )
-    game: str = Field("duel", description="Which game is played; see `peerage games`.")
+    game: str = Field(
+        "duel",
+        description="Which game is played; see `peerage games`. Or a Python file that holds one: "
+        "`./auction.py`.",
+    )
     rules: dict[str, Any] = Field(default_factory=dict, description="The game's own settings.")
     players: tuple[PlayerSettings, ...] = Field((), description="Who plays; one line each.")
     pairing: Pairing = Field(default_factory=Pairing, description="Who meets whom.")

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from peerage.blocks import Block, Replies, SeatReply, plain
 from peerage.challenges.drafting import Draft, drafts_of
 from peerage.engine.driver import REPAIR, cut_reason, first_key
-from peerage.games import installed
+from peerage.games import installed, plays
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot
 from peerage.ledger.codec import (
@@ -188,6 +188,8 @@ class Match:
             return f"not recomputable here: the game {game} is not installed"
         if spec.version != version:
             return f"not recomputable here: {game} version {version} was played, {spec.version} is installed"
+        if not plays(spec, game, version, self.fixture.release):
+            return f"not recomputable here: the file of {game} has changed"
         return ""
 
     @cached_property

@@ -233,5 +233,6 @@ GAME: GameSpec[LastArenaRules] = GameSpec(
     asks=asks,
     survives=True,
     house=house,
+    demo_rules={"preset": "development", "seats": 4},
     show=show,
 )
