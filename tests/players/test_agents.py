@@ -201,6 +201,28 @@ async def test_a_child_left_behind_neither_blocks_nor_survives(tmp_path: Path) -
     await gone(int((tmp_path / "pid").read_text()))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="a subreaper")
+@pytest.mark.parametrize("end", ["", "time.sleep(600)", "while True: sys.stdout.write('x' * 65536)"])
+async def test_a_child_in_a_session_of_its_own_does_not_survive_either(tmp_path: Path, end: str) -> None:
+    child = (
+        "import os, pathlib, time; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); "
+        "pathlib.Path('new').write_text(str(os.getpid())); os.rename('new', 'pid'); time.sleep(600)"
+    )
+    agent = program(
+        tmp_path,
+        "import os, subprocess, sys, time\n"
+        f"subprocess.run([sys.executable, '-c', {child!r}], stdout=subprocess.DEVNULL)\n"
+        "while not os.path.exists('pid'): time.sleep(0.01)\n"
+        f"print('done', end='')\n{end}\n",
+        timeout_s=10,
+    )
+    if end:
+        await failure(agent, tmp_path)
+    else:
+        assert (await ask(agent, tmp_path)).text == "done"
+    await gone(int((tmp_path / "pid").read_text()))
+
+
 async def gone(pid: int) -> None:
     for _ in range(1_000):
         stat = Path(f"/proc/{pid}/stat")

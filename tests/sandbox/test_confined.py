@@ -45,6 +45,7 @@ def held(folder: Path, program: str, **env: str) -> subprocess.CompletedProcess[
             "-P",
             "-m",
             "peerage.sandbox.confined",
+            str(os.getpid()),
             hidden,
             json.dumps([str(folder)]),
             json.dumps([str(folder / "kept")]),

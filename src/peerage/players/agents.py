@@ -1,7 +1,7 @@
 """Agents on this machine: a program that is run for every call, and a Python function.
 
-The objects that pass are described in `exchange`. A program runs in a session of its own, in the arena's
-folder, with a scrubbed environment, and is killed with all its children when its time is up. That keeps
+The objects that pass are described in `agent_protocol`. A program runs in a session of its own, in the arena's
+folder, with a scrubbed environment, and is killed with all that it started when its time is up. That keeps
 keys from leaking and processes from lingering; it is no sandbox: run only agents you trust.
 """
 
@@ -27,7 +27,8 @@ import msgspec
 from peerage.players.agent_protocol import reply_from, reply_from_bytes, request_of
 from peerage.players.client import MAX_BODY, Answer, Call, PlayerError
 from peerage.players.redaction import keyless, named_failure
-from peerage.sandbox.confined import available
+from peerage.sandbox.confined import END_S, available
+from peerage.sandbox.jail import supported
 from peerage.settings import PlayerSettings
 
 ALLOWED = (
@@ -109,12 +110,11 @@ class CommandClient:
             raise self._failure(error) from None
 
     async def close(self) -> None:
-        for process in tuple(self._running):
-            kill_group(process)
+        await asyncio.gather(*[self._end(process) for process in tuple(self._running)])
 
     async def _run(self, request: bytes) -> bytes:
         process = await asyncio.create_subprocess_exec(
-            *self._confined(),
+            *self._launcher(),
             *self._arguments,
             cwd=self._folder,
             env=self._environment,
@@ -137,15 +137,13 @@ class CommandClient:
                 await process.stdin.drain()
             process.stdin.close()
             code = await exit_code(process)
-            kill_group(process)
             content, complaint = await asyncio.gather(*reading)
         finally:
-            kill_group(process)
-            for task in reading:
+            await self._end(process)
+            # To the end of both pipes, now that nobody is left to write there: so they are closed.
+            for task in (await asyncio.wait(reading, timeout=END_S))[1]:
                 task.cancel()
             self._running.discard(process)
-            with suppress(asyncio.CancelledError):
-                await asyncio.shield(process.wait())
         if len(content) > MAX_BODY:
             raise PlayerError(f"wrote more than {MAX_BODY // 2**20} MiB", maybe_paid=True)
         if code != 0:
@@ -161,17 +159,30 @@ class CommandClient:
         self._worked = True
         return content
 
-    def _confined(self) -> Sequence[str]:
-        """What starts the program so that it cannot read what is hidden, nor what other agents keep, and can
-        change nothing in the arena's folder but what it keeps itself."""
-        if not self._hidden or not available():
+    def _launcher(self) -> Sequence[str]:
+        """What runs the program so that nothing it started outlives the call; that cannot read what is hidden,
+        nor what other agents keep, and can change nothing in the arena's folder but what it keeps itself."""
+        if not supported():
             return ()
-        own = Path(self._environment[AGENT_FOLDER])
-        others = [str(other) for other in own.parent.iterdir() if other != own]
-        arena = str(self._folder.absolute())
-        held = ([*self._hidden, *others], [*self._hidden, arena], [str(own)])
-        arguments = [msgspec.json.encode(paths).decode() for paths in held]
+        held: tuple[list[str], ...] = ([], [], [])
+        if self._hidden and available():
+            own = Path(self._environment[AGENT_FOLDER])
+            others = [str(other) for other in own.parent.iterdir() if other != own]
+            arena = str(self._folder.absolute())
+            held = ([*self._hidden, *others], [*self._hidden, arena], [str(own)])
+        arguments = [msgspec.json.encode(one).decode() for one in (os.getpid(), *held)]
         return sys.executable, "-P", "-m", "peerage.sandbox.confined", *arguments, "--"
+
+    async def _end(self, process: asyncio.subprocess.Process) -> None:
+        """End a program with everything it started, and wait for that."""
+        _stop(process)
+        if supported():
+            with suppress(TimeoutError, asyncio.CancelledError):
+                async with asyncio.timeout(END_S + 1):
+                    await exit_code(process)
+        kill_group(process)
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(process.wait())
 
     def _failure(self, error: PlayerError) -> PlayerError:
         return named_failure(error, self._settings.name, self._secrets)
@@ -198,6 +209,15 @@ def kill_group(process: asyncio.subprocess.Process) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
+def _stop(process: asyncio.subprocess.Process) -> None:
+    """Let the launcher kill what the program started, in whatever session; without one, kill its group."""
+    if not supported():
+        kill_group(process)
+    elif process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.terminate()
+
+
 async def exit_code(process: asyncio.subprocess.Process) -> int:
     """Wait until the program itself has ended.
 
@@ -213,10 +233,10 @@ async def exit_code(process: asyncio.subprocess.Process) -> int:
 async def _head(stream: asyncio.StreamReader, process: asyncio.subprocess.Process) -> bytes:
     content = bytearray()
     while part := await stream.read(65_536):
-        content += part
         if len(content) > MAX_BODY:
-            kill_group(process)
-            break
+            _stop(process)  # and read on to the end: a pipe that nobody reads is never closed
+        else:
+            content += part
     return bytes(content)
 
 

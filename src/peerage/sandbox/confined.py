@@ -1,10 +1,15 @@
-"""Start a program that cannot read certain files, nor change what others run.
+"""Run a program that cannot read certain files, nor change what others run; then end all that it started.
 
-`python -m peerage.sandbox.confined HIDDEN FIXED OWN -- PROGRAM ARGS`: JSON lists of absolute paths. It may
-do all else that its user may: it is not in a sandbox. What holds it is Landlock, which only knows what is
-allowed: everything next to the way to those files, as it is when the program starts. So in a folder on the
-way to what is FIXED it makes, changes, renames and removes nothing; below OWN it may, that wins. It cannot
-rename from one folder to another, but copy. Run by root, it has none of root's privileges over others' files.
+`python -m peerage.sandbox.confined PARENT HIDDEN FIXED OWN -- PROGRAM ARGS`: the process that waits for it, and
+JSON lists of absolute paths; without HIDDEN nothing is confined. The program may do all else that its user
+may: it is not in a sandbox. What holds it is Landlock, which only knows what is allowed: everything next to
+the way to those files, as it is when the program starts. So in a folder on the way to what is FIXED it makes,
+changes, renames and removes nothing; below OWN it may, that wins. It cannot rename from one folder to another,
+but copy. Run by root, it has none of root's privileges over others' files.
+
+When the program ends, or this process is told to (SIGTERM, or PARENT has ended), every process that it left
+behind is killed, in whatever session: this process is the subreaper (prctl(2)) that orphans fall to. It leaves
+with the program's exit code, or with 128 and the number of the signal that killed it.
 
 The program, and whatever it starts, can neither trace nor look into processes that are not its own, nor
 signal them (from Linux 6.12 on), nor mount; a name, a hard link or a symbolic link of one of the files does
@@ -15,12 +20,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import site
 import stat
 import sys
+import time
 from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
 
 from peerage.sandbox.jail import Jail, supported
+
+END_S = 5.0
 
 File = tuple[int, int]
 """Device and inode."""
@@ -95,14 +107,57 @@ def _file(path: str) -> File | None:
 
 
 def main() -> None:
-    hidden, fixed, own = (json.loads(argument) for argument in sys.argv[1:4])
-    program = sys.argv[5:]
-    jail = Jail()
-    jail.no_new_privileges()
-    jail.drop_capabilities()  # of root, who could look into other processes all the same
-    if not jail.hide_all_but(readable(hidden), [*writable([*fixed, *run_by_others()]), *own]):
-        sys.exit("this system has no Landlock, and the program could read the arena's ledger")
-    os.execvpe(program[0], program, os.environ)
+    parent, hidden, fixed, own = (json.loads(argument) for argument in sys.argv[1:5])
+    signal.signal(signal.SIGTERM, _told_to_end)
+    Jail().adopt_orphans(parent)
+    program = os.fork()
+    if program == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _become(sys.argv[6:], hidden, fixed, own)
+    try:
+        code = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _end_children()
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def _told_to_end(*_: object) -> NoReturn:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not interrupt the end
+    sys.exit(128 + signal.SIGTERM)
+
+
+def _become(words: list[str], hidden: list[str], fixed: list[str], own: list[str]) -> NoReturn:
+    try:
+        if hidden:
+            jail = Jail()
+            jail.no_new_privileges()
+            jail.drop_capabilities()  # of root, who could look into other processes all the same
+            if not jail.hide_all_but(readable(hidden), [*writable([*fixed, *run_by_others()]), *own]):
+                sys.exit("this system has no Landlock, and the program could read the arena's ledger")
+        os.execvpe(words[0], words, os.environ)
+    except OSError as error:
+        sys.stderr.write(f"{words[0]} cannot be run: {error.strerror}\n")
+    finally:
+        sys.stderr.flush()
+        os._exit(127)
+
+
+def _end_children() -> None:
+    """Kill this process' children, and those of theirs that fall to it then, until there are none."""
+    deadline = time.monotonic() + END_S
+    while time.monotonic() < deadline:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0]:
+                continue
+        except ChildProcessError:
+            return
+        for stat_file in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                parent = int(stat_file.read_text("utf-8", "replace").rpartition(")")[2].split()[1])
+                if parent == os.getpid():
+                    os.kill(int(stat_file.parent.name), signal.SIGKILL)
+        time.sleep(0.002)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from peerage.sandbox import seccomp
 if sys.platform != "win32":
     import resource  # now: nothing can be imported from inside the jail
 
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446  # the same on every processor
 _LANDLOCK_VERSION, _PATH_BENEATH = 1, 1
 _READ_FILE, _READ_DIR, _MAKE_BLOCK = 1 << 2, 1 << 3, 1 << 11
@@ -95,6 +95,14 @@ class Jail:
         """Be killed when the parent ends, and keep this process' memory from its peers."""
         self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         self._libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+        if os.getppid() != parent:
+            sys.exit("the parent has ended")
+
+    def adopt_orphans(self, parent: int) -> None:
+        """Become the parent of every descendant whose own has ended; be told to end (SIGTERM) when `parent`,
+        this process' own, does."""
+        self._libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != parent:
             sys.exit("the parent has ended")
 
