@@ -75,6 +75,7 @@ class Arena:
         observe: Observer | None = None,
         beside: Callable[[Runner], Awaitable[None]] | None = None,
         clients: OpenClient | None = None,
+        replan: Callable[[], None] | None = None,
     ) -> RunReport:
         """Play until `max_matches` of the arena are settled, the budget is spent, or Ctrl+C; resumes.
 
@@ -87,7 +88,14 @@ class Arena:
 
         with tuned():
             return awake.run(
-                self.play(max_matches, observe=observe, beside=beside, clients=clients, signals=True)
+                self.play(
+                    max_matches,
+                    observe=observe,
+                    beside=beside,
+                    clients=clients,
+                    replan=replan,
+                    signals=True,
+                )
             )
 
     async def play(
@@ -97,6 +105,7 @@ class Arena:
         observe: Observer | None = None,
         beside: Callable[[Runner], Awaitable[None]] | None = None,
         clients: OpenClient | None = None,
+        replan: Callable[[], None] | None = None,
         inline: bool = False,
         signals: bool = False,
     ) -> RunReport:
@@ -104,8 +113,10 @@ class Arena:
 
         `observe(record, summary)` is called for each match once it is durable. `beside(runner)` runs as a
         task next to the run (a live view) and is cancelled at its end. `clients` opens a player otherwise
-        than by its settings (simulation). `inline` journals without a thread, for virtual time. `signals`
-        stops the run on SIGINT, SIGTERM and SIGHUP; only for the main thread.
+        than by its settings (simulation). `replan` is called when a probe has shown that a player thinks
+        before it answers, which `plan` did not know; what it raises ends the run. `inline` journals without a
+        thread, for virtual time. `signals` stops the run on SIGINT, SIGTERM and SIGHUP; only for the main
+        thread.
         """
         from peerage import playing
 
@@ -117,6 +128,7 @@ class Arena:
             observe=observe,
             beside=beside,
             clients=clients,
+            replan=replan,
             inline=inline,
             signals=signals,
             known=self._noticed,

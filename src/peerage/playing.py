@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from peerage.engine.benches import OVERBILLED
 from peerage.engine.budget import whole_nano
 from peerage.engine.import_recordings import Recording, admit
 from peerage.engine.pricing import PlayerRuntime
 from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_players, seen_to_think
 from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
-from peerage.engine.registration import registrations
+from peerage.engine.registration import as_registered, registrations
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.engine.upgrades import STREAM as UPGRADES
@@ -44,6 +45,7 @@ from peerage.players import open_client
 from peerage.players.client import Client, PlayerError
 from peerage.players.keys import environment
 from peerage.players.prices import price_of
+from peerage.players.probe import together
 from peerage.requirements import (
     budget_since,
     check,
@@ -71,6 +73,7 @@ async def play(
     observe: Callable[[MatchRecord, Summary], None] | None,
     beside: Callable[[Runner], Awaitable[None]] | None,
     clients: Callable[[Any], Client] | None,
+    replan: Callable[[], None] | None,
     inline: bool,
     signals: bool,
     known: Container[str] = (),
@@ -88,10 +91,15 @@ async def play(
         async with AsyncExitStack() as stack:
             lines = await _open_lines(folder, settings, stack, clients)
             _check_budget(settings, lines)
+            over = _overbilled(settings, ledger, lines, recovered)
             reached = max_matches is not None and decided(ledger) >= max_matches
             probed: Mapping[str, Probed] = {}
             if settings.engine.probe and clients is None and not reached:
-                probed = await _probe(folder, settings, ledger, lines, recovered)
+                roomy = _with_room(ledger, lines)
+                asked = {name: line for name, line in lines.items() if name not in over}
+                probed = await _probe(folder, settings, ledger, asked, recovered)
+                if replan is not None and roomy != _with_room(ledger, lines):
+                    replan()
             lines = _with_room(ledger, lines)
             if unpinned:
                 ledger.write(Batch(meta=unpinned))
@@ -101,7 +109,8 @@ async def play(
                 free = None if clients is None else list(lines)
                 if (entry := upgrade(ledger, GAMES[settings.game])) is not None:
                     amend(ledger, UPGRADES, [msgspec.to_builtins(entry)], _now_ms())
-                rows = await bench_by_probes(recovered.benches, when, lines, probed, env, free, _now_ms)
+                benches = recovered.benches
+                rows = await bench_by_probes(benches, when, lines, probed, env, free, _now_ms, over)
                 if rows:
                     ledger.write(Batch(amendments=rows))
             read_budget_voids(recovered, ledger, budget_since(settings, ledger))
@@ -158,7 +167,7 @@ async def _open_lines(
     started = await asyncio.gather(*[line.client.start() for line in lines.values()], return_exceptions=True)
     failures = [result for result in started if isinstance(result, BaseException)]
     if len(failures) > 1 and all(isinstance(failure, PlayerError) for failure in failures):
-        raise ArenaError("\n".join(str(failure) for failure in failures))
+        raise ArenaError("\n".join(map(str, failures)))
     if failures:
         raise failures[0]
     for line in lines.values():
@@ -172,6 +181,23 @@ def _with_room(ledger: Ledger, lines: Mapping[str, PlayerRuntime]) -> dict[str, 
     return {
         name: replace(line, price=price_of(line.settings, today, seen=True)) if name in seen else line
         for name, line in lines.items()
+    }
+
+
+def _overbilled(
+    settings: ArenaSettings, ledger: Ledger, lines: Mapping[str, PlayerRuntime], recovered: Recovered
+) -> set[str]:
+    """The players that were billed more than their calls could cost, and would be again: there is a budget,
+    and nothing of theirs has changed since."""
+    budget, roomy = settings.budget, _with_room(ledger, lines)
+    if budget.arena is budget.match is budget.player is None:
+        return set()
+    return {
+        name
+        for name, bench in recovered.benches.out.items()
+        if bench.why.startswith(OVERBILLED)
+        and (line := roomy.get(name)) is not None
+        and as_registered(ledger, line.settings, line.price)
     }
 
 
@@ -214,7 +240,7 @@ async def _probe(
                 [
                     f"{len(failed)} of {len(settings.players)} players cannot play, and too few are left for "
                     f"{settings.game!r}:",
-                    *[f"  {one.problem}" for one in failed],
+                    *[f"  {told}" for told in together({one.player: one.problem for one in failed})],
                     "nothing was played; `--no-probe` plays without asking first",
                 ]
             )

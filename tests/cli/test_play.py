@@ -89,7 +89,7 @@ def test_the_demo_never_plays_what_costs_money(tmp_path: Path) -> None:
 
 
 def test_run_plays_an_arena_of_house_players_without_asking(tmp_path: Path) -> None:
-    peerage("init", "--dir", str(tmp_path))
+    peerage("init", "--seed", "1", "--dir", str(tmp_path))
     said = peerage(
         "run", "--max-matches", "6", "--batch-size", "2", "--concurrency", "2", "--dir", str(tmp_path)
     )
@@ -207,7 +207,7 @@ def test_nobody_agrees_to_spending_in_a_script(tmp_path: Path) -> None:
         app, ["run", "--dir", str(tmp_path), "--max-matches", "10"], env={"OPENAI_API_KEY": "x"}
     )
     assert done.exit_code == 2
-    assert "`--yes` agrees beforehand" in done.stderr
+    assert "pass `--yes` to accept it" in done.stderr
     assert "p0" in done.stdout, "the plan stands above the question"
 
 
@@ -303,7 +303,7 @@ def test_a_run_of_which_nothing_came_says_why_and_leaves_with_1(tmp_path: Path) 
     assert "stopped: " in told
     assert "without a result; `peerage match" in told
     assert " no_challenge: no draft was agreed on; see the committee's objections" in told
-    assert " is benched until you fix it and run again: failures in a row: 1; the last: a" in told
+    assert "benched until you fix it and run again: " in told
     assert "the search service is down" in told
     assert "the search service is down" in peerage("match", "1", "--dir", str(tmp_path))
 

@@ -335,6 +335,17 @@ def test_a_player_billed_more_than_its_worst_case_is_asked_nothing_more(
     assert later
     assert all("p0" not in {seat.player for seat in one.all_seats()} for one in later)
     assert statuses(tmp_path).count("done") > 3
+    asked = replies["p0"]
+    more = {limit: 4 * dollars for limit, dollars in budget.items()}
+    arena(tmp_path, more, players=players, pairing={"window": 8})
+    assert play(tmp_path, 24, clients=clients).played
+    assert replies["p0"] == asked, "it is not tried again while nothing has changed"
+    assert "p0: billed $0.0900 for a call of at most $0.0600" in caplog.text
+    assert "Still benched: state the `price` that it bills" in caplog.text
+    players[0] = {**players[0], "price": {name: 2 * dollars for name, dollars in PRICE.items()}}
+    arena(tmp_path, more, players=players, pairing={"window": 8})
+    assert play(tmp_path, 32, clients=clients).benched == {}
+    assert replies["p0"] > asked
     assert replays(tmp_path)
 
 

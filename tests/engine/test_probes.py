@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -22,7 +23,7 @@ from peerage.engine.probes import STREAM, Entry, Found, ProbeCost, entries, prob
 from peerage.engine.report import RunReport
 from peerage.ledger.amendments import amend
 from peerage.ledger.verify import verify
-from peerage.players.probe import PROBE_TOKENS
+from peerage.players.probe import PROBE_TOKENS, together
 from peerage.tables.stats import ProbeStats
 
 GOOD, BAD = "sk-right-key-1234", "sk-wrong-key-9876"
@@ -237,3 +238,39 @@ async def test_a_probe_that_costs_more_than_it_could_is_told_with_the_amount(
     assert sorted(message.split(",")[0] for message in told) == [
         f"{name} was billed $2.0000 for its probe" for name in "abcd"
     ]
+
+
+async def test_what_a_probe_finds_is_in_a_plan_that_is_agreed_to_before_anything_is_played(
+    tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thought = {"completion_tokens_details": {"reasoning_tokens": 9}}
+    details = {"prompt_tokens": 11, "completion_tokens": 20, **thought}
+
+    async def thoughtful(request: web.Request, asked: dict[str, Any]) -> web.StreamResponse:
+        return await behave.body(json.dumps(behave.completion("hi", usage=details)))(request, asked)
+
+    server.always(thoughtful)
+    folder = arena(tmp_path, server, SEVEN)
+    questions: list[str] = []
+
+    def confirm(question: str, default: bool = False) -> bool:
+        questions.append(question)
+        return len(questions) == 1
+
+    monkeypatch.setattr("typer.confirm", confirm)
+    monkeypatch.setattr("peerage.cli.play.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    words = ["run", "--max-matches", "2", "--dir", str(folder)]
+    done = await asyncio.to_thread(CliRunner().invoke, app, words)
+    assert (done.exit_code, questions) == (0, ["Play?", "Play?"])
+    before, _, after = done.output.partition("A probe showed that a player thinks before it answers")
+    assert "First each player is asked one small question, for at most $" in before
+    assert "room to think" not in before
+    assert "room to think for each reply" in " ".join(done.output.split())
+    assert "stopped; no match was played" in after
+    assert len(probes_of(server)) == len(server.requests) == 7
+    assert ledger_of(folder).heads() == (0, 0)
+
+
+def test_players_with_one_problem_are_told_of_in_one_line() -> None:
+    problems = {"a": "a: access denied (401)", "b": "b: access denied (401)", "c": "c: no reply within 30 s"}
+    assert together(problems) == ["a, b: access denied (401)", "c: no reply within 30 s"]

@@ -34,6 +34,11 @@ KEPT = {"concurrency": 2, "retries": 4, "backoff_s": 8.0, "backoff_max_s": 8.0}
             "qwen: 503, asked again in 8 s (4 calls wait)",
         ),
         (Trouble("qwen", queued=1, paused_s=60), "qwen: paused, asked again in 60 s (1 call waits)"),
+        (
+            Trouble("qwen", reason="429", queued=4, paused_s=86_390.0),
+            "qwen: 429, asked again in 24 hours (4 calls wait)",
+        ),
+        (Trouble("qwen", 1, "429", 2, 5, 400.0), "qwen: 429, try 2 of 5, 7 min"),
         (Trouble("phi", in_flight=2, silent_s=42.0), "phi: no reply for 42 s (2 calls)"),
         (Trouble("phi", in_flight=2, silent_s=2.0), ""),
         (Trouble("phi", answered=9, cut=4), "phi: 4 of 9 replies cut at their token limit"),

@@ -40,6 +40,8 @@ class Native:
     url: str = ""
     plan: list[str] = field(default_factory=list)
     plain: str = "Hello."
+    usage: Any = (12, 4)
+    """Tokens in and out, or what is reported in their place."""
     seen: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list)
 
     async def messages(self, request: web.Request) -> web.StreamResponse:
@@ -54,7 +56,7 @@ class Native:
             {
                 "id": "m", "type": "message", "role": "assistant", "model": "claude-haiku-4-5-20251001",
                 "content": [{"type": "text", "text": text}], "stop_reason": "end_turn", "stop_sequence": None,
-                "usage": {"input_tokens": 12, "output_tokens": 4},
+                "usage": self._used("input_tokens", "output_tokens"),
             }
         )  # fmt: skip
 
@@ -72,10 +74,13 @@ class Native:
                 "candidates": [
                     {"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}
                 ],
-                "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": 4, "totalTokenCount": 16},
+                "usageMetadata": self._used("promptTokenCount", "candidatesTokenCount"),
                 "modelVersion": "gemini-2.5-flash-001", "responseId": "r",
             }
         )  # fmt: skip
+
+    def _used(self, *names: str) -> Any:
+        return dict(zip(names, self.usage, strict=True)) if isinstance(self.usage, tuple) else self.usage
 
     async def _trouble(self, request: web.Request, error: dict[str, Any]) -> web.StreamResponse | None:
         self.seen.append((dict(request.headers), await request.json()))
@@ -133,6 +138,19 @@ async def test_half_a_surrogate_pair_becomes_a_replacement(model: str, native: N
     plain = await client.answer(call(Text()))
     await client.close()
     assert plain.text == "cut \ufffd"
+    assert len(native.seen) == 1
+
+
+@pytest.mark.parametrize("usage", [(-5, 4), (12, -4), (12, 1e300), (12, "many"), (10**30, 4), [12, 4], "12"])
+@pytest.mark.parametrize("model", MODELS)
+async def test_usage_that_cannot_be_is_unknown_and_asks_for_no_second_call(
+    model: str, native: Native, usage: Any
+) -> None:
+    native.usage = usage
+    client = await opened(model, native)
+    answer = await client.answer(call(Text()))
+    await client.close()
+    assert (answer.text, answer.input_tokens, answer.output_tokens) == ("Hello.", None, None)
     assert len(native.seen) == 1
 
 

@@ -280,6 +280,16 @@ async def test_usage_that_is_not_reported_is_unknown(server: OpenAIServer) -> No
     assert (answer.input_tokens, answer.output_tokens) == (None, None)
 
 
+@pytest.mark.parametrize("total", [{}, {"total_tokens": None}])
+async def test_a_usage_without_its_total_loses_no_reply(server: OpenAIServer, total: dict[str, None]) -> None:
+    usage = {"prompt_tokens": 11, "completion_tokens": 7, **total}
+    server.next(behave.body(json.dumps({**behave.completion("hi"), "usage": usage})))
+    client = await opened(settings_for(server))
+    answer = await client.answer(call())
+    await client.close()
+    assert (answer.text, answer.input_tokens, answer.output_tokens) == ("hi", 11, 7)
+
+
 @pytest.mark.parametrize(
     "usage",
     [

@@ -22,6 +22,7 @@ SHOWN = 3
 def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> Iterator[str]:
     """The last words of a run, line by line; `void` are its matches that came to nothing."""
     from peerage.engine.probes import probe_costs
+    from peerage.players.probe import together
     from peerage.protocol import visible
 
     decided = f" ({report.decided:,} with a result)" if report.decided != report.settled else ""
@@ -57,9 +58,8 @@ def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> 
         )
     if void:
         yield from _without_result(arena, void)
-    for player, why in report.benched.items():
-        said = why.removeprefix(f"{player}: ")
-        yield visible(f"{player} is benched until you fix it and run again: {said}")
+    for told in together(report.benched):
+        yield visible(f"benched until you fix it and run again: {told}")
     yield f"ledger: {_place(arena.ledger.address)}"
 
 

@@ -6,7 +6,7 @@ import asyncio
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from peerage.cli.output import Column, money, table, whole
@@ -216,9 +216,13 @@ def verdict(summary: Summary) -> str:
 
 
 def play(
-    arena: Arena, limit: int | None, batch: int | None, clients: OpenClient | None = None
+    arena: Arena,
+    limit: int | None,
+    batch: int | None,
+    clients: OpenClient | None = None,
+    replan: Callable[[], None] | None = None,
 ) -> tuple[RunReport, Spectator]:
-    """Run the arena under the eyes of a spectator, on standard output; `clients` as in `Arena.run`."""
+    """Run the arena with a live view on standard output; `clients` and `replan` as in `Arena.run`."""
     from rich.console import Console
 
     console = Console(file=sys.stdout)
@@ -237,5 +241,10 @@ def play(
             opening.stop()
             await spectator.watch(runner)
 
-        report = arena.run(limit, observe=spectator.observe, beside=watch, clients=clients)
+        def again() -> None:
+            opening.stop()
+            if replan is not None:
+                replan()
+
+        report = arena.run(limit, observe=spectator.observe, beside=watch, clients=clients, replan=again)
     return report, spectator

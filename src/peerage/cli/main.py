@@ -65,6 +65,8 @@ class Commands(TyperGroup):
             raise typer.Exit(FAILED) from None
         except Exception as error:
             if type(error).__module__.startswith(("typer.", "click.")):
+                if said := getattr(error, "message", ""):
+                    error.message = said.removeprefix("Value error, ")  # type: ignore[attr-defined]
                 raise
             _debug()
             raise typer.Exit(_tell(error)) from None

@@ -28,6 +28,9 @@ PLANNED = 100
 """Matches that a plan is made for when no number is given."""
 
 
+THINKS = "A probe showed that a player thinks before it answers; this plan has room for that."
+
+
 class Level(StrEnum):
     """How much is logged: `info` every call, retry and wait; `debug` what libraries say besides."""
 
@@ -95,7 +98,9 @@ def run(
                 for notice in arena.ready():
                     typer.echo(visible(notice))
             _agree(arena, max_matches, yes)
-            code = _play(arena, max_matches, batch_size)
+            code = _play(
+                arena, max_matches, batch_size, replan=lambda: _agree(arena, max_matches, yes, THINKS)
+            )
         if stats or stats_only:
             tables.show_stats(arena, Format.table)
     raise typer.Exit(code)
@@ -185,6 +190,7 @@ def _play(
     limit: int | None,
     batch: int | None,
     clients: Callable[[PlayerSettings], Client] | None = None,
+    replan: Callable[[], None] | None = None,
 ) -> int:
     """Play, show the table, say how it ended; the exit code."""
     from peerage.cli.ending import ending
@@ -193,7 +199,7 @@ def _play(
     from peerage.cli.tables import show_leaderboard
     from peerage.match import DEVELOPMENT
 
-    report, spectator = play(arena, limit, batch, clients)
+    report, spectator = play(arena, limit, batch, clients, replan)
     if not spectator.reader_left:
         show_leaderboard(arena)
     for line in ending(arena, report, spectator.void):
@@ -335,43 +341,43 @@ def equipped(settings: ArenaSettings, folder: Path) -> None:
 
 
 def agree(
-    settings: ArenaSettings,
-    plan: Callable[[Mapping[str, Price]], Plan],
-    yes: bool,
-    *,
-    question: str,
-    declined: str,
-    note: str = "",
-    seen: Collection[str] = (),
+    arena: Arena, plan: Callable[[Mapping[str, Price]], Plan], yes: bool, *, question: str, note: str = ""
 ) -> None:
-    """Show the plan at today's prices, with room for those `seen` to think, and ask once, unless nothing can
-    be spent or `--yes` was said.
+    """Show the plan at today's prices and ask once, unless nothing can be spent or `--yes` was given.
 
-    Raises ArenaError when a budget could not be kept, SettingsError when nobody is there to be asked; leaves
-    the program with `declined` when the answer is no.
+    Raises ArenaError when a budget could not be kept, SettingsError when there is no terminal to ask at;
+    leaves the program when the answer is no.
     """
+    from peerage.cli.output import dollars
+    from peerage.engine.probes import seen_to_think, worst_probe
+    from peerage.players.probe import needs_probe
     from peerage.requirements import refuse_unpriced
     from peerage.settings import SettingsError
 
+    settings = arena.settings
     if all(player.provider == "house" for player in settings.players):
         return
-    made = plan(_prices(settings, seen))
-    _write(settings, made, Format.table)
-    refuse_unpriced(settings, made.unpriced)
+    prices = _prices(settings, seen_to_think(arena.ledger))
+    made = plan(prices)
     if note:
         typer.echo(note)
+    _write(settings, made, Format.table)
+    refuse_unpriced(settings, made.unpriced)
+    probed = [player.name for player in settings.players if settings.engine.probe and needs_probe(player)]
+    if probed and note != THINKS:
+        most = dollars(sum(worst_probe(prices[name]) or 0 for name in probed) / 1e9)
+        typer.echo(f"First each player is asked one small question, for at most {most} in all.")
     if yes:
         return
     if not sys.stdin.isatty():
-        raise SettingsError("nobody is there to agree to the plan above; `--yes` agrees beforehand")
+        raise SettingsError("no terminal to confirm the plan at; pass `--yes` to accept it")
     if not typer.confirm(question, default=False):
-        typer.echo(declined)
+        typer.echo("stopped; no match was played")
         raise typer.Exit(0)
 
 
-def _agree(arena: Arena, matches: int | None, yes: bool) -> None:
+def _agree(arena: Arena, matches: int | None, yes: bool, note: str = "") -> None:
     """Ask before anything is spent on so many matches; None: on as many as there will be."""
-    from peerage.engine.probes import seen_to_think
     from peerage.engine.recovery import decided
     from peerage.tables.plan import estimate as planned
 
@@ -379,13 +385,7 @@ def _agree(arena: Arena, matches: int | None, yes: bool) -> None:
     to_play = PLANNED if matches is None else matches - decided(arena.ledger)
     if to_play <= 0:
         return
-    end = "Ctrl+C" if settings.budget.arena is None else "the budget or Ctrl+C"
-    agree(
-        settings,
-        lambda prices: planned(settings, prices, to_play),
-        yes,
-        question="Play?",
-        declined="nothing played, nothing spent",
-        note=f"No --max-matches: it plays on until {end}; the plan is for {PLANNED}." * (matches is None),
-        seen=seen_to_think(arena.ledger),
-    )
+    if matches is None and not note:
+        end = "Ctrl+C" if settings.budget.arena is None else "the budget or Ctrl+C"
+        note = f"No --max-matches: it plays on until {end}; the plan is for {PLANNED}."
+    agree(arena, lambda prices: planned(settings, prices, to_play), yes, question="Play?", note=note)

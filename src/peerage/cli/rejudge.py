@@ -141,6 +141,7 @@ def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:
 
     from peerage.cli.ending import ending
     from peerage.cli.live import play
+    from peerage.cli.play import THINKS
     from peerage.cli.streams import READER_LEFT
     from peerage.settings import SettingsError
 
@@ -156,7 +157,7 @@ def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:
     quiet = shape in (Format.json, Format.csv)  # a table for programs stands alone on standard output
     with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
         _agree(arena, yes)
-        report, spectator = play(arena, issued.fixtures, None)
+        report, spectator = play(arena, issued.fixtures, None, replan=lambda: _agree(arena, yes, THINKS))
         for line in ending(arena, report, spectator.void):
             typer.echo(line)
     if spectator.reader_left:
@@ -164,7 +165,7 @@ def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:
     return 130 if report.reason == "interrupted" else 0
 
 
-def _agree(arena: Arena, yes: bool) -> None:
+def _agree(arena: Arena, yes: bool, note: str = "") -> None:
     """Ask before anything is spent on what is still to be judged."""
     from peerage.cli.play import agree
     from peerage.ledger.codec import by_hex, read_fixture
@@ -177,11 +178,11 @@ def _agree(arena: Arena, yes: bool) -> None:
     if not todo:
         return
     agree(
-        settings,
+        arena,
         lambda prices: of_fixtures(settings, prices, todo, len(todo)),
         yes,
         question="Ask the judges?",
-        declined="nobody asked, nothing spent",
+        note=note,
     )
 
 

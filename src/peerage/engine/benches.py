@@ -25,6 +25,10 @@ BENCHED = "benched: "
 status of a match begins that ended for want of a benched player; then the player."""
 
 
+OVERBILLED = "billed "
+"""How it begins why a player is benched that was billed more than its calls could cost at most."""
+
+
 class Bench(Struct, frozen=True):
     """One entry. `from_round` is the first round paired without the player, or with it again; `after_match`
     the match on whose record it rests: the one that failed, or the last one before the return."""

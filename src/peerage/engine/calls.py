@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from peerage.engine.benches import BENCHED
+from peerage.engine.benches import BENCHED, OVERBILLED
 from peerage.engine.budget import OVERHEAD_BYTES, Budget, Verdict, dollars
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.health import Health
@@ -28,7 +28,7 @@ from peerage.games.house import House
 from peerage.ledger.codec import Text, reply_body
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
-from peerage.players.client import Answer, Call, InstantClient, PlayerError
+from peerage.players.client import Answer, Call, InstantClient, PlayerError, duration
 from peerage.protocol import SANDBOX, Ask, Reply, Run, storable
 from peerage.settings import Engine
 
@@ -367,7 +367,7 @@ class Calls:
                     return
                 answer = PlayerError(f"{pending.player}: its client cancelled the call", maybe_paid=True)
             except TimeoutError:
-                answer = PlayerError(f"no answer in {seconds:g} s", maybe_paid=True)
+                answer = PlayerError(f"no answer in {duration(seconds)}", maybe_paid=True)
             except PlayerError as error:
                 answer = error
             except Exception as error:
@@ -482,7 +482,7 @@ class Calls:
         self._budget.pay(number, player, nano, most, known=known, answered=answered)
         pending.reserved = 0
         if self._budget.overrun.get(player, 0) > before and player not in self.benched:
-            figures = f"billed {dollars(nano)} for a call of at most {dollars(most)}"
+            figures = f"{OVERBILLED}{dollars(nano)} for a call of at most {dollars(most)}"
             why = f"{figures}; does its provider ignore max_tokens?"
             _log.warning("%s was %s It is benched", player, why)
             self.bench(player, why)

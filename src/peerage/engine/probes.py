@@ -20,7 +20,8 @@ from peerage.engine.budget import OVERHEAD_BYTES, dollars
 from peerage.engine.pricing import PlayerRuntime, priced
 from peerage.ledger.amendments import amend
 from peerage.ledger.store import Amendment, Ledger, LedgerError
-from peerage.players.probe import PROBE_TOKENS, Probed, needs_probe, probe, probe_call
+from peerage.players.prices import Price
+from peerage.players.probe import PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.protocol import storable
 
 STREAM = "probes"
@@ -125,15 +126,16 @@ def probe_costs(ledger: Ledger, *, after: int = 0) -> dict[str, ProbeCost]:
     return costs
 
 
-def worst_probe(line: PlayerRuntime) -> int | None:
-    """What the probe of a player may cost at most, in 1e-9 dollars; None when its price is unknown.
+def worst_probe(price: Price) -> int | None:
+    """What the probe of a player of this price may cost at most, in 1e-9 dollars; None when its price is
+    unknown.
 
     Of several requests only the last can be charged: those before it were refused.
     """
-    if line.price.free:
+    if price.free:
         return 0
     size = sum(len(text.encode()) for _, text in probe_call().messages)
-    return line.price.worst_nano(size + OVERHEAD_BYTES, PROBE_TOKENS)
+    return price.worst_nano(size + OVERHEAD_BYTES, PROBE_TOKENS)
 
 
 async def probe_players(
@@ -151,8 +153,8 @@ async def probe_players(
     """
     worst: dict[str, int | None] = {}
     for name, line in lines.items():
-        if needs_probe(line.settings) and affordable(name, worst_probe(line) or 0):
-            worst[name] = worst_probe(line)
+        if needs_probe(line.settings) and affordable(name, worst_probe(line.price) or 0):
+            worst[name] = worst_probe(line.price)
     if not worst:
         return {}
     amend(ledger, STREAM, [msgspec.to_builtins(Entry(sent=worst))], clock())
@@ -174,24 +176,29 @@ async def bench_by_probes(
     env: Mapping[str, str],
     free: Container[str] | None,
     clock: Callable[[], int],
+    overbilled: Container[str] = (),
 ) -> list[Amendment]:
     """Bench who failed its probe, bring back who was benched and answers again; the rows to be written.
 
     A benched player that costs nothing to ask is asked here, be it one of `free` or, without that, one that
-    is behind no network; one that may cost something and was not probed comes back untried. `when` is the
-    next round to be paired, and the last match on record.
+    is behind no network; one that may cost something and was not probed comes back untried; one of
+    `overbilled` stays. `when` is the next round to be paired, and the last match on record.
     """
     rows: list[Amendment] = []
+    failed: dict[str, str] = {}
     for name, line in lines.items():
         was, found = benches.out.get(name), probed.get(name)
+        if was is not None and name in overbilled:
+            failed[name] = f"{was.why} Still benched: state the `price` that it bills, or set no budget"
+            continue
         costs_nothing = not needs_probe(line.settings) if free is None else name in free
         if was is not None and found is None and costs_nothing:
             found = await probe(line.settings, line.client, env)
         if was is None and found is not None and found.unusable:
-            _log.warning("%s; it is benched", found.problem)
+            failed[name] = f"{found.problem}; benched"
             entry = Bench(name, "benched", *when, storable(found.problem)[:500])
         elif was is not None and found is not None and found.failure is not None:
-            _log.warning("%s; it stays benched", found.problem)
+            failed[name] = f"{found.problem}; still benched"
             continue
         elif was is not None:
             _log.info("%s is back from the bench", name)
@@ -199,6 +206,8 @@ async def bench_by_probes(
         else:
             continue
         rows.append(benches.enter(entry, clock()))
+    for told in together(failed):
+        _log.warning("%s", told)
     return rows
 
 

@@ -102,6 +102,12 @@ def _cards(stream: Iterable[Amendment]) -> dict[str, dict[str, Any]]:
     return {msgspec.json.decode(body, type=_Named).name: msgspec.json.decode(body) for body in bodies}
 
 
+def as_registered(ledger: Ledger, player: PlayerSettings, price: Price) -> bool:
+    """Whether a player's settings, price and limits are still those of its last registration."""
+    before, now = registered(ledger).get(player.name, {}), card(player, price)
+    return all(before.get(name) == value for name, value in now.items() if name != "price_source")
+
+
 def registrations(
     ledger: Ledger,
     players: Iterable[tuple[PlayerSettings, Price]],

@@ -1,4 +1,5 @@
-"""Who is waited for and why, whose replies are cut, who fails: for whoever watches a run, and for its log."""
+"""Who is waited for and why, whose replies are cut, who fails: for anyone who watches a run, and for its
+log."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from peerage.engine.pending import Pending
+from peerage.players.client import duration
 from peerage.protocol import Reply, visible
 
 SLOW_S = 10.0
@@ -48,15 +50,15 @@ class Trouble(NamedTuple):
         if self.waiting:
             more = f" ({self.waiting} calls)" if self.waiting > 1 else ""
             tries = f"try {self.attempt} of {self.attempts}"
-            parts.append(f"{self.reason}, {tries}, {self.seconds:.0f} s{more}")
+            parts.append(f"{self.reason}, {tries}, {duration(self.seconds)}{more}")
         if self.queued and not self.waiting:
             calls = "call waits" if self.queued == 1 else "calls wait"
             parts.append(
-                f"{self.reason or 'paused'}, asked again in {self.paused_s:.0f} s ({self.queued} {calls})"
+                f"{self.reason or 'paused'}, asked again in {duration(self.paused_s)} ({self.queued} {calls})"
             )
         if self.silent_s >= SLOW_S:
             more = f" ({self.in_flight} calls)" if self.in_flight > 1 else ""
-            parts.append(f"no reply for {self.silent_s:.0f} s{more}")
+            parts.append(f"no reply for {duration(self.silent_s)}{more}")
         if self.cut:
             parts.append(f"{self.cut} of {self.answered} replies cut at their token limit")
         if self.failed:
@@ -112,7 +114,8 @@ class Troubles:
         pending.reason = self._last[pending.player] = in_short(reason, pending.player)
         if self._telling:
             said, attempt = _said(pending, reason), pending.tries + 1
-            _log.info("%s, %s; try %d of %d in %.1f s", _call(pending), said, attempt, self._attempts, wait)
+            when = duration(wait) if wait >= 10 else f"{wait:.1f} s"
+            _log.info("%s, %s; try %d of %d in %s", _call(pending), said, attempt, self._attempts, when)
 
     def failed(self, pending: Pending, reason: str) -> None:
         """A call was given up."""

@@ -1,8 +1,8 @@
 """Agents on this machine: a program that is run for every call, and a Python function.
 
-The objects that pass are described in `agent_protocol`. A program runs in a session of its own, in the arena's
-folder, with a scrubbed environment, and is killed with all that it started when its time is up. That keeps
-keys from leaking and processes from lingering; it is no sandbox: run only agents you trust.
+The objects that pass are described in `agent_protocol`. A program runs in a session of its own, in the
+arena's folder, with a scrubbed environment, and is killed with all that it started when its time is up. That
+keeps keys from leaking and processes from lingering; it is no sandbox: run only agents you trust.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 import msgspec
 
 from peerage.players.agent_protocol import reply_from, reply_from_bytes, request_of
-from peerage.players.client import MAX_BODY, Answer, Call, PlayerError
+from peerage.players.client import MAX_BODY, Answer, Call, PlayerError, duration
 from peerage.players.redaction import keyless, named_failure
 from peerage.sandbox.confined import END_S, available
 from peerage.sandbox.jail import supported
@@ -98,7 +98,7 @@ class CommandClient:
                 content = await self._run(msgspec.json.encode(request_of(call, self._settings)))
         except TimeoutError:
             raise self._failure(
-                PlayerError(f"no reply within {self._settings.timeout_s:g} s; killed", maybe_paid=True)
+                PlayerError(f"no reply within {duration(self._settings.timeout_s)}; killed", maybe_paid=True)
             ) from None
         except OSError as error:
             raise self._failure(PlayerError(f"cannot be run: {error}", kind="permanent")) from None
@@ -160,8 +160,9 @@ class CommandClient:
         return content
 
     def _launcher(self) -> Sequence[str]:
-        """What runs the program so that nothing it started outlives the call; that cannot read what is hidden,
-        nor what other agents keep, and can change nothing in the arena's folder but what it keeps itself."""
+        """What runs the program so that nothing it started outlives the call; that cannot read what is
+        hidden, nor what other agents keep, and can change nothing in the arena's folder but what it keeps
+        itself."""
         if not supported():
             return ()
         held: tuple[list[str], ...] = ([], [], [])

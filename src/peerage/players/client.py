@@ -94,6 +94,16 @@ def said(
     )
 
 
+def duration(seconds: float) -> str:
+    """A time in the words people use for one so long: "8 s", "45 min", "24 hours", "3 days"."""
+    if seconds < 1:
+        return f"{seconds:.1g} s"
+    for size, most, unit in ((1, 120, "s"), (60, 120, "min"), (3_600, 48, "hours")):
+        if seconds / size < most - 0.5:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds / 86_400:.0f} days"
+
+
 FailureKind: TypeAlias = Literal["transient", "request", "permanent"]
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from peerage.formats import read_json
 from peerage.players.agent_protocol import reply_from_bytes, request_of
-from peerage.players.client import Answer, Call, FailureKind, PlayerError
+from peerage.players.client import Answer, Call, FailureKind, PlayerError, duration
 from peerage.players.keys import find_key
 from peerage.players.redaction import keyless, named_failure, secrets_of
 from peerage.players.session import connection_failure, open_session, read_bounded
@@ -68,7 +68,7 @@ class EndpointClient:
                 _check_json(content)
             return keyless(reply_from_bytes(content, clock() - started), self._secrets)
         except TimeoutError:
-            told = PlayerError(f"no reply within {self._settings.timeout_s:g} s", maybe_paid=True)
+            told = PlayerError(f"no reply within {duration(self._settings.timeout_s)}", maybe_paid=True)
             raise self._failure(told) from None
         except (aiohttp.ClientError, OSError) as error:
             raise self._failure(connection_failure(error)) from None

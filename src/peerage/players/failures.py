@@ -116,9 +116,9 @@ def _text(error: ModelAPIError | UnexpectedModelBehavior) -> str:
         inner = body.get("error", body)
         message = inner.get("message") if isinstance(inner, dict) else inner
         if isinstance(message, str) and message.strip():
-            return message
+            return message.rstrip(" .")  # what to do about it may follow
     cause = getattr(error.__cause__, "message", None)
-    return cause if isinstance(cause, str) and cause.strip() else error.message
+    return (cause if isinstance(cause, str) and cause.strip() else error.message).rstrip(" .")
 
 
 def _unsent(error: ModelConnectionError) -> bool:

@@ -61,6 +61,14 @@ class Probed(Struct, frozen=True):
         return f"{self.failure}; {self.advice}" if self.advice else str(self.failure)
 
 
+def together(problems: Mapping[str, str]) -> list[str]:
+    """Problems by player, a line for each; of players with the same one, one line."""
+    players: dict[str, list[str]] = {}
+    for player, problem in problems.items():
+        players.setdefault(problem.removeprefix(f"{player}: "), []).append(player)
+    return [f"{', '.join(names)}: {problem}" for problem, names in players.items()]
+
+
 def needs_probe(settings: PlayerSettings) -> bool:
     """Whether a player is behind a network: a model of a provider or at a `base_url`, an agent's address."""
     return settings.provider in PROVIDERS or settings.provider in ("http", "https")

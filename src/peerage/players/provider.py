@@ -13,6 +13,7 @@ out from then on, reported likewise, and that call is asked again.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
@@ -32,7 +33,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
-from peerage.players.client import Answer, Call, PlayerError, said
+from peerage.players.client import Answer, Call, PlayerError, duration, said
 from peerage.players.failures import is_filtered, is_too_long, player_error, rejected_settings
 from peerage.players.keys import PROVIDERS, find_key, key_names
 from peerage.players.redaction import keyless, named_failure, secrets_of
@@ -135,7 +136,7 @@ class ProviderClient:
                 )
         except TimeoutError:
             raise self._failure(
-                PlayerError(f"no reply within {self._settings.timeout_s:g} s", maybe_paid=True)
+                PlayerError(f"no reply within {duration(self._settings.timeout_s)}", maybe_paid=True)
             ) from None
         except Exception as error:
             if is_filtered(error):
@@ -279,17 +280,25 @@ class ProviderClient:
         import httpx2
         from openai import DefaultAioHttpClient
 
-        from peerage.players.session import CONNECT_S, KEEPALIVE_S, is_loopback, refuse_redirect
+        from peerage.players.session import CONNECT_S, KEEPALIVE_S, is_loopback, is_usage, refuse_redirect
 
-        async def redirected(response: httpx2.Response) -> None:
+        async def look(response: httpx2.Response) -> None:
             if response.has_redirect_location:
                 refuse_redirect(str(response.request.url), response.headers["location"])
+            await response.aread()
+            try:
+                found = response.json()
+            except (ValueError, RecursionError):
+                return
+            for name, none in (("usage", {"input_tokens": 0, "output_tokens": 0}), ("usageMetadata", {})):
+                if isinstance(found, dict) and not is_usage(found.get(name, {})):
+                    response._content = json.dumps(found | {name: none}).encode()
 
         self._http = DefaultAioHttpClient(
             limits=httpx2.Limits(max_connections=10_000, keepalive_expiry=KEEPALIVE_S),
             timeout=httpx2.Timeout(self._settings.timeout_s, connect=CONNECT_S, pool=None),
             trust_env=not is_loopback(self._base_url),
-            event_hooks={"response": [redirected]},
+            event_hooks={"response": [look]},
         )
         return self._http
 

@@ -22,7 +22,10 @@ from pydantic import ValidationError
 
 from peerage.formats import read_json
 from peerage.players.client import PlayerError
-from peerage.players.session import connection_failure, read_bounded
+from peerage.players.session import connection_failure, is_usage, read_bounded
+
+_COUNTS = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+"""What the SDK wants in a usage; some servers leave the total out."""
 
 
 class Wire(AsyncOpenAI):
@@ -75,25 +78,16 @@ class Wire(AsyncOpenAI):
         if not found["choices"]:
             raise PlayerError("the server answered with no choice at all", maybe_paid=True)
         _drop_cut_thoughts(found["choices"][0])
-        if not _is_usage(found.get("usage")):
-            found["usage"] = None
+        usage = found.get("usage")
+        found["usage"] = (
+            _COUNTS | {name: one for name, one in usage.items() if one is not None}
+            if is_usage(usage)
+            else None
+        )
         try:
             return ChatCompletion.model_validate(found)
         except ValidationError:
             return ChatCompletion.construct(**found)
-
-
-def _is_usage(usage: Any) -> bool:
-    """Whether the tokens reported can be such; else what a reply cost is unknown, and the reply as good."""
-    if not isinstance(usage, dict):
-        return False
-    details = [part for name, part in usage.items() if name.endswith("_details") and isinstance(part, dict)]
-    return all(
-        count is None or (type(count) in (int, float) and 0 <= count < 2**40 and count == int(count))
-        for part in (usage, *details)
-        for name, count in part.items()
-        if name.endswith("_tokens")
-    )
 
 
 def _drop_cut_thoughts(choice: Any) -> None:

@@ -1,15 +1,15 @@
 """Run a program that cannot read certain files, nor change what others run; then end all that it started.
 
-`python -m peerage.sandbox.confined PARENT HIDDEN FIXED OWN -- PROGRAM ARGS`: the process that waits for it, and
-JSON lists of absolute paths; without HIDDEN nothing is confined. The program may do all else that its user
-may: it is not in a sandbox. What holds it is Landlock, which only knows what is allowed: everything next to
-the way to those files, as it is when the program starts. So in a folder on the way to what is FIXED it makes,
-changes, renames and removes nothing; below OWN it may, that wins. It cannot rename from one folder to another,
-but copy. Run by root, it has none of root's privileges over others' files.
+`python -m peerage.sandbox.confined PARENT HIDDEN FIXED OWN -- PROGRAM ARGS`: the process that waits for it,
+and JSON lists of absolute paths; without HIDDEN nothing is confined. The program may do all else that its
+user may: it is not in a sandbox. What holds it is Landlock, which only knows what is allowed: everything next
+to the way to those files, as it is when the program starts. So in a folder on the way to what is FIXED it
+makes, changes, renames and removes nothing; below OWN it may, that wins. It cannot rename from one folder to
+another, but copy. Run by root, it has none of root's privileges over others' files.
 
 When the program ends, or this process is told to (SIGTERM, or PARENT has ended), every process that it left
-behind is killed, in whatever session: this process is the subreaper (prctl(2)) that orphans fall to. It leaves
-with the program's exit code, or with 128 and the number of the signal that killed it.
+behind is killed, in whatever session: this process is the subreaper (prctl(2)) that orphans fall to. It
+leaves with the program's exit code, or with 128 and the number of the signal that killed it.
 
 The program, and whatever it starts, can neither trace nor look into processes that are not its own, nor
 signal them (from Linux 6.12 on), nor mount; a name, a hard link or a symbolic link of one of the files does
