@@ -78,12 +78,10 @@ class Wire(AsyncOpenAI):
         if not found["choices"]:
             raise PlayerError("the server answered with no choice at all", maybe_paid=True)
         _drop_cut_thoughts(found["choices"][0])
-        usage = found.get("usage")
-        found["usage"] = (
-            _COUNTS | {name: one for name, one in usage.items() if one is not None}
-            if is_usage(usage)
-            else None
-        )
+        if is_usage(found.get("usage")):
+            found["usage"] = _COUNTS | {name: one for name, one in found["usage"].items() if one is not None}
+        else:
+            found["usage"] = None
         try:
             return ChatCompletion.model_validate(found)
         except ValidationError:
