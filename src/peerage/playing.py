@@ -19,8 +19,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from peerage.engine.benches import OVERBILLED
 from peerage.engine.budget import whole_nano
 from peerage.engine.import_recordings import Recording, admit
@@ -30,13 +28,12 @@ from peerage.engine.recovery import Recovered, decided, read_budget_voids, recov
 from peerage.engine.registration import as_registered, registrations
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
-from peerage.engine.upgrades import STREAM as UPGRADES
+from peerage.engine.upgrades import TOPIC as UPGRADES
 from peerage.engine.upgrades import upgrade
 from peerage.games import GAMES, plays
 from peerage.ledger import Ledger, LedgerError
-from peerage.ledger.amendments import amend
 from peerage.ledger.secret import arena_secret
-from peerage.ledger.store import Batch, Summary
+from peerage.ledger.store import Batch, Summary, amend
 from peerage.ledger.verify import check_records
 from peerage.ledger.votes import Votes
 from peerage.match import Fixture, MatchRecord, Outcome
@@ -108,7 +105,7 @@ async def play(
                 when = recovered.next_round, recovered.standings.number
                 free = None if clients is None else list(lines)
                 if (entry := upgrade(ledger, GAMES[settings.game])) is not None:
-                    amend(ledger, UPGRADES, [msgspec.to_builtins(entry)], _now_ms())
+                    amend(ledger, UPGRADES, [entry], _now_ms())
                 benches = recovered.benches
                 rows = await bench_by_probes(benches, when, lines, probed, env, free, _now_ms, over)
                 if rows:

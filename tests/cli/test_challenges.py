@@ -13,8 +13,7 @@ from typer.testing import CliRunner, Result
 
 from peerage.cli.main import app
 from peerage.ledger import open_ledger
-from peerage.ledger.amendments import amend
-from peerage.ledger.store import Amendment
+from peerage.ledger.store import Amendment, amend
 from peerage.ledger.verify import verify
 from peerage.tables.challenges import amended, match_points
 
@@ -172,7 +171,8 @@ def test_a_redacted_copy_gives_the_same_head_and_no_answer(
     redacted = open_ledger("sqlite:///arena.db", shown, create=False)
     report = verify(redacted)
     assert report.ok, report.problems
-    assert (report.head, report.streams) == (verify(whole).head, verify(whole).streams)
+    assert (report.head, report.log_root) == (verify(whole).head, verify(whole).log_root)
+    assert (report.copy, verify(whole).copy) == (True, False)
     assert "secret" not in redacted.meta()
     whole.close()
     redacted.close()
@@ -238,7 +238,7 @@ def test_a_pool_moves_to_another_arena(say: Callable[..., Result], folder: Path,
     assert len(imported) == count
     disclosed = [said["challenge_id"] for said in imported if "value" in said["reference_answer"]]
     assert disclosed == [drawn[0]["challenge_id"]]
-    assert (verify(shown).ok, verify(shown).streams) == (True, verify(ledger).streams)
+    assert (verify(shown).ok, verify(shown).log_root) == (True, verify(ledger).log_root)
     ledger.close()
     shown.close()
 

@@ -82,10 +82,8 @@ def test_the_match_from_which_on_a_provider_names_another_model_is_on_record(
         assert second.match == min(number for number, models in named.items() if NEW in models)
         assert verify(ledger).ok
         logged = [entry.about for entry in ledger.log()]
-        rows = {row[0]: row[1] for row in ledger.filed()}
-        (_, at) = [number for number, stream in rows.items() if stream == "models"]
-        after = logged.index(f"amendment {at}")
-        assert logged.index(f"match {second.match}") < after < logged.index(f"match {second.match + 1}")
+        (_, at) = [row.position - 1 for row in ledger.amendments("models")]
+        assert logged.index(f"record {second.match}") < at < logged.index(f"record {second.match + 1}")
     changed_over(tmp_path)
     assert f"{WATCHED}: from match {second.match} on the provider names {NEW} (before: {OLD})" in caplog.text
 
@@ -114,9 +112,8 @@ def test_replay_finds_changes_that_do_not_follow(arena: Path, tmp_path: Path) ->
     (tmp_path / "arena.db").write_bytes((arena / "arena.db").read_bytes())
     (tmp_path / "arena.yaml").write_bytes((arena / "arena.yaml").read_bytes())
     with closing(sqlite3.connect(tmp_path / "arena.db")) as db, db:
-        db.execute(
-            "DELETE FROM amendments WHERE id = (SELECT max(id) FROM amendments WHERE stream = 'models')"
-        )
+        newest = "SELECT max(position) FROM entries WHERE topic = 'models'"
+        db.execute(f"DELETE FROM entries WHERE position = ({newest})")
     with open_arena(tmp_path) as found:
         (difference,) = found.replay().differences
     assert (difference.about, difference.recorded) == (f"models of {WATCHED}", "no entry")

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import pytest
 from aiohttp import web
 from tests.engine.arenas import head, ledger_of, play, write_arena
@@ -19,9 +18,9 @@ from typer.testing import CliRunner
 
 from peerage.arena import ArenaError, open_arena
 from peerage.cli.main import app
-from peerage.engine.probes import STREAM, Entry, Found, ProbeCost, entries, probe_costs
+from peerage.engine.probes import TOPIC, Entry, Found, ProbeCost, entries, probe_costs
 from peerage.engine.report import RunReport
-from peerage.ledger.amendments import amend
+from peerage.ledger.store import amend
 from peerage.ledger.verify import verify
 from peerage.players.probe import PROBE_TOKENS, together
 from peerage.tables.stats import ProbeStats
@@ -123,7 +122,7 @@ async def test_too_few_left_ends_the_run_before_anything_but_the_probes_is_writt
     assert len(probes_of(server)) == 5
     ledger = ledger_of(folder)
     assert ledger.heads() == (0, 0)
-    assert list(ledger.streams()) == [STREAM]
+    assert list(ledger.topics()) == [TOPIC]
     assert "lag" not in ledger.meta()
     assert probe_costs(ledger)["p0"] == ProbeCost(1, USAGE)
     ledger.close()
@@ -144,7 +143,7 @@ def test_probes_on_record_leave_the_head_of_play_as_it_is(tmp_path: Path) -> Non
         with open_arena(folder) as opened, opened.ledger.runner():
             if probed:
                 entry = Entry(found={"p0": Found("ok", cost_nano=9)})
-                amend(opened.ledger, STREAM, [msgspec.to_builtins(entry)], 0)
+                amend(opened.ledger, TOPIC, [entry], 0)
         report = play(folder, 3)
         assert report.spent_nano == (9 if probed else 0)
         heads.append(head(folder))
@@ -198,7 +197,7 @@ def test_a_probe_that_a_crash_cut_short_counts_at_its_worst(tmp_path: Path) -> N
         Entry(sent={"a": 40}),
     ]
     with ledger.runner():
-        amend(ledger, STREAM, [msgspec.to_builtins(one) for one in said], 0)
+        amend(ledger, TOPIC, said, 0)
     assert probe_costs(ledger) == {
         "a": ProbeCost(3, 9, 70 + 40),
         "b": ProbeCost(2, 0, 60, unknown=1),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from peerage.arena import open_arena
-from peerage.engine.registration import STREAM, card, identity, registered
+from peerage.engine.registration import TOPIC, card, identity, registered
 from peerage.ledger.verify import verify
 from peerage.players.prices import price_of
 from peerage.settings import PlayerSettings, SettingsError
@@ -25,12 +25,12 @@ def test_players_are_registered_once_and_again_when_they_change(tmp_path: Path) 
     for matches in (2, 4):
         with open_arena(tmp_path) as arena:
             arena.run(matches)
-            assert len(list(arena.ledger.amendments(STREAM))) == 4
+            assert len(list(arena.ledger.amendments(TOPIC))) == 4
     changed = ARENA.replace("name: low", "name: low, architecture: dense, price: {input: 1, output: 2}")
     (tmp_path / "arena.yaml").write_text(changed)
     with open_arena(tmp_path) as arena:
         arena.run(6)
-        assert [row.sequence for row in arena.ledger.amendments(STREAM)] == [1, 2, 3, 4, 5]
+        assert arena.ledger.topics()[TOPIC] == 5
         low = registered(arena.ledger)["low"]
         assert (low["model"], low["architecture"], low["after_match"]) == ("house:0.3", "dense", 4)
         assert verify(arena.ledger).ok

@@ -29,7 +29,7 @@ from tests.engine.arenas import asked_again, head, ledger_of
 from tests.faults.trials import DEAD, TRIALS, Trial, arena, booked, playable, player, spent
 
 from peerage.arena import open_arena
-from peerage.engine.benches import STREAM
+from peerage.engine.benches import TOPIC
 from peerage.engine.recovery import recover
 from peerage.engine.runner import LEFT_OPEN
 from peerage.ledger import LedgerError
@@ -138,7 +138,7 @@ def account(folder: Path) -> dict[str, Any]:
             for row in ledger.summaries()
         ]
         ratings = [state.standings.players, state.standings.raw, state.standings.cost]
-        benches = [row.body for row in ledger.amendments(STREAM)]
+        benches = [row.body for row in ledger.amendments(TOPIC)]
         asked = {
             (row.match, row.key): (row.player, row.reply)
             for row in ledger.exchanges(1)

@@ -15,9 +15,9 @@ from tests.engine.arenas import SMALL, house, ledger_of, play, play_stopping_at,
 from tests.engine.clients import Cast, says
 
 from peerage.ledger import outside
-from peerage.ledger.amendments import amend
 from peerage.ledger.merkle import digest
 from peerage.ledger.public import Opinion, enter
+from peerage.ledger.store import amend
 from peerage.ledger.votes import Vote, Votes
 from peerage.players.client import Call, PlayerError
 from peerage.ratings import data as reading

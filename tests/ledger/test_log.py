@@ -16,19 +16,29 @@ from zlib import crc32
 import pytest
 from bench.sample import sample
 from tests.engine.arenas import SMALL, head, house, ledger_of, play, write_arena
+from tests.ledger import golden
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.ledger import LedgerError, open_ledger
-from peerage.ledger.amendments import amend, chained
+from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.log import linked
-from peerage.ledger.store import Batch
+from peerage.ledger.since import read_head
+from peerage.ledger.store import Amendment, Batch, amend
 from peerage.ledger.verify import verify
 
 DATA = Path(__file__).parents[1] / "data"
 OF_010 = (9, "177ab6f8423e241617c10f6b2815ed4639f00b0c66f9caff5a1d3a4d9cfc44fa")
 """The head of `tests/data/ledger-0.1.0.db.xz`, as version 0.1.0 gave it."""
+
+
+@pytest.fixture
+def streams(tmp_path: Path) -> Path:
+    """An arena with an entry of every kind, as an earlier form of ledgers holds it."""
+    folder = golden.arena(tmp_path / "streams")
+    (folder / "arena.db").write_bytes(lzma.decompress((DATA / "ledger-streams.db.xz").read_bytes()))
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +51,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(whole: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(whole, tmp_path / "copy"))
+
+
+STREAMS = (8, "242761625dd0186673b6f861f04d4b94a1fab90b632a7adc7e3e1eafc81f109c")
+"""The head of `tests/data/ledger-streams.db.xz`, whose amendments are chained topic by topic."""
+STREAMS_ROOT = "37:82975381f8e4b0762102c4cb185656a316000ed632403b8920876002cf5f66a8"
 
 
 @pytest.fixture
@@ -121,7 +136,7 @@ def test_a_forged_snapshot_rules_nothing(whole: Path, folder: Path, logged: str)
 def test_nobody_passes_a_ledger_off_as_one_of_010(whole: Path, folder: Path) -> None:
     with closing(sqlite3.connect(folder / "arena.db")) as db, db:
         db.execute("UPDATE intents SET worst_nano = 7 WHERE id = 3")
-        db.execute("UPDATE amendments SET at_ms = 4")
+        db.execute("UPDATE entries SET at_ms = 4")
         db.execute("DROP TABLE log")
     forged_snapshot(folder)
     assert "the whole log is missing, which every ledger with a secret has" in problems(folder)
@@ -148,7 +163,10 @@ def test_nobody_passes_a_ledger_off_as_one_of_010(whole: Path, folder: Path) -> 
             "UPDATE records SET body = CAST(replace(body, '\"number\":9', '') AS BLOB) WHERE number = 9",
             "match 9: its record changed",
         ),
-        ("UPDATE amendments SET at_ms = 1 WHERE id = 2", "number, stream or time of row 2 of the amendments"),
+        (
+            "UPDATE entries SET at_ms = 1 WHERE position = 6",
+            "entry 6 of the log, about players, is not as it",
+        ),
         ("DELETE FROM log", "the whole log is missing"),
     ],
 )
@@ -190,7 +208,7 @@ def test_the_log_depends_on_no_time_of_its_own(whole: Path) -> None:
         entries = list(ledger.log())
     assert [entry.position for entry in entries] == list(range(1, len(entries) + 1))
     kinds = {entry.about.rpartition(" ")[0].partition(" ")[0] for entry in entries}
-    assert kinds == {"run", "fact", "amendment", "match", "narrow", "snapshot", "in"}
+    assert kinds == {"run", "fact", "", "record", "narrow", "snapshot", "in"}
 
 
 @pytest.mark.parametrize("engine", [{"concurrency": 1}, {"concurrency": 64, "calls": 5}])
@@ -202,14 +220,14 @@ def test_the_log_is_written_in_one_order(whole: Path, tmp_path: Path, engine: di
     with closing(ledger_of(folder)) as ledger, closing(ledger_of(whole)) as other:
         said = [entry.about for entry in ledger.log()]
         assert said == [entry.about for entry in other.log()]
-    at = said.index("match 64")
-    assert said[at : at + 4] == ["match 64", "narrow 64", "snapshot 64", "match 65"]
+    at = said.index("record 64")
+    assert said[at : at + 4] == ["record 64", "narrow 64", "snapshot 64", "record 65"]
 
 
 def test_what_rests_on_a_record_stands_after_it_in_the_log(tmp_path: Path) -> None:
     with closing(open_ledger("sqlite:///arena.db", tmp_path, create=True)) as ledger, ledger.runner():
         [batch] = sample(3, together=3)
-        first, second, third = chained(ledger, "benches", [b"{}"] * 3, 5)
+        first, second, third = [Amendment("benches", b"%d" % number, 5) for number in range(3)]
         batch.amendments.append(first)
         records, batch.records = batch.records, []
         batch.records += records[:2]
@@ -219,26 +237,28 @@ def test_what_rests_on_a_record_stands_after_it_in_the_log(tmp_path: Path) -> No
         batch.snapshots.append((2, b"{}"))
         ledger.write(batch)
         said = [entry.about for entry in ledger.log()]
-    due = "amendment 1,match 1,match 2,amendment 2,narrow 2,snapshot 2,match 3,amendment 3"
-    assert said[said.index("amendment 1") :] == due.split(",")
+        filed = [(row.position, row.body) for row in ledger.amendments("benches")]
+    due = "run 0,benches,record 1,record 2,benches,narrow 2,snapshot 2,record 3,benches"
+    assert said == due.split(",")
+    assert filed == [(2, b"0"), (5, b"1"), (9, b"2")]
 
 
-def test_every_amendment_of_any_stream_is_logged_in_the_order_of_writing(whole: Path, folder: Path) -> None:
+def test_every_amendment_on_any_topic_is_logged_in_the_order_of_writing(whole: Path, folder: Path) -> None:
     with closing(ledger_of(folder)) as ledger, ledger.runner():
-        for stream in ("challenges", "public", "outside", "probes", "anything"):
-            amend(ledger, stream, [{"a": 1}, {"a": 2}], 5)
+        for topic in ("challenges", "public", "outside", "probes", "anything"):
+            amend(ledger, topic, [{"a": 1}, {"a": 2}], 5)
     with closing(ledger_of(folder)) as ledger:
-        filed = [f"amendment {row[0]}" for row in ledger.filed()]
-        logged = [entry.about for entry in ledger.log() if entry.about.startswith("amendment ")]
-        assert {"arena", "players"} < set(ledger.streams())
+        filed = [(row.position, row.topic) for row in ledger.amendments()]
+        logged = [(entry.position, entry.about) for entry in ledger.log() if " " not in entry.about]
+        assert {"arena", "players"} < set(ledger.topics())
     assert logged == filed
 
 
 def test_matches_that_entered_the_log_in_another_order_are_told(folder: Path) -> None:
     with closing(sqlite3.connect(folder / "arena.db")) as db, db:
-        db.execute("UPDATE log SET about = 'match 0' WHERE about = 'match 5'")
-        db.execute("UPDATE log SET about = 'match 5' WHERE about = 'match 6'")
-        db.execute("UPDATE log SET about = 'match 6' WHERE about = 'match 0'")
+        db.execute("UPDATE log SET about = 'record 0' WHERE about = 'record 5'")
+        db.execute("UPDATE log SET about = 'record 5' WHERE about = 'record 6'")
+        db.execute("UPDATE log SET about = 'record 6' WHERE about = 'record 0'")
     relogged(folder, "", b"")
     assert any("match 6: it entered the log as number 5, at position" in one for one in problems(folder))
 
@@ -259,6 +279,60 @@ def test_a_ledger_of_010_is_read_and_checked_as_it_is(old: Path) -> None:
     assert (old / "arena.db").read_bytes() == before
 
 
+def test_a_ledger_of_chained_streams_is_read_and_checked_as_it_is(streams: Path) -> None:
+    before = (streams / "arena.db").read_bytes()
+    with closing(ledger_of(streams)) as ledger:
+        report = verify(ledger)
+        assert len(list(ledger.amendments())) == sum(ledger.topics().values()) == 15
+    assert report.problems == ()
+    assert (report.matches, report.head, report.log_root) == (*STREAMS, STREAMS_ROOT)
+    assert sorted(report.streams) == ["arena", "benches", "challenges", "outside", "players", "public"]
+    for words in (["leaderboard"], ["stats"], ["match", "3"], ["export"], ["replay"], ["challenges", "list"]):
+        done = CliRunner().invoke(app, [*words, "--dir", str(streams)])
+        assert done.exit_code == 0, done.output
+    copied(streams)
+    assert (streams / "arena.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("UPDATE amendments SET body = CAST(replace(body, 'p1', 'p2') AS BLOB)", "of players changed"),
+        ("UPDATE amendments SET at_ms = at_ms + 1 WHERE id = 9", "time of row 9 of the amendments"),
+        ("DELETE FROM amendments WHERE id = 7", "amendment 1 of benches is missing"),
+        (
+            "UPDATE replies SET at_ms = at_ms + 1 WHERE id = 9",
+            "attempts, costs, times or failures of it",
+        ),
+    ],
+)
+def test_changes_to_a_ledger_of_chained_streams_are_told(streams: Path, statement: str, told: str) -> None:
+    changed(streams, statement)
+    assert any(told in one for one in problems(streams))
+
+
+def test_a_ledger_of_chained_streams_that_goes_on_is_upgraded(streams: Path) -> None:
+    play(streams, 12)
+    with closing(ledger_of(streams)) as ledger:
+        report, abouts = verify(ledger, since=read_head(STREAMS_ROOT)), [one.about for one in ledger.log()]
+        chains = {row.number: row.chain.hex() for row in ledger.records()}
+    assert report.problems == ()
+    assert report.since is not None
+    assert (report.since.extends, chains[8]) == (True, STREAMS[1])
+    after = abouts[37:]
+    assert after[0] == "upgrade 8"
+    assert "stream players" in after
+    assert [about for about in after if about.startswith("record ")] == [
+        f"record {n}" for n in chains if n > 8
+    ]
+    for statement in (
+        "DELETE FROM amendments WHERE id = 15",  # the last of its stream
+        "UPDATE log SET digest = zeroblob(32) WHERE about = 'stream public'",
+    ):
+        changed(streams, statement)
+        assert any("public" in one or "entry" in one for one in problems(streams))
+
+
 def test_a_ledger_of_010_that_goes_on_is_logged_from_then_on(old: Path) -> None:
     play(old, 14)
     with closing(ledger_of(old)) as ledger:
@@ -267,7 +341,7 @@ def test_a_ledger_of_010_that_goes_on_is_logged_from_then_on(old: Path) -> None:
     assert report.problems == ()
     assert report.matches >= 14
     assert abouts[0] == "upgrade 9"
-    assert [about for about in abouts if about.startswith("match ")] == [f"match {n}" for n in chains]
+    assert [about for about in abouts if about.startswith("record ")] == [f"record {n}" for n in chains]
     assert chains[9] == OF_010[1]
 
 
@@ -280,7 +354,23 @@ def test_a_forged_snapshot_of_010_is_told_and_rules_nothing(old: Path, tmp_path:
         play(old, 14)
 
 
-def test_the_script_of_the_docs_checks_both(whole: Path, old: Path, tmp_path: Path) -> None:
+def copied(folder: Path) -> Path:
+    """A copy for others, which must verify."""
+    to = folder.with_name(f"{folder.name}-shown")
+    to.mkdir()
+    with closing(ledger_of(folder)) as ledger:
+        write_redacted(ledger, to / "arena.db")
+        original = verify(ledger)
+    with closing(ledger_of(to)) as ledger:
+        report = verify(ledger)
+    assert report.problems == ()
+    assert (report.head, report.copy) == (original.head, True)
+    return to
+
+
+def test_the_script_of_the_docs_checks_every_form(
+    whole: Path, old: Path, streams: Path, tmp_path: Path
+) -> None:
     page = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text("utf-8")
     script = tmp_path / "check.py"
     script.write_text(page.split("```python\n")[1].split("```")[0])
@@ -290,10 +380,26 @@ def test_the_script_of_the_docs_checks_both(whole: Path, old: Path, tmp_path: Pa
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout
 
-    for folder in (whole, old):
+    disclosed = golden.everything(tmp_path / "disclosed")
+    for folder in (whole, old, streams, disclosed, copied(whole), copied(disclosed)):
         number, chain = head(folder)
         code, said = checked(folder)
         assert (code, said.splitlines()[0]) == (0, f"{number} matches, head {chain}")
         with closing(ledger_of(folder)) as ledger:
             root = verify(ledger).log_root
         assert said.splitlines()[1] == f"log root {root or '0:' + sha256(b'').hexdigest()}"
+    for statement, named in (
+        (
+            "UPDATE entries SET body = CAST(body || ' ' AS BLOB) WHERE position = 5",
+            "entry 5",
+        ),
+        ("UPDATE entries SET at_ms = at_ms + 1 WHERE position = 5", "entry 5"),
+        ("DELETE FROM entries WHERE position = 6", "entry 6"),
+        ("UPDATE replies SET body = CAST(replace(body, 'ok', 'no') AS BLOB) WHERE id = 3", "match 1"),
+        ("UPDATE log SET about = 'record 99' WHERE about = 'record 4'", "match 99"),
+    ):
+        damaged = Path(shutil.copytree(disclosed, tmp_path / "damaged", dirs_exist_ok=True))
+        changed(damaged, statement)
+        code, said = checked(damaged)
+        assert code == 1
+        assert named in said.splitlines()

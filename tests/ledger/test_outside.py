@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
-from peerage.ledger.outside import LABELS, STREAM, Source, enter, read, rows, sources
+from peerage.ledger.outside import LABELS, TOPIC, Source, enter, read, rows, sources
 from peerage.ledger.store import Amendment, Batch
 from peerage.ledger.verify import verify
 from peerage.ratings import data as reading
@@ -69,7 +69,7 @@ def test_a_long_file_is_read_part_by_part(ledger: Ledger) -> None:
     lines = [f"m{a},m{b},model_a" for a, b in (rng.permutation(9)[:2] for _ in range(12_345))]
     body = ("model_a,model_b,winner\n" + "\n".join(lines)).encode()
     assert put(ledger, body, "long.csv", "cc")
-    assert len(list(ledger.amendments(STREAM))) == 4
+    assert len(list(ledger.amendments(TOPIC))) == 4
     ((_, found),) = read(ledger)
     given = parsed(body, "long.csv")
     assert isinstance(found, Battles)
@@ -97,13 +97,15 @@ def test_a_changed_byte_and_a_missing_end_are_found(ledger: Ledger, tmp_path: Pa
     put(ledger, BATTLES, "b.csv", "aa")
     assert verify(ledger).ok
     with sqlite3.connect(tmp_path / "arena.db") as connection:
-        body = connection.execute("SELECT body FROM amendments WHERE sequence = 2").fetchone()[0]
+        body = connection.execute("SELECT body FROM entries WHERE position = 3").fetchone()[0]
         changed = body.replace(b'"points":[', b'"points":[0,').replace(b",0]", b"]")
         assert changed != body
-        connection.execute("UPDATE amendments SET body = ? WHERE sequence = 2", (changed,))
-    assert "amendment 2 of outside changed" in [problem.what for problem in verify(ledger).problems]
+        connection.execute("UPDATE entries SET body = ? WHERE position = 3", (changed,))
+    assert "entry 3 of the log, about outside, is not as it was logged" in [
+        problem.what for problem in verify(ledger).problems
+    ]
     with sqlite3.connect(tmp_path / "arena.db") as connection:
-        connection.execute("DELETE FROM amendments WHERE sequence = 2")
+        connection.execute("DELETE FROM entries WHERE position = 3")
     assert "outside results of b.csv: 0 are there, 3 were imported" in [
         problem.what for problem in verify(ledger).problems
     ]
@@ -113,7 +115,7 @@ def test_forged_results_are_told(ledger: Ledger) -> None:
     body = b'{"source":{"name":"f","sha256":"f","layout":"games","players":["x"],"results":1}}'
     part = b'{"part":{"teams":[[[0],[7]]],"ranks":[[1,2]]}}'
     with ledger.runner():
-        forged = [Amendment(STREAM, place, text, b"", 0) for place, text in enumerate((body, part), 1)]
+        forged = [Amendment(TOPIC, text, 0) for text in (body, part)]
         ledger.write(Batch(amendments=forged))
     with pytest.raises(LedgerError, match="outside results of f: a player is not from 0 to 0"):
         read(ledger)

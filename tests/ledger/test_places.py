@@ -16,10 +16,11 @@ from tests.engine.arenas import SMALL, house, ledger_of, paced, play, play_stopp
 from tests.engine.clients import Cast
 
 from peerage.engine.replay import replay
+from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_fixture
-from peerage.ledger.merkle import digest, link, stream_genesis
-from peerage.ledger.places import STREAM, Places, places
-from peerage.ledger.store import Amendment
+from peerage.ledger.merkle import digest, link
+from peerage.ledger.places import TOPIC, Places, places
+from peerage.ledger.store import amend
 from peerage.ledger.verify import verify
 from peerage.match import Fixture
 from peerage.players.client import Call, Client, PlayerError
@@ -90,13 +91,12 @@ def test_a_bench_counts_from_the_first_round_paired_with_it(
     play(folder, 14, clients=clients)
     play(folder, 20)  # it answers again
     with closing(ledger_of(folder)) as ledger:
-        gone, back, *_ = [json.loads(row.body) for row in ledger.amendments(STREAM)]
+        gone, back, *_ = [json.loads(row.body) for row in ledger.amendments(TOPIC)]
         assert (gone["event"], back["event"]) == ("benched", "returned")
         assert verify(ledger).problems == ()
         assert replay(ledger).ok
         logged = [one.about for one in ledger.log()]
-        filed = next(row[0] for row in ledger.filed() if row[1] == STREAM)
-    assert logged[logged.index(f"amendment {filed}") - 1] == f"match {gone['after_match']}"
+    assert logged[logged.index(TOPIC) - 1] == f"record {gone['after_match']}"
     found = fixtures(folder)
     assert {one.paired_from - one.snapshot for one in found if one.round < gone["from_round"]} == {0}
     between = [one for one in found if gone["from_round"] <= one.round < back["from_round"]]
@@ -134,11 +134,11 @@ def test_a_place_that_is_none_is_told(tmp_path: Path, says: Callable[[int], int]
     assert [one.match for one in found] == [9]
 
 
-def test_a_stream_of_benches_that_is_not_whole_gives_no_places() -> None:
-    body = b'{"after_match":1,"from_round":2}'
-    row = Amendment(STREAM, 1, body, link(stream_genesis(STREAM), body), 5)
-    known = places([row])
-    assert known is not None
-    assert known.of_match(2) == 3
-    assert places([row, row]) is None
-    assert places([Amendment(STREAM, 1, b"{}", link(stream_genesis(STREAM), b"{}"), 5)]) is None
+def test_benches_that_cannot_be_read_give_no_places(tmp_path: Path) -> None:
+    with closing(open_ledger("sqlite:///arena.db", tmp_path, create=True)) as ledger, ledger.runner():
+        amend(ledger, TOPIC, [{"after_match": 1, "from_round": 2}], 5)
+        known = places(ledger)
+        assert known is not None
+        assert known.of_match(2) == 3
+        amend(ledger, TOPIC, [{}], 5)
+        assert places(ledger) is None

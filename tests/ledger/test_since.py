@@ -15,11 +15,11 @@ from tests.engine.arenas import SMALL, head, house, ledger_of, play, write_arena
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.ledger.amendments import amend
 from peerage.ledger.audit import audit
 from peerage.ledger.log import entry_leaf, linked
 from peerage.ledger.merkle import root
 from peerage.ledger.since import read_head
+from peerage.ledger.store import amend
 from peerage.ledger.verify import verify
 
 DATA = Path(__file__).parents[1] / "data"
@@ -86,7 +86,7 @@ def rewritten(folder: Path) -> None:
     with closing(sqlite3.connect(folder / "arena.db")) as db, db:
         chain = bytes(32)
         for position, about, held in db.execute("SELECT position, about, digest FROM log").fetchall():
-            held = digests[1] if about == "match 1" else held
+            held = digests[1][0] if about == "record 1" else held
             chain = linked(chain, about, held)
             db.execute("UPDATE log SET digest = ?, chain = ? WHERE position = ?", (held, chain, position))
 
@@ -94,7 +94,7 @@ def rewritten(folder: Path) -> None:
 def cut(folder: Path) -> None:
     """The newest entries, and all that they are about, as if nothing had been played."""
     with closing(sqlite3.connect(folder / "arena.db")) as db, db:
-        [(last,)] = db.execute("SELECT position FROM log WHERE about = 'match 4'").fetchall()
+        [(last,)] = db.execute("SELECT position FROM log WHERE about = 'record 4'").fetchall()
         for table in ("records", "summaries", "snapshots"):
             db.execute(f"DELETE FROM {table} WHERE number >= 4")
         db.execute("DELETE FROM log WHERE position >= ?", [last])

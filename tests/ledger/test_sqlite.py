@@ -324,7 +324,7 @@ def test_a_page_of_garbage_is_named_as_damage(ledger: SqlLedger, tmp_path: Path)
             ledger.write(batch)
     ledger.close()
     content = bytearray((tmp_path / "arena.db").read_bytes())
-    for page in range(16_384 * 5, len(content), 16_384):
+    for page in range(16_384 * 20, len(content), 16_384):
         content[page : page + 200] = b"\xee" * 200
     (tmp_path / "arena.db").write_bytes(content)
     damaged: Ledger = open_ledger("sqlite:///arena.db", tmp_path, create=False)

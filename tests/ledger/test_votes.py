@@ -59,14 +59,14 @@ def change(folder: Path, sql: str, *values: object) -> None:
 
 def test_nobody_has_voted_where_there_is_no_file(tmp_path: Path) -> None:
     votes = Votes("sqlite:///arena.db", tmp_path)
-    assert (list(votes.amendments()), votes.count(), votes.judged_by("v")) == ([], 0, set())
+    assert (list(votes.rows()), votes.count(), votes.judged_by("v")) == ([], 0, set())
     assert not votes.path.exists()
 
 
 def test_nobody_has_voted_while_the_first_vote_is_being_cast(tmp_path: Path) -> None:
     votes = Votes("sqlite:///arena.db", tmp_path)
     votes.path.touch()
-    assert (list(votes.amendments()), votes.count(), votes.misfiled()) == ([], 0, [])
+    assert (list(votes.rows()), votes.count(), votes.misfiled()) == ([], 0, [])
 
 
 def test_votes_lie_beside_whatever_ledger(tmp_path: Path) -> None:
@@ -79,8 +79,8 @@ def test_a_vote_comes_back_chained(tmp_path: Path) -> None:
     votes = Votes("sqlite:///arena.db", tmp_path)
     cast = [Vote(number, "00", ("A", "B"), "tie", "v") for number in (3, 1)]
     rows = [votes.cast(vote, at_ms=7) for vote in cast]
-    assert list(votes.amendments()) == rows
-    assert list(votes.amendments(after=1)) == rows[1:]
+    assert list(votes.rows()) == rows
+    assert list(votes.rows(after=1)) == rows[1:]
     assert list(votes.votes()) == [msgspec.structs.replace(vote, at_ms=7) for vote in cast]
     assert rows[1].chain == link(link(stream_genesis(STREAM), rows[0].body), rows[1].body)
     assert votes.judged_by("v") == {1, 3}
@@ -120,7 +120,7 @@ def test_many_writers_make_one_chain(tmp_path: Path) -> None:
         list(threads.map(cast, range(20)))
     assert other.wait() == 0
     chain = stream_genesis(STREAM)
-    for due, row in enumerate(votes.amendments(), start=1):
+    for due, row in enumerate(votes.rows(), start=1):
         chain = link(chain, row.body)
         assert (row.sequence, row.chain) == (due, chain)
     assert votes.count() == 40
@@ -129,7 +129,7 @@ def test_many_writers_make_one_chain(tmp_path: Path) -> None:
 def test_verify_tells_the_head_of_the_votes(voted: Path) -> None:
     report = verified(voted)
     assert report.ok
-    assert report.streams[STREAM] == list(Votes("sqlite:///arena.db", voted).amendments())[-1].chain.hex()
+    assert report.streams[STREAM] == list(Votes("sqlite:///arena.db", voted).rows())[-1].chain.hex()
 
 
 def test_verify_finds_a_changed_vote(voted: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_file_that_is_something_else_is_told(tmp_path: Path) -> None:
     (tmp_path / "arena.votes.db").write_bytes(b"no database at all" * 100)
     votes = Votes("sqlite:///arena.db", tmp_path)
     with pytest.raises(LedgerError, match=r"arena\.votes\.db"):
-        list(votes.amendments())
+        list(votes.rows())
     with pytest.raises(LedgerError, match=r"arena\.votes\.db"):
         votes.cast(Vote(1, "00", ("A", "B"), "A", "v"), at_ms=1)
 
@@ -214,7 +214,7 @@ def test_a_run_takes_the_votes_into_the_log(tmp_path: Path) -> None:
     folder = bound(tmp_path, 3)
     said = abouts(folder)
     assert [about for about in said if about.startswith("votes ")] == ["votes 3"]
-    assert said.index("match 4") < said.index("votes 3") < said.index("match 5")
+    assert said.index("record 4") < said.index("votes 3") < said.index("record 5")
     assert verified(folder).problems == ()
     with closing(ledger_of(folder)) as ledger:
         before = verify(ledger).log_root

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from peerage.cli.main import app
 from peerage.ledger import open_ledger
 from peerage.ledger.export import COLUMNS, contestants, documents
-from peerage.ledger.secret import STREAM
+from peerage.ledger.secret import TOPIC
 from peerage.sealing import SALT
 from peerage.site import downloads
 from peerage.site.build import build
@@ -61,7 +61,7 @@ def test_what_is_sealed_stays_sealed(site: Site, out: Path) -> None:
     with closing(open_ledger("sqlite:///arena.db", out / "data", create=False)) as copy:
         salts = {
             salt
-            for rows in (site.ledger.records(), site.ledger.amendments(STREAM))
+            for rows in (site.ledger.records(), site.ledger.amendments(TOPIC))
             for row in rows
             for salt in re.findall(rb'"~salt":"([0-9a-f]{32})"', row.body)
         }

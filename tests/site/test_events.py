@@ -15,7 +15,7 @@ import pytest
 from tests.engine.arenas import ledger_of, paced, play, play_stopping_at, write_arena
 
 from peerage.ledger import Ledger
-from peerage.ledger.amendments import amend
+from peerage.ledger.store import amend
 from peerage.ledger.votes import Vote, Votes
 from peerage.site import events
 from peerage.site.events import Feed, event, playing, settled

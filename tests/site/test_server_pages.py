@@ -23,7 +23,7 @@ async def test_what_is_kept_is_given_at_once_renewed_behind_and_bounded(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = ledger_of(folder)
-    registered = ledger.stream_heads()
+    registered = ledger.topics()
     version = Version(MATCHES_SERVED, 0, registered)
     shelf = server_pages.PageCache(folder, False, lambda: version)
     job = Job("api/arena")

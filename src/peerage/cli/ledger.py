@@ -70,6 +70,8 @@ def verify(
         typer.echo(f"log root: {report.log_root}")
     for stream, head in report.streams.items():
         typer.echo(f"head of {visible(stream)}: {head}")
+    if report.copy:
+        typer.echo("a copy for others: what was in play and the audience's votes are not in it")
     if not report.ended:
         typer.echo("the run that wrote last did not come to its end, or is still under way")
     if report.since is not None and report.since.extends:

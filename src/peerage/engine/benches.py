@@ -1,4 +1,4 @@
-"""Who is benched: left out of pairing because nothing gets through to it; on a chained stream of its own.
+"""Who is benched: left out of pairing because nothing gets through to it; as entries of the log.
 
 An entry says who, why, from which round on pairing leaves the player out, or brings it back. It is written
 with the record it rests on, before any fixture of such a round. Its round follows from the records alone: so
@@ -15,11 +15,10 @@ import msgspec
 from msgspec import Struct
 
 from peerage.ledger import places
-from peerage.ledger.merkle import link, stream_genesis
 from peerage.ledger.store import Amendment, Ledger
 from peerage.match import Fixture
 
-STREAM = places.STREAM
+TOPIC = places.TOPIC
 BENCHED = "benched: "
 """How the reason of a void reply begins that nothing of its player's will follow; then why. And how the
 status of a match begins that ended for want of a benched player; then the player."""
@@ -60,29 +59,22 @@ def want_of(fixture: Fixture, out: Container[str]) -> str:
 
 @dataclass
 class Benches:
-    """The stream as a run carries it on. `out` maps who is benched to its entry; `places` counts the entries;
-    `sequence` and `chain` are those of the last row."""
+    """The entries as a run carries them on. `out` maps who is benched to its entry; `places` counts them."""
 
     out: dict[str, Bench] = field(default_factory=dict)
     places: places.Places = field(default_factory=places.Places)
-    sequence: int = 0
-    chain: bytes = stream_genesis(STREAM)
 
     @classmethod
     def of(cls, rows: Iterable[Amendment]) -> Benches:
         found = cls()
         for row in rows:
-            found.sequence, found.chain = row.sequence, row.chain
             found._take(_read(row.body))
         return found
 
     def enter(self, entry: Bench, at_ms: int) -> Amendment:
         """Take an entry in; the row to be written."""
-        body = msgspec.json.encode(entry)
-        self.sequence += 1
-        self.chain = link(self.chain, body)
         self._take(entry)
-        return Amendment(STREAM, self.sequence, body, self.chain, at_ms)
+        return Amendment(TOPIC, msgspec.json.encode(entry), at_ms)
 
     def _take(self, entry: Bench) -> None:
         self.places.add(entry.after_match, entry.from_round)
@@ -94,4 +86,4 @@ class Benches:
 
 def benched(ledger: Ledger) -> Mapping[str, Bench]:
     """Who is benched now, and why."""
-    return Benches.of(ledger.amendments(STREAM)).out
+    return Benches.of(ledger.amendments(TOPIC)).out

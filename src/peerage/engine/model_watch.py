@@ -1,4 +1,4 @@
-"""Which model a provider says that it served, watched; every change is on a chained stream of its own.
+"""Which model a provider says that it served, watched; every change is an entry of the log.
 
 `openai:gpt-4o` names whatever its provider serves under that name. Replies say which (`gpt-4o-2024-08-06`),
 and one day they say another. That is no new version, since nobody changed the player, but a reader of its
@@ -16,10 +16,9 @@ import msgspec
 from msgspec import Struct
 
 from peerage.ledger.codec import named_model
-from peerage.ledger.merkle import link, stream_genesis
 from peerage.ledger.store import Amendment, Ledger
 
-STREAM = "models"
+TOPIC = "models"
 WINDOW = 64
 """Matches of the arena, whoever played in them."""
 MOST = 50
@@ -47,20 +46,17 @@ _read = msgspec.json.Decoder(Change).decode
 
 @dataclass
 class Watch:
-    """The stream as a run carries it on; `changes` are all entries by player."""
+    """The entries as a run carries them on; `changes` are all entries by player."""
 
     changes: dict[str, list[Change]] = field(default_factory=dict)
-    sequence: int = 0
-    chain: bytes = stream_genesis(STREAM)
     _last: dict[tuple[str, str], int] = field(default_factory=dict)
     """The place of the last match in which each player's provider named each model, as far as it matters."""
 
     @classmethod
     def of(cls, ledger: Ledger) -> Watch:
-        """Where the stream of a ledger stands after its last record."""
+        """Where the entries of a ledger stand after its last record."""
         found = cls()
-        for row in ledger.amendments(STREAM):
-            found.sequence, found.chain = row.sequence, row.chain
+        for row in ledger.amendments(TOPIC):
             found._take(_read(row.body))
         if not found.changes:
             return found
@@ -92,10 +88,7 @@ class Watch:
 
     def enter(self, change: Change, at_ms: int) -> Amendment:
         """The row to be written for a change."""
-        body = msgspec.json.encode(change)
-        self.sequence += 1
-        self.chain = link(self.chain, body)
-        return Amendment(STREAM, self.sequence, body, self.chain, at_ms)
+        return Amendment(TOPIC, msgspec.json.encode(change), at_ms)
 
     def _take(self, change: Change) -> None:
         self.changes.setdefault(change.player, []).append(change)
@@ -104,7 +97,7 @@ class Watch:
 def changes(ledger: Ledger) -> Mapping[str, list[Change]]:
     """Every change on record by player, the first model included."""
     found: dict[str, list[Change]] = {}
-    for row in ledger.amendments(STREAM):
+    for row in ledger.amendments(TOPIC):
         change = _read(row.body)
         found.setdefault(change.player, []).append(change)
     return found

@@ -1,4 +1,4 @@
-"""Probes of players before a run: what they found, and what they cost, on a chained stream of their own.
+"""Probes of players before a run: what they found, and what they cost, as entries of the log.
 
 Each run that probes writes two entries: what is about to be sent, with what it may cost at most, and what
 came back. So a probe cut short by a crash counts at its worst, like any open call; and a probe is never a
@@ -18,13 +18,12 @@ from msgspec import Struct
 from peerage.engine.benches import Bench, Benches
 from peerage.engine.budget import OVERHEAD_BYTES, dollars
 from peerage.engine.pricing import PlayerRuntime, priced
-from peerage.ledger.amendments import amend
-from peerage.ledger.store import Amendment, Ledger, LedgerError
+from peerage.ledger.store import Amendment, Ledger, LedgerError, amend
 from peerage.players.prices import Price
 from peerage.players.probe import PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.protocol import storable
 
-STREAM = "probes"
+TOPIC = "probes"
 
 _log = logging.getLogger("peerage")
 
@@ -51,7 +50,7 @@ class Found(Struct, frozen=True, omit_defaults=True):
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
-    """One entry of the stream: `sent` with what each probe may cost at most, or what they `found`."""
+    """One entry: `sent` with what each probe may cost at most, or what they `found`."""
 
     sent: dict[str, int | None] = {}
     found: dict[str, Found] = {}
@@ -77,12 +76,12 @@ _read = msgspec.json.Decoder(Entry).decode
 
 def entries(ledger: Ledger) -> Iterable[Entry]:
     """All entries in order. Raises LedgerError for a row that is none."""
-    for row in ledger.amendments(STREAM):
+    for row in ledger.amendments(TOPIC):
         try:
             yield _read(row.body)
         except msgspec.MsgspecError as error:
             raise LedgerError(
-                f"entry {row.sequence} of the stream {STREAM!r} cannot be read ({error}); "
+                f"{ledger.address}: an entry about probes cannot be read ({error}); "
                 "`peerage verify` says more"
             ) from error
 
@@ -157,11 +156,11 @@ async def probe_players(
             worst[name] = worst_probe(line.price)
     if not worst:
         return {}
-    amend(ledger, STREAM, [msgspec.to_builtins(Entry(sent=worst))], clock())
+    amend(ledger, TOPIC, [Entry(sent=worst)], clock())
     asked = [lines[name] for name in worst]
     probed = await asyncio.gather(*[probe(line.settings, line.client, env) for line in asked])
     found = {one.player: _found(lines[one.player], one, worst[one.player]) for one in probed}
-    amend(ledger, STREAM, [msgspec.to_builtins(Entry(found=found))], clock())
+    amend(ledger, TOPIC, [Entry(found=found)], clock())
     for one in probed:
         _tell(one, found[one.player])
         _tell_overrun(one.player, found[one.player].cost_nano, worst[one.player])

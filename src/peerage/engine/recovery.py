@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from peerage.accounts import Account, position
-from peerage.engine.benches import STREAM, Benches
+from peerage.engine.benches import TOPIC, Benches
 from peerage.engine.budget import MATCH_BUDGET, PLAYER_BUDGET
 from peerage.engine.model_watch import Watch
 from peerage.engine.probes import ProbeCost, probe_costs
@@ -131,7 +131,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
         if not lost.failed:
             found.left_open.append(lost)
     found.without_result = recorded - decided(ledger)
-    found.benches = Benches.of(ledger.amendments(STREAM))
+    found.benches = Benches.of(ledger.amendments(TOPIC))
     found.models = Watch.of(ledger)
     known, open_nano, _ = ledger.spent()
     found.billed_nano += sum([account.cost_nano for account in found.accounts.values()])

@@ -1,4 +1,4 @@
-"""Registration, UNER's first stage: who plays, with which settings and price, on a chained stream of its own.
+"""Registration, UNER's first stage: who plays, with which settings and price, as entries of the log.
 
 A player is registered when it first plays and again whenever its price, its limits or what Peerage chose for
 it change, so the ledger says at any match what "openai:gpt-5-mini, temperature 0.2" meant. What answers stays
@@ -15,12 +15,11 @@ from typing import Any
 
 import msgspec
 
-from peerage.ledger.amendments import chained
 from peerage.ledger.store import Amendment, Ledger
 from peerage.players.prices import Price
 from peerage.settings import PlayerSettings, without_credentials
 
-STREAM = "players"
+TOPIC = "players"
 
 
 ANSWERS = (
@@ -94,11 +93,11 @@ def _shown(player: PlayerSettings) -> dict[str, Any]:
 
 def registered(ledger: Ledger) -> dict[str, dict[str, Any]]:
     """The newest card of every player that ever played, by name."""
-    return _cards(ledger.amendments(STREAM))
+    return _cards(ledger.amendments(TOPIC))
 
 
-def _cards(stream: Iterable[Amendment]) -> dict[str, dict[str, Any]]:
-    bodies = [amendment.body for amendment in stream]
+def _cards(said: Iterable[Amendment]) -> dict[str, dict[str, Any]]:
+    bodies = [amendment.body for amendment in said]
     return {msgspec.json.decode(body, type=_Named).name: msgspec.json.decode(body) for body in bodies}
 
 
@@ -118,7 +117,7 @@ def registrations(
     """The amendments that register new and changed players, valid from the match after `after_match`;
     `key` is the arena's sealing key."""
     known = registered(ledger)
-    new: list[bytes] = []
+    new: list[Amendment] = []
     for player, price in players:
         now = {"name": player.name, "family": player.family} | card(player, price)
         now["identity"] = identity(player, key)
@@ -126,5 +125,5 @@ def registrations(
         before.pop("after_match", None)
         if before == now:
             continue
-        new.append(msgspec.json.encode(now | {"after_match": after_match}))
-    return chained(ledger, STREAM, new, at_ms) if new else []
+        new.append(Amendment(TOPIC, msgspec.json.encode(now | {"after_match": after_match}), at_ms))
+    return new

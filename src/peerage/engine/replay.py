@@ -30,7 +30,6 @@ from peerage.games.game import GameSpec
 from peerage.ledger.codec import asks_the_same, by_hex, read_fixture, read_record, request_body
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.narrow import is_time
-from peerage.ledger.places import STREAM as BENCHES
 from peerage.ledger.places import places
 from peerage.ledger.store import MENDED, Batch, Exchange, FixtureRow, Ledger, RecordRow, Summary
 from peerage.ledger.waits import waits
@@ -161,7 +160,7 @@ class _Replay:
         self._ledger = ledger
         self._elo: EloSettings = elo_settings(pinned_rating(meta, Rating()))
         self._texts = by_hex(ledger.texts())
-        self._places = places(ledger.amendments(BENCHES))
+        self._places = places(ledger)
         self._rules: dict[tuple[str, str], Any] = {}
         self._standings = NOBODY
         self._past: dict[int, Standings] = {0: NOBODY}  # as far back as fixtures still refer to

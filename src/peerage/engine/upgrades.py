@@ -1,4 +1,4 @@
-"""Upgrades: another release goes on with an arena, and ends what it cannot play; a chained stream of its own.
+"""Upgrades: another release goes on with an arena, and ends what it cannot play; as entries of the log.
 
 A match is played by the version of its game that its fixture names. An unfinished match of any other version
 or game ends without a result: what was asked stays on record, what it cost counts, nobody is rated by it.
@@ -16,7 +16,7 @@ from peerage.games.game import GameSpec
 from peerage.ledger.store import FixtureRow, Ledger, LedgerError
 from peerage.match import FIRST_RELEASE
 
-STREAM = "upgrades"
+TOPIC = "upgrades"
 
 
 class Upgrade(Struct, frozen=True):
@@ -76,7 +76,7 @@ def upgrade(ledger: Ledger, spec: GameSpec[Any]) -> Upgrade | None:
     issued, recorded = ledger.heads()
     if not issued:
         return None
-    entries = [_read(row.body) for row in ledger.amendments(STREAM)]
+    entries = [_read(row.body) for row in ledger.amendments(TOPIC)]
     newest = [_read_issued(ledger, row).release for row in ledger.fixtures(issued, issued)]
     before = [*newest, *[entry.after for entry in entries]][-1]
     after = release_of(spec.name)

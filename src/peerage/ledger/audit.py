@@ -16,13 +16,13 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import msgspec
 
-from peerage.ledger.log import Attempt, of_match
+from peerage.ledger.log import Attempt, of_match, of_record
 from peerage.ledger.merkle import GENESIS, leaves, link, root
 from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.places import STREAM as BENCHES
 from peerage.ledger.places import Places, places
 from peerage.ledger.store import Ledger, LedgerError, RecordRow, Summary
 from peerage.match import ranked
@@ -37,14 +37,15 @@ BLOCK = 500
 class Findings(msgspec.Struct):
     """What a span came to: answered exchanges and bytes hashed, the texts it refers to (digest in hex → the
     first match that does), and problems as (match, what). `seen` counts intents, replies and failures;
-    `digests` are those that the log holds of each match without a problem."""
+    `digests` are those that the log holds of each match without a problem: in the form of today, and in the
+    earlier one where there is anything of that."""
 
     exchanges: int = 0
     hashed: int = 0
     texts: dict[bytes, int] = {}
     problems: list[tuple[int, str]] = []
     seen: tuple[int, int, int] = (0, 0, 0)
-    digests: dict[int, bytes] = {}
+    digests: dict[int, tuple[bytes, bytes]] = {}
 
     def add(self, other: Findings) -> None:
         """Count another span in."""
@@ -66,12 +67,13 @@ def audit(ledger: Ledger, first: int, last: int, *, replies: bool = True) -> Fin
     the narrow table, which takes a tenth of the time."""
     findings = Findings()
     chain = _Chain(ledger, first)
-    known = _places(ledger)
+    known = places(ledger)
+    earlier = next(ledger.streams(), None) is not None
     start = first
     while start <= last:
         stop = min(start + BLOCK - 1, last)
         before = len(findings.problems)
-        _block(ledger, start, stop, chain, known, findings, replies)
+        _block(ledger, start, stop, chain, known, findings, replies, earlier)
         start = stop + 1
         if len(findings.problems) - before >= BLOCK:
             start = _further(ledger, start, last, findings)
@@ -119,13 +121,6 @@ class _Chain:
         self._links = ()
 
 
-def _places(ledger: Ledger) -> Places | None:
-    try:
-        return places(ledger.amendments(BENCHES))
-    except _UNREADABLE:
-        return None
-
-
 def _block(
     ledger: Ledger,
     first: int,
@@ -134,6 +129,7 @@ def _block(
     known: Places | None,
     findings: Findings,
     replies: bool,
+    earlier: bool,
 ) -> None:
     try:
         fixtures = {row[0]: row for row in ledger.issued(first, last)}
@@ -149,8 +145,8 @@ def _block(
             chain.lost()
         else:
             half = (first + last) // 2
-            _block(ledger, first, half, chain, known, findings, replies)
-            _block(ledger, half + 1, last, chain, known, findings, replies)
+            _block(ledger, first, half, chain, known, findings, replies, earlier)
+            _block(ledger, half + 1, last, chain, known, findings, replies, earlier)
         return
     nothing = _Tally(())
     for at, number in enumerate(ledger.numbers(first, last), first):
@@ -180,7 +176,8 @@ def _block(
                 findings.texts.setdefault(digest, number)
             if replies and record is not None:
                 row = (record.number, record.chain, record.at_ms)
-                findings.digests[number] = of_match(fixture[:3], row, tally.rows)
+                before = of_match(fixture[:3], row, tally.rows) if earlier else b""
+                findings.digests[number] = of_record(record.at_ms, tally.rows), before
 
 
 def settings_text(fixture: bytes) -> bytes:
@@ -204,7 +201,18 @@ _TEXTS = re.compile(rb'"text":"([0-9a-f]{64})"').findall
 class _Tally:
     """One match's exchanges: their root, and sums to hold against its record."""
 
-    __slots__ = ("answered", "cost_nano", "hashed", "root", "rows", "seen", "texts", "twice", "unanswered")
+    __slots__ = (
+        "answered",
+        "cost_nano",
+        "hashed",
+        "misfiled",
+        "root",
+        "rows",
+        "seen",
+        "texts",
+        "twice",
+        "unanswered",
+    )
 
     def __init__(self, attempts: Iterable[Attempt]) -> None:
         # Columns, and all requests at once: this runs for every reply there is.
@@ -223,6 +231,10 @@ class _Tally:
             self.twice = {key for key, times in Counter(keys).items() if times > 1}
         self.root = root([found[key] for key in sorted(found)]).hex()
         self.cost_nano = sum([row.cost_nano or 0 for row in rows])
+        self.misfiled = [*map(crc32, requests), *map(crc32, replies)] != [
+            *[row.checksum for row in answered],
+            *[row.reply_checksum for row in answered],
+        ] or any(crc32(row.request) != row.checksum for row in rows if row.reply is None)
         failed = len([row for row in rows if row.failure is not None]) if self.unanswered else 0
         self.seen = (len(rows), len(answered), failed)
         self.hashed = sum(map(len, requests)) + sum(map(len, replies))
@@ -334,7 +346,7 @@ def _exchanges(ledger: Ledger, at: int, header: _Record, tally: _Tally, known: S
     if header.root != tally.root:
         found = [what for what in _changed(ledger, at) if what not in known]
         problems += found or ["its exchanges do not give the Merkle root on record"]
-    elif tally.unanswered:
+    elif tally.misfiled:
         problems += _changed(ledger, at)
     else:
         spent = sum([total.cost_nano for total in header.totals.values()])

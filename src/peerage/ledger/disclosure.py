@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,12 +18,14 @@ import msgspec
 from peerage.challenges.pool import STREAM, Action
 from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_fixture, reply_salt, request_salt
+from peerage.ledger.log import Entry
 from peerage.ledger.secret import OLD_FACT, read_secret
 from peerage.ledger.store import (
-    MENDED,
+    COPY,
     Amendment,
     Batch,
     Exchange,
+    FailureRow,
     FixtureRow,
     IntentRow,
     Ledger,
@@ -160,19 +160,16 @@ def disclosed(ledger: Ledger) -> Collection[str]:
 
 def _copy(ledger: Ledger, to: Ledger) -> None:
     """Write all that others may see of a ledger into an empty one: its finished matches, what is sealed as
-    commitments. The caller holds the runner's lock of `to`."""
+    commitments, and its log as it is, so that the copy has both heads of the original. The caller holds the
+    runner's lock of `to`."""
     revealed = disclosed(ledger)
-    to.write(
-        Batch(
-            meta={
-                key: value for key, value in ledger.meta().items() if key not in (OLD_FACT, MENDED, "schema")
-            },
-            texts=sorted(ledger.texts().items()),
-            amendments=[
-                redacted(row, revealed) for stream in ledger.streams() for row in ledger.amendments(stream)
-            ],
-        )
-    )
+    # What an earlier form logged cannot be held against a copy, which gets a log of its own then.
+    log = list(ledger.log()) if next(ledger.streams(), None) is None else []
+    with_log: Sequence[Entry] | None = () if log else None
+    meta = {key: value for key, value in ledger.meta().items() if key not in (OLD_FACT, "schema")}
+    said = [redacted(row, revealed) for row in ledger.amendments() if not log or row.position <= len(log)]
+    texts = sorted(ledger.texts().items())
+    to.write(Batch(meta={**meta, COPY: "redacted"}, texts=texts, amendments=said, log=log or None))
     _, done = ledger.heads()
     for first in range(1, done + 1, BLOCK):
         last = min(first + BLOCK - 1, done)
@@ -180,17 +177,20 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
             fixtures=[redacted(row, revealed) for row in ledger.fixtures(first, last)],
             records=[redacted(row, revealed) for row in ledger.records(first, last)],
             summaries=list(ledger.summaries(first, last)),
+            log=with_log,
         )
-        for _, rows in groupby(ledger.exchanges(first, last), attrgetter("match")):
-            for row in [redacted(one, revealed) for one in rows if one.reply is not None]:
-                at = row.match, row.key, row.attempt
-                batch.intents.append(IntentRow(*at, row.player, row.request, row.worst_nano))
-                assert row.reply is not None
-                batch.replies.append(ReplyRow(*at, row.reply, row.cost_nano, 0))
+        for row in ledger.attempts(first, last):
+            at, request = (row.match, row.key, row.attempt), committed(row.request, revealed)
+            batch.intents.append(IntentRow(*at, row.player, request, row.worst_nano))
+            if row.reply is not None and row.at_ms is not None:
+                reply = committed(row.reply, revealed)
+                batch.replies.append(ReplyRow(*at, reply, row.cost_nano, row.at_ms))
+            if row.failure is not None:
+                batch.failures.append(FailureRow(*at, *row.failure[1:]))
         to.write(batch)
     newest = ledger.snapshot()
     if newest is not None:
-        to.write(Batch(snapshots=[newest]))
+        to.write(Batch(snapshots=[newest], log=with_log))
 
 
 def write_redacted(ledger: Ledger, file: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import groupby
+from operator import attrgetter
 
 from msgspec import Struct, field
 
-from peerage.ledger.log import GENESIS, digest, entry_leaf, linked, of_play
-from peerage.ledger.secret import STREAM
-from peerage.ledger.store import Ledger
+from peerage.ledger.log import GENESIS, digest, entry_leaf, linked, of_amendment, of_play
+from peerage.ledger.merkle import link, stream_genesis
+from peerage.ledger.secret import OLD_FACT, TOPIC
+from peerage.ledger.store import COPY, UNLOGGED, Ledger
 
 FACTS = ("rating", "window", "lag")
 """The facts that are written down together when an arena first plays."""
@@ -24,20 +27,23 @@ class Logged(Struct):
     """The newest digest of each thing that the log is about.
 
     `leaves` are those of all entries, and `firsts` the positions at which matches entered the log.
-    `upgraded` is the match until which it was written afterwards, None where it goes back to the beginning;
-    `in_play` the entry that holds what is in play, where it is the last; `matches` maps each to its digest.
+    `in_play` is the entry that holds what is in play, where it is the last; `records` and, of the earlier
+    form, `matches` map each match to its digest. `amendments` are topic and digest by position; of the
+    earlier form, `filed` are digests by id, and `streams` the last chain values.
     """
 
     length: int = 0
     head: bytes = GENESIS
     leaves: list[bytes] = field(default_factory=list)
     firsts: list[int] = field(default_factory=list)
-    upgraded: int | None = None
     in_play: tuple[int, bytes] | None = None
+    records: dict[int, bytes] = field(default_factory=dict)
     matches: dict[int, bytes] = field(default_factory=dict)
     snapshots: dict[int, bytes] = field(default_factory=dict)
     facts: dict[str, bytes] = field(default_factory=dict)
-    amendments: dict[int, bytes] = field(default_factory=dict)
+    amendments: dict[int, tuple[str, bytes]] = field(default_factory=dict)
+    filed: dict[int, bytes] = field(default_factory=dict)
+    streams: dict[str, bytes] = field(default_factory=dict)
     votes: dict[int, bytes] = field(default_factory=dict)
     problems: list[Found] = field(default_factory=list)
 
@@ -58,39 +64,42 @@ def read_log(ledger: Ledger) -> Logged:
         kind, _, what = entry.about.rpartition(" ")
         if entry.about.startswith("fact "):
             found.facts[entry.about.removeprefix("fact ")] = entry.digest
+        elif kind == "stream":
+            found.streams[what] = entry.digest
+        elif not kind:
+            found.amendments[entry.position] = entry.about, entry.digest
         elif not what.isdecimal():
             found.problems.append((None, f"entry {entry.position} of the log is about {entry.about!r}"))
-        elif kind == "match":
-            if int(what) not in found.matches:
+        elif kind in ("record", "match"):
+            if int(what) not in found.matches and int(what) not in found.records:
                 if int(what) != len(found.firsts) + 1:
                     told = (
                         f"it entered the log as number {len(found.firsts) + 1}, at position {entry.position}"
                     )
                     found.problems.append((int(what), told))
                 found.firsts.append(entry.position)
-            found.matches[int(what)] = entry.digest
+            (found.records if kind == "record" else found.matches)[int(what)] = entry.digest
         elif kind == "snapshot":
             found.snapshots[int(what)] = entry.digest
         elif kind == "amendment":
-            found.amendments[int(what)] = entry.digest
+            found.filed[int(what)] = entry.digest
         elif kind == "votes":
             if found.votes.setdefault(int(what), entry.digest) != entry.digest:
                 found.problems.append((None, f"the votes up to {what} were logged twice, and differ"))
         elif kind == "in play":
             found.in_play = int(what), entry.digest
-        elif kind == "upgrade":
-            found.upgraded = int(what)
     return found
 
 
 def facts(ledger: Ledger, logged: Logged) -> Iterator[Found]:
     """Facts that are not as they were logged."""
-    meta = {key: value for key, value in ledger.meta().items() if key != "schema"}
+    found = ledger.meta()
+    meta = {key: value for key, value in found.items() if key not in UNLOGGED}
     if logged.length:
         for key in sorted(meta.keys() | logged.facts.keys()):
-            if key not in meta:
+            if key not in meta and not (key == OLD_FACT and COPY in found):
                 yield None, f"the fact {key!r} is missing in the table meta"
-            elif logged.facts.get(key) != sha256(meta[key].encode()).digest():
+            elif key in meta and logged.facts.get(key) != sha256(meta[key].encode()).digest():
                 yield None, f"the fact {key!r} in the table meta is not as it was logged"
     elif not meta.keys().isdisjoint(FACTS):
         for key in FACTS:
@@ -99,20 +108,58 @@ def facts(ledger: Ledger, logged: Logged) -> Iterator[Found]:
 
 
 def amendments(ledger: Ledger, logged: Logged) -> Iterator[Found]:
-    """Amendments whose number or time changed; their bodies are held by the chain of their stream.
+    """Amendments that are not as they were logged.
 
     Version 0.1.0, whose ledgers alone have no log, knew no secret of the arena.
     """
     if not logged.length:
-        if STREAM in ledger.streams():
+        if TOPIC in ledger.topics():
             yield None, "the whole log is missing, which every ledger with a secret has"
         return
-    there = {row[0]: row for row in ledger.filed()}
+    there = {row.position: row for row in ledger.amendments() if row.position}
     for at in sorted(there.keys() | logged.amendments.keys()):
         if at not in there:
-            yield None, f"row {at} of the amendments is missing"
-        elif logged.amendments.get(at) != digest(there[at]):
-            yield None, f"number, stream or time of row {at} of the amendments is not as it was logged"
+            yield None, f"entry {at} of the log, about {logged.amendments[at][0]}, is missing"
+        elif logged.amendments.get(at) != (
+            (row := there[at]).topic,
+            of_amendment(row.at_ms, row.body),
+        ):
+            yield None, f"entry {at} of the log, about {row.topic}, is not as it was logged"
+
+
+def stream(rows: Iterable[tuple[int, bytes, bytes]], name: str) -> Iterator[Found]:
+    """What is wrong with a chain of its own, of rows (sequence, body, chain) in order."""
+    chain = stream_genesis(name)
+    for due, (sequence, body, linked_) in enumerate(rows, 1):
+        if sequence != due:
+            yield None, f"amendment {due} of {name} is missing"
+            return
+        if link(chain, body) != linked_:
+            yield None, f"amendment {due} of {name} changed"
+        chain = linked_
+
+
+def streams(ledger: Ledger, logged: Logged, heads: dict[str, str]) -> Iterator[Found]:
+    """Amendments of the earlier form that are not as they were written: each topic chains their bodies for
+    itself, and the log holds number and time. The last chain values go into `heads`."""
+    there = {row.id: row for row in ledger.streams()}
+    rows = sorted(there.values(), key=lambda row: (row.stream, row.sequence))
+    for name, said in groupby(rows, attrgetter("stream")):
+        chained = [(row.sequence, row.body, row.chain) for row in said]
+        heads[name] = chained[-1][2].hex()
+        yield from stream(chained, name)
+    for name, chain in logged.streams.items():
+        if heads.get(name) != chain.hex():
+            yield (
+                None,
+                f"the amendments of {name} are not as they were at the ledger's upgrade",
+            )
+    if logged.length:
+        for at in sorted(there.keys() | logged.filed.keys()):
+            if at not in there:
+                yield None, f"row {at} of the amendments is missing"
+            elif logged.filed.get(at) != digest(there[at][:3] + there[at][4:5]):
+                yield None, f"number, stream or time of row {at} of the amendments is not as it was logged"
 
 
 def votes(there: Sequence[bytes], logged: Logged) -> Iterator[Found]:
@@ -129,24 +176,25 @@ def votes(there: Sequence[bytes], logged: Logged) -> Iterator[Found]:
             yield None, f"the first {number} votes of the audience are not as they were logged"
 
 
-def matches(found: Mapping[int, bytes], logged: Mapping[int, bytes], last: int) -> Iterator[Found]:
-    """Matches up to `last` whose rows beside the bodies are not as they were logged."""
-    for number, what in found.items():
-        if number not in logged:
+def records(
+    found: Mapping[int, tuple[bytes, bytes]], logged: Logged, told: Container[int | None], last: int
+) -> Iterator[Found]:
+    """Matches up to `last`, but for those `told` of, whose rows beside the bodies are not as they were
+    logged; `found` are their digests in the form of today and the earlier one."""
+    for number, digests in found.items():
+        due = logged.records.get(number), logged.matches.get(number)
+        if due == (None, None):
             yield number, "it is not in the log"
-        elif logged[number] != what:
-            yield (
-                number,
-                "attempts, costs, times, failures or checksums of it are not as they were logged",
-            )
-    for number in sorted(logged.keys() - found.keys()):
-        if number <= last:
+        elif any(one is not None and one != what for one, what in zip(due, digests, strict=True)):
+            yield number, "attempts, costs, times or failures of it are not as they were logged"
+    for number in sorted((logged.records.keys() | logged.matches.keys()) - found.keys()):
+        if number <= last and number not in told:
             yield number, "it was logged, and it is not there"
 
 
 def in_play(ledger: Ledger, recorded: int, logged: Logged) -> Iterator[Found]:
     """What is in play and not as it was when the last run ended."""
-    if logged.in_play is None:
+    if logged.in_play is None or COPY in ledger.meta():
         return
     number, due = logged.in_play
     if number == recorded and of_play(ledger.issued(number + 1), ledger.attempts(number + 1)) != due:

@@ -12,8 +12,9 @@ from typing import Any
 
 from sqlalchemy import Select, func, select
 
-from peerage.ledger.tables import AMENDMENTS, FIXTURES, LOG
-from peerage.ledger.waits import STREAM
+from peerage.ledger.log import finished
+from peerage.ledger.tables import ENTRIES, FIXTURES, LOG
+from peerage.ledger.waits import TOPIC
 
 Read = Callable[[Select[Any]], Iterable[Sequence[Any]]]
 
@@ -28,17 +29,14 @@ class LineUp:
 
     def folded(self, read: Read) -> Sequence[int] | None:
         """The numbers of the matches on record, as they were folded; None where no match ever waited."""
-        a, entry = AMENDMENTS.c, LOG.c
-        if not any(True for _ in read(select(a.id).where(a.stream == STREAM).limit(1))):
+        said, entry = ENTRIES.c, LOG.c
+        if not any(True for _ in read(select(said.position).where(said.topic == TOPIC).limit(1))):
             return None
         with self._lock:
-            newer = select(entry.position, entry.about).where(
-                entry.position > self._position, entry.about.like("match %")
-            )
+            newer = select(entry.position, entry.about).where(entry.position > self._position)
             for self._position, about in read(newer.order_by(entry.position)):
-                number = about.removeprefix("match ")
-                if number.isdecimal() and len(number) < 16:
-                    self._folded.setdefault(int(number))
+                if number := finished(about):
+                    self._folded.setdefault(number)
             return list(self._folded)
 
     def whole(self, read: Read) -> Sequence[int] | None:

@@ -1,18 +1,18 @@
-"""The log: one chain over what no other digest holds, in the order in which it was written. Pure.
+"""The log: one chain over all that is written beside matches in play, in the order of writing. Pure.
 
 An entry says what it is about and gives a digest of it. Its chain value is SHA-256 of 0x04, the chain value
 before it (32 zero bytes before the first), the digest, and what it is about as UTF-8:
 
-    match N       the rows of a finished match beside their bodies: attempts, costs, times, failures
+    record N      a finished match: the rows beside its bodies, which are attempts, costs, times, failures
+    TOPIC         an amendment: somebody benched, a player registered, a challenge withdrawn, and so on
     narrow N      the first N rows of the narrow table
     snapshot N    the bytes of the rating snapshot after match N
     fact KEY      a fact of the arena
-    amendment ID  number and time of an amendment, beside the body that its own stream chains
     votes N       the first N votes of the audience: the chain value of the last of them
     run N         somebody begins to write after match N; the digest is of nothing
     in play N     every row of matches after N: written when a run has ended, and holds while it is the last
-    upgrade N     a ledger of an earlier version goes on; what it held until match N was logged afterwards;
-                  the digest is of nothing
+    upgrade N     a ledger of an earlier form goes on after match N; the digest is of nothing
+    match N, amendment ID  in ledgers of an earlier form: `of_match`, `ledger.streams`
 
 The last entry about a thing counts. The root of the log is that of a Merkle tree over all its entries
 (`entry_leaf`): whoever keeps it can tell later whether a ledger goes on from there. Digests are SHA-256: of a
@@ -28,6 +28,8 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+
+from peerage.sealing import committed
 
 GENESIS = bytes(32)
 
@@ -51,6 +53,13 @@ def extended(
         position += 1
         chain = linked(chain, about, digest)
         yield position, about, digest, chain
+
+
+def finished(about: str) -> int:
+    """The match whose record an entry is about, 0 for one about something else."""
+    kind, _, number = about.partition(" ")
+    written = kind in ("record", "match") and number.isdecimal() and len(number) < 16
+    return int(number) if written else 0
 
 
 def linked(before: bytes, about: str, digest: bytes) -> bytes:
@@ -132,8 +141,28 @@ _COLUMNS = (
 _columns = attrgetter(*_COLUMNS)
 
 
+def of_amendment(at_ms: int, body: bytes) -> bytes:
+    """The digest of an amendment: SHA-256 of its time in decimal, a blank, and its body, sealed values as
+    their commitments."""
+    return sha256(b"%d %b" % (at_ms, committed(body))).digest()
+
+
+def of_record(at_ms: int, attempts: Iterable[Attempt]) -> bytes:
+    """The digest of a finished match's rows, their bodies left out; `attempts` are in order of writing.
+
+    Requests that nobody answered are in no Merkle tree, so their bodies are held here.
+    """
+    rows = list(attempts)
+    failures = [(row.key, row.attempt, *row.failure[1:]) for row in rows if row.failure is not None]
+    unanswered = [committed(row.request) for row in rows if row.reply is None]
+    return digest((at_ms, [*map(_said, rows)], failures, unanswered))
+
+
+_said = attrgetter("key", "attempt", "player", "worst_nano", "cost_nano", "at_ms")
+
+
 def of_match(fixture: Row, record: Row, attempts: Iterable[Attempt]) -> bytes:
-    """The digest of a finished match's rows, their bodies left out.
+    """The digest of a finished match's rows in a ledger of the earlier form, their bodies left out.
 
     `fixture` is number, round, checksum; `record` number, chain, at_ms; `attempts` are in order of their ids.
     Requests that nobody answered are in no Merkle tree, so their bodies are held here.

@@ -1,8 +1,8 @@
-"""Results that others recorded, kept in the ledger on a chained stream of their own.
+"""Results that others recorded, kept in the ledger as entries on a topic of their own.
 
 A file that is imported becomes a **source**: one amendment that names it (file name, SHA-256 of its bytes,
 what it holds, who plays), followed by its results in parts. They are no matches: nobody can replay them, and
-no table counts them unless it says so. `peerage verify` covers the stream, and that each source is complete.
+no table counts them unless it says so. `peerage verify` covers them, and that each source is complete.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.ledger.amendments import chained
-from peerage.ledger.store import Amendment, Batch, Ledger, LedgerError
+from peerage.ledger.store import Amendment, Ledger, LedgerError, amend
 from peerage.ratings.data import Battles, Layout, Played
 from peerage.ratings.history import Game, duels
 
-STREAM = "outside"
+TOPIC = "outside"
 LABELS = ("judge", "question")
 """The labels of battles that are kept."""
 
@@ -80,8 +79,7 @@ def enter(ledger: Ledger, source: Source, data: Battles | Played, at_ms: int) ->
     """
     if any(known.sha256 == source.sha256 for known in sources(ledger)):
         return False
-    entries = (_Entry(source), *[_Entry(part=part) for part in _parts(data)])
-    ledger.write(Batch(amendments=chained(ledger, STREAM, map(msgspec.json.encode, entries), at_ms)))
+    amend(ledger, TOPIC, [_Entry(source), *[_Entry(part=part) for part in _parts(data)]], at_ms)
     return True
 
 
@@ -123,11 +121,11 @@ def _weights(data: Battles | Played) -> list[float]:
 
 def sources(ledger: Ledger) -> list[Source]:
     """Every source, in the order in which they were imported."""
-    return list(_sources(ledger.amendments(STREAM)))
+    return list(_sources(ledger.amendments(TOPIC)))
 
 
-def _sources(stream: Iterable[Amendment]) -> Iterator[Source]:
-    for row in stream:
+def _sources(said: Iterable[Amendment]) -> Iterator[Source]:
+    for row in said:
         if row.body.startswith(b'{"source":'):
             entry = _decode(row.body)
             if entry.source is not None:
@@ -139,7 +137,7 @@ def read(ledger: Ledger) -> list[tuple[Source, Battles | Played]]:
     complete, or its results name somebody who is not there.
     """
     found: list[tuple[Source, Battles | Played]] = []
-    for source, parts in _grouped(ledger.amendments(STREAM)):
+    for source, parts in _grouped(ledger.amendments(TOPIC)):
         try:
             found.append(
                 (source, _battles(source, parts) if parts and parts[0].first else _games(source, parts))
@@ -151,11 +149,11 @@ def read(ledger: Ledger) -> list[tuple[Source, Battles | Played]]:
     return found
 
 
-def problems(stream: Iterable[Amendment]) -> list[str]:
-    """What is wrong with the sources of the stream beside its chain: results missing, or too many."""
+def problems(said: Iterable[Amendment]) -> list[str]:
+    """What is wrong with the sources beside what the log holds: results missing, or too many."""
     found: list[str] = []
     try:
-        for source, parts in _grouped(stream):
+        for source, parts in _grouped(said):
             there = sum([len(part) for part in parts])
             if there != source.results:
                 found.append(
@@ -166,10 +164,10 @@ def problems(stream: Iterable[Amendment]) -> list[str]:
     return found
 
 
-def _grouped(stream: Iterable[Amendment]) -> Iterator[tuple[Source, list[_Part]]]:
+def _grouped(said: Iterable[Amendment]) -> Iterator[tuple[Source, list[_Part]]]:
     source: Source | None = None
     parts: list[_Part] = []
-    for row in stream:
+    for row in said:
         entry = _decode(row.body)
         if entry.source is not None:
             if source is not None:

@@ -9,18 +9,16 @@ it; so places, unlike positions in the log, are the same in whatever runs the sa
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
 
 import msgspec
 from msgspec import Struct
 
-from peerage.ledger.merkle import link, stream_genesis
-from peerage.ledger.store import Amendment
+from peerage.ledger.store import Ledger, LedgerError
 
-STREAM = "benches"
-"""The stream that says who is left out of pairing and who returns; see `engine.benches`."""
+TOPIC = "benches"
+"""The entries that say who is left out of pairing and who returns; see `engine.benches`."""
 
 
 class Benching(Struct, frozen=True):
@@ -60,16 +58,13 @@ class Places:
         return max([self.of_match(snapshot) if snapshot else 0, *benched])
 
 
-def places(stream: Iterable[Amendment]) -> Places | None:
-    """Places by the stream of benches; None where that is not whole, which `verify` tells of itself."""
-    found, chain = Places(), stream_genesis(STREAM)
-    for due, row in enumerate(stream, 1):
-        if (row.sequence, row.chain) != (due, link(chain, row.body)):
-            return None
-        chain = row.chain
-        try:
+def places(ledger: Ledger) -> Places | None:
+    """Places by the entries about benches; None where these are damaged, which `verify` tells of itself."""
+    found = Places()
+    try:
+        for row in ledger.amendments(TOPIC):
             bench = _read(row.body)
-        except msgspec.MsgspecError:
-            return None
-        found.add(bench.after_match, bench.from_round)
+            found.add(bench.after_match, bench.from_round)
+    except (LedgerError, msgspec.MsgspecError):
+        return None
     return found

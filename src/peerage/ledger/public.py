@@ -1,4 +1,4 @@
-"""What people outside say of a tournament's answers: amendments on a chained stream of their own.
+"""What people outside say of a tournament's answers: amendments on a topic of their own.
 
 A person scores a sample of answers on an exported page (`site.audience`) and sends back what it saved. Each
 file becomes one amendment that cites the digest of the record it judges, so it counts only for what was seen.
@@ -13,10 +13,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from peerage.ledger.amendments import chained
-from peerage.ledger.store import Batch, Ledger, LedgerError
+from peerage.ledger.store import Amendment, Batch, Ledger, LedgerError
 
-STREAM = "public"
+TOPIC = "public"
 
 Points = Annotated[float, Meta(ge=0, le=10)]
 _Name = Annotated[str, Meta(min_length=1, max_length=100)]
@@ -45,11 +44,11 @@ def read_opinion(body: bytes) -> Opinion:
 
 def opinions(ledger: Ledger) -> Iterator[Opinion]:
     """All opinions, in the order in which they were entered. Raises LedgerError for a row that holds none."""
-    for row in ledger.amendments(STREAM):
+    for row in ledger.amendments(TOPIC):
         try:
             yield read_opinion(row.body)
         except msgspec.MsgspecError as error:
-            raise LedgerError(f"amendment {row.sequence} of {row.stream} is no opinion: {error}") from error
+            raise LedgerError(f"entry {row.position} of the log is no opinion: {error}") from error
 
 
 def enter(ledger: Ledger, opinion: Opinion, at_ms: int) -> bool:
@@ -61,5 +60,5 @@ def enter(ledger: Ledger, opinion: Opinion, at_ms: int) -> bool:
     if any((one.record, one.voter) == (opinion.record, opinion.voter) for one in opinions(ledger)):
         return False
     body = msgspec.json.encode(opinion, order="sorted")
-    ledger.write(Batch(amendments=chained(ledger, STREAM, [body], at_ms)))
+    ledger.write(Batch(amendments=[Amendment(TOPIC, body, at_ms)]))
     return True

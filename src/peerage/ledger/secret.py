@@ -1,8 +1,8 @@
 """The arena's secret: draws, fences, ids and salts follow from it, and no player may know it.
 
-It is made before the first match and committed in the first entry of the chained stream `arena`, so that
-those who run an arena cannot try other draws unseen. A copy that others see holds the commitment alone, until
-the last entry of the stream discloses the secret and ends the arena:
+It is made before the first match and committed in the log's first entry about the `arena`, so that those who
+run an arena cannot try other draws unseen. A copy that others see holds the commitment alone, until the last
+entry about it discloses the secret and ends the arena:
 
     {"entry": "begin", "seed": null, "after_match": 0, "secret": {"~salt": "…", "value": "…"}}
     {"entry": "disclose", "after_match": 412}
@@ -21,11 +21,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from peerage.ledger.amendments import amend
-from peerage.ledger.store import Ledger, LedgerError
+from peerage.ledger.store import Ledger, LedgerError, amend
 from peerage.sealing import Sealed, match_key, salt, seal, sealing_key, unseal
 
-STREAM = "arena"
+TOPIC = "arena"
 OLD_FACT = "secret"
 """The fact of a ledger of 0.1.0 from which the salts of its sealed values follow."""
 
@@ -57,7 +56,7 @@ _read = msgspec.json.Decoder(_Entry).decode
 def read_secret(ledger: Ledger) -> Secret | None:
     """None for a ledger in which nothing was played yet, and for one of 0.1.0. Raises LedgerError."""
     try:
-        entries = [_read(row.body) for row in ledger.amendments(STREAM)]
+        entries = [_read(row.body) for row in ledger.amendments(TOPIC)]
         begun = next((entry for entry in entries if entry.entry == "begin"), None)
         if begun is None:
             return None
@@ -93,7 +92,7 @@ def arena_secret(ledger: Ledger, seed: int | None = None, *, at_ms: int = 0) -> 
         "after_match": ledger.heads()[0],
         "secret": seal(salt(sealing_key(value), "arena"), value),
     }
-    amend(ledger, STREAM, [body], at_ms)
+    amend(ledger, TOPIC, [body], at_ms)
     return value
 
 
@@ -111,7 +110,7 @@ def disclose(ledger: Ledger, at_ms: int) -> Secret:
             f"{ledger.address}: {issued - done} matches are under way; let `peerage run` end them first"
         )
     if not found.disclosed:
-        amend(ledger, STREAM, [{"entry": "disclose", "after_match": done}], at_ms)
+        amend(ledger, TOPIC, [{"entry": "disclose", "after_match": done}], at_ms)
     return msgspec.structs.replace(found, disclosed=True)
 
 

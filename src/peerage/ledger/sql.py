@@ -6,6 +6,7 @@ What only one database needs lives beside it (`sqlite.py`).
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -14,7 +15,7 @@ from operator import itemgetter
 from typing import Any, cast
 from zlib import crc32
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, delete, exists, func, inspect, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, Table, delete, exists, func, inspect, select
 from sqlalchemy.exc import DBAPIError
 
 from peerage.ledger import narrow, sql_log
@@ -28,6 +29,7 @@ from peerage.ledger.store import (
     Exchange,
     FixtureRow,
     LedgerError,
+    OldAmendment,
     RecordRow,
     Rows,
     Summary,
@@ -35,6 +37,7 @@ from peerage.ledger.store import (
 )
 from peerage.ledger.tables import (
     AMENDMENTS,
+    ENTRIES,
     FAILURES,
     FIXTURES,
     INTENTS,
@@ -73,6 +76,7 @@ class SqlLedger:
         self._log = sql_log.LogWriter(file)
         self._writing = threading.Lock()
         self._lineup = LineUp()
+        self._tables: Sequence[str] = ()
 
     def prepare(self, *, create: bool) -> None:
         """Check that this is a ledger we can use; make one (`create`), or migrate an older one.
@@ -133,19 +137,20 @@ class SqlLedger:
     def write(self, batch: Batch) -> None:
         if "schema" in batch.meta:
             raise LedgerError("the schema version is not for a runner to write")
-        with self._writing, self._explained(), self._logged() as log:
+        with self._writing, self._explained(), self._logged(copied=batch.log is not None) as log:
             assert self._writer is not None
             self._write(self._writer, batch)
-            log.note(self._writer, batch)
+            (log.note if batch.log is None else log.copy)(self._writer, batch)
 
     @contextmanager
-    def _logged(self) -> Iterator[sql_log.LogWriter]:
+    def _logged(self, *, copied: bool = False) -> Iterator[sql_log.LogWriter]:
         """One transaction, and who logs it: what is written and its entries become durable together."""
         if self._writer is None:
             raise LedgerError(f"{self.address} is written only inside `with ledger.runner():`")
         try:
             with self._writer.begin():
-                self._log.prepare(self._writer)
+                if not copied:
+                    self._log.prepare(self._writer)
                 yield self._log
         except BaseException:
             self._log = sql_log.LogWriter(self._file)
@@ -196,11 +201,6 @@ class SqlLedger:
             _places(3),
             [(number, body, crc32(body)) for number, body in batch.snapshots],
             "ON CONFLICT (number) DO UPDATE SET body = excluded.body, checksum = excluded.checksum",
-        )
-        insert(
-            "amendments (stream, sequence, body, chain, at_ms)",
-            _places(5),
-            [(row.stream, row.sequence, row.body, row.chain, row.at_ms) for row in batch.amendments],
         )
         insert(
             "meta (key, value)",
@@ -333,24 +333,27 @@ class SqlLedger:
         return int(number), logged
 
     def _last_entry(self, like: str) -> tuple[str, bytes] | None:
-        if not self._has_log():
+        if not self._has(LOG):
             return None
         t = LOG.c
         wanted = select(t.about, t.digest).where(t.about.like(like)).order_by(t.position.desc()).limit(1)
         return next(((about, bytes(logged)) for about, logged in self._read(wanted)), None)
 
-    def _has_log(self) -> bool:
-        with self._explained(), self._readers.connect() as connection:
-            return inspect(connection).has_table(LOG.name)
+    def _has(self, table: Table) -> bool:
+        """Whether this is a form of ledger that has such a table."""
+        if ENTRIES.name not in self._tables:  # from then on none is added
+            with self._explained(), self._readers.connect() as connection:
+                self._tables = inspect(connection).get_table_names()
+        return table.name in self._tables
 
     def log(self) -> Iterator[Entry]:
-        if self._has_log():
+        if self._has(LOG):
             t = LOG.c
             columns = select(t.position, t.about, t.digest, t.chain).order_by(t.position)
             yield from starmap(Entry, self._read(columns))
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
-        if not self._has_log():
+        if not self._has(LOG):
             return None
         t = SNAPSHOTS.c
         wanted = select(t.number, t.body).where(_span(t.number, 0, at_most))
@@ -366,15 +369,19 @@ class SqlLedger:
             yield number, body, crc32(body) == checksum
 
     def heads(self) -> tuple[int, int]:
-        folded = self._lineup.folded(self._read)
+        folded = self._lineup.folded(self._read) if self._has(ENTRIES) else None
         return self._newest(FIXTURES), self._newest(RECORDS) if folded is None else len(folded)
 
     def place(self, number: int) -> int:
-        order = self._lineup.whole(self._read)
+        order = self._order()
         return number if order is None or number not in order else order.index(number) + 1
 
+    def _order(self) -> Sequence[int] | None:
+        """The numbers of all matches in order, None where that is their own: in earlier forms none waited."""
+        return self._lineup.whole(self._read) if self._has(ENTRIES) else None
+
     def numbers(self, first: int, last: int) -> Sequence[int]:
-        order = self._lineup.whole(self._read)
+        order = self._order()
         return range(first, last + 1) if order is None else order[first - 1 : last]
 
     def _newest(self, table: Table) -> int:
@@ -398,7 +405,7 @@ class SqlLedger:
     def spent_by(self, last: int | None = None) -> dict[str, int]:
         i = INTENTS.c
         spent: dict[str, int] = {}
-        order = None if last is None else self._lineup.whole(self._read)
+        order = None if last is None else self._order()
         left_out = [] if order is None else order[last:]
         for wanted in (
             select(i.player, func.sum(REPLIES.c.cost_nano)).join(REPLIES, REPLIES.c.intent == i.id),
@@ -413,22 +420,28 @@ class SqlLedger:
                 spent[name] = spent.get(name, 0) + int(nano or 0)
         return spent
 
-    def amendments(self, stream: str) -> Iterator[Amendment]:
-        t = AMENDMENTS.c
-        wanted = select(t.stream, t.sequence, t.body, t.chain, t.at_ms).where(t.stream == stream)
-        return starmap(Amendment, self._read(wanted.order_by(t.sequence)))
+    def amendments(self, topic: str = "") -> Iterator[Amendment]:
+        for old in self.streams(topic):
+            yield Amendment(old.stream, old.body, old.at_ms)
+        if self._has(ENTRIES):
+            t = ENTRIES.c
+            wanted = select(t.topic, t.body, t.at_ms, t.position).order_by(t.position)
+            yield from starmap(Amendment, self._read(wanted.where(t.topic == topic) if topic else wanted))
 
-    def streams(self) -> Sequence[str]:
-        return [name for (name,) in self._read(select(AMENDMENTS.c.stream).distinct())]
+    def topics(self) -> Mapping[str, int]:
+        found: Counter[str] = Counter()
+        for table, topic in ((AMENDMENTS, AMENDMENTS.c.stream), (ENTRIES, ENTRIES.c.topic)):
+            if self._has(table):
+                found.update(dict(self._read(select(topic, func.count()).group_by(topic))))
+        return found
 
-    def stream_heads(self) -> Mapping[str, bytes]:
-        t = AMENDMENTS.c
-        last = select(t.stream, func.max(t.sequence)).group_by(t.stream)
-        return dict(self._read(select(t.stream, t.chain).where(tuple_(t.stream, t.sequence).in_(last))))
-
-    def filed(self) -> Iterator[tuple[int, str, int, int]]:
-        t = AMENDMENTS.c
-        yield from map(tuple, self._read(select(t.id, t.stream, t.sequence, t.at_ms).order_by(t.id)))
+    def streams(self, topic: str = "") -> Iterator[OldAmendment]:
+        if self._has(AMENDMENTS):
+            t = AMENDMENTS.c
+            wanted = select(t.id, t.stream, t.sequence, t.chain, t.at_ms, t.body).order_by(t.id)
+            if topic:
+                wanted = wanted.where(t.stream == topic).order_by(None).order_by(t.sequence)
+            yield from starmap(OldAmendment, self._read(wanted))
 
     def counts(self) -> tuple[Rows, Rows]:
         newest: list[int] = []
@@ -458,7 +471,7 @@ class SqlLedger:
         self, wanted: Select[Any], first: int, last: int | None
     ) -> Iterator[Sequence[tuple[Any, ...]]]:
         number = wanted.selected_columns[0]
-        order = self._lineup.whole(self._read)
+        order = self._order()
         if order is None or (last is not None and last < 1):
             yield from self._parts(wanted.where(_span(number, first, last)))
             return

@@ -8,26 +8,33 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, inspect, select
 
 from peerage.ledger.lineup import LineUp, Read
-from peerage.ledger.log import GENESIS, Attempt, Rolling, Row, digest, extended, of_match, of_play
+from peerage.ledger.log import GENESIS, Attempt, Rolling, Row, extended, of_amendment, of_play, of_record
+from peerage.ledger.log import digest as digest_of
 from peerage.ledger.sqlite import SqliteFile
-from peerage.ledger.store import Batch, FailureRow, IntentRow, ReplyRow
+from peerage.ledger.store import UNLOGGED, Amendment, Batch, FailureRow, IntentRow, ReplyRow
 from peerage.ledger.tables import (
     AMENDMENTS,
+    ENTRIES,
     FAILURES,
     FIXTURES,
     INTENTS,
+    LATER,
     LOG,
     META,
     RECORDS,
     REPLIES,
+    SCHEMA,
     SUMMARIES,
 )
 
+Said = tuple[str, bytes] | Amendment
+"""An entry to come: what it is about with its digest, or an amendment."""
+
 _BLOCK = 500
-_INTO = "log (position, about, digest, chain)"
+_NOTHING = sha256(b"").digest()
 
 
 class LogWriter:
@@ -49,7 +56,8 @@ class LogWriter:
         """Find the end of the log before anything else is written; begin one where there is none."""
         if self._head is not None:
             return
-        LOG.create(connection, checkfirst=True)
+        there = inspect(connection).get_table_names()
+        SCHEMA.create_all(connection, LATER)
         c = LOG.c
         last = connection.execute(
             select(c.position, c.chain).order_by(c.position.desc()).limit(1)
@@ -58,14 +66,14 @@ class LogWriter:
         self._newest = connection.execute(select(func.max(RECORDS.c.number))).scalar() or 0
         folded = self._lineup.folded(_reader(connection))
         self._recorded = self._newest if folded is None else len(folded)
-        if not last:
-            self._upgrade(connection)
-        self._append(connection, [(f"run {self._recorded}", sha256(b"").digest())])
+        if ENTRIES.name not in there:
+            self._upgrade(connection, logged=bool(last))
+        self._append(connection, [(f"run {self._recorded}", _NOTHING)])
 
     def note(self, connection: Connection, batch: Batch) -> None:
         """Log what a batch has just written."""
-        said = [(f"fact {key}", sha256(value.encode()).digest()) for key, value in batch.meta.items()]
-        filed = _amendments(connection, len(batch.amendments)) if batch.amendments else []
+        facts = [(key, value) for key, value in batch.meta.items() if key not in UNLOGGED]
+        said: list[Said] = [(f"fact {key}", sha256(value.encode()).digest()) for key, value in facts]
         recorded = [row.number for row in batch.records]
         late: tuple[IntentRow | ReplyRow | FailureRow, ...] = (
             *batch.intents,
@@ -76,19 +84,19 @@ class LogWriter:
         if again:
             known = select(RECORDS.c.number).where(RECORDS.c.number.in_(sorted(again)))
             again = set(connection.execute(known).scalars())
-        matches: dict[str, bytes] = {}
+        matches: dict[int, Said] = {}
         for first, last in _spans(sorted(again.union(recorded))):
-            matches.update(_matches(connection, first, last))
+            matches.update(zip(range(first, last + 1), _records(connection, first, last), strict=True))
         before, self._recorded = self._recorded, self._recorded + len(recorded)
         self._newest, self._unlogged = max(self._newest, *recorded, 0), recorded
-        said += [(about, matches[about]) for about in [f"match {number}" for number in sorted(again)]]
+        said += [matches[number] for number in sorted(again)]
         snapshots = dict(batch.snapshots)
-        places = [*batch.places, *[0] * (len(filed) - len(batch.places))]
+        places = [*batch.places, *[0] * (len(batch.amendments) - len(batch.places))]
         # What rests on a record stands after it and before the next, however many a batch holds.
         for place, number in enumerate([0, *recorded]):
             if place:
-                said.append((f"match {number}", matches[f"match {number}"]))
-            said += [entry for entry, at in zip(filed, places, strict=True) if at == place]
+                said.append(matches[number])
+            said += [row for row, at in zip(batch.amendments, places, strict=True) if at == place]
             if before + place in snapshots:
                 said += self._snapshot(connection, before + place, snapshots.pop(before + place))
         for number, body in snapshots.items():
@@ -97,7 +105,12 @@ class LogWriter:
             said.append((f"votes {batch.votes[0]}", batch.votes[1]))
         self._append(connection, said)
 
-    def _snapshot(self, connection: Connection, number: int, body: bytes) -> list[tuple[str, bytes]]:
+    def copy(self, connection: Connection, batch: Batch) -> None:
+        """Write entries as they are, with what they say; nothing else is logged."""
+        rows = [(row.position, row.about, row.digest, row.chain) for row in batch.log or ()]
+        self._insert(connection, rows, [(row.position, row) for row in batch.amendments])
+
+    def _snapshot(self, connection: Connection, number: int, body: bytes) -> list[Said]:
         return [*self._narrow_entry(connection, number), (f"snapshot {number}", sha256(body).digest())]
 
     def rewritten(self, connection: Connection) -> None:
@@ -118,16 +131,24 @@ class LogWriter:
         in_play = of_play(read(wanted.where(here)), played)
         self._append(connection, [*self._narrow_entry(connection), (f"in play {self._recorded}", in_play)])
 
-    def _upgrade(self, connection: Connection) -> None:
-        facts = [row for row in connection.execute(select(META.c.key, META.c.value)) if row[0] != "schema"]
-        issued = connection.execute(select(func.max(FIXTURES.c.number))).scalar() or 0
-        if facts or issued:
-            self._append(connection, [(f"upgrade {self._recorded}", sha256(b"").digest())])
+    def _upgrade(self, connection: Connection, *, logged: bool) -> None:
+        """Mark that a ledger of an earlier form goes on; what no log held yet is logged as it is."""
+        self._append(connection, [(f"upgrade {self._recorded}", _NOTHING)])
+        c = AMENDMENTS.c
+        chains = connection.execute(select(c.stream, c.chain).order_by(c.stream, c.sequence)).all()
+        heads = {name: bytes(chain) for name, chain in chains}
+        self._append(connection, [(f"stream {name}", chain) for name, chain in heads.items()])
+        if logged:
+            return
+        facts = [
+            row for row in connection.execute(select(META.c.key, META.c.value)) if row[0] not in UNLOGGED
+        ]
         self._append(connection, [(f"fact {key}", sha256(value.encode()).digest()) for key, value in facts])
-        self._append(connection, _amendments(connection, -1))
+        filed = connection.execute(select(c.id, c.stream, c.sequence, c.at_ms).order_by(c.id))
+        self._append(connection, [(f"amendment {row[0]}", digest_of(tuple(row))) for row in filed.all()])
         for first in range(1, self._recorded + 1, _BLOCK):
             last = min(first + _BLOCK - 1, self._recorded)
-            self._append(connection, _matches(connection, first, last))
+            self._append(connection, _records(connection, first, last))
 
     def _add(self, connection: Connection, first: int, last: int | None) -> None:
         assert self._narrow is not None
@@ -148,7 +169,7 @@ class LogWriter:
             self._narrow.add([tuple(row) for row in rows])
             self._narrow_to += len(rows)
 
-    def _narrow_entry(self, connection: Connection, last: int | None = None) -> list[tuple[str, bytes]]:
+    def _narrow_entry(self, connection: Connection, last: int | None = None) -> list[Said]:
         """The entry about the narrow table up to match `last`, or further where that was logged; none where
         it was."""
         if self._narrow is None:
@@ -159,14 +180,30 @@ class LogWriter:
         self._narrow_logged = self._narrow_to
         return [(f"narrow {self._narrow_to}", self._narrow.digest())]
 
-    def _append(self, connection: Connection, said: Iterable[tuple[str, bytes]]) -> None:
+    def _append(self, connection: Connection, said: Iterable[Said]) -> None:
         assert self._head is not None
-        rows = list(extended(*self._head, said))
         self._unlogged = []
+        entries = list(said)
+        abouts = [
+            (one.topic, of_amendment(one.at_ms, one.body)) if isinstance(one, Amendment) else one
+            for one in entries
+        ]
+        rows = list(extended(*self._head, abouts))
         if rows:
-            self._file.insert(connection, _INTO, "(?, ?, ?, ?)", rows)
+            filed = zip([row[0] for row in rows], entries, strict=True)
+            self._insert(connection, rows, [(at, one) for at, one in filed if isinstance(one, Amendment)])
             self._head = rows[-1][0], rows[-1][3]
             self.written = True
+
+    def _insert(
+        self,
+        connection: Connection,
+        rows: Sequence[tuple[int, str, bytes, bytes]],
+        said: Sequence[tuple[int, Amendment]],
+    ) -> None:
+        self._file.insert(connection, "log (position, about, digest, chain)", "(?, ?, ?, ?)", rows)
+        bodies = [(at, one.topic, one.at_ms, one.body) for at, one in said]
+        self._file.insert(connection, "entries (position, topic, at_ms, body)", "(?, ?, ?, ?)", bodies)
 
 
 def _by(numbers: Sequence[int]) -> Callable[[Sequence[Any]], int]:
@@ -200,24 +237,14 @@ def _reader(connection: Connection) -> Read:
     return lambda wanted: map(tuple, connection.execute(wanted))
 
 
-def _matches(connection: Connection, first: int, last: int) -> Iterator[tuple[str, bytes]]:
-    read = _reader(connection)
-    f, r = FIXTURES.c, RECORDS.c
-    issued = select(f.number, f.round, f.checksum).where(f.number.between(first, last))
-    recorded = select(r.number, r.chain, r.at_ms).where(r.number.between(first, last))
-    fixtures = {row[0]: row for row in read(issued)}
-    records = {row[0]: row for row in read(recorded)}
+def _records(connection: Connection, first: int, last: int) -> Iterator[tuple[str, bytes]]:
+    read, r = _reader(connection), RECORDS.c
+    times = select(r.number, r.at_ms).where(r.number.between(first, last))
+    ended = {row[0]: row[1] for row in read(times)}
     played = attempts(read, lambda wanted: read(wanted.where(INTENTS.c.match.between(first, last))))
     asked = {match: list(rows) for match, rows in groupby(played, attrgetter("match"))}
     for number in range(first, last + 1):
-        rows = asked.get(number, ())
-        yield f"match {number}", of_match(fixtures.get(number, ()), records.get(number, ()), rows)
-
-
-def _amendments(connection: Connection, newest: int) -> list[tuple[str, bytes]]:
-    c = AMENDMENTS.c
-    wanted = select(c.id, c.stream, c.sequence, c.at_ms).order_by(c.id.desc()).limit(newest)
-    return [(f"amendment {row[0]}", digest(tuple(row))) for row in reversed(connection.execute(wanted).all())]
+        yield f"record {number}", of_record(ended.get(number, 0), asked.get(number, ()))
 
 
 def _spans(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:

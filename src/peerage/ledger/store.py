@@ -9,14 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+import msgspec
 from msgspec import Struct, field
 
 from peerage.ledger.log import Attempt, Entry
 
 MENDED = "mended"
 """The fact that says how often the narrow table was written anew: what was made of it is no longer right."""
+
+COPY = "copy"
+"""The fact that says that a ledger is a copy for others: what is in play was left out."""
+
+UNLOGGED = ("schema", COPY)
+"""The facts that say nothing of the arena, but of the file: no log holds them."""
 
 SCHEMA_VERSION = 1
 
@@ -135,13 +142,27 @@ class Summary(Struct, frozen=True, gc=False):
 
 
 class Amendment(Struct, frozen=True, gc=False):
-    """A later statement about recorded things, on its own chained stream; `body` cites digests."""
+    """A statement beside the matches: an entry of the log with a body of its own, which cites digests.
 
+    `topic` says what it is about, `position` where it stands in the log; 0 until it is written, and in
+    ledgers of an earlier form (`streams`).
+    """
+
+    topic: str
+    body: bytes
+    at_ms: int
+    position: int = 0
+
+
+class OldAmendment(NamedTuple):
+    """A row of the table that an earlier form of ledgers has for amendments: see `ledger.streams`."""
+
+    id: int
     stream: str
     sequence: int
-    body: bytes
     chain: bytes
     at_ms: int
+    body: bytes
 
 
 class Batch(Struct):
@@ -149,6 +170,7 @@ class Batch(Struct):
 
     The log says in which order things were written: amendments stand before the records of their batch, but
     for those added by `amend`. `votes` are how many the audience has given, and the chain value of the last.
+    `log` is for copies: entries that come along with what they are about, as they are, which keeps the root.
     """
 
     texts: list[tuple[bytes, str]] = field(default_factory=list)
@@ -162,6 +184,7 @@ class Batch(Struct):
     amendments: list[Amendment] = field(default_factory=list)
     meta: dict[str, str] = field(default_factory=dict)
     votes: tuple[int, bytes] | None = None
+    log: Sequence[Entry] | None = None
     places: list[int] = field(default_factory=list)
     """For each amendment how many records of the batch stand before it; none where it is not said."""
 
@@ -185,8 +208,15 @@ class Batch(Struct):
                 self.amendments,
                 self.meta,
                 self.votes,
+                self.log,
             )
         )
+
+
+def amend(ledger: Ledger, topic: str, said: Iterable[Any], at_ms: int) -> None:
+    """Write statements down, plain data or structs, all or none; the caller holds the runner's lock."""
+    rows = [Amendment(topic, msgspec.json.encode(one), at_ms) for one in said]
+    ledger.write(Batch(amendments=rows))
 
 
 class Rows(NamedTuple):
@@ -289,17 +319,15 @@ class Ledger(Protocol):
         """What each player cost in matches up to place `last` (None: in all), open intents at their worst, in
         1e-9 dollars."""
 
-    def amendments(self, stream: str) -> Iterator[Amendment]:
-        """One stream in order."""
+    def amendments(self, topic: str = "") -> Iterator[Amendment]:
+        """All that was said on one topic, or on any, in order."""
 
-    def streams(self) -> Sequence[str]:
-        """The names of all streams of amendments."""
+    def topics(self) -> Mapping[str, int]:
+        """How much was said on each topic: what stays the same while nothing is amended."""
 
-    def stream_heads(self) -> Mapping[str, bytes]:
-        """The last chain value of every stream: what stays the same while nothing is amended."""
-
-    def filed(self) -> Iterator[tuple[int, str, int, int]]:
-        """(id, stream, sequence, at_ms) of every amendment, as they were written."""
+    def streams(self, topic: str = "") -> Iterator[OldAmendment]:
+        """The amendments on one topic, or any, of the earlier form of ledgers, in which each topic was a
+        chain of its own; none where the log held them from the first on."""
 
     def counts(self) -> tuple[Rows, Rows]:
         """The newest id of intents, replies and failures, and how many rows there are up to it."""

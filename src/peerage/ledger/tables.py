@@ -118,6 +118,15 @@ SNAPSHOTS = Table(
     Column("checksum", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
+ENTRIES = Table(
+    "entries",
+    SCHEMA,
+    Column("position", ROWID, primary_key=True, autoincrement=False),
+    Column("topic", Text, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+"""What the log's entries about a topic say. A ledger without it is of an earlier form, and has the next."""
 AMENDMENTS = Table(
     "amendments",
     SCHEMA,
@@ -139,12 +148,15 @@ LOG = Table(
 )
 """See `ledger.log`. Ledgers of version 0.1.0 lack it, until somebody writes to them."""
 
+LATER = [LOG, ENTRIES]
+"""Tables that a ledger of an earlier form lacks until somebody writes to it."""
+
 Migration = Callable[[Connection], None]
 
 
 def first_tables(connection: Connection) -> None:
-    """Version 1: everything above."""
-    SCHEMA.create_all(connection)
+    """Version 1: everything above but what only earlier forms of it have."""
+    SCHEMA.create_all(connection, [table for table in SCHEMA.sorted_tables if table is not AMENDMENTS])
 
 
 MIGRATIONS: tuple[Migration, ...] = (first_tables,)

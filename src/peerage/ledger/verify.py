@@ -22,14 +22,14 @@ from zlib import crc32
 import msgspec
 
 from peerage.ledger.audit import Findings, audit, read_issued, settings_text, texts_of
-from peerage.ledger.held import Logged, amendments, facts, matches, read_log, strays
+from peerage.ledger.held import Logged, amendments, facts, read_log, records, strays, stream, streams
 from peerage.ledger.held import in_play as play
 from peerage.ledger.held import votes as held_votes
-from peerage.ledger.merkle import GENESIS, link, stream_genesis
+from peerage.ledger.merkle import GENESIS, stream_genesis
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.secret import strange_keys
 from peerage.ledger.since import Head, Since, extends_log, extends_play, log_root
-from peerage.ledger.store import Amendment, Ledger, LedgerError, Rows
+from peerage.ledger.store import COPY, Ledger, LedgerError, Rows
 from peerage.ledger.votes import STREAM, Votes
 
 PARALLEL_FROM = 4_000
@@ -53,7 +53,9 @@ class Report:
 
     `head` is the play head, the chain value of the last record, in hex: what was played, without times.
     `log_root` is size and Merkle root of the log, which holds everything, as "412:5f0c…"; empty in a ledger
-    of version 0.1.0. `streams` gives the head of every stream of amendments. `ended` says that the run that
+    of version 0.1.0. `streams` gives the head of each chain beside the log: the audience's votes, and in
+    ledgers of the earlier form every topic of amendments. `copy` says that this is a copy for others, without
+    what is in play and without votes. `ended` says that the run that
     wrote last came to its end: otherwise what is in play is held by checksums alone. `since` says what a head
     that was given says of this ledger; where it does not extend that one, `problems` say so.
     """
@@ -65,6 +67,7 @@ class Report:
     problems: tuple[Problem, ...]
     streams: Mapping[str, str] = field(default_factory=dict)
     log_root: str = ""
+    copy: bool = False
     ended: bool = True
     since: Since | None = None
 
@@ -124,7 +127,8 @@ def _verify(
     known: dict[bytes, str] | None = None
     logged = Logged()
     head = GENESIS
-    streams: dict[str, str] = {}
+    heads: dict[str, str] = {}
+    copy = COPY in ledger.meta()
     with ExitStack() as stack:
         helpers = [_start(stack, ledger, *span, replies) for span in spans] if len(spans) > 1 else []
         if replies:
@@ -154,25 +158,23 @@ def _verify(
             # What was told is not told again as a digest that differs.
             told = {problem.match for problem in problems}
             there = {number: what for number, what in found.digests.items() if number not in told}
-            here = {number: what for number, what in logged.matches.items() if number not in told}
-            problems += _problems(matches(there, here, recorded) if logged.length else ())
+            problems += _problems(records(there, logged, told, recorded) if logged.length else ())
             problems += _problems(_nobodys(ledger, found, counts) if not found.problems else ())
         if not in_play:
             problems += _problems(play(ledger, recorded, logged))
         problems += _problems(strays(ledger))
-        before = len(problems)
-        for stream in ledger.streams():
-            problems += _amendments(ledger.amendments(stream), stream, streams)
-        if len(problems) == before:
-            problems += _problems(amendments(ledger, logged))
+        problems += _problems(amendments(ledger, logged))
+        problems += _problems(streams(ledger, logged, heads))
+        problems += _outside(ledger)
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
-    if votes is not None and (logged.votes or votes.path.exists()):
+    if votes is not None and ((logged.votes and not copy) or votes.path.exists()):
         with _noted(problems):
             if votes.path.exists():
                 problems += [Problem(None, what) for what in votes.integrity()]
-            given = list(votes.amendments())
-            broken = _amendments(given, STREAM, streams)
-            problems += broken or _problems(held_votes([row.chain for row in given], logged))
+            given = list(votes.rows())
+            heads[STREAM] = (given[-1].chain if given else stream_genesis(STREAM)).hex()
+            broken = [*stream([(row.sequence, row.body, row.chain) for row in given], STREAM)]
+            problems += _problems(broken or held_votes([row.chain for row in given], logged))
             problems += _uncited(ledger, votes)
             problems += [
                 Problem(None, f"amendment {at} of {STREAM} is filed under another voter, match or time")
@@ -192,8 +194,9 @@ def _verify(
         found.hashed + sum([len(text.encode()) for text in (known or {}).values()]),
         head.hex(),
         tuple(sorted(problems, key=lambda problem: (problem.match is None, problem.match or 0))),
-        streams,
+        heads,
         log_root(logged.leaves) if replies else "",
+        copy,
         logged.in_play is not None or not logged.length,
         extension,
     )
@@ -331,24 +334,13 @@ def _texts(known: dict[bytes, str], needed: dict[bytes, int]) -> list[Problem]:
     return problems
 
 
-def _amendments(rows: Iterable[Amendment], stream: str, heads: dict[str, str]) -> list[Problem]:
-    """Check one stream; its last chain value goes into `heads`."""
-    problems: list[Problem] = []
-    rows = list(rows)
-    chain = stream_genesis(stream)
-    for due, row in enumerate(rows, start=1):
-        if row.sequence != due:
-            problems.append(Problem(None, f"amendment {due} of {stream} is missing"))
-            break
-        if link(chain, row.body) != row.chain:
-            problems.append(Problem(None, f"amendment {due} of {stream} changed"))
-        chain = row.chain
-    heads[stream] = chain.hex()
-    if stream == "outside" and not problems:
-        from peerage.ledger import outside  # reads with NumPy, which few ledgers need
+def _outside(ledger: Ledger) -> list[Problem]:
+    rows = list(ledger.amendments("outside"))
+    if not rows:
+        return []
+    from peerage.ledger import outside  # reads with NumPy, which few ledgers need
 
-        problems += [Problem(None, what) for what in outside.problems(rows)]
-    return problems
+    return [Problem(None, what) for what in outside.problems(rows)]
 
 
 def _uncited(ledger: Ledger, votes: Votes) -> list[Problem]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -35,7 +35,7 @@ from sqlalchemy.exc import DBAPIError
 
 from peerage.ledger.merkle import link, stream_genesis
 from peerage.ledger.sqlite import SqliteFile
-from peerage.ledger.store import Amendment, LedgerError
+from peerage.ledger.store import LedgerError
 
 STREAM = "audience"
 TIE = "tie"
@@ -75,6 +75,15 @@ class Vote(Struct, frozen=True):
     """When it was given, Unix milliseconds; 0 in votes of version 0.1.0."""
 
 
+class VoteRow(NamedTuple):
+    """A vote as it is stored: `body` is its JSON, `chain` links it to all before it."""
+
+    sequence: int
+    body: bytes
+    chain: bytes
+    at_ms: int
+
+
 class Votes:
     """The votes on one ledger: none where nobody has voted yet; the first vote makes the file."""
 
@@ -89,7 +98,7 @@ class Votes:
     def path(self) -> Path:
         return self._file.path
 
-    def cast(self, vote: Vote, at_ms: int) -> Amendment:
+    def cast(self, vote: Vote, at_ms: int) -> VoteRow:
         """Append a vote and make it durable.
 
         Raises VotedAlready, or LedgerError when the file cannot be written.
@@ -104,7 +113,7 @@ class Votes:
             ).one_or_none()
             sequence, before = (last[0] + 1, bytes(last[1])) if last else (1, stream_genesis(STREAM))
             body = msgspec.json.encode(msgspec.structs.replace(vote, at_ms=at_ms))
-            row = Amendment(STREAM, sequence, body, link(before, body), at_ms)
+            row = VoteRow(sequence, body, link(before, body), at_ms)
             connection.execute(
                 _VOTES.insert().values(
                     sequence=sequence,
@@ -117,13 +126,12 @@ class Votes:
             )
         return row
 
-    def amendments(self, after: int = 0) -> Iterator[Amendment]:
+    def rows(self, after: int = 0) -> Iterator[VoteRow]:
         """The stream in order, from the vote after number `after` on."""
         t = _VOTES.c
         wanted = select(t.sequence, t.body, t.chain, t.at_ms).where(t.sequence > after).order_by(t.sequence)
         try:
-            for row in msgspec.convert(self._read(wanted), list[tuple[int, bytes, bytes, int]]):
-                yield Amendment(STREAM, *row)
+            yield from msgspec.convert(self._read(wanted), list[VoteRow])
         except msgspec.ValidationError as error:
             raise LedgerError(
                 f"{self.path} is damaged ({error}); restore it from a copy. It holds votes and nothing else"
@@ -131,8 +139,7 @@ class Votes:
 
     def votes(self) -> Iterator[Vote]:
         """Every vote, in order."""
-        for row in self.amendments():
-            yield read_vote(row)
+        yield from map(read_vote, self.rows())
 
     def misfiled(self) -> list[int]:
         """Numbers of the rows that are filed under another voter, match or time than their vote names, or
@@ -144,7 +151,7 @@ class Votes:
         before = [at for at in filed if at < 1]
         return sorted(before) + [
             row.sequence
-            for row in self.amendments()
+            for row in self.rows()
             if ((vote := read_vote(row)).voter, vote.match) != filed[row.sequence]
             or vote.at_ms not in (0, row.at_ms)
         ]
@@ -162,7 +169,7 @@ class Votes:
         """What this voter said of a match."""
         t = _VOTES.c
         for sequence in self._read(select(t.sequence).where(t.voter == voter, t.match == match)):
-            return read_vote(next(self.amendments(after=sequence[0] - 1)))
+            return read_vote(next(self.rows(after=sequence[0] - 1)))
         return None
 
     def judged_by(self, voter: str) -> set[int]:
@@ -211,9 +218,9 @@ class Votes:
             raise LedgerError(self._file.explain(error)) from error
 
 
-def read_vote(row: Amendment) -> Vote:
-    """The vote that an amendment of this stream holds. Raises LedgerError when it holds something else."""
+def read_vote(row: VoteRow) -> Vote:
+    """The vote that a row holds. Raises LedgerError when it holds something else."""
     try:
         return msgspec.json.decode(row.body, type=Vote)
     except msgspec.MsgspecError as error:
-        raise LedgerError(f"amendment {row.sequence} of {row.stream} is no vote: {error}") from error
+        raise LedgerError(f"amendment {row.sequence} of {STREAM} is no vote: {error}") from error

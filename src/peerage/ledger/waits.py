@@ -1,4 +1,4 @@
-"""Matches that wait: they left their rounds to go on later, on a chained stream of its own. Pure.
+"""Matches that wait: they left their rounds to go on later, by entries of the log. Pure.
 
 A match that cannot go on now, since a player pauses for long or says "later", leaves its round by an entry:
 rounds go on without it, and pairing counts it as in flight. When it is taken up again a second entry says so,
@@ -15,10 +15,9 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from peerage.ledger.merkle import link, stream_genesis
 from peerage.ledger.store import Amendment, Ledger
 
-STREAM = "waits"
+TOPIC = "waits"
 
 
 class Wait(Struct, frozen=True, omit_defaults=True):
@@ -49,7 +48,7 @@ _read = msgspec.json.Decoder(Wait).decode
 
 @dataclass
 class Waits:
-    """The stream as a run carries it on.
+    """The entries as a run carries them on.
 
     `left` maps every match that ever left its round to how many matches were on record when it first did;
     `now` holds those that wait.
@@ -57,25 +56,19 @@ class Waits:
 
     left: dict[int, int] = field(default_factory=dict)
     now: dict[int, Waiting] = field(default_factory=dict)
-    sequence: int = 0
-    chain: bytes = stream_genesis(STREAM)
     _since: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Iterable[Amendment]) -> Waits:
         found = cls()
         for row in rows:
-            found.sequence, found.chain = row.sequence, row.chain
             found._take(_read(row.body), row.at_ms)
         return found
 
     def enter(self, entry: Wait, at_ms: int) -> Amendment:
         """Take an entry in; the row to be written."""
-        body = msgspec.json.encode(entry)
-        self.sequence += 1
-        self.chain = link(self.chain, body)
         self._take(entry, at_ms)
-        return Amendment(STREAM, self.sequence, body, self.chain, at_ms)
+        return Amendment(TOPIC, msgspec.json.encode(entry), at_ms)
 
     def _take(self, entry: Wait, at_ms: int) -> None:
         self.left.setdefault(entry.match, entry.after)
@@ -87,5 +80,5 @@ class Waits:
 
 
 def waits(ledger: Ledger) -> Waits:
-    """Where the stream of a ledger stands."""
-    return Waits.of(ledger.amendments(STREAM))
+    """Where a ledger's entries about waits stand."""
+    return Waits.of(ledger.amendments(TOPIC))

@@ -192,7 +192,7 @@ def _seal(site: Site, number: int) -> str:
     for file in sorted(PROGRAM.rglob("*.py")) + sorted(PROGRAM.rglob("*.html")):
         made_of.update(file.read_bytes())
     for row in site.moment.amendments(STREAM):
-        made_of.update(row.chain)
+        made_of.update(row.body)
     return made_of.hexdigest()
 
 

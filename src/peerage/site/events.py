@@ -7,7 +7,7 @@ hundred writes, and one that reads slowly misses what has left the ring and hold
     event: settled    {"newest": 412, "matches": [...]}     finished matches; id is the newest number
     event: playing    [...]                                 all matches in flight, whenever they change
     event: votes      {"votes": 17}                         the audience has voted
-    event: amended    ["challenges"]                        a withdrawal, an import: streams that went on
+    event: amended    ["challenges"]                        a withdrawal, an import: topics of new entries
 
 The shapes are those of `api_rows`.
 """
@@ -47,12 +47,12 @@ ALIVE = b": alive\n\n"
 
 
 class Version(NamedTuple):
-    """What pages are made from: two looks with the same version show the same pages. `amended` are the heads
-    of the ledger's streams, which a withdrawal, a retirement or an import moves on."""
+    """What pages are made from: two looks with the same version show the same pages. `amended` counts
+    what was said by topic, which a withdrawal, a retirement or an import moves on."""
 
     records: int
     votes: int
-    amended: Mapping[str, bytes]
+    amended: Mapping[str, int]
 
 
 class _Issued(Struct, gc=False):
@@ -143,7 +143,7 @@ class Feed:
         if flight != self._playing:
             self._playing = flight
             events.append(event("playing", flight))
-        changed = [name for name, head in now.amended.items() if before.amended.get(name) != head]
+        changed = [topic for topic, said in now.amended.items() if before.amended.get(topic) != said]
         if changed:
             events.append(event("amended", sorted(changed)))
         if now.votes != before.votes:
@@ -152,7 +152,7 @@ class Feed:
 
     def _version(self) -> Version:
         self._file.check()
-        return Version(self._ledger.heads()[1], self._votes.count(), self._ledger.stream_heads())
+        return Version(self._ledger.heads()[1], self._votes.count(), self._ledger.topics())
 
     def _tell(self, events: list[bytes]) -> None:
         if events:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from peerage.ledger.outside import STREAM
+from peerage.ledger.outside import TOPIC
 from peerage.site.addresses import slug
 from peerage.site.charts import Chart, chart, frontier, trajectories
 from peerage.site.rating_history import COLOURED, before, course, moves
@@ -131,7 +131,7 @@ def _view(site: Site, wanted: Filter) -> View:
 
 def has_outside(site: Site) -> bool:
     """Whether results that others recorded were imported."""
-    return STREAM in site.moment.streams()
+    return TOPIC in site.moment.topics()
 
 
 def outside(site: Site) -> Board:

@@ -10,7 +10,7 @@ from typing import Any
 
 from peerage.accounts import Position, position, snapshot_body
 from peerage.ledger.disclosure import disclosed, redacted
-from peerage.ledger.log import Attempt, Entry
+from peerage.ledger.log import Attempt, Entry, finished
 from peerage.ledger.store import (
     Amendment,
     Batch,
@@ -18,6 +18,7 @@ from peerage.ledger.store import (
     FixtureRow,
     Ledger,
     LedgerError,
+    OldAmendment,
     RecordRow,
     Rows,
     Summary,
@@ -116,10 +117,16 @@ class Moment:
         return (row for row in self._ledger.snapshots() if row[0] <= self.number)
 
     def log(self) -> Iterator[Entry]:
-        return self._ledger.log()
+        seen = {0}
+        for entry in self._ledger.log():
+            seen.add(finished(entry.about))
+            if len(seen) > self.number + 1:
+                return
+            yield entry
 
     def attempts(self, first: int, last: int | None = None) -> Iterator[Attempt]:
-        raise LedgerError("rows as they are stored are read from the ledger itself")
+        """As they are stored: what is sealed is not redacted."""
+        return self._ledger.attempts(first, self._end(last))
 
     def position(self, elo: EloSettings) -> Position:
         """Where the arena stands at this moment. Folded once: from then on it is the newest snapshot that
@@ -144,23 +151,20 @@ class Moment:
     def spent_by(self, last: int | None = None) -> dict[str, int]:
         return self._ledger.spent_by(self._end(last))
 
-    def amendments(self, stream: str) -> Iterator[Amendment]:
-        return map(self._shown, self._ledger.amendments(stream))
+    def amendments(self, topic: str = "") -> Iterator[Amendment]:
+        return map(self._shown, self._ledger.amendments(topic))
 
-    def streams(self) -> Sequence[str]:
-        return self._ledger.streams()
+    def topics(self) -> Mapping[str, int]:
+        return self._ledger.topics()
 
-    def filed(self) -> Iterator[tuple[int, str, int, int]]:
-        return self._ledger.filed()
+    def streams(self, topic: str = "") -> Iterator[OldAmendment]:
+        return self._ledger.streams(topic)
 
     def counts(self) -> tuple[Rows, Rows]:
         return self._ledger.counts()
 
     def integrity(self) -> Sequence[str]:
         return self._ledger.integrity()
-
-    def stream_heads(self) -> Mapping[str, bytes]:
-        return self._ledger.stream_heads()
 
     def close(self) -> None:
         self._ledger.close()

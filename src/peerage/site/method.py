@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from peerage.games import installed
-from peerage.ledger.merkle import stream_genesis
+from peerage.ledger.log import entry_leaf
+from peerage.ledger.since import log_root
 from peerage.settings import ArenaSettings
 from peerage.site import downloads
 from peerage.site.leaderboards import NAMES
 from peerage.site.reading import Site
 from peerage.site.rendering import View
-
-
-class Stream(NamedTuple):
-    """A stream of amendments: its name, how many there are, its last chain value (hex)."""
-
-    name: str
-    length: int
-    head: str
 
 
 def paths(site: Site) -> Iterator[str]:
@@ -50,7 +43,10 @@ def view(site: Site, path: str) -> View | None:
             "Ledger",
             "ledger.html",
             {
-                "streams": list(_streams(site)),
+                "topics": sorted(site.moment.topics().items()),
+                "log_root": log_root(
+                    [entry_leaf(one.position, one.about, one.digest) for one in site.moment.log()]
+                ),
                 "downloads": downloads.offered(site),
                 "whole": downloads.SQLITE in downloads.paths(site),
                 "parquet": downloads.PARQUET in downloads.paths(site),
@@ -70,9 +66,3 @@ def stated_rules(settings: ArenaSettings) -> dict[str, Any]:
         return f"{len(value):,} of the owner's own" if name in lists and isinstance(value, list) else value
 
     return {name: shown(name, value) for name, value in settings.rules.items()}
-
-
-def _streams(site: Site) -> Iterator[Stream]:
-    for name in sorted(site.moment.streams()):
-        rows = list(site.moment.amendments(name))
-        yield Stream(name, len(rows), (rows[-1].chain if rows else stream_genesis(name)).hex())

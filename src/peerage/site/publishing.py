@@ -182,7 +182,7 @@ def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
     for digest, text in moment.texts().items():
         yield f"texts/{digest.hex()}", text.encode()
     meta = {key: value for key, value in moment.meta().items() if key not in (OLD_FACT, "schema")}
-    amendments = [row for stream in sorted(moment.streams()) for row in moment.amendments(stream)]
+    amendments = list(moment.amendments())
     facts = Facts(site.number, site.chain, meta, amendments)
     yield FACTS, msgspec.json.format(msgspec.json.encode(facts), indent=1) + b"\n"
     rows = {track: [row.as_dict() for row in site.table(track)] for track in site.tracks}

@@ -42,7 +42,7 @@ class Course(NamedTuple):
 
 
 class Site:
-    """An arena up to record `number`, whose chain value is `chain` (hex); `amended` are the heads of streams.
+    """An arena up to record `number`, whose chain value is `chain` (hex); `amended` counts entries by topic.
 
     `ledger` may have gone on since; pages read `moment`, where it ends with this record. What a page needs is
     computed when it is first asked for, and kept. `refreshed` gives the next moment and hands on what no
@@ -71,7 +71,7 @@ class Site:
         self._standings: dict[int, Standings] = {}
         self._courses: dict[tuple[str, int], Course] = {}
         self._tally, self._told = Tally(), Told()
-        self.amended = ledger.stream_heads()
+        self.amended = ledger.topics()
         # What becomes of challenges may change what earlier matches tell.
         if before is not None and before.amended.get(STREAM) == self.amended.get(STREAM):
             self._courses = dict(before._courses)
@@ -90,7 +90,7 @@ class Site:
 
     def refreshed(self) -> Site:
         """The arena as it is now: this site itself while nothing was added to its ledger or amended."""
-        if self.ledger.heads()[1] == self.number and self.ledger.stream_heads() == self.amended:
+        if self.ledger.heads()[1] == self.number and self.ledger.topics() == self.amended:
             return self
         return Site(self.settings, self.ledger, self.votes, self, self.menu)
 

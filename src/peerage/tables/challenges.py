@@ -13,11 +13,10 @@ from peerage.challenges.pool import STREAM, Entry, Pool, identity
 from peerage.engine.memory import learnt
 from peerage.formats.challenge import whole_number
 from peerage.games.ranking import by_rank
-from peerage.ledger.amendments import amend
 from peerage.ledger.disclosure import acted
 from peerage.ledger.merkle import digest
 from peerage.ledger.secret import arena_secret
-from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.ledger.store import Ledger, LedgerError, Summary, amend
 from peerage.protocol import storable, visible
 from peerage.sealing import salt, seal, sealing_key
 from peerage.settings import suggest
@@ -253,7 +252,7 @@ def amended(ledger: Ledger) -> Iterator[Summary]:
 
     A match of which nothing is left is void: withdrawn.
     """
-    if STREAM not in ledger.streams() or not (gone := withdrawn(ledger)):
+    if STREAM not in ledger.topics() or not (gone := withdrawn(ledger)):
         yield from ledger.narrow()
         return
     touched: dict[int, tuple[float, ...] | None] = {}

@@ -1,0 +1,77 @@
+"""An arena with an entry of every kind: a benched player that returns, a player's second version, statements
+on challenges, opinions, outside results, a match in play, and a secret that is disclosed at the end.
+
+`python -m tests.ledger.golden FOLDER [going-on]` makes it anew, as those in `tests/data` were made.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from tests.engine.arenas import house, ledger_of, paced, play, write_arena
+from tests.engine.clients import Cast
+from tests.ledger.tampered import BATTLES
+
+from peerage.ledger import outside
+from peerage.ledger.merkle import digest
+from peerage.ledger.public import Opinion, enter
+from peerage.ledger.secret import disclose
+from peerage.ledger.store import amend
+from peerage.players.client import Call, Client, PlayerError
+from peerage.ratings import data as reading
+from peerage.ratings.data import Battles
+from peerage.settings import PlayerSettings
+
+SETTINGS: dict[str, Any] = {
+    "game": "challenge-exchange",
+    "rules": {"seats": 3, "proof": "blind", "attempts": 1, "least_attempts": 4},
+    "pairing": {"window": 2},
+    "seed": 5,
+}
+
+
+def arena(folder: Path) -> Path:
+    """The settings of a golden ledger, as they were when it ended."""
+    players = house(5, price={"input": 1.0, "output": 4.0})
+    players[1] |= {"version": 2, "model": "house:0.70"}
+    return write_arena(folder, players, **SETTINGS)
+
+
+def everything(folder: Path, *, over: bool = True) -> Path:
+    """Play the arena: 8 matches; then, when it is `over`, the secret is disclosed."""
+    write_arena(folder, house(5, price={"input": 1.0, "output": 4.0}), **SETTINGS)
+    play(folder, 4, clients=_failing)
+    arena(folder)
+    play(folder, 8)
+    with closing(ledger_of(folder)) as ledger:
+        records = {row.number: row for row in ledger.records()}
+        facts = [fact for row in records.values() for fact in json.loads(row.body)["outcome"]["facts"]]
+        challenges = [fact["challenge_id"] for fact in facts if fact["fact"] == "challenge"]
+        parsed = reading.read([("b.csv", io.BytesIO(BATTLES))])
+        assert isinstance(parsed, Battles)
+        source = outside.Source("b.csv", "ab" * 32, parsed.layout, parsed.names, len(parsed.duels))
+        with ledger.runner():
+            for action, name in zip(("flag", "withdraw", "retire"), challenges, strict=False):
+                entry = {"action": action, "challenge_id": name, "reason": "so"}
+                amend(ledger, "challenges", [entry | ({"flag": "wrong"} if action == "flag" else {})], 7)
+            outside.enter(ledger, source, parsed, 8)
+            enter(ledger, Opinion(2, digest(records[2].body), "ann", {"A": 7.0}), 9)
+            if over:
+                disclose(ledger, 10)
+    return folder
+
+
+def _failing(settings: PlayerSettings) -> Client:
+    def gone(call: Call, attempt: int) -> PlayerError | None:
+        return PlayerError("gone for good", kind="permanent")
+
+    return Cast(gone)(settings) if settings.name == "p3" else paced()(settings)
+
+
+if __name__ == "__main__":
+    everything(Path(sys.argv[1]), over=sys.argv[2:] != ["going-on"])
