@@ -165,16 +165,16 @@ def names(fixture: Fixture) -> dict[str, str]:
     return {seat.label: seat.player for seat in fixture.all_seats()}
 
 
-def sent_to_all(replies: Iterable[SeatReply], labels: Iterable[str]) -> tuple[str, ...]:
-    """The texts that every one of these seats has been sent, in order."""
-    sent: dict[str, list[str]] = {label: [] for label in labels}
+def sent_to_all(replies: Iterable[SeatReply], labels: Iterable[str]) -> dict[str, Message]:
+    """The messages that every one of these seats has been sent, in order, by their text."""
+    sent: dict[str, dict[str, Message]] = {label: {} for label in labels}
     for reply in replies:
         if reply.label in sent:
-            sent[reply.label] += [
-                render(message, MARK) for message in reply.asked() if message.speaker == "user"
-            ]
-    first, *others = sent.values() or [[]]
-    return tuple(dict.fromkeys(text for text in first if all(text in other for other in others)))
+            sent[reply.label] |= {
+                render(message, MARK): message for message in reply.asked() if message.speaker == "user"
+            }
+    first, *others = sent.values() or [{}]
+    return {text: message for text, message in first.items() if all(text in other for other in others)}
 
 
 def plain(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:

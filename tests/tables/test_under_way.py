@@ -76,6 +76,28 @@ def test_a_question_is_shown_once_all_contestants_have_it(tmp_path: Path) -> Non
     ledger.close()
 
 
+def test_a_question_that_a_player_wrote_is_shown_by_itself(tmp_path: Path) -> None:
+    write_arena(tmp_path, rules={"judges": 3, "committee": 2})
+    play_stopping_at(tmp_path, 40, 6.0, paced())
+    ledger = open_ledger("sqlite:///arena.db", tmp_path, create=False)
+    issued, done = ledger.heads()
+    shown = 0
+    for number in range(done + 1, issued + 1):
+        found = under_way(ledger, number)
+        assert found is not None
+        written = {
+            read_reply(one.key, one.reply).text
+            for one in ledger.exchanges(number, number)
+            if one.reply and one.key.startswith("question/")
+        }
+        asked = {one.key for one in ledger.exchanges(number, number)}
+        assert bool(found.tasks) == ({"answer/A", "answer/B"} <= asked)
+        assert {task.text for task in found.tasks} <= written
+        shown += len(found.tasks)
+    assert shown
+    ledger.close()
+
+
 def test_a_settled_match_is_told_elsewhere_and_one_never_issued_nowhere(ledger: Ledger) -> None:
     issued, done = ledger.heads()
     if done:

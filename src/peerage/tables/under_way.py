@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from msgspec import Struct
 
-from peerage.engine.records import answered_first
-from peerage.ledger.codec import MissingText, by_hex, read_fixture, read_reply, read_request
+from peerage.blocks import Task, sent_to_all
+from peerage.ledger.codec import MissingText
 from peerage.ledger.store import Ledger, LedgerError
-from peerage.protocol import Ask, render
-
-UNDER_WAY = "under way"
-MARK = "········"
-"""What stands for the markers around quotes, each of which one player alone was shown."""
+from peerage.protocol import Quote
+from peerage.tables.matches import UNDER_WAY, Matches
 
 
 class UnderWay(Struct, frozen=True):
     """A match that is not settled.
 
-    `sent` are the texts that every contestant has been sent, in order; `answered` and `waiting` count
-    requests. Nothing else of it is shown before it is settled, not even who plays: players may be watching.
+    `sent` are the texts that every contestant has been sent, in order, and `tasks` what they quote: a
+    question, a statement. `answered` and `waiting` count requests. Nothing else of it is shown before it is
+    settled, not even who plays: players may be watching.
     """
 
     number: int
     round: int
     game: str
+    tasks: tuple[Task, ...]
     sent: tuple[str, ...]
     answered: int
     waiting: int
@@ -35,31 +32,30 @@ class UnderWay(Struct, frozen=True):
 def under_way(ledger: Ledger, number: int) -> UnderWay | None:
     """What may be shown of a match under way; None for one that is settled. Raises LedgerError for a match
     that was not issued."""
-    at = ledger.place(number)
-    issued = next(iter(ledger.fixtures(at, at)), None)
-    if issued is None:
+    if number > ledger.heads()[0]:
         raise LedgerError(f"there is no match {number} yet")
-    if next(iter(ledger.records(at, at)), None) is not None:
-        return None
     try:
-        texts = by_hex(ledger.texts())
-        fixture = read_fixture(issued.body, texts)
-        asked = answered_first(ledger.exchanges(at, at))
-        said = {key: read_reply(key, one.reply).text for key, one in asked.items() if one.reply is not None}
-        sent: dict[str, list[str]] = {seat.label: [] for seat in fixture.seats}
-        for key, one in asked.items():
-            ask = read_request(key, one.request, texts, _said(said))
-            if isinstance(ask, Ask) and ask.to in sent:
-                sent[ask.to] += [
-                    render(message, MARK) for message in ask.messages if message.speaker == "user"
-                ]
+        match = Matches(ledger, whole=False).one(number)
+        if match.recorded is not None:
+            return None
+        seats = [seat.label for seat in match.fixture.seats]
+        sent = sent_to_all(match.replies.values(), seats)
     except (MissingText, ValueError) as error:
         raise LedgerError(f"match {number} cannot be read ({error}); `peerage verify` says more") from error
-    first, *others = sent.values() or [[]]
-    everybody = tuple(dict.fromkeys(text for text in first if all(text in other for other in others)))
-    answered = sum(one.reply is not None for one in asked.values())
-    return UnderWay(fixture.number, fixture.round, fixture.game, everybody, answered, len(asked) - answered)
-
-
-def _said(said: dict[str, str]) -> Callable[[str], str]:
-    return lambda key: said.get(key, "")
+    quoted = [
+        Task(value.text, value.label)
+        for text, message in sent.items()
+        for value in message.fill.values()
+        if isinstance(value, Quote)
+    ]
+    answered = sum(step.said is not None for step in match.asked.values())
+    fixture = match.fixture
+    return UnderWay(
+        fixture.number,
+        fixture.round,
+        fixture.game,
+        tuple(dict.fromkeys(quoted)),
+        tuple(sent),
+        answered,
+        len(match.asked) - answered,
+    )
