@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -111,8 +110,7 @@ class Bar(Struct, frozen=True, gc=False, tag="bar"):
 Block: TypeAlias = Heading | Sentence | Task | Quoted | Program | Table | ScoreLine | Swatch | Board | Bar
 
 
-@dataclass(frozen=True, slots=True)
-class SeatReply:
+class SeatReply(Struct, frozen=True):
     """The reply that counts to one request of a game; `key` is that under which it stands on record (of the
     second request, where that one counts).
 

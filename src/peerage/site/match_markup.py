@@ -105,6 +105,9 @@ class _Telling:
 
     def __init__(self, match: Match) -> None:
         self._match = match
+        self._asked = match.asked
+        self._won = {label for label, score in match.outcome.scores.items() if score == match.best}
+        self._names: dict[str, str] = {}
         self._places = {key: place for place, key in enumerate(match.asked, 1)}
         self._seen: dict[Sequence[Part], str] = {}
         self._quoted: set[str] = set()
@@ -128,57 +131,52 @@ class _Telling:
 
     def _block(self, block: Block) -> str:
         match block:
+            case Quoted():
+                text = _text(block.text, block.label)
+                return self._said(block.key, "", self._who(block.label), _chips(block), text)
             case Sentence():
                 tone = f' class="{block.tone}"' if block.tone else ""
                 return f"<p{tone}>{shown(block.text)}</p>\n"
-            case Task():
-                who = _BETWEEN.join([_name(block.name)] * bool(block.name) + [*map(self._who, block.by)])
-                return self._said(block.key, "task", who, "", _text(block.text, "The task"))
-            case Quoted() | Program():
-                program = isinstance(block, Program)
-                text = block.source if isinstance(block, Program) else block.text
-                chip = ""
-                if block.verdict:
-                    chip = f'<span class="{_CHIPS.get(block.tone, "chip")}">{shown(block.verdict)}</span>\n'
-                if block.note:
-                    chip += f'<span class="quiet">{shown(block.note)}</span>\n'
-                who = self._who(block.label) if block.label else ""
-                said = _text(text, f"What {block.label or 'the task'} says", code=program)
-                return self._said(block.key, "program" if program else "", who, chip, said)
-            case Table():
-                return _table(block)
             case ScoreLine():
-                got = (
-                    '<span class="quiet">unranked</span>'
-                    if block.score is None
-                    else f"<b>{score(block.score)}</b>"
+                got = "unranked" if block.score is None else f"<b>{score(block.score)}</b>"
+                return (
+                    f'<p class="worth">{self._who(block.label)} {got} '
+                    f'<span class="quiet">{shown(block.why)}</span></p>\n'
                 )
-                why = f' <span class="quiet">{shown(block.why)}</span>' if block.why else ""
-                return f'<p class="worth">{self._who(block.label)} {got}{why}</p>\n'
-            case Swatch():
-                return f'<p class="swatches">{"".join([_swatch(*color) for color in block.colors])}</p>\n'
-            case Board():
-                return f'<pre class="board">{shown(chr(10).join(block.rows))}</pre>\n'
             case Bar():
                 most = block.most if block.most > 0 else 1.0
                 return (
                     f'<p class="worth"><meter min="0" max="{most:g}" value="{block.value:g}"></meter> '
                     f"{_amount(block)} {shown(block.caption)}</p>\n"
                 )
+            case Task():
+                who = _BETWEEN.join([_name(block.name)] * bool(block.name) + [*map(self._who, block.by)])
+                return self._said(block.key, "task", who, "", _text(block.text, "The task"))
+            case Table():
+                return _table(block)
+            case Program():
+                text = _text(block.source, block.label or "The program", "said code")
+                who = self._who(block.label) if block.label else ""
+                return self._said(block.key, "program", who, _chips(block), text)
+            case Swatch():
+                return f'<p class="swatches">{"".join([_swatch(*color) for color in block.colors])}</p>\n'
+            case Board():
+                return f'<pre class="board">{shown(chr(10).join(block.rows))}</pre>\n'
             case _:
                 return ""
 
     def _said(self, key: str, kind: str, who: str, chip: str, text: str) -> str:
-        step = self._match.asked.get(key)
-        classes, address, below = kind, "", ""
+        step, address, below = self._asked.get(key), "", ""
         if step is not None:
-            won = self._match.outcome.scores.get(step.label) == self._match.best
-            classes = " ".join(filter(None, (kind, step.role, "best" if won else "")))
+            kind = f"{kind} {step.role}" if kind else step.role
+            if step.label in self._won:
+                kind += " best"
             if key not in self._quoted:
                 self._quoted.add(key)
                 address, below = f' id="{self._address(key)}"', self._below(step)
-        who = f'<p class="who">{who}</p>\n' if who else ""
-        return f'<div class="step {classes}"{address}>\n{who}{chip}{text}{below}</div>\n'
+        if who:
+            who = f'<p class="who">{who}</p>\n'
+        return f'<div class="step {kind}"{address}>\n{who}{chip}{text}{below}</div>\n'
 
     def rest(self) -> str:
         """The requests that no block shows: of officials, of programs, replies that were asked for again."""
@@ -205,7 +203,7 @@ class _Telling:
                 f'<span class="chip no">{_name(step.status)}</span> '
                 f'<span class="quiet">{shown(step.reason)}</span>\n'
             )
-        text = _text(step.reply, f"What {step.label} said", code=step.role == "sandbox") if step.reply else ""
+        text = _text(step.reply, step.label, "said code" if step.role == "sandbox" else "said")
         return (
             f'<div class="step {step.role}" id="{self._address(step.key)}">\n<p class="who">'
             f'{_name(step.player)} <span class="label">{_name(step.key)}</span></p>\n'
@@ -213,9 +211,11 @@ class _Telling:
         )
 
     def _who(self, label: str) -> str:
-        player = self._match.players.get(label)
-        name = f"{_name(player)} " if player is not None else ""
-        return f'{name}<span class="label">{_name(label)}</span>'
+        if label not in self._names:
+            player = self._match.players.get(label)
+            name = f"{_name(player)} " if player is not None else ""
+            self._names[label] = f'{name}<span class="label">{_name(label)}</span>'
+        return self._names[label]
 
     def _address(self, key: str) -> str:
         return f"m{self._match.number}-{self._places[key]}"
@@ -251,13 +251,19 @@ def _kind(block: Block) -> str:
     return "said" if isinstance(block, Quoted | Program | Task) else ""
 
 
-def _text(text: str, about: str, *, code: bool = False) -> str:
+def _chips(block: Quoted | Program) -> str:
+    chip = ""
+    if block.verdict:
+        chip = f'<span class="{_CHIPS.get(block.tone, "chip")}">{_name(block.verdict)}</span>\n'
+    return f'{chip}<span class="quiet">{_name(block.note)}</span>\n' if block.note else chip
+
+
+def _text(text: str, about: str, kind: str = "said") -> str:
     """What somebody wrote; what is long folds, and scrolls where it is very long."""
-    kind = "said code" if code else "said"
     if len(text) <= FOLD:
         return f'<div class="{kind}">{shown(text)}</div>\n' if text else ""
     rest = text[FOLD:]
-    frame = f' tabindex="0" role="region" aria-label="{_name(about)}"' if len(rest) > LONG else ""
+    frame = f' tabindex="0" role="region" aria-label="More of {_name(about)}"' if len(rest) > LONG else ""
     return (
         f'<div class="{kind}">{shown(text[:FOLD])}</div>\n<details><summary>{len(rest):,} more characters'
         f'</summary><div class="{kind}"{frame}>{shown(rest)}</div></details>\n'
