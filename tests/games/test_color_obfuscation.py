@@ -117,8 +117,15 @@ def test_a_failed_provider_voids_the_match(key: str) -> None:
     played = battle({key: Reply("void")})
     assert played.outcome.void == "no_answer"
     assert set(played.outcome.costs) == {"A", "B"}
-    if key == "1/obfuscate":  # there is nothing left to play for
-        assert sorted(played.keys) == ["1/obfuscate", "2/obfuscate"]
+    asked = {  # nothing is left to play for: no round goes on beyond the attempt in which the reply was lost
+        "1/obfuscate": 0,
+        "2/recover": 1,
+        "1/attack/3": 3,
+        "2/attack/1": 1,
+    }[key]
+    attempts = {f"{number}/attack/{n}" for number in (1, 2) for n in range(1, asked + 1)}
+    allies = {"1/recover", "2/recover"} if asked else set()
+    assert set(played.keys) == {"1/obfuscate", "2/obfuscate", *attempts, *allies}
 
 
 @pytest.mark.parametrize("said", ["red", "#F00", "FF0000FF", "FF0000 or 00FF00", "", Reply("refused", "no")])

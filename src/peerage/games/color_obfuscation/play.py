@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -34,7 +34,7 @@ from peerage.games.color_obfuscation.score import READINGS, Guess, Round, leaks_
 from peerage.games.color_obfuscation.show import show
 from peerage.games.game import GameSpec
 from peerage.match import Outcome, Table
-from peerage.protocol import Ask, Prompt, Quote, Reply, Steps, Together
+from peerage.protocol import Ask, Prompt, Quote, Reply, Steps
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -46,22 +46,21 @@ def play(table: Table) -> Steps[Outcome]:
     hidden: list[Reply] = yield [
         _obfuscate(rules, one, f"{number}/obfuscate") for number, one in enumerate(rounds, 1)
     ]
-    said = [(one.obfuscator, reply) for one, reply in zip(rounds, hidden, strict=True)]
+    said = list(hidden)
     both = [
         Round(*one, reply.status, broken=reply.status not in ("ok", "void"))
         for one, reply in zip(rounds, hidden, strict=True)
     ]
-    if not any(reply.status == "void" for reply in hidden):  # else there is nothing left to play for
-        played: Mapping[str, tuple[Round, list[tuple[str, Reply]]]] = yield Together(
-            {
-                str(number): _attacks(rules, done, reply)
+    if not _lost(said):
+        both = yield from _attempts(
+            [
+                _attacks(rules, done, reply, str(number), said)
                 for number, (done, reply) in enumerate(zip(both, hidden, strict=True), 1)
-            }
+            ],
+            said,
         )
-        both = [one for one, _ in played.values()]
-        said += [of for _, replies in played.values() for of in replies]
     detail: dict[str, Any] = {"rounds": msgspec.json.decode(msgspec.json.encode(both))}
-    if any(reply.status == "void" for _, reply in said):
+    if _lost(said):
         return Outcome(void="no_answer", detail=detail)
     detail["readings"] = {reading: scores(both, reading, rules.order) for reading in READINGS}
     if rules.ally_failure == "void" and any(one.broken for one in both):
@@ -90,15 +89,39 @@ def _obfuscate(rules: ColorObfuscationRules, begun: _Begun, key: str) -> Ask:
     return _ask(rules, begun.obfuscator, key, OBFUSCATE, rules.encoding(), fill, oracle)
 
 
+def _lost(said: list[Reply]) -> bool:
+    """Whether a provider failed: there is nothing left to play for then."""
+    return any(reply.status == "void" for reply in said)
+
+
+def _attempts(rounds: list[Steps[Round]], said: list[Reply]) -> Steps[list[Round]]:
+    """Play the rest of the rounds side by side, attempt by attempt, so that none goes on when a reply of
+    another has shown the match to be lost; the replies are added to `said`."""
+    ended: dict[int, Round] = {}
+    sent: dict[int, list[Reply] | None] = dict.fromkeys(range(len(rounds)))
+    while len(ended) < len(rounds):
+        asks: dict[int, list[Ask]] = {}
+        for place, replies in sent.items():
+            try:
+                asks[place] = cast(list[Ask], rounds[place].send(replies))
+            except StopIteration as stop:
+                ended[place] = stop.value
+        if asks:
+            came: list[Reply] = yield [ask for mine in asks.values() for ask in mine]
+            said += came
+            rest = iter(came)
+            sent = {place: [next(rest) for _ in mine] for place, mine in asks.items()}
+    return [ended[place] for place in range(len(rounds))]
+
+
 def _attacks(
-    rules: ColorObfuscationRules, done: Round, hidden: Reply
-) -> Steps[tuple[Round, list[tuple[str, Reply]]]]:
-    """The rest of a round, and who said what in it."""
+    rules: ColorObfuscationRules, done: Round, hidden: Reply, number: str, said: list[Reply]
+) -> Steps[Round]:
+    """The rest of round `number`, which ends when `said` shows that a provider failed."""
     obfuscator, attacker, color = done.obfuscator, done.attacker, done.color
     told = {"reveal": reveal(rules.shares)}
-    said: list[tuple[str, Reply]] = []
     if not hidden.ok:
-        return done, said
+        return done
     made: Encoded = hidden.value
     done = msgspec.structs.replace(done, count=len(made.instructions))
     oracle = {"color": color, "encoding": hidden.hidden}
@@ -119,16 +142,17 @@ def _attacks(
             "wrong": _wrong(guesses),
         }
         know = oracle | {"share": shown / done.count}
-        requests = [_ask(rules, attacker, f"attack/{attempt}", ATTACK, rules.answer(), seen | about, know)]
+        key = f"{number}/attack/{attempt}"
+        requests = [_ask(rules, attacker, key, ATTACK, rules.answer(), seen | about, know)]
         if attempt == 1:
             everything = seen | {"instructions": _instructions(made, done.count)}
-            requests.append(_ask(rules, obfuscator, "recover", RECOVER, rules.answer(), everything, oracle))
+            key = f"{number}/recover"
+            requests.append(_ask(rules, obfuscator, key, RECOVER, rules.answer(), everything, oracle))
         replies: list[Reply] = yield requests
-        said += zip((attacker, obfuscator), replies, strict=False)
         guesses.append(_guess(replies[0], shown, color))
         if attempt == 1:
             ally = _guess(replies[1], done.count, color)
-        if guesses[-1].right or any(reply.status == "void" for reply in replies):
+        if guesses[-1].right or _lost(said):
             break
     done = msgspec.structs.replace(
         done,
@@ -139,7 +163,7 @@ def _attacks(
         leaks=found,
         forfeit=bool(found) and rules.leaks == "forfeit",
     )
-    return done, said
+    return done
 
 
 def _ask(
