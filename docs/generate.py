@@ -33,7 +33,7 @@ from peerage.tables.outside import SourceStats
 from peerage.tables.plan import Plan, PlayerPlan
 from peerage.tables.readings import ReadingStats
 from peerage.tables.rejudged import Moved, Rejudged
-from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats
+from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
 from peerage.tables.tournament import (
     BudgetRow,
     Cell,
@@ -212,6 +212,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         ReadingStats,
         SourceStats,
         ProbeStats,
+        UnfinishedStats,
     ),
     "`judges`: one object (`--of` one of its lists)": (JudgesReport, Measure, JudgeRow, FavourRow),
     "`rejudge`: one object": (Rejudged, Moved),

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.engine.arenas import write_arena
+from tests.engine.arenas import paced, play_stopping_at, write_arena
 from tests.engine.clients import Cast
 from tests.tables.conftest import MATCHES
 
@@ -106,7 +106,9 @@ def test_authors_are_counted_from_their_drafts(counted: Stats, told: list[Match]
 def test_statistics_are_plain_json(counted: Stats) -> None:
     data = counted.as_dict()
     assert json.loads(json.dumps(data)) == data
-    assert set(data) == {"matches", "voids", "players", "judges", "authors", "readings", "outside", "probes"}
+    assert set(data) == {
+        "matches", "voids", "players", "judges", "authors", "readings", "outside", "probes", "unfinished",
+    }  # fmt: skip
 
 
 def test_an_arena_not_yet_played_has_empty_statistics(tmp_path: Path) -> None:
@@ -137,3 +139,20 @@ def test_statistics_name_a_model_as_it_may_be_shown(tmp_path: Path) -> None:
     write_arena(tmp_path, [agent, *[f"house:0.{place}" for place in range(2, 7)]])
     with open_arena(tmp_path) as arena:
         assert arena.stats().players[0].model == "http://localhost/agent"
+
+
+def test_money_spent_before_a_match_ends_is_in_the_statistics(tmp_path: Path) -> None:
+    price = {"input": 1, "output": 2}
+    players = [{"name": f"p{n}", "model": "house:0.5", "price": price} for n in range(7)]
+    folder = write_arena(tmp_path, players)
+    report = play_stopping_at(folder, 40, 8.0, paced())
+    with open_arena(folder) as arena:
+        found = arena.stats()
+        issued, recorded = arena.ledger.heads()
+        mine = list(arena.ledger.exchanges(recorded + 1))
+    assert issued > recorded
+    assert sum(one.calls for one in found.unfinished) >= len([one for one in mine if one.reply]) > 0
+    done = sum(one.cost_usd or 0 for one in found.players) + sum(one.possibly_usd for one in found.players)
+    under_way = sum(one.cost_usd + one.possibly_usd for one in found.unfinished)
+    assert under_way > 0
+    assert done + under_way == pytest.approx(report.spent_nano / 1e9)

@@ -170,6 +170,7 @@ class Part(StrEnum):
     readings = "readings"
     outside = "outside"
     probes = "probes"
+    unfinished = "unfinished"
 
 
 def stats(
@@ -223,6 +224,7 @@ _HEADINGS = {
     "authors": "Authors",
     "readings": "Readings: where a game's rules leave room, the table under each of them",
     "outside": "Outside results: imported, not played here",
+    "unfinished": "Matches that have not ended: their calls so far, in no other sum here",
     "probes": "Probes: small questions before runs, in no match and no other sum here",
 }
 _STATS = {
@@ -270,6 +272,12 @@ _STATS = {
         Column("results", ">Results", whole),
         Column("players", ">Players", whole),
         Column("sha256", "SHA-256", str, 1),
+    ],
+    "unfinished": [
+        Column("player", "Player"),
+        Column("calls", ">Calls", whole),
+        Column("cost_usd", ">Billed", dollars),
+        Column("possibly_usd", ">Possibly billed", dollars),
     ],
     "probes": [
         Column("player", "Player"),

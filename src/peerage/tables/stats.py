@@ -13,7 +13,9 @@ from peerage.accounts import NOTHING, Account, possibly_billed
 from peerage.engine.probes import probe_costs
 from peerage.judging.ballots import ballots_in
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
+from peerage.ledger.codec import read_reply
 from peerage.ledger.store import Ledger
+from peerage.protocol import SANDBOX
 from peerage.settings import ArenaSettings
 from peerage.standings import elo_settings, pinned_rating
 from peerage.tables.judges import families_of
@@ -103,10 +105,21 @@ class ProbeStats(Struct, frozen=True):
     possibly_usd: float
 
 
+class UnfinishedStats(Struct, frozen=True):
+    """The `calls` of one player in matches that have not ended yet, and what they cost in dollars: billed,
+    and beyond that possibly billed (failed calls, calls in flight or left open by a crash, no usage
+    reported). They are in no other sum here."""
+
+    player: str
+    calls: int
+    cost_usd: float
+    possibly_usd: float
+
+
 class Stats(Struct, frozen=True):
-    """All statistics of an arena; `voids` counts void matches by reason, `readings` are tables under each
-    reading of its game, one after another (none where the game has but one), `outside` the imported results
-    by source."""
+    """All statistics of an arena; `voids` counts matches without a result by reason, `readings` are tables
+    under each reading of its game, one after another (none where the game has but one), `outside` the
+    imported results by source, `unfinished` what matches cost that have not ended yet."""
 
     matches: int
     voids: dict[str, int]
@@ -116,6 +129,7 @@ class Stats(Struct, frozen=True):
     readings: tuple[ReadingStats, ...]
     outside: tuple[SourceStats, ...]
     probes: tuple[ProbeStats, ...]
+    unfinished: tuple[UnfinishedStats, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -168,6 +182,7 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
         readings.rows(elo),
         listed(ledger),
         probe_stats(ledger),
+        unfinished_stats(ledger),
     )
 
 
@@ -182,6 +197,30 @@ def probe_stats(ledger: Ledger) -> tuple[ProbeStats, ...]:
                 cost.possibly_nano / 1e9,
             )
             for player, cost in sorted(probe_costs(ledger).items())
+        ]
+    )
+
+
+def unfinished_stats(ledger: Ledger) -> tuple[UnfinishedStats, ...]:
+    """What was spent in matches that have not ended yet, by player in the order of names."""
+    first = ledger.heads()[1] + 1
+    sums: dict[str, list[int]] = {}
+
+    def add(player: str, billed: int, possibly: int | None) -> None:
+        for place, more in enumerate((1, billed, possibly or 0)):
+            sums.setdefault(player, [0, 0, 0])[place] += more
+
+    for one in ledger.exchanges(first):
+        if one.reply is not None and one.player != SANDBOX:
+            known = read_reply(one.key, one.reply).cost_nano
+            add(one.player, known or 0, one.cost_nano if known is None else 0)
+    for lost in ledger.unanswered(first):
+        if lost.player != SANDBOX:
+            add(lost.player, 0, lost.cost_nano if lost.failed else lost.worst_nano)
+    return tuple(
+        [
+            UnfinishedStats(player, calls, billed / 1e9, possibly / 1e9)
+            for player, (calls, billed, possibly) in sorted(sums.items())
         ]
     )
 
