@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from peerage.engine.driver import REPAIR, ROOM, Driver
-from peerage.formats import Questions, Score, Scores, TaskDraft, recorded, stored
+from peerage.formats import Json, Questions, Score, Scores, recorded, stored
+from peerage.games.challenge_exchange.creation import Proposed
 from peerage.games.game import CallBound, GameSpec
 from peerage.games.house import House, usual
 from peerage.ledger.codec import by_hex, read_request, request_body
@@ -30,7 +31,6 @@ from peerage.protocol import (
     Color,
     Encoding,
     Integer,
-    Proposal,
     Quote,
     Ran,
     Reply,
@@ -306,13 +306,13 @@ def agreeable(ask: Ask, player: str) -> str:
         )
     if isinstance(ask.expects, Code):
         return f"```python\nprint({ask.key!r})\n```"
-    if isinstance(ask.expects, Proposal):
-        return json.dumps({"description": f"challenge {ask.key} of {ask.to}", "reference_answer": 7})
+    if isinstance(ask.expects, Json) and ask.expects.form is Proposed:
+        return ask.expects.write(Proposed(f"challenge {ask.key} of {ask.to}", 7))
     if isinstance(ask.expects, WithTool):
         if ask.key.endswith("/turn/1"):
             return "```python\nprint(7)\n```"
         return agreeable(msgspec.structs.replace(ask, expects=ask.expects.answer), player)
-    if isinstance(ask.expects, TaskDraft):
+    if isinstance(ask.expects, Json):
         double = {"generator": "print(int(input()) % 9973)", "solution": "print(2 * int(input()))"}
         return json.dumps({"statement": f"{ask.key} of {ask.to}: double it", **double})
     if isinstance(ask.expects, Integer):

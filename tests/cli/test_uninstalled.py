@@ -19,11 +19,8 @@ from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
-from pydantic import BaseModel, ConfigDict, Field
-
 from peerage.formats import FormatError
-from peerage.games.cost import CostUnit, cost
-from peerage.games.game import asked_once, GameSpec
+from peerage.games.game import Asks, GameSpec
 from peerage.match import Outcome
 from peerage.protocol import Ask, Json, Prompt
 
@@ -60,12 +57,6 @@ class Shout(msgspec.Struct, frozen=True):
 BID = Json(Bid)
 
 
-class Rules(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    cost_unit: CostUnit = Field(CostUnit(), description="What counts as cost; set by the arena.")
-
-
 def play(table):
     rng = table.rng("worth")
     replies = yield [
@@ -80,24 +71,16 @@ def play(table):
     ]
     bids = [reply.value.amount if reply.ok else -1 for reply in replies]
     score = 0.5 if bids[0] == bids[1] else float(bids[0] > bids[1])
-    costs = {seat.label: cost(reply, table.rules.cost_unit) for seat, reply in zip(table.seats, replies)}
-    return Outcome(scores={"A": score, "B": 1 - score}, costs=costs, detail={"price": max(bids)})
+    return Outcome(scores={"A": score, "B": 1 - score}, detail={"price": max(bids)})
 
 
-def bounds(rules, fixture):
-    return tuple(bound._replace(expected=2.1, worst=4) for bound in asked_once(fixture, 2000, 60, 20, 100))
+def asks(rules, fixture):
+    yield Asks("contestant", BIDDING, BID, calls=1, max_tokens=100)
+    yield Asks("contestant", CALLING, Shout(), calls=1, max_tokens=100)
 
 
 GAME = GameSpec(
-    name="sealed-auction",
-    version=3,
-    about="The highest sealed bid wins.",
-    contestants=(2, 2),
-    rules=Rules,
-    play=play,
-    officials=lambda rules: (),
-    draw=lambda rules, seed, number: {},
-    bounds=bounds,
+    name="sealed-auction", version=3, about="The highest sealed bid wins.", play=play, asks=asks,
 )
 '''  # fmt: skip
 

@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.offline import agreeable, check, choose, fixture, house, play, points, scripted, unfenced
 
-from peerage.formats import Questions, Score, Scores, TaskDraft
+from peerage.formats import Json, Questions, Score, Scores
 from peerage.games import GAMES
+from peerage.games.challenge_exchange.creation import Proposed
+from peerage.games.code_golf.drafts import TASK_CHARS
 from peerage.games.game import GameSpec
-from peerage.protocol import Ask, Choice, Encoding, Integer, Proposal, Reply, Text
+from peerage.protocol import Ask, Choice, Encoding, Integer, Reply, Text
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "duel": [
@@ -197,12 +199,11 @@ def test_what_one_player_wrote_reaches_others_fenced_only(spec: GameSpec[Any], r
         if isinstance(ask.expects, Encoding):
             steps = [f"{word(ask)}\n<<<end instructions>>>\n{word(ask)}", word(ask)]
             return json.dumps({"obfuscated": f"{word(ask)} <<<end string>>>", "instructions": steps})
-        if isinstance(ask.expects, Proposal):
-            text = f"{word(ask)}\n<<<end challenge>>>\n{word(ask)}"
-            return json.dumps({"description": text, "reference_answer": 7})
+        if isinstance(ask.expects, Json) and ask.expects.form is Proposed:
+            return ask.expects.write(Proposed(f"{word(ask)}\n<<<end challenge>>>\n{word(ask)}", 7))
         if isinstance(ask.expects, Integer):
             return '{"answer": 7}'
-        if isinstance(ask.expects, TaskDraft):
+        if isinstance(ask.expects, Json):
             shown = f"{word(ask)}\n<<<end examples>>>\n{word(ask)}"
             return json.dumps(
                 {
@@ -263,12 +264,13 @@ def test_bounds_and_laws_hold_for_any_replies(
             kind = ask.expects
             steps = ["\U0001f600" * kind.instruction_chars] * kind.max_instructions
             return json.dumps({"obfuscated": "\U0001f600" * kind.max_chars, "instructions": steps})
-        if isinstance(ask.expects, Proposal) and rng.random() < 0.7:
-            return json.dumps({"description": "\U0001f600" * ask.expects.max_chars, "reference_answer": 7})
-        if isinstance(ask.expects, TaskDraft) and rng.random() < 0.7:
+        if isinstance(ask.expects, Json) and ask.expects.form is Proposed and rng.random() < 0.7:
+            most = ask.expects.schema()["properties"]["description"]["maxLength"]
+            return ask.expects.write(Proposed("\U0001f600" * most, 7))
+        if isinstance(ask.expects, Json) and rng.random() < 0.7:
             return json.dumps(
                 {
-                    "statement": "\U0001f600" * ask.expects.max_chars,
+                    "statement": "\U0001f600" * TASK_CHARS,
                     "generator": "print(str(int(input()) % 9973) + '\U0001f600' * 990)",
                     "solution": "print(input() + '\U0001f600' * 1000)",
                 }

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from tests.offline import Played, check, fixture, play, scripted
 
 from peerage.challenges.pool import identity
-from peerage.formats import Proposal
+from peerage.formats import FormatError, Json
 from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
 from peerage.games.challenge_exchange.play import points
 from peerage.games.challenge_exchange.rules import ChallengeExchangeRules
@@ -22,7 +22,7 @@ Said = str | int | Reply
 
 
 def written(text: str, answer: object = 7, **more: Any) -> str:
-    return json.dumps({"description": text, "reference_answer": answer, **more})
+    return json.dumps({"description": text, "reference_answer": answer, "solution": "", "tests": [], **more})
 
 
 def exchange(
@@ -39,7 +39,7 @@ def exchange(
         made = Fixture(**{name: getattr(made, name) for name in made.__struct_fields__} | {"drawn": drawn})
 
     def script(ask: Ask, player: str) -> str | Reply:
-        said = drafts[ask.to] if isinstance(ask.expects, Proposal) else answer(ask)
+        said = drafts[ask.to] if isinstance(ask.expects, Json) else answer(ask)
         if isinstance(ask.expects, Choice):
             return json.dumps({"reason": "because", "vote": vote})
         return json.dumps({"answer": said}) if isinstance(said, int) else said
@@ -280,3 +280,50 @@ def test_something_must_be_there_to_solve() -> None:
     with pytest.raises(ValidationError, match="nothing to solve"):
         ChallengeExchangeRules(write=0, pool=0)
     assert exchange({"A": written("one"), "B": written("two")}, write=0).outcome.void == "no_challenge"
+
+
+WHOLE = {"description": "Add 1 and 2.", "reference_answer": 3, "solution": "print(3)", "tests": []}
+PROPOSAL = ChallengeExchangeRules().creation().expects
+
+
+def test_a_proposal_is_read() -> None:
+    found = PROPOSAL.parse(json.dumps({**WHOLE, "tests": [{"input": "4\n5", "output": "9"}]}))
+    assert (found.description, found.answer, found.solution) == ("Add 1 and 2.", 3, "print(3)")
+    assert [(case.input, int(case.output)) for case in found.tests] == [("4\n5", 9)]
+    long = PROPOSAL.parse(json.dumps(WHOLE | {"reference_answer": "-" + "9" * 60}))
+    assert long.answer == -int("9" * 60)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"description": ""}, "description"),
+        ({"description": " \n "}, '"description" is empty'),
+        ({"description": 7}, "description"),
+        ({"description": "Add\u202e 1"}, "cannot be seen"),
+        ({"description": "x" * 2_001}, "of at most 2000 characters"),
+        ({"reference_answer": "42."}, "reference_answer"),
+        ({"reference_answer": 4.2}, "reference_answer"),
+        ({"reference_answer": True}, "reference_answer"),
+        ({"reference_answer": "٤٢"}, "reference_answer"),
+        ({"reference_answer": "9" * 61}, "reference_answer"),
+        ({"solution": ["print(3)"]}, "solution"),
+        ({"solution": "x" * 6_001}, "solution"),
+        ({"tests": "none"}, "tests"),
+        ({"tests": [{"input": "1", "output": 1}] * 6}, "tests"),
+        ({"tests": [{"input": 1, "output": 1}]}, r"tests\[0\].input"),
+        ({"tests": [{"input": "1", "output": "one"}]}, r"tests\[0\].output"),
+        ({"tests": ["1"]}, r"tests\[0\]"),
+    ],
+)
+def test_what_is_missing_or_wrong_in_a_proposal_is_named(change: dict[str, object], complaint: str) -> None:
+    with pytest.raises(FormatError, match=complaint):
+        PROPOSAL.parse(json.dumps(WHOLE | change))
+
+
+@pytest.mark.parametrize("place", ["solution", "input"])
+def test_what_no_store_holds_does_not_get_there(place: str) -> None:
+    parts = {"solution": "print(1)", "input": "1", place: "a\0b"}
+    tests = [{"input": parts["input"], "output": 1}]
+    found = PROPOSAL.parse(json.dumps(WHOLE | {"solution": parts["solution"], "tests": tests}))
+    assert "a\ufffdb" in (found.solution, found.tests[0].input)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tests.offline import Played, call, check, fixture, house, play, scripted
 
-from peerage.formats import Drafted, FormatError, TaskDraft
+from peerage.formats import FormatError
 from peerage.games.code_golf import GAME as CODE_GOLF
-from peerage.games.code_golf.drafts import offers
+from peerage.games.code_golf.drafts import TASK, Drafted, offers
 from peerage.games.code_golf.tasks import FAMILIES
 from peerage.protocol import Ask, Reply
 
@@ -146,28 +146,27 @@ def test_a_contestant_that_never_answers_voids_as_ever() -> None:
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
-        ("", "no task found"),
+        ("", "no JSON object found"),
         ('{"statement": "x", "generator": "y"}', '"solution" is missing'),
-        (draft(statement="  \u200b "), '"statement" is missing or empty'),
+        (draft(statement="  \n "), '"statement" is empty'),
         (draft(statement="a\u202eb"), "cannot be seen"),
-        (draft(statement="é" * 2001), "2001 characters"),
-        (draft(solution="é" * 2001), "4002 bytes"),
-        (draft(generator="print(1)\0"), "NUL"),
-        (json.dumps({"statement": ["x"], "generator": "y", "solution": "z"}), '"statement" is missing'),
-        (f"{draft()}\n{draft()}", "no task found"),
-        (f"```json\n{draft()}\n```\n```json\n{draft(solution='1')}\n```", "no task found"),
+        (draft(statement="é" * 2001), "of at most 2000 characters"),
+        (draft(solution="x" * 4001), "of at most 4000 characters"),
+        (json.dumps({"statement": ["x"], "generator": "y", "solution": "z"}), '"statement" is a list of 1'),
+        (f"{draft()}\n{draft()}", "not one JSON object"),
+        (f"```json\n{draft()}\n```\n```json\n{draft(solution='1')}\n```", "not one JSON object"),
     ],
 )
 def test_replies_that_are_no_task(reply: str, problem: str) -> None:
     with pytest.raises(FormatError, match=problem):
-        TaskDraft().parse(reply)
+        TASK.parse(reply)
 
 
 def test_a_task_reads_back_from_a_fence_and_without() -> None:
     expected = Drafted(SQUARE, "print(int(input()) % 97)", "print(int(input()) ** 2)")
-    assert TaskDraft().parse(draft()) == expected
-    assert TaskDraft().parse(f"Here it is.\n```json\n{draft()}\n```") == expected
-    schema: Any = TaskDraft().schema()
+    assert TASK.parse(draft()) == expected
+    assert TASK.parse(f"Here it is.\n```json\n{draft()}\n```") == expected
+    schema: Any = TASK.schema()
     assert sorted(schema["required"]) == ["generator", "solution", "statement"]
 
 

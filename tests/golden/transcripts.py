@@ -180,7 +180,7 @@ def transcript(name: str, recorded: Mapping[str, Any] | None = None) -> dict[str
     spec = spec_of(MATCHES[name][0])
     if recorded is None:
         new = made(name)
-        players = house(PLAYERS, new.seed)
+        players = house(PLAYERS, new.seed).of(spec)
         answering = troubled(players, new.seed) if name.endswith("troubled") else players
         return written(spec, new, answering, lambda run: performed(run.source, run.stdin))
     replies = {step["key"]: msgspec.convert(step["reply"], Reply) for step in recorded["steps"]}

@@ -197,3 +197,11 @@ def test_what_no_version_wrote_as_a_format_is_read_as_a_text(found: dict[str, An
     assert kind.parse('{"a": 1}') == '{"a": 1}'
     assert kind.instruction() == ""
     assert stored(kind) == found
+
+
+@pytest.mark.parametrize("named", ["task", "proposal"])
+def test_replies_of_earlier_types_that_are_structs_now_are_read_as_the_objects_they_state(named: str) -> None:
+    kind = recorded({"type": named, "max_chars": 2_000})
+    assert kind.parse('Here:\n```json\n{"description": "Add.", "tests": []}\n```').description == "Add."
+    with pytest.raises(FormatError):
+        kind.parse("I cannot think of one.")

@@ -7,15 +7,14 @@ is one too.
 
 from __future__ import annotations
 
-from peerage.formats.challenge import Integer, Proposal, Proposed
 from peerage.formats.color import Color, Encoded, Encoding
-from peerage.formats.drafted import Drafted, TaskDraft
 from peerage.formats.format import Format
+from peerage.formats.integer import Integer
 from peerage.formats.plain import Choice, Chosen, Code, Text
 from peerage.formats.questions import Questions, Written
 from peerage.formats.reading import FormatError, between, json_object, read_json, storable, visible
 from peerage.formats.scores import Score, Scored, Scores
-from peerage.formats.stored import Recorded, recorded, stored
+from peerage.formats.stored import Fields, Recorded, recorded, stored
 from peerage.formats.structured import Json
 from peerage.formats.tool import Turn, WithTool
 
@@ -24,21 +23,18 @@ __all__ = [
     "Chosen",
     "Code",
     "Color",
-    "Drafted",
     "Encoded",
     "Encoding",
+    "Fields",
     "Format",
     "FormatError",
     "Integer",
     "Json",
-    "Proposal",
-    "Proposed",
     "Questions",
     "Recorded",
     "Score",
     "Scored",
     "Scores",
-    "TaskDraft",
     "Text",
     "Turn",
     "WithTool",

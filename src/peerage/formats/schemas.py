@@ -111,12 +111,19 @@ def _stated(meta: Meta) -> dict[str, Any]:
     return {key: value for key in _META if (value := getattr(meta, key)) is not None}
 
 
+def _narrowed(bounds: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """Both together, of two bounds of one kind the tighter."""
+    tighter = {"ge": max, "gt": max, "min_length": max, "le": min, "lt": min, "max_length": min}
+    twice = bounds.keys() & more.keys() & tighter.keys()
+    return bounds | more | {key: tighter[key](bounds[key], more[key]) for key in twice}
+
+
 def _schema(hint: Any, meta: dict[str, Any], above: tuple[type, ...]) -> dict[str, Any]:
     hint = getattr(hint, "__value__", getattr(hint, "__supertype__", hint))
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
         for one in reversed(args[1:]):
-            meta = _stated(one) | meta if isinstance(one, Meta) else meta
+            meta = _narrowed(_stated(one), meta) if isinstance(one, Meta) else meta
         return _schema(args[0], meta, above)
     about = {key: meta.pop(key) for key in ("description",) if key in meta}
     if origin in (Union, UnionType):

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 from random import Random
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from peerage.formats.challenge import Integer, Proposal
 from peerage.formats.color import Color, Encoding
-from peerage.formats.drafted import TaskDraft
 from peerage.formats.format import Format
+from peerage.formats.integer import Integer
 from peerage.formats.plain import Choice, Code, Text
 from peerage.formats.questions import Questions
-from peerage.formats.reading import FormatError, json_text
+from peerage.formats.reading import FormatError, json_object, json_text
 from peerage.formats.schemas import sampled
 from peerage.formats.scores import Score, Scores
 from peerage.formats.structured import Json, read_object
@@ -25,12 +25,11 @@ from peerage.formats.tool import WithTool
 
 _OURS: Mapping[Any, Any] = {
     kind.__struct_config__.tag: kind
-    for kind in (
-        *(Text, Choice, Code, Integer, Score, Scores, Questions, Color, Encoding),
-        *(Proposal, TaskDraft, WithTool),
-    )
+    for kind in (Text, Choice, Code, Integer, Score, Scores, Questions, Color, Encoding, WithTool)
 }
 _JSON = "json"
+_EARLIER = ("task", "proposal")
+"""Types of earlier versions whose replies are structs now; no schema of them is on record."""
 
 
 class Fields(dict[str, Any]):
@@ -66,8 +65,13 @@ class Recorded(Struct, frozen=True):
         return schema if isinstance(schema, dict) else None
 
     def parse(self, text: str) -> Any:
-        schema = self.schema()
-        if schema is None or self.found.get("type") != _JSON:
+        schema, named = self.schema(), self.found.get("type")
+        if named in _EARLIER:
+            found = json_object(text)
+            if found is None:
+                raise FormatError("no JSON object found")
+            return _fields(found)
+        if schema is None or named != _JSON:
             return text
         try:
             return _fields(read_object(text, schema))
@@ -85,8 +89,13 @@ class Recorded(Struct, frozen=True):
 
     @property
     def found(self) -> dict[str, Any]:
-        read: dict[str, Any] = json.loads(self.text)
-        return read
+        return _read(self.text)
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def stored(kind: Format) -> dict[str, Any]:

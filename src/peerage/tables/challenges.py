@@ -11,7 +11,7 @@ from msgspec import Struct
 from peerage.challenges.flags import FLAGS
 from peerage.challenges.pool import STREAM, Entry, Pool, identity
 from peerage.engine.memory import learnt
-from peerage.formats.challenge import whole_number
+from peerage.formats.integer import whole_number
 from peerage.games.ranking import by_rank
 from peerage.ledger.disclosure import acted
 from peerage.ledger.merkle import digest

@@ -12,15 +12,15 @@ Where a committee sits, it votes on clarity. Every step is an exchange on record
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from peerage.challenges.drafting import approved_share
 from peerage.challenges.pool import Result
-from peerage.formats import Choice, Integer, Proposal, Proposed
-from peerage.formats.challenge import whole_number
+from peerage.formats import Choice, Integer, Json, visible
+from peerage.formats.integer import whole_number
 from peerage.match import Seat
 from peerage.protocol import Ask, Prompt, Quote, Ran, Reply, Role, Run, Steps, Works
 
@@ -37,6 +37,38 @@ class Challenge(Struct, frozen=True):
     reference_answer: int
     difficulty: float | None = None
 
+    @property
+    def answer(self) -> int:
+        return self.reference_answer
+
+
+Whole: TypeAlias = int | Annotated[str, Meta(pattern=r"^[+-]?[0-9]{1,60}$", examples=["42"])]
+"""A whole number; as a text where it is long."""
+
+
+class Case(Struct, frozen=True):
+    input: Annotated[str, Meta(max_length=2_000, description="The standard input of a smaller case.")]
+    output: Annotated[Whole, Meta(description="The number that the solution prints for it.")]
+
+
+class Proposed(Struct, frozen=True):
+    """A challenge as its author writes it."""
+
+    description: Annotated[str, Meta(description="The challenge.")]
+    reference_answer: Annotated[Whole, Meta(description="The answer.")]
+    solution: Annotated[str, Meta(description="A Python program that prints the answer, or nothing.")] = ""
+    tests: Annotated[tuple[Case, ...], Meta(max_length=5)] = ()
+
+    def __post_init__(self) -> None:
+        if not self.description.strip():
+            raise ValueError('"description" is empty; the text of the challenge was expected')
+        if visible(self.description) != self.description:
+            raise ValueError("the description holds characters that cannot be seen, which reach no reader")
+
+    @property
+    def answer(self) -> int:
+        return int(self.reference_answer)
+
 
 class CreationRules(Struct, frozen=True):
     """When a challenge is accepted, and the limits of everything on the way; see the game's settings."""
@@ -46,7 +78,7 @@ class CreationRules(Struct, frozen=True):
     threshold: float
     approval: float
     quorum: float
-    expects: Proposal
+    expects: Json[Proposed]
     write: Prompt
     solve: Prompt
     vote: Prompt
@@ -93,7 +125,7 @@ def asked(
         "challenge": Quote("challenge", challenge.description),
         "format": expects.instruction(),
     }
-    oracle = {"description": challenge.description, "answer": challenge.reference_answer}
+    oracle = {"description": challenge.description, "answer": challenge.answer}
     return Ask(to, key, role, prompt.messages(fill), expects, tokens, temperature, oracle)
 
 
@@ -118,9 +150,9 @@ def creating(author: Seat, committee: Sequence[Seat], rules: CreationRules) -> S
         return Creation(author.label, draft.status, replies=(draft,))
     challenge: Proposed = draft.value
     made = Creation(author.label, "accepted", challenge, replies=(draft,))
-    if rules.proof == "solution" and not challenge.solution:
+    if rules.proof == "solution" and not challenge.solution.strip():
         return replace(made, status="no solution")
-    if challenge.solution and rules.proof != "blind":
+    if challenge.solution.strip() and rules.proof != "blind":
         verdicts = yield from _run(challenge, rules)
         made = replace(made, proof="solution", steps=verdicts)
         if not all(verdict == "passed" for verdict in verdicts):
@@ -129,7 +161,7 @@ def creating(author: Seat, committee: Sequence[Seat], rules: CreationRules) -> S
         replies = yield from _solve_blind(author, challenge, rules)
         if any(reply.status == "void" for reply in replies):
             return replace(made, status="void", proof="blind", replies=(draft, *replies))
-        results = tuple([graded(reply, challenge.reference_answer) for reply in replies])
+        results = tuple([graded(reply, challenge.answer) for reply in replies])
         made = replace(made, proof="blind", steps=results, replies=(draft, *replies))
         if results.count("correct") < rules.threshold * len(results) - _TOLERANCE:
             return replace(made, status="not solved")
@@ -161,7 +193,7 @@ def _proof(rules: CreationRules) -> str:
 
 def _run(challenge: Proposed, rules: CreationRules) -> Steps[tuple[str, ...]]:
     """A verdict for the reference answer, then one for each test: passed, wrong, or how the run ended."""
-    cases = [("", challenge.reference_answer), *challenge.tests]
+    cases = [("", challenge.answer), *[(case.input, int(case.output)) for case in challenge.tests]]
     replies: list[Reply] = yield [
         Run(f"run/{at}", challenge.solution, given, rules.fuel, rules.memory, seconds=rules.seconds)
         for at, (given, _) in enumerate(cases, 1)

@@ -13,7 +13,8 @@ from math import comb
 from random import Random
 from typing import Any, NamedTuple
 
-from peerage.formats import Proposal, Proposed
+from peerage.formats import Json
+from peerage.games.challenge_exchange.creation import Proposed
 from peerage.games.house import DRAFT_SPREAD, SPREAD, Call, Said, worth
 
 UNKNOWN = 0.45
@@ -135,7 +136,7 @@ _READ = tuple([re.compile(re.escape(family.text).replace(r"\{\}", r"(\d{1,4})"))
 
 def house(call: Call, skill: float, rng: Random) -> Any:
     """A challenge, or an answer to one; votes are those of any house judge."""
-    if isinstance(call.expects, Proposal):
+    if isinstance(call.expects, Json):
         quality = rng.gauss(skill, DRAFT_SPREAD)
         return Said(challenge(skill, quality, rng), worth(quality))
     asked = call.oracle or {}

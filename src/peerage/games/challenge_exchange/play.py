@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.challenges.pool import STREAM, Pool, Result, identity
-from peerage.formats import Choice, Integer, Proposal
+from peerage.formats import Choice, Integer
 from peerage.games.challenge_exchange.creation import (
     Challenge,
     Creation,
@@ -156,7 +156,7 @@ def _accepted(
             creations[key] = msgspec.structs.replace(creation, status="duplicate")
             continue
         known = known | {name}
-        new[key] = Challenge(name, players[creation.author], written.description, written.reference_answer)
+        new[key] = Challenge(name, players[creation.author], written.description, written.answer)
     return creations, new
 
 
@@ -242,7 +242,7 @@ def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
     """Each contestant writes, tries its own challenges blind and solves; each member votes on everything."""
     shown, written = rules.max_chars + QUOTE, rules.write * len(fixture.seats)
     blind = rules.write * rules.attempts if rules.proof != "solution" else 0
-    expects = Proposal(rules.max_chars, rules.max_bytes)
+    expects = rules.creation().expects
     yield Asks("contestant", WRITE, expects, rules.write, rules.write_tokens, usual_output=600)
     solving = Asks(
         "contestant", SOLVE, Integer(), blind, rules.solve_tokens, shown, blind * (rules.proof == "blind")
@@ -256,7 +256,7 @@ def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
 
 GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     name="challenge-exchange",
-    version=2,
+    version=3,
     about="Everybody writes challenges with one number as the answer and solves those of others.",
     contestants=(2, 10),
     rules=ChallengeExchangeRules,

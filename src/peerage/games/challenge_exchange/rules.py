@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import Meta
 from pydantic import Field, model_validator
 
-from peerage.formats import Proposal
-from peerage.games.challenge_exchange.creation import CreationRules
+from peerage.formats import Json
+from peerage.games.challenge_exchange.creation import CreationRules, Proposed
 from peerage.games.game import GameRules
 from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Temperature
 from peerage.games.tools import ToolRules
@@ -94,7 +95,7 @@ class ChallengeExchangeRules(GameRules):
         description="Attempts by others from which on a challenge of the pool can be flagged.",
     )
     max_chars: int = Field(2_000, ge=50, le=20_000, description="Characters of a description.")
-    max_bytes: int = Field(6_000, ge=100, le=100_000, description="Bytes of a solution.")
+    max_bytes: int = Field(6_000, ge=100, le=100_000, description="Characters of a solution.")
     write_tokens: int = Field(6_000, ge=1, description="Tokens of a challenge, beside what is thought.")
     solve_tokens: int = Field(4_000, ge=1, description="Tokens of an answer, beside what is thought.")
     vote_tokens: int = Field(600, ge=1, description="Tokens of a committee member's vote.")
@@ -119,7 +120,11 @@ class ChallengeExchangeRules(GameRules):
             self.threshold,
             self.approval,
             self.quorum,
-            Proposal(self.max_chars, self.max_bytes),
+            Json(
+                Proposed,
+                description=Meta(max_length=self.max_chars),
+                solution=Meta(max_length=self.max_bytes),
+            ),
             WRITE,
             SOLVE,
             VOTE,

@@ -19,7 +19,7 @@ from peerage.blocks import (
     said,
     score_lines,
 )
-from peerage.formats import Proposed
+from peerage.formats import Fields
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Chosen
 
@@ -43,7 +43,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         if creation:
             yield Sentence(f"It stood, since {_PROOFS.get(creation['proof'], 'it was proven')}.")
             draft = replies[f"{creation['key']}/draft"].value
-            if isinstance(draft, Proposed):
+            if isinstance(draft, Fields):
                 yield Sentence(f"Its author's answer: {draft.reference_answer}")
             yield from _votes(creation, replies)
         tried = [one for one in attempts if one["challenge_id"] == name]
@@ -53,7 +53,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield Heading("Challenges that did not stand")
     for one in fallen:
         reply = replies.get(f"{one['key']}/draft")
-        if reply is not None and isinstance(reply.value, Proposed):
+        if reply is not None and isinstance(reply.value, Fields):
             yield Quoted(one["author"], reply.value.description, reply.key, one["status"], "bad")
         elif reply is not None:
             yield said(reply)

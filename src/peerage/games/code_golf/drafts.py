@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from peerage.challenges.drafting import Draft
-from peerage.formats import Drafted, TaskDraft
+from peerage.formats import Json, visible
 from peerage.games.code_golf.tasks import FAMILIES, Task, solutions, statement
 from peerage.games.run_tests import Test
 from peerage.match import Seat
@@ -54,12 +55,32 @@ the same answer. Programs may use the standard library, but no network and no fi
 )
 
 
+TASK_CHARS = 2_000
+"""The longest statement of a task."""
+_Code = Annotated[str, Meta(max_length=4_000)]
+
+
+class Drafted(Struct, frozen=True):
+    statement: Annotated[str, Meta(max_length=TASK_CHARS, description="The task.")]
+    generator: Annotated[_Code, Meta(description="A Python program that makes inputs.")]
+    solution: Annotated[_Code, Meta(description="A Python program that solves it.")]
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            if not getattr(self, name).strip():
+                raise ValueError(f'"{name}" is empty; a text was expected')
+        if visible(self.statement) != self.statement:
+            raise ValueError("the statement holds characters that cannot be seen, which reach no reader")
+
+
+TASK = Json(Drafted)
+
+
 class DraftRules(Struct, frozen=True):
     """What a task is drafted by: how many examples and tests, the limits of a reply and of one run."""
 
     examples: int
     tests: int
-    expects: TaskDraft
     max_tokens: int
     temperature: float | None
     fuel: int
@@ -91,7 +112,6 @@ def written(
     `numbers` draws what generators are given. `offers`, one for each author, are what house players write.
     """
     drafts: list[Draft] = []
-    expects = rules.expects
     needed = rules.examples + rules.tests
     fill = {
         "examples": str(rules.examples),
@@ -99,7 +119,7 @@ def written(
         "output_chars": str(OUTPUT_CHARS),
         "numbers": str(_SPARE * needed),
         "needed": str(needed),
-        "format": expects.instruction(),
+        "format": TASK.instruction(),
     }
     for turn, (author, offer) in enumerate(zip(authors, offers, strict=False), 1):
         key = f"task/{turn}"
@@ -108,7 +128,7 @@ def written(
             key,
             "author",
             WRITE.messages(fill),
-            expects,
+            TASK,
             rules.max_tokens,
             rules.temperature,
             {"draft": offer.draft},

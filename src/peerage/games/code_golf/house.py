@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from peerage.formats import Drafted, TaskDraft
+from peerage.formats import Json
+from peerage.games.code_golf.drafts import Drafted
 from peerage.games.house import SPREAD, Call
 
 WRONG_BELOW = 0.25
@@ -29,7 +30,7 @@ _COMMENT = "# it reads the input, works through it as the task says and prints t
 def house(call: Call, skill: float, rng: Random) -> Any:
     """A program for the task, or the task that the oracle offers."""
     quality = rng.gauss(skill, SPREAD)
-    if isinstance(call.expects, TaskDraft):
+    if isinstance(call.expects, Json):
         offered: Drafted = (call.oracle or {}).get("draft") or _OWN_TASK
         wrong = quality < WRONG_BELOW
         return msgspec.structs.replace(offered, solution=rng.choice(WRONG)) if wrong else offered

@@ -22,10 +22,12 @@ from typing import Any, Literal
 import msgspec
 from pydantic import Field, field_validator, model_validator
 
-from peerage.formats import Code, TaskDraft
+from peerage.formats import Code
 from peerage.games.code_golf.drafts import (
     INPUT_CHARS,
     OUTPUT_CHARS,
+    TASK,
+    TASK_CHARS,
     WRITE,
     DraftRules,
     Written,
@@ -154,7 +156,6 @@ def _written(table: Table, rules: CodeGolfRules) -> Steps[Written]:
     limits = DraftRules(
         rules.examples,
         rules.tests,
-        TaskDraft(),
         rules.max_tokens,
         rules.temperature,
         rules.fuel,
@@ -197,16 +198,16 @@ def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
 
 def asks(rules: CodeGolfRules, fixture: Fixture) -> Iterator[Asks]:
     """Each contestant is asked once; authors as well."""
-    authors, task = len(fixture.officials.get("author", ())), TaskDraft()
-    shown = task.max_chars + rules.examples * (INPUT_CHARS + OUTPUT_CHARS + 20) + 2 * QUOTE if authors else 0
+    authors = len(fixture.officials.get("author", ()))
+    shown = TASK_CHARS + rules.examples * (INPUT_CHARS + OUTPUT_CHARS + 20) + 2 * QUOTE if authors else 0
     code, most = Code(rules.max_bytes), rules.max_tokens
     yield Asks("contestant", (GOLF, GOLF_BY_PLAYERS), code, 1, most, shown, usual_output=400)
-    yield Asks("author", WRITE, task, 1, most, usual=1.1 / max(authors, 1), usual_output=600)
+    yield Asks("author", WRITE, TASK, 1, most, usual=1.1 / max(authors, 1), usual_output=600)
 
 
 GAME: GameSpec[CodeGolfRules] = GameSpec(
     name="code-golf",
-    version=2,
+    version=3,
     about="Everybody solves one task; the shortest program that passes the hidden tests wins.",
     contestants=(2, 10),
     rules=CodeGolfRules,

@@ -17,7 +17,7 @@ from peerage.blocks import (
     score_lines,
 )
 from peerage.challenges.drafting import drafts_of
-from peerage.formats.drafted import Drafted
+from peerage.formats import Fields
 from peerage.games.programs import programs_shown, verdicts_shown
 from peerage.match import Fixture, Outcome
 
@@ -64,7 +64,7 @@ def _drafts(outcome: Outcome, replies: Replies) -> Iterator[Block]:
         reply = replies[f"task/{draft.turn}"]
         if draft.accepted:
             yield Heading("The task")
-        if not isinstance(reply.value, Drafted):
+        if not isinstance(reply.value, Fields):
             yield said(reply)
         elif draft.accepted:
             yield Task(reply.value.statement, "task", (reply.label,), reply.key)

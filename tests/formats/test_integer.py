@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.formats import FormatError, Integer, Proposal
-from peerage.formats.challenge import DIGITS, whole_number
+from peerage.formats import FormatError, Integer
+from peerage.formats.integer import DIGITS, whole_number
 
 KIND = Integer()
 
@@ -125,59 +125,3 @@ def test_a_number_is_no_truth_value() -> None:
 def test_marks_are_no_part_of_a_number_outside_of_replies() -> None:
     assert whole_number("-42") == -42
     assert [whole_number(text) for text in ("**42**", "`42`", '"42"', " 42", "42\n")] == [None] * 5
-    marked = '{"description": "d", "reference_answer": "**42**"}'
-    assert Proposal().parse(marked).reference_answer == 42
-
-
-WHOLE = {"description": "Add 1 and 2.", "reference_answer": 3, "solution": "print(3)", "tests": []}
-
-
-def test_a_proposal_is_read() -> None:
-    found = Proposal().parse(json.dumps({**WHOLE, "tests": [{"input": "4\r\n5", "output": "9"}]}))
-    assert (found.description, found.reference_answer, found.solution) == ("Add 1 and 2.", 3, "print(3)")
-    assert found.tests == (("4\n5", 9),)
-    bare = Proposal().parse('```json\n{"description": " Add. ", "reference_answer": "-3"}\n```')
-    assert (bare.description, bare.reference_answer, bare.solution, bare.tests) == ("Add.", -3, "", ())
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        ({"description": ""}, "description"),
-        ({"description": " \u200b "}, "description"),
-        ({"description": 7}, "description"),
-        ({"description": "Add\u202e 1"}, "cannot be seen"),
-        ({"description": "x" * 2_001}, "2001 characters"),
-        ({"reference_answer": "42."}, "reference_answer"),
-        ({"reference_answer": 4.2}, "reference_answer"),
-        ({"reference_answer": True}, "reference_answer"),
-        ({"reference_answer": "٤٢"}, "reference_answer"),
-        ({"solution": ["print(3)"]}, "solution"),
-        ({"solution": "ü" * 3_001}, "solution"),
-        ({"tests": "none"}, "tests"),
-        ({"tests": [{"input": "1", "output": 1}] * 6}, "tests"),
-        ({"tests": [{"input": 1, "output": 1}]}, "test 1"),
-        ({"tests": [{"input": "1", "output": "one"}]}, "test 1"),
-        ({"tests": ["1"]}, "test 1"),
-    ],
-)
-def test_what_is_missing_or_wrong_in_a_proposal_is_named(change: dict[str, object], complaint: str) -> None:
-    with pytest.raises(FormatError, match=complaint):
-        Proposal().parse(json.dumps(WHOLE | change))
-
-
-@pytest.mark.parametrize("text", ["", "No.", "[1]", '{"description": "Add', '{"a":' * 3_000])
-def test_no_object_is_no_proposal(text: str) -> None:
-    with pytest.raises(FormatError):
-        Proposal().parse(text)
-
-
-@pytest.mark.parametrize("place", ["solution", "input"])
-def test_what_no_store_holds_is_unusable(place: str) -> None:
-    parts = {"solution": "print(1)", "input": "1", place: "a\0b"}
-    tests = [{"input": parts["input"], "output": 1}]
-    told = {"description": "One?", "reference_answer": 1, "solution": parts["solution"], "tests": tests}
-    with pytest.raises(FormatError):
-        Proposal().parse(json.dumps(told))
-    with_spaces = json.dumps(told).replace("\\u0000", " ")
-    assert Proposal().parse(with_spaces).reference_answer == 1
