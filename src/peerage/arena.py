@@ -169,16 +169,13 @@ class Arena:
     def plan(self, matches: int) -> Plan:
         """What so many further matches would ask and cost; asks and spends nothing."""
         from peerage.accounts import position
-        from peerage.engine.probes import seen_to_think
-        from peerage.players.prices import price_of
+        from peerage.engine.registration import prices
         from peerage.standings import elo_settings
         from peerage.tables.plan import estimate
 
-        today = datetime.now(UTC).date()
-        seen = seen_to_think(self.ledger)
-        prices = {one.name: price_of(one, today, one.name in seen) for one in self.settings.players}
+        priced = prices(self.ledger, self.settings.players, datetime.now(UTC).date())
         standings = position(self.ledger, elo_settings(self.settings.rating)).standings
-        return estimate(self.settings, prices, matches, standings)
+        return estimate(self.settings, priced, matches, standings)
 
     def verify(self) -> Report:
         """Check every digest and chain of the ledger, and of the audience's votes beside it."""

@@ -23,9 +23,9 @@ from peerage.engine.benches import OVERBILLED
 from peerage.engine.budget import whole_nano
 from peerage.engine.import_recordings import Recording, admit
 from peerage.engine.pricing import PlayerRuntime
-from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_players, seen_to_think
+from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_players
 from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
-from peerage.engine.registration import as_registered, registrations
+from peerage.engine.registration import as_registered, prices, registrations
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.engine.upgrades import TOPIC as UPGRADES
@@ -173,12 +173,9 @@ async def _open_lines(
 
 
 def _with_room(ledger: Ledger, lines: Mapping[str, PlayerRuntime]) -> dict[str, PlayerRuntime]:
-    """The players, with room to think for those that a probe, of this run or an earlier one, saw to think."""
-    seen, today = seen_to_think(ledger), datetime.now(UTC).date()
-    return {
-        name: replace(line, price=price_of(line.settings, today, seen=True)) if name in seen else line
-        for name, line in lines.items()
-    }
+    """The players, with the room to think that is on record, or that a probe showed to be needed."""
+    found = prices(ledger, [line.settings for line in lines.values()], datetime.now(UTC).date())
+    return {name: replace(line, price=found[name]) for name, line in lines.items()}
 
 
 def _overbilled(

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from peerage.arena import open_arena
-from peerage.engine.registration import TOPIC, card, identity, registered
+from peerage.engine.registration import TOPIC, card, changed, identity, prices, registered, registrations
+from peerage.ledger.store import Batch
 from peerage.ledger.verify import verify
+from peerage.players import thinking
 from peerage.players.prices import price_of
 from peerage.settings import PlayerSettings, SettingsError
 
@@ -117,3 +119,31 @@ def test_the_arguments_of_a_command_are_told_apart_and_never_shown() -> None:
     assert identity(first, "key") != identity(first, "other")
     spelled = PlayerSettings(model="openai:m", name="a", base_url="https://me:s3cret@host/v1")
     assert identity(spelled, "k") == identity(spelled.model_copy(update={"base_url": "https://host/v1"}), "k")
+
+
+def test_room_that_peerage_chose_stays_as_it_is_on_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thinker, plain = PlayerSettings(model="openai:o3"), PlayerSettings(model="openai:gpt-4o")
+    today = date(2026, 1, 1)
+    (tmp_path / "arena.yaml").write_text(ARENA)
+    with open_arena(tmp_path) as arena:
+        ledger = arena.ledger
+        chosen = prices(ledger, [thinker, plain], today)
+        room = chosen[thinker.name].thinking.tokens
+        assert room > 0 == chosen[plain.name].thinking.tokens
+        with ledger.runner():
+            pairs = [(player, chosen[player.name]) for player in (thinker, plain)]
+            ledger.write(Batch(amendments=registrations(ledger, pairs, "key", 0, 0)))
+        later = thinking._families() | {"room": dict.fromkeys(thinking._families()["room"], 2 * room)}
+        later["always"] = [*later["always"], "gpt-4o"]
+        monkeypatch.setattr(thinking, "_families", lambda: later)
+        assert price_of(thinker, today).thinking.tokens == 2 * room, "a later release chooses more"
+        assert price_of(plain, today).thinking.tokens == 2 * room
+        assert prices(ledger, [thinker, plain], today) == chosen
+        assert changed(ledger, [thinker, plain], "key") == {}, "what Peerage chose is no new version"
+        stated = thinker.model_copy(update={"thinking_tokens": 7})
+        assert prices(ledger, [stated], today)[thinker.name].thinking.tokens == 7
+        assert changed(ledger, [stated], "key") == {thinker.name: ["thinking_tokens"]}
+        monkeypatch.setattr("peerage.engine.registration.seen_to_think", lambda ledger: {plain.name})
+        assert prices(ledger, [plain], today)[plain.name].thinking.tokens == 2 * room

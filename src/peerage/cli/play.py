@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -240,14 +240,14 @@ def estimate(
     _write(settings, planned(settings, _prices(settings), max_matches), shape)
 
 
-def _prices(settings: ArenaSettings, seen: Collection[str] = ()) -> Mapping[str, Price]:
-    """Today's, by player; those `seen` to think have room to."""
+def _prices(settings: ArenaSettings) -> Mapping[str, Price]:
+    """Today's, by player."""
     from datetime import UTC, datetime
 
     from peerage.players.prices import price_of
 
     today = datetime.now(UTC).date()
-    return {player.name: price_of(player, today, player.name in seen) for player in settings.players}
+    return {player.name: price_of(player, today) for player in settings.players}
 
 
 def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
@@ -348,8 +348,11 @@ def agree(
     Raises ArenaError when a budget could not be kept, SettingsError when there is no terminal to ask at;
     leaves the program when the answer is no.
     """
+    from datetime import UTC, datetime
+
     from peerage.cli.output import dollars
-    from peerage.engine.probes import seen_to_think, worst_probe
+    from peerage.engine.probes import worst_probe
+    from peerage.engine.registration import prices
     from peerage.players.probe import needs_probe
     from peerage.requirements import refuse_unpriced
     from peerage.settings import SettingsError
@@ -357,15 +360,15 @@ def agree(
     settings = arena.settings
     if all(player.provider == "house" for player in settings.players):
         return
-    prices = _prices(settings, seen_to_think(arena.ledger))
-    made = plan(prices)
+    priced = prices(arena.ledger, settings.players, datetime.now(UTC).date())
+    made = plan(priced)
     if note:
         typer.echo(note)
     _write(settings, made, Format.table)
     refuse_unpriced(settings, made.unpriced)
     probed = [player.name for player in settings.players if settings.engine.probe and needs_probe(player)]
     if probed and note != THINKS:
-        most = dollars(sum(worst_probe(prices[name]) or 0 for name in probed) / 1e9)
+        most = dollars(sum(worst_probe(priced[name]) or 0 for name in probed) / 1e9)
         typer.echo(f"First each player is asked one small question, for at most {most} in all.")
     if yes:
         return

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import date
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 
+from peerage.engine.probes import seen_to_think
 from peerage.ledger.store import Amendment, Ledger
-from peerage.players.prices import Price
+from peerage.players.prices import Price, price_of
+from peerage.players.thinking import Room
 from peerage.settings import PlayerSettings, without_credentials
 
 TOPIC = "players"
@@ -78,6 +82,25 @@ def card(player: PlayerSettings, price: Price) -> dict[str, Any]:
     if price.thinking.tokens:
         stated |= {"thinking_tokens": price.thinking.tokens, "thinking_because": price.thinking.reason}
     return stated | {"price_source": price.source, "price_known": price.known}
+
+
+def prices(ledger: Ledger, players: Iterable[PlayerSettings], today: date) -> dict[str, Price]:
+    """What the players' replies cost today, by name, with their room to think.
+
+    Room that Peerage chose stays as it is on record, whatever it would choose now, so that the same answers
+    under one name; but a model without any that a probe saw to think has some from then on.
+    """
+    seen, cards = seen_to_think(ledger), registered(ledger)
+    found = {}
+    for player in players:
+        price = price_of(player, today, player.name in seen)
+        card = cards.get(player.name, {})
+        chosen = int(card.get("thinking_tokens", 0))
+        late = player.name in seen and not chosen
+        if "identity" in card and player.thinking_tokens is None and not late:
+            price = replace(price, thinking=Room(chosen, str(card.get("thinking_because", ""))))
+        found[player.name] = price
+    return found
 
 
 def _shown(player: PlayerSettings) -> dict[str, Any]:
