@@ -25,7 +25,7 @@ from peerage.engine.import_recordings import Recording, admit
 from peerage.engine.pricing import PlayerRuntime
 from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_players
 from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
-from peerage.engine.registration import as_registered, prices, registrations
+from peerage.engine.registration import as_registered, prices, registered, registrations
 from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.engine.upgrades import TOPIC as UPGRADES
@@ -112,6 +112,7 @@ async def play(
                     ledger.write(Batch(amendments=rows))
             read_budget_voids(recovered, ledger, budget_since(settings, ledger))
             _register(ledger, lines, sealing_key(secret))
+            _leave_out(ledger, lines)
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
             runner = Runner(
                 settings,
@@ -133,7 +134,9 @@ async def play(
             warned = {name: len(_warnings(line.client)) for name, line in lines.items()}
             spectator = asyncio.ensure_future(beside(runner)) if beside is not None else None
             try:
-                return await runner.run()
+                report = await runner.run()
+                _register(ledger, lines, sealing_key(secret))
+                return report
             finally:
                 if spectator is not None:
                     spectator.cancel()
@@ -267,11 +270,22 @@ async def _programs(
 
 
 def _register(ledger: Ledger, lines: Mapping[str, PlayerRuntime], key: str) -> None:
-    """Write down who plays, where that is new."""
+    """Write down who plays, and what servers were found not to take, where that is new."""
     players = [(line.settings, line.price) for line in lines.values()]
-    new = registrations(ledger, players, key, ledger.heads()[1], _now_ms())
+    refused = {name: getattr(line.client, "left_out", ()) for name, line in lines.items()}
+    new = registrations(ledger, players, key, ledger.heads()[1], _now_ms(), refused)
     if new:
         ledger.write(Batch(amendments=new))
+
+
+def _leave_out(ledger: Ledger, lines: Mapping[str, PlayerRuntime]) -> None:
+    """Let clients leave out from the start what is on record that their servers do not take, so that a player
+    is asked in every run as it was in the last."""
+    cards = registered(ledger)
+    for name, line in lines.items():
+        leave_out = getattr(line.client, "leave_out", None)
+        if leave_out is not None:
+            leave_out(cards[name].get("left_out", ()))
 
 
 def _check_budget(settings: ArenaSettings, lines: Mapping[str, PlayerRuntime]) -> None:

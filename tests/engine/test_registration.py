@@ -1,16 +1,21 @@
 """Who plays is on a chained stream, without keys and credentials."""
 
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 
 import pytest
+from tests.engine.arenas import play, write_arena
 
 from peerage.arena import open_arena
 from peerage.engine.registration import TOPIC, card, changed, identity, prices, registered, registrations
 from peerage.ledger.store import Batch
 from peerage.ledger.verify import verify
 from peerage.players import thinking
+from peerage.players.client import Answer, Call, Client
+from peerage.players.house import HouseClient
 from peerage.players.prices import price_of
+from peerage.sealing import sealing_key
 from peerage.settings import PlayerSettings, SettingsError
 
 ARENA = """pairing: {window: 4}
@@ -147,3 +152,47 @@ def test_room_that_peerage_chose_stays_as_it_is_on_record(
         assert changed(ledger, [stated], "key") == {thinker.name: ["thinking_tokens"]}
         monkeypatch.setattr("peerage.engine.registration.seen_to_think", lambda ledger: {plain.name})
         assert prices(ledger, [plain], today)[plain.name].thinking.tokens == 2 * room
+
+
+class Refusing:
+    """A player whose server takes no structured output, which its client finds out by its first call."""
+
+    def __init__(self, settings: PlayerSettings) -> None:
+        self._house = HouseClient(settings)
+        self.left_out: list[str] = []
+        self.told: list[list[str]] = []
+
+    def leave_out(self, names: Iterable[str]) -> None:
+        self.told.append(list(names))
+        self.left_out = sorted({*self.left_out, *names})
+
+    async def start(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def answer(self, call: Call) -> Answer:
+        self.leave_out(["structured"])
+        return self._house.answer_now(call)
+
+
+def test_how_a_player_is_asked_for_a_format_is_on_record_and_stays(tmp_path: Path) -> None:
+    write_arena(tmp_path, 5)
+    opened: list[Refusing] = []
+
+    def clients(settings: PlayerSettings) -> Client:
+        if settings.name != "p2":
+            return HouseClient(settings)
+        opened.append(Refusing(settings))
+        return opened[-1]
+
+    play(tmp_path, 6, clients=clients)
+    with open_arena(tmp_path) as arena:
+        first = registered(arena.ledger)
+        assert first["p2"]["left_out"] == ["structured"]
+        assert not any("left_out" in card for name, card in first.items() if name != "p2")
+        assert changed(arena.ledger, arena.settings.players, sealing_key("1")) == {}
+        assert verify(arena.ledger).ok
+    play(tmp_path, 12, clients=clients)
+    assert opened[1].told[0] == ["structured"], "told before it asks anything"
+    with open_arena(tmp_path) as arena:
+        assert registered(arena.ledger) == first, "once is enough"

@@ -138,6 +138,11 @@ async def test_what_a_game_asks_for_and_the_server_rejects_is_left_out_from_then
     assert gone in server.requests[0].body
     assert gone not in server.requests[1].body
     assert len(client.warnings) == 1
+    later = await opened(settings_for(server))
+    later.leave_out(client.left_out)
+    await later.answer(call(expects, **stated))
+    await later.close()
+    assert gone not in server.requests[2].body, "what is on record is left out from the first call on"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ come near it: settings name only the variable that holds one, and credentials in
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from hashlib import sha256
@@ -136,9 +136,11 @@ def registrations(
     key: str,
     after_match: int,
     at_ms: int,
+    left_out: Mapping[str, Iterable[str]] = {},
 ) -> list[Amendment]:
     """The amendments that register new and changed players, valid from the match after `after_match`;
-    `key` is the arena's sealing key."""
+    `key` is the arena's sealing key. `left_out` names by player what its server was found not to take; what
+    is on record of that stays."""
     known = registered(ledger)
     new: list[Amendment] = []
     for player, price in players:
@@ -146,6 +148,8 @@ def registrations(
         now["identity"] = identity(player, key)
         before = dict(known.get(player.name, {}))
         before.pop("after_match", None)
+        if refused := sorted({*before.get("left_out", ()), *left_out.get(player.name, ())}):
+            now["left_out"] = refused
         if before == now:
             continue
         new.append(Amendment(TOPIC, msgspec.json.encode(now | {"after_match": after_match}), at_ms))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -79,6 +79,7 @@ class ProviderClient:
         self._bounded = True
         self._usual: dict[str, Any] = {}
         self._untaken: set[str] = set()
+        self._refused_by_server: set[str] = set()
         self._model: Model | None = None
         self._session: aiohttp.ClientSession | None = None
         self._http: httpx2.AsyncClient | None = None
@@ -182,7 +183,7 @@ class ProviderClient:
                     "change or remove it",
                     kind="permanent",
                 )
-            self._leave_out(rejected)
+            self.leave_out(rejected)
             names = ", ".join([_NAMES.get(one, one) for one in rejected])
             return PlayerError(f"{failure}; {names} is left out from now on", retry_after_s=0.0)
         if call.thinking_tokens and is_too_long(error):
@@ -198,8 +199,15 @@ class ProviderClient:
         mine = _SOURCES.get(sent, (sent,))
         return [name for name in mine if name != "structured" and getattr(self._settings, name) is not None]
 
-    def _leave_out(self, names: tuple[str, ...]) -> None:
+    @property
+    def left_out(self) -> list[str]:
+        """What the server refused so far: settings as they were sent, or `structured`."""
+        return sorted(self._refused_by_server)
+
+    def leave_out(self, names: Iterable[str]) -> None:
+        """Send these no more."""
         for name in names:
+            self._refused_by_server.add(name)
             if name == "structured":
                 self._structured = False
             if name in _SOURCES:
