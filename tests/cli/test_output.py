@@ -72,6 +72,14 @@ def test_a_table_takes_nothing_for_markup_and_shows_control_characters() -> None
     assert "\x1b" not in written(Format.table)
 
 
+@pytest.mark.parametrize("shape", [Format.table, Format.markdown])
+def test_a_name_in_a_heading_is_text_too(shape: Format) -> None:
+    to = io.StringIO()
+    show([{"a": 1}], [Column("a", ">to \x1b[31m|x")], shape, to=to)
+    assert "\x1b" not in to.getvalue()
+    assert "\\|x" in to.getvalue() or shape is Format.table
+
+
 def test_a_narrow_terminal_loses_what_can_be_spared_and_no_name() -> None:
     columns = [*COLUMNS, Column("span", ">Span", str, spare=2), Column("rating", ">Again", str, spare=1)]
     assert fit(ROWS, columns, 200) == columns

@@ -4,17 +4,33 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
+from typing import get_args
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.engine.arenas import house, play, write_arena
 from tests.engine.clients import Cast
 from tests.site.arenas import EVIL
+from tests.site.test_pages import Read
 from tests.tables.test_leaderboard import copied
 
+from peerage.blocks import (
+    Bar,
+    Block,
+    Board,
+    Heading,
+    Program,
+    Quoted,
+    ScoreLine,
+    Sentence,
+    Swatch,
+    Table,
+    Task,
+)
 from peerage.players.client import Call, PlayerError
 from peerage.protocol import visible
-from peerage.site.match_markup import article, shown, stages
+from peerage.site.match_markup import FOLD, article, shown, stages
 from peerage.site.reading import Site
 from peerage.tables.matches import Match
 
@@ -72,3 +88,40 @@ def test_a_player_without_whom_a_match_went_on_is_told_as_unranked(tmp_path: Pat
     assert f"({lost} is unranked: the provider failed)" in match.verdict
     assert article(match, {}).count("unranked</span>") == 1
     assert "(B): unranked, its provider failed" in article(match, {})
+
+
+HOSTILE = (
+    Heading(EVIL),
+    Sentence(EVIL, "bad"),
+    Task(EVIL, EVIL, (EVIL,)),
+    Quoted(EVIL, EVIL + "x" * 20_000, EVIL, EVIL, "good", EVIL),
+    Program(EVIL, EVIL, EVIL, EVIL, "bad", EVIL),
+    Table((EVIL, f">{EVIL}"), ((EVIL, 1.5), (None, 2)), EVIL),
+    ScoreLine(EVIL, 1.0, EVIL),
+    Swatch(((EVIL, EVIL), ("red", "FF0000"), ("evil", 'FF0000"/><script>'))),
+    Board((EVIL, EVIL)),
+    Bar(EVIL, 0.5),
+)
+
+
+def test_no_block_is_more_than_text_whatever_it_says(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    (match,) = pages.reader.matches(1, 1)
+    monkeypatch.setitem(match.__dict__, "blocks", HOSTILE)
+    found = Read(article(match, {}).encode())
+    assert not {tag for tag, _ in found.elements} & {"script", "img", "style", "iframe"}
+    assert not [name for _, attributes in found.elements for name in attributes if name.startswith("on")]
+    for block in HOSTILE:
+        assert visible(EVIL) in found.text, block
+    assert {type(block) for block in HOSTILE} == set(get_args(Block)), "each kind of block is tried"
+
+
+def test_a_long_text_folds_and_nothing_of_it_is_lost(pages: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    (match,) = pages.reader.matches(1, 1)
+    said = "".join(f"line {number}\n" for number in range(3_000))
+    monkeypatch.setitem(match.__dict__, "blocks", (Quoted("A", said),))
+    page = stages(match)
+    opened, _, folded = page.partition("<details><summary>")
+    assert len(said) - FOLD == int(folded.partition(" ")[0].replace(",", ""))
+    assert 'tabindex="0"' in folded.partition("</details>")[0]
+    assert said[:FOLD] in opened
+    assert said[FOLD:] in folded

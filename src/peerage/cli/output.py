@@ -122,7 +122,7 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column], title: s
     for column in columns:
         number = column.heading.startswith(">")
         grid.add_column(
-            Text(column.heading.lstrip(">")),
+            Text(visible(column.heading.lstrip(">"))),
             justify="right" if number else "left",
             no_wrap=number,
             overflow="fold",
@@ -164,7 +164,7 @@ def _markdown(
 
     if title:
         to.write(f"**{inert(title)}**\n\n")
-    to.write("| " + " | ".join(column.heading.lstrip(">") for column in columns) + " |\n")
+    to.write("| " + " | ".join(inert(column.heading.lstrip(">")) for column in columns) + " |\n")
     to.write("|" + "|".join("--:" if column.heading.startswith(">") else "---" for column in columns) + "|\n")
     for row in rows:
         cells = (inert(_cell(row, column)) for column in columns)
