@@ -20,6 +20,7 @@ from peerage.blocks import Bar, Board, Heading, Program, Quoted, ScoreLine, Sent
 from peerage.cli.main import app
 from peerage.engine.replay import Difference, Elsewhere, ReplayReport
 from peerage.games import GAMES
+from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
 from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
@@ -34,15 +35,7 @@ from peerage.tables.plan import Plan, PlayerPlan
 from peerage.tables.readings import ReadingStats
 from peerage.tables.rejudged import Moved, Rejudged
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
-from peerage.tables.tournament import (
-    BudgetRow,
-    Cell,
-    Place,
-    ProgressRow,
-    ReasonsRow,
-    SortRow,
-    TournamentReport,
-)
+from peerage.tables.tournament import ProgressRow, TournamentReport
 
 HERE = Path(__file__).parent
 

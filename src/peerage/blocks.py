@@ -158,6 +158,13 @@ def score_lines(fixture: Fixture, outcome: Outcome, why: Mapping[str, str] = {})
         yield ScoreLine(seat.label, outcome.scores.get(seat.label), why.get(seat.label, ""))
 
 
+def table_of(rows: Iterable[Struct], columns: Mapping[str, str]) -> Table:
+    """Some fields of rows, each under its heading."""
+    return Table(
+        tuple(columns.values()), tuple([tuple([getattr(row, name) for name in columns]) for row in rows])
+    )
+
+
 def names(fixture: Fixture) -> dict[str, str]:
     """Who sat at each label."""
     return {seat.label: seat.player for seat in fixture.all_seats()}

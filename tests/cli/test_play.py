@@ -153,7 +153,7 @@ def test_statistics(demo: Path) -> None:
 def test_a_match_can_be_read(demo: Path) -> None:
     story = peerage("match", "2", "--dir", str(demo))
     assert story.startswith("Match 2: house:")
-    for part in ("Drafts", "Challenge", "Answer A", "Answer B", "Ballots", "Result", "weight"):
+    for part in ("The question", "approve", "The answers", "The judges", "Counts as", "Result", "weight"):
         assert part in story
     full = peerage("match", "2", "--full", "--dir", str(demo))
     assert full.startswith(story)

@@ -42,12 +42,21 @@ def test_show(folder: Path) -> None:
     assert "| Judge | to p3 |" in run(folder, "show", "--of", "matrix", "--format", "markdown")
 
 
-def test_a_match_of_many_answers_shows_the_first_of_them(folder: Path) -> None:
+def test_a_tournament_is_shown_by_its_ranking_and_a_few_answers(folder: Path) -> None:
     where = ["match", "1", "--dir", str(folder)]
     short, whole = (cli.invoke(app, [*where, *more]).output for more in ([], ["--full"]))
-    assert "… and 24 more" in short
-    assert short.count("answer/") == 40
-    assert "… and" not in whole
+    titles = [
+        "The ranking",
+        "Who scored whom how",
+        "The best answers",
+        "The weakest answers",
+        "The questions",
+    ]
+    assert [short.index(title) for title in titles] == sorted(short.index(title) for title in titles)
+    assert short.count("of 10, on average") == 6
+    assert short.count("As given: ") == 6
+    assert "answer/" not in short
+    assert whole.count("answer/") > 40
 
 
 def test_progress(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Battles of colour obfuscation: on a page of their own and as the original's file, where there are any."""
+"""Battles of Color Obfuscation as the original's file, where there are any."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from peerage.site.pages import page, paths
 from peerage.site.reading import Site
 
 
-def test_battles_have_a_page_and_the_file_that_the_original_reads(tmp_path: Path) -> None:
+def test_battles_are_in_the_file_that_the_original_reads(tmp_path: Path) -> None:
     folder = write_arena(tmp_path, 4, game="color-obfuscation", rules={})
     play(folder, 6)
     decided = statuses(folder).count("done")
     assert decided
     with closing(Site.open(folder)) as site:
-        assert {"battles.html", "data.json"} <= set(paths(site))
-        shown, data = page(site, "battles.html"), page(site, "data.json")
-    assert shown is not None
+        data, games, match = (page(site, path) for path in ("data.json", "games.html", "matches/1.html"))
     assert data is not None
-    assert shown.body.decode().count("#m") >= decided
+    assert games is not None
+    assert match is not None
     assert len(json.loads(data.body)) == decided
+    assert 'href="data.json"' in games.body.decode()
+    assert match.body.decode().count("hides a color from") == 2 * decided
 
 
-def test_an_arena_without_battles_has_neither(pages: Site) -> None:
-    assert not {"battles.html", "data.json"} & set(paths(pages))
-    assert page(pages, "battles.html") is None
+def test_an_arena_without_battles_has_none(pages: Site) -> None:
+    assert "data.json" not in set(paths(pages))
     assert page(pages, "data.json") is None

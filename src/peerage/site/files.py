@@ -1,4 +1,4 @@
-"""Data of pages to download: leaderboards, and what charts show."""
+"""Data of pages to download: leaderboards, what charts show, battles as their original reads them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Any
 
 import msgspec
 
+from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
 from peerage.ledger.export import cell
 from peerage.site.costs import by_day
 from peerage.site.leaderboards import has_outside, outside, priced
 from peerage.site.rating_history import course
 from peerage.site.reading import Site
+from peerage.standings import DONE
+from peerage.tables.cob import battles, write_battles
 
 
 def paths(site: Site) -> Iterator[str]:
@@ -25,11 +28,20 @@ def paths(site: Site) -> Iterator[str]:
         yield "data/outside.csv"
     if site.has_pool:
         yield "data/challenges.csv"
+    if has_battles(site):
+        yield "data.json"
+
+
+def has_battles(site: Site) -> bool:
+    """Whether battles of Color Obfuscation were decided here."""
+    return site.tally.games.get(COLOR_OBFUSCATION.name, {}).get(DONE, 0) > 0
 
 
 def view(site: Site, path: str) -> bytes | None:
     if path not in paths(site):
         return None
+    if path == "data.json":
+        return "".join(write_battles(battles(site.moment))).encode()
     name, _, kind = path.removeprefix("data/").rpartition(".")
     what, _, track = name.partition("-")
     if what == "spending":

@@ -14,7 +14,6 @@ from importlib import resources
 from typing import NamedTuple
 
 from peerage.site import (
-    battles,
     challenges,
     costs,
     files,
@@ -66,7 +65,7 @@ MENU = (
 
 ASSETS = ("site.css", "site.js", "matches.js", "replay.js")
 
-_ROOMS = (battles, leaderboards, players, matches, challenges, judges, costs, method, files, votes_page)
+_ROOMS = (leaderboards, players, matches, challenges, judges, costs, method, files, votes_page)
 
 
 def page(site: Site, path: str) -> Page | None:

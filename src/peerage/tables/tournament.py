@@ -16,6 +16,18 @@ from msgspec import Struct
 
 from peerage.engine.driver import first_key
 from peerage.games.last_arena import GAME as LAST_ARENA
+from peerage.games.last_arena.tables import (
+    BudgetRow,
+    Cell,
+    Place,
+    ReasonsRow,
+    SortRow,
+    matrix,
+    ranking,
+    reasons,
+    scaling,
+    sorts,
+)
 from peerage.inputs import opened
 from peerage.judging.scores import Grade
 from peerage.judging.scores_standing import normalised_grades, of
@@ -26,71 +38,6 @@ from peerage.match import Seat
 
 MOST_SAVED = 1_000_000
 """Bytes of a file that the audience's page saves."""
-
-
-class Place(Struct, frozen=True):
-    """One player's line in a tournament.
-
-    `rank` is shared within error; `score` is on the scale on which every judge gives 5 on average, `se` its
-    standard error; `raw` the mean of the scores as they were given. `public` is the mean that people outside
-    gave its answers, each of them brought to an average of 5 too, and `public_scores` how many scores that
-    is. `written` counts its questions, `diversity` says how widely they are spread, from 0 to 1. None for
-    what is not known; `rank`, `score` and `se` are None in a tournament that rates nobody.
-    """
-
-    rank: int | None
-    player: str
-    score: float | None
-    se: float | None
-    raw: float | None
-    public: float | None
-    public_scores: int
-    answers: Mapping[str, int]
-    written: int
-    duplicates: int
-    diversity: float | None
-
-
-class Cell(Struct, frozen=True):
-    """What one judge gave one author: see `judging.scores_standing.Favour`."""
-
-    judge: str
-    author: str
-    mean: float
-    grades: int
-    favour: float | None
-
-
-class SortRow(Struct, frozen=True):
-    """A player's score on one sort of question: plain, meta or trick (its own tricks left out)."""
-
-    player: str
-    sort: str
-    score: float
-    se: float | None
-    answers: int
-
-
-class BudgetRow(Struct, frozen=True):
-    """A player's score under one token limit, and the tokens that its answers took on average."""
-
-    player: str
-    max_tokens: int
-    score: float | None
-    se: float | None
-    answers: int
-    output_tokens: float | None
-
-
-class ReasonsRow(Struct, frozen=True):
-    """A judge's zeros and tens, a few of its reasons, and the words that mark this judge."""
-
-    judge: str
-    zeros: int
-    tens: int
-    for_zero: tuple[str, ...]
-    for_ten: tuple[str, ...]
-    words: tuple[str, ...]
 
 
 class TournamentReport(Struct, frozen=True):
@@ -239,63 +186,15 @@ def opinion(ledger: Ledger, file: Path) -> Opinion:
 def tournament(ledger: Ledger, number: int | None = None) -> TournamentReport:
     """One tournament, by default the last. Raises LedgerError."""
     match = find(ledger, number)
-    detail, players = match.detail, match.players
-    public = _public(ledger, match)
-    places = [_place(label, match, public) for label in players]
-    places.sort(
-        key=lambda place: (place.rank or len(players) + 1, -(place.score or place.raw or 0.0), place.player)
-    )
+    players, detail = match.players, match.detail
     return TournamentReport(
         match.number,
         match.void or "done",
-        tuple(places),
-        tuple(
-            [
-                Cell(players[judge], players[author], cell["mean"], cell["grades"], cell["favour"])
-                for judge, row in detail.get("matrix", {}).items()
-                for author, cell in row.items()
-            ]
-        ),
-        tuple(
-            [
-                SortRow(players[label], sort, cell["score"], cell["se"], cell["answers"])
-                for label, row in detail.get("sorts", {}).items()
-                for sort, cell in row.items()
-            ]
-        ),
-        tuple(
-            [
-                msgspec.convert({"player": players[label], **row}, BudgetRow)
-                for label, rows in detail.get("scaling", {}).items()
-                for row in rows
-            ]
-        ),
-        tuple(
-            [
-                msgspec.convert({"judge": players[label], **row}, ReasonsRow)
-                for label, row in detail.get("reasons", {}).items()
-            ]
-        ),
-    )
-
-
-def _place(label: str, match: Played, public: Mapping[str, Sequence[float]]) -> Place:
-    detail = match.detail
-    standing = detail.get("standings", {}).get(label, {})
-    author = detail["authors"][label]
-    scores = public.get(label, ())
-    return Place(
-        standing.get("rank"),
-        match.players[label],
-        standing.get("score"),
-        standing.get("se"),
-        detail.get("raw", {}).get("received", {}).get(label),
-        of(scores).mean if scores else None,
-        len(scores),
-        detail.get("statuses", {}).get(label, {}),
-        author["questions"],
-        author["duplicates"],
-        detail.get("diversity", {}).get(label),
+        ranking(players, detail, _public(ledger, match)),
+        matrix(players, detail),
+        sorts(players, detail),
+        scaling(players, detail),
+        reasons(players, detail),
     )
 
 

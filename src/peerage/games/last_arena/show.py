@@ -8,7 +8,6 @@ from typing import Any
 
 from peerage.blocks import (
     Block,
-    Cell,
     Heading,
     Quoted,
     Replies,
@@ -16,8 +15,10 @@ from peerage.blocks import (
     Sentence,
     Table,
     names,
+    table_of,
 )
 from peerage.formats import Scored
+from peerage.games.last_arena.tables import Cell, matrix, ranking, reasons, scaling, sorts
 from peerage.judging.scores import Grade, recorded
 from peerage.match import DEVELOPMENT, Fixture, Outcome
 from peerage.protocol import Quote
@@ -35,10 +36,12 @@ _NO_RESULT = {
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The ranking, the answers that scored best and worst, who gave whom how much, the questions."""
-    detail = outcome.detail
-    players = names(fixture)
-    labels = [seat.label for seat in fixture.seats]
+    """The ranking, who scored whom how, the answers that scored best and worst, the questions."""
+    detail, lost = outcome.detail, outcome.detail.get("unranked", ())
+    players = {
+        seat.label: f"{seat.player} ({seat.label})" + ": unranked, its provider failed" * (seat.label in lost)
+        for seat in fixture.seats
+    }
     yield Heading("The ranking")
     if outcome.void:
         yield Sentence(_NO_RESULT.get(outcome.void, outcome.void))
@@ -47,38 +50,35 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             "Everybody wrote questions, answered them all, and scored all answers but its own, blind. Each "
             "judge's scores are brought to an average of 5; players within the error share a rank."
         )
-    yield _ranking(detail, players, labels)
-    yield from _matrix(detail.get("matrix", {}), players, labels)
+    yield table_of(
+        ranking(players, detail),
+        {
+            "rank": ">Rank",
+            "player": "Player",
+            "score": ">Score",
+            "se": ">±",
+            "raw": ">As given",
+            "written": ">Questions",
+            "duplicates": ">Dropped",
+            "diversity": ">Spread",
+        },
+    )
+    players = names(fixture)
+    yield from _matrix(matrix(players, detail), [players[seat.label] for seat in fixture.seats])
     yield from _answers(outcome, replies, players)
     yield from _questions(detail.get("questions", ()), players)
-    yield from _parts(detail, players)
-
-
-def _ranking(detail: Mapping[str, Any], players: Mapping[str, str], labels: Sequence[str]) -> Table:
-    standings, authors = detail.get("standings", {}), detail.get("authors", {})
-    given = detail.get("raw", {}).get("received", {})
-    order = sorted(
-        labels, key=lambda label: (-standings.get(label, {}).get("score", -1.0), -given.get(label, -1.0))
-    )
-    lost = detail.get("unranked", ())
-    return Table(
-        (">Rank", "Player", ">Score", ">±", ">As given", ">Questions", ">Dropped", ">Spread"),
-        tuple(
-            [
-                (
-                    standings.get(label, {}).get("rank"),
-                    f"{players[label]} ({label})" + (": unranked, its provider failed" * (label in lost)),
-                    standings.get(label, {}).get("score"),
-                    standings.get(label, {}).get("se"),
-                    given.get(label),
-                    authors.get(label, {}).get("questions"),
-                    authors.get(label, {}).get("duplicates"),
-                    detail.get("diversity", {}).get(label),
-                )
-                for label in order
-            ]
-        ),
-    )
+    found = {"score": ">Score", "se": ">±", "answers": ">Answers"}
+    if len({row.sort for row in sorts(players, detail)}) > 1:
+        yield Heading("By sort of question")
+        yield table_of(sorts(players, detail), {"player": "Player", "sort": "Sort", **found})
+    if rows := scaling(players, detail):
+        yield Heading("What more tokens are worth")
+        limits = {"player": "Player", "max_tokens": ">At most", "output_tokens": ">Used"}
+        yield table_of(rows, {**limits, **found})
+    if judges := reasons(players, detail):
+        yield Heading("Reasons for 0 and 10")
+        words = [(row.judge, row.zeros, row.tens, ", ".join(row.words)) for row in judges]
+        yield Table(("Judge", ">Zeros", ">Tens", "Its words"), tuple(words))
 
 
 def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> Iterator[Block]:
@@ -91,7 +91,7 @@ def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> 
     grades: dict[str, list[Grade]] = {}
     for grade in recorded(outcome, "judge"):
         grades.setdefault(grade.item, []).append(grade)
-    reasons = _reasons(replies, {replies[_key(one)].key: one for some in chosen.values() for one in some})
+    why = _said(replies, {replies[_key(one)].key: one for some in chosen.values() for one in some})
     for title, some in chosen.items():
         if some:
             yield Heading(title)
@@ -100,7 +100,7 @@ def _answers(outcome: Outcome, replies: Replies, players: Mapping[str, str]) -> 
             yield Quoted(question["author"], question["text"], note=f"asks, in {question['category']}")
             yield Quoted(reply.label, reply.text, reply.key, f"{worth[answer]:.1f} of 10, on average")
             given = grades.get(answer, ())
-            said = {one.judge: reasons.get((one.judge, answer), "") for one in given}
+            said = {one.judge: why.get((one.judge, answer), "") for one in given}
             if any(said.values()):
                 rows = [(players[one.judge], one.raw, said[one.judge]) for one in given]
                 yield Table(("Judge", ">As given", "Reason"), tuple(rows))
@@ -115,7 +115,7 @@ def _key(answer: str) -> str:
     return "/".join(["answer", label, question, *budget])
 
 
-def _reasons(replies: Replies, wanted: Mapping[str, str]) -> dict[tuple[str, str], str]:
+def _said(replies: Replies, wanted: Mapping[str, str]) -> dict[tuple[str, str], str]:
     """What judges said, by judge and answer, about those `wanted`: answers by the key of their reply."""
     found: dict[tuple[str, str], str] = {}
     for key, reply in replies.items():
@@ -137,10 +137,8 @@ def _judged(reply: SeatReply) -> list[str]:
     ]
 
 
-def _matrix(
-    matrix: Mapping[str, Mapping[str, Any]], players: Mapping[str, str], labels: Sequence[str]
-) -> Iterator[Block]:
-    if not matrix:
+def _matrix(cells: Sequence[Cell], players: Sequence[str]) -> Iterator[Block]:
+    if not cells:
         return
     yield Heading("Who scored whom how")
     yield Sentence(
@@ -149,21 +147,17 @@ def _matrix(
         "judge's own strictness set aside. Differences come from taste and chance too: none of them alone "
         "says that a judge is partial."
     )
+    given = {(one.judge, one.author): _mean(one) for one in cells}
+    judges = dict.fromkeys(one.judge for one in cells)
+    rows = [(judge, *[given.get((judge, author)) for author in players]) for judge in judges]
+    yield Table(("Judge", *[f">to {author}" for author in players]), tuple(rows))
 
-    def cell(given: Mapping[str, Any] | None) -> Cell:
-        if given is None:
-            return None
-        if given["favour"] is None:
-            return f"{given['mean']:.1f}"
-        favour = f"{round(given['favour'], 1) + 0.0:+.1f}".replace("-", "−")
-        return f"{given['mean']:.1f} ({favour})"
 
-    yield Table(
-        ("Judge", *[f">to {players[label]}" for label in labels]),
-        tuple(
-            [(players[judge], *[cell(row.get(label)) for label in labels]) for judge, row in matrix.items()]
-        ),
-    )
+def _mean(cell: Cell) -> str:
+    if cell.favour is None:
+        return f"{cell.mean:.1f}"
+    favour = f"{round(cell.favour, 1) + 0.0:+.1f}".replace("-", "−")
+    return f"{cell.mean:.1f} ({favour})"
 
 
 def _questions(questions: Sequence[Mapping[str, Any]], players: Mapping[str, str]) -> Iterator[Block]:
@@ -188,50 +182,3 @@ def _questions(questions: Sequence[Mapping[str, Any]], players: Mapping[str, str
     )
     if len(rated) > QUESTIONS:
         yield Sentence(f"… and {len(rated) - QUESTIONS:,} more, rated lower", "quiet")
-
-
-def _parts(detail: Mapping[str, Any], players: Mapping[str, str]) -> Iterator[Block]:
-    """Scores by sort of question and by token limit, and what marks the judges' reasons, where there are."""
-    sorts = {label: row for label, row in detail.get("sorts", {}).items() if len(row) > 1}
-    if sorts:
-        yield Heading("By sort of question")
-        yield Table(
-            ("Player", "Sort", ">Score", ">±", ">Answers"),
-            tuple(
-                [
-                    (players[label], sort, one["score"], one["se"], one["answers"])
-                    for label, row in sorts.items()
-                    for sort, one in row.items()
-                ]
-            ),
-        )
-    if scaling := detail.get("scaling"):
-        yield Heading("What more tokens are worth")
-        yield Table(
-            ("Player", ">At most", ">Used", ">Score", ">±", ">Answers"),
-            tuple(
-                [
-                    (
-                        players[label],
-                        one["max_tokens"],
-                        one["output_tokens"],
-                        one["score"],
-                        one["se"],
-                        one["answers"],
-                    )
-                    for label, rows in scaling.items()
-                    for one in rows
-                ]
-            ),
-        )
-    if reasons := detail.get("reasons"):
-        yield Heading("Reasons for 0 and 10")
-        yield Table(
-            ("Judge", ">Zeros", ">Tens", "Its words"),
-            tuple(
-                [
-                    (players[label], one["zeros"], one["tens"], ", ".join(one["words"]))
-                    for label, one in reasons.items()
-                ]
-            ),
-        )
