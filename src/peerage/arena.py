@@ -170,11 +170,11 @@ class Arena:
         """What so many further matches would ask and cost; asks and spends nothing."""
         from peerage.accounts import position
         from peerage.engine.registration import prices
-        from peerage.standings import elo_settings
+        from peerage.standings import pinned_elo
         from peerage.tables.plan import estimate
 
         priced = prices(self.ledger, self.settings.players, datetime.now(UTC).date())
-        standings = position(self.ledger, elo_settings(self.settings.rating)).standings
+        standings = position(self.ledger, pinned_elo(self.ledger.meta(), self.settings.rating)).standings
         return estimate(self.settings, priced, matches, standings)
 
     def verify(self) -> Report:

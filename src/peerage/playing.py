@@ -52,7 +52,7 @@ from peerage.requirements import (
 )
 from peerage.sealing import sealing_key
 from peerage.settings import ArenaError, ArenaSettings, SettingsError, enough_players, rules_of
-from peerage.standings import elo_settings
+from peerage.standings import pinned_elo
 
 if TYPE_CHECKING:
     from peerage.engine.programs import Programs
@@ -84,7 +84,7 @@ async def play(
         for notice in notices(settings, ledger):
             if notice not in known:
                 _log.warning(notice)
-        recovered = recover(ledger, lag, elo_settings(settings.rating))
+        recovered = recover(ledger, lag, pinned_elo(ledger.meta(), settings.rating))
         async with AsyncExitStack() as stack:
             lines = await _open_lines(folder, settings, stack, clients)
             _check_budget(settings, lines)
@@ -150,7 +150,7 @@ def enter(settings: ArenaSettings, ledger: Ledger, recordings: Iterable[Recordin
     with ledger.runner():
         check_records(ledger)
         pin(settings, ledger)
-        return admit(ledger, GAMES[settings.game], recordings, elo_settings(settings.rating))
+        return admit(ledger, GAMES[settings.game], recordings, pinned_elo(ledger.meta(), settings.rating))
 
 
 async def _open_lines(

@@ -9,7 +9,7 @@ import msgspec
 
 from peerage.engine.registration import changed
 from peerage.engine.upgrades import unplayable
-from peerage.games import FILE, GAMES
+from peerage.games import FILE, GAMES, tracks_of
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import read_secret
 from peerage.ledger.store import Batch
@@ -18,6 +18,7 @@ from peerage.sandbox.confined import available
 from peerage.scheduling.fixtures import tables
 from peerage.sealing import sealing_key
 from peerage.settings import ArenaError, ArenaSettings, SettingsError, rules_of
+from peerage.standings import UNRATED, unrated
 
 
 def with_meant(settings: ArenaSettings, unpriced: Iterable[str]) -> str:
@@ -59,8 +60,10 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[st
         "window": str(settings.pairing.window),
     }
     meta = ledger.meta()
+    games = unrated(meta) | ({settings.game} if "raw" not in tracks_of(settings.game) else set())
+    still = {UNRATED: "\n".join(sorted(games - {""}))} if games != unrated(meta) else {}
     if "lag" not in meta:
-        return int(pinned["lag"]), pinned
+        return int(pinned["lag"]), pinned | still
     places = {"rating": "rating", "window": "pairing.window"}
     for key, place in places.items():
         if key not in meta:
@@ -71,7 +74,7 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[st
                 f"depend on it:{_difference(meta[key], pinned[key])}. Set it back, or start a new arena "
                 "in another folder"
             )
-    return _number(ledger, meta, "lag", least=1), {}
+    return _number(ledger, meta, "lag", least=1), still
 
 
 def check(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str]]:

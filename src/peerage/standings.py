@@ -11,6 +11,7 @@ one strength are seated together.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -33,6 +34,20 @@ def elo_settings(rating: Rating) -> EloSettings:
         propagation_width=rating.propagation_width,
         propagation_share=rating.propagation_share,
     )
+
+
+UNRATED = "unrated"
+"""The fact that names, a line each, the games of an arena that move no Elo ratings: a ledger is folded alike
+where they are not installed."""
+
+
+def unrated(meta: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(meta.get(UNRATED, "").split("\n"))
+
+
+def pinned_elo(meta: Mapping[str, str], unpinned: Rating) -> EloSettings:
+    """The constants that an arena was made with; see `pinned_rating`."""
+    return replace(elo_settings(pinned_rating(meta, unpinned)), unrated=unrated(meta))
 
 
 def pinned_rating(meta: Mapping[str, str], unpinned: Rating) -> Rating:
@@ -114,7 +129,7 @@ def after_match(
 ) -> Standings:
     """Standings after one more match of `game`; `scores` empty for a void one."""
     number = standings.number + 1
-    if not moves_elo(game, scores):
+    if not moves_elo(game, scores, settings.unrated):
         skills = skilled(standings.skills, players, scores) if scores else standings.skills
         return Standings(number, standings.players, standings.raw, standings.cost, skills)
     names = standings.players + tuple([p for p in players if p not in standings.places])
@@ -126,9 +141,9 @@ def after_match(
     return Standings(number, names, state.raw, state.cost, standings.skills)
 
 
-def moves_elo(game: str, scores: Sequence[float]) -> bool:
-    """Whether a match moved the Elo ratings; a game that is not known here is taken for a duel."""
-    return len(scores) == 2 and "raw" in tracks_of(game)
+def moves_elo(game: str, scores: Sequence[float], unrated: Container[str]) -> bool:
+    """Whether a match moved the Elo ratings; a game that is neither installed nor `unrated` is a duel."""
+    return len(scores) == 2 and game not in unrated and "raw" in tracks_of(game)
 
 
 def skilled(
@@ -160,7 +175,7 @@ def after_all(standings: Standings, summaries: Iterable[Summary], settings: EloS
         number += 1
         if summary.status != DONE or not summary.scores:
             continue
-        if not moves_elo(summary.game, summary.scores):
+        if not moves_elo(summary.game, summary.scores, settings.unrated):
             skills = skilled(skills, summary.players, summary.scores)
             continue
         newcomers = [player for player in summary.players if player not in places]
@@ -208,7 +223,7 @@ def after_each(
 
     for place, summary in enumerate(summaries, 1):
         if summary.status == DONE and summary.scores:
-            if moves_elo(summary.game, summary.scores):
+            if moves_elo(summary.game, summary.scores, settings.unrated):
                 newcomers = [player for player in summary.players if player not in names]
                 if newcomers or len(results) == STRETCH:
                     yield from folded()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -103,27 +104,47 @@ def said(folder: Path, *words: str, code: int = 0) -> str:
     return done.output
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """An arena whose game is no longer there. What was said while it was is in `installed.json`."""
-    site, arena = tmp_path_factory.mktemp("site-packages"), tmp_path_factory.mktemp("auctions")
+@contextmanager
+def installed(site: Path, module: str, source: str) -> Iterator[None]:
+    """The game as a package's, for as long as this goes on."""
     about = site / "auctions-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: auctions\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[peerage.games]\nsealed-auction = auctions_under_test:GAME\n")
-    (site / "auctions_under_test.py").write_text(AUCTION)
-    (arena / "arena.yaml").write_text(ARENA)
+    (about / "entry_points.txt").write_text(f"[peerage.games]\nsealed-auction = {module}:GAME\n")
+    (site / f"{module}.py").write_text(source)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(site))
         peerage.games._offered.cache_clear()
+        yield
+    peerage.games._offered.cache_clear()
+    sys.modules.pop(module)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An arena whose game is no longer there. What was said while it was is in `installed.json`."""
+    arena = tmp_path_factory.mktemp("auctions")
+    (arena / "arena.yaml").write_text(ARENA)
+    with installed(tmp_path_factory.mktemp("site-packages"), "auctions_under_test", AUCTION):
         said(arena, "run", "--max-matches", str(MATCHES), "--yes")
         assert f"{MATCHES} of {MATCHES} matches recomputed" in said(arena, "replay")
         before = {" ".join(words): said(arena, *words) for words in ALIKE}
-        (arena / "installed.json").write_text(json.dumps(before))
-    peerage.games._offered.cache_clear()
-    sys.modules.pop("auctions_under_test")
-    yield arena
-    peerage.games._offered.cache_clear()
+    (arena / "installed.json").write_text(json.dumps(before))
+    return arena
+
+
+def test_ratings_follow_also_from_a_game_of_two_that_is_no_duel(tmp_path: Path) -> None:
+    skilled = AUCTION.replace("asks=asks,", 'asks=asks, tracks=("trueskill",),')
+    arena, site = tmp_path / "arena", tmp_path / "site"
+    arena.mkdir()
+    site.mkdir()
+    (arena / "arena.yaml").write_text(ARENA)
+    with installed(site, "skilled_auctions_under_test", skilled):
+        said(arena, "run", "--max-matches", "4", "--yes")
+        before = said(arena, "leaderboard", "--track", "trueskill")
+    assert "whole: 4 matches" in said(arena, "verify")
+    assert "nothing differs: 0 of 4" in said(arena, "replay", code=3)
+    assert said(arena, "leaderboard", "--track", "trueskill") == before
 
 
 ALIKE = [

@@ -149,10 +149,10 @@ class Spectator:
 def _so_far(arena: Arena) -> dict[str, list[int]]:
     """Wins, draws and losses of earlier runs, by player."""
     from peerage.accounts import position
-    from peerage.standings import elo_settings, pinned_rating
+    from peerage.standings import pinned_elo
 
-    rating = pinned_rating(arena.ledger.meta(), arena.settings.rating)
-    accounts = position(arena.ledger, elo_settings(rating)).accounts
+    elo = pinned_elo(arena.ledger.meta(), arena.settings.rating)
+    accounts = position(arena.ledger, elo).accounts
     return {player: [had.wins, had.draws, had.losses] for player, had in accounts.items()}
 
 

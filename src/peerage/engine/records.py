@@ -98,7 +98,7 @@ def settle(
     was = [before.of(name, elo.initial) for name in names]
     now = [after.of(name, elo.initial) for name in names]
     moved: dict[str, dict[str, tuple[float, float]]] = {}
-    if moves_elo(fixture.game, scores):
+    if moves_elo(fixture.game, scores, elo.unrated):
         moved = {
             "raw": {name: (a.raw, b.raw) for name, a, b in zip(names, was, now, strict=True)},
             "cost": {name: (a.cost, b.cost) for name, a, b in zip(names, was, now, strict=True)},

@@ -38,7 +38,7 @@ from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
 from peerage.sealing import Sealed
 from peerage.settings import Rating
-from peerage.standings import NOBODY, Standings, elo_settings, pinned_rating
+from peerage.standings import NOBODY, Standings, pinned_elo
 
 BLOCK = 256
 """Matches read at a time."""
@@ -158,7 +158,7 @@ class _Replay:
         self._stored = stored
         self.summaries: list[Summary] = []
         self._ledger = ledger
-        self._elo: EloSettings = elo_settings(pinned_rating(meta, Rating()))
+        self._elo: EloSettings = pinned_elo(meta, Rating())
         self._texts = by_hex(ledger.texts())
         self._places = places(ledger)
         self._rules: dict[tuple[str, str], Any] = {}

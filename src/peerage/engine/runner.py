@@ -54,7 +54,7 @@ from peerage.match import DEVELOPMENT, Fixture, MatchRecord, Outcome
 from peerage.protocol import SANDBOX, Answered, Reply, visible
 from peerage.scheduling.fixtures import POLICIES, Scheduler
 from peerage.settings import ArenaSettings, rules_of
-from peerage.standings import elo_settings
+from peerage.standings import pinned_elo
 
 if TYPE_CHECKING:
     from peerage.engine.programs import Programs
@@ -102,7 +102,7 @@ class Runner:
         self._clock = clock
         self._ledger = ledger
         self._observe = observe
-        self._elo = elo_settings(settings.rating)
+        self._elo = pinned_elo(ledger.meta(), settings.rating)
         self._loop = asyncio.get_running_loop()
         self._done: asyncio.Future[str] = self._loop.create_future()
         self._journal = Journal(ledger, self._broken, inline=inline)

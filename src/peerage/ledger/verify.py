@@ -219,10 +219,10 @@ def _follows(ledger: Ledger, recorded: int, logged: Logged) -> list[tuple[int | 
     # Folding reads with NumPy; and a process that checks a part of the records needs none of it.
     from peerage.ledger.derived import problems
     from peerage.settings import Rating
-    from peerage.standings import elo_settings, pinned_rating
+    from peerage.standings import pinned_elo
 
     try:
-        elo = elo_settings(pinned_rating(ledger.meta(), Rating()))
+        elo = pinned_elo(ledger.meta(), Rating())
         return [*problems(ledger, recorded, elo, logged.snapshots)]
     except (LedgerError, msgspec.MsgspecError, ArithmeticError, ValueError, KeyError, IndexError) as error:
         return [(None, f"the ratings cannot be computed again: {error}")]

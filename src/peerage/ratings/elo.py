@@ -45,6 +45,8 @@ class EloSettings:
     with the contestant who earned it. UNER's formula to the letter is a share of 1, but with it nothing ever
     moves in a new arena: contestants of equal rating stand at the same place of the kernel, so each receives
     half the winner's gain and half the loser's loss, which is nothing.
+
+    `unrated` names games of two whose matches are no duels, as far as they are not installed here.
     """
 
     k_factor: float = 16.0
@@ -53,6 +55,7 @@ class EloSettings:
     cost_mode: CostMode = "linear"
     propagation_width: float | None = 50.0
     propagation_share: float = 0.5
+    unrated: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if self.cost_mode not in _MODES:

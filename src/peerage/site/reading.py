@@ -15,11 +15,12 @@ from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Summary
 from peerage.ledger.votes import Votes
+from peerage.ratings.elo import EloSettings
 from peerage.settings import ArenaSettings, Rating, load, rules_of
 from peerage.site.ledger_at import Moment
 from peerage.site.reader import Reader
 from peerage.site.tally import Mine, Record, Tally
-from peerage.standings import NOBODY, Standings, after_all, elo_settings, pinned_rating
+from peerage.standings import NOBODY, Standings, after_all, pinned_elo, pinned_rating
 from peerage.tables.challenges import LEAST_ATTEMPTS, ChallengeRow, rows
 from peerage.tables.judges import JudgesReport, judges_of
 from peerage.tables.leaderboard import Board, Row, board
@@ -119,7 +120,7 @@ class Site:
         """The leaderboard of one track, by default the game's own, over one game or topic or all."""
         wanted = (track or self.track, game, topic)
         if wanted not in self._boards:
-            self.moment.position(elo_settings(self._rating))
+            self.moment.position(self._elo)
             played = None if game or topic else self._whole
             self._boards[wanted] = board(self.moment, self.settings, wanted[0], Scope(game, topic), played)
         return self._boards[wanted]
@@ -146,13 +147,17 @@ class Site:
     def _rating(self) -> Rating:
         return pinned_rating(self.moment.meta(), self.settings.rating)
 
+    @cached_property
+    def _elo(self) -> EloSettings:
+        return pinned_elo(self.moment.meta(), self.settings.rating)
+
     def _stood(self, number: int) -> Standings:
         """Where the arena stood on Elo after match `number`, folded on from the stop before it."""
         if number not in self._standings:
             last = max([stop for stop in list(self._standings) if stop < number], default=0)
             since = self._standings.get(last, NOBODY)
             further = self._played[number].finished[last:]
-            self._standings[number] = after_all(since, further, elo_settings(self._rating))
+            self._standings[number] = after_all(since, further, self._elo)
         return self._standings[number]
 
     @property
@@ -180,13 +185,13 @@ class Site:
     @cached_property
     def possibly(self) -> Mapping[str, float]:
         """What players may have been billed beyond what is known, in dollars."""
-        found = possibly_billed(self.moment, elo_settings(self._rating))
+        found = possibly_billed(self.moment, self._elo)
         return {player: nano / 1e9 for player, nano in found.items()}
 
     @cached_property
     def stats(self) -> Stats:
         """What players, judges and authors did."""
-        accounts = self.moment.position(elo_settings(self._rating)).accounts
+        accounts = self.moment.position(self._elo).accounts
         return stats_of(self.moment, self.settings, self.told, accounts)
 
     @cached_property

@@ -17,7 +17,7 @@ from peerage.ledger.store import Ledger
 from peerage.protocol import visible
 from peerage.ratings.table import rank_ranges
 from peerage.settings import ArenaSettings, PlayerSettings, suggest
-from peerage.standings import elo_settings, pinned_rating
+from peerage.standings import pinned_elo, pinned_rating
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
 from peerage.tables.tracks import METHODS, OUTSIDE, TRACKS, Ratings, Track
@@ -131,7 +131,7 @@ def board(
         raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
     rating = pinned_rating(ledger.meta(), settings.rating)
     played = played or Played(ledger, scope)
-    standings, accounts = position(ledger, elo_settings(rating))
+    standings, accounts = position(ledger, pinned_elo(ledger.meta(), settings.rating))
     if not played.whole:
         accounts = sums(ledger, played.finished)
     if scope.source == "played":

@@ -20,7 +20,7 @@ from peerage.match import Totals
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Ints
 from peerage.settings import suggest
-from peerage.standings import DONE, moves_elo
+from peerage.standings import DONE, moves_elo, unrated
 from peerage.tables.challenges import amended, match_points, withdrawn
 from peerage.tables.votes import Votes, votes
 
@@ -173,7 +173,8 @@ class Played:
 
     def rated_by_elo(self, *, priced: bool) -> list[Summary]:
         """The decided matches that move Elo ratings; `priced` only those that the cost track counts."""
-        moving = {game for game in self.games if moves_elo(game, (1.0, 0.0))}
+        still = unrated(self._ledger.meta())
+        moving = {game for game in self.games if moves_elo(game, (1.0, 0.0), still)}
         return [
             one
             for one in self.decided

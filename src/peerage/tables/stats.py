@@ -17,7 +17,7 @@ from peerage.ledger.codec import read_reply
 from peerage.ledger.store import Ledger
 from peerage.protocol import SANDBOX
 from peerage.settings import ArenaSettings
-from peerage.standings import elo_settings, pinned_rating
+from peerage.standings import pinned_elo
 from peerage.tables.judges import families_of
 from peerage.tables.matches import Matches
 from peerage.tables.outside import SourceStats, listed
@@ -154,7 +154,7 @@ def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) ->
 def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapping[str, Account]) -> Stats:
     """`stats`, where what the matches tell was read before, as were everybody's sums over the same ones."""
     listing = {player.name: player for player in settings.players}
-    elo = elo_settings(pinned_rating(ledger.meta(), settings.rating))
+    elo = pinned_elo(ledger.meta(), settings.rating)
     possibly = possibly_billed(ledger, elo)
     readings = Readings()
     for reading in read.readings:
