@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.offline import Played, agreeable, check, fixture, play, scripted
 
+from peerage.blocks import Quoted, ScoreLine, SeatReply
 from peerage.games.game import GameSpec
 from peerage.protocol import Ask, Reply
 
@@ -48,3 +49,23 @@ def test_it_keeps_the_rules_of_the_house(game: GameSpec[Any], reply: Reply) -> N
     made = fixture(game, ["p", "q"])
     for key in play(game, made, scripted(agreeable)).keys:
         check(game, play(game, made, scripted(lambda ask, player, key=key: reply if key in ask.key else "x")))
+
+
+def test_its_page_shows_a_match(game: GameSpec[Any]) -> None:
+    space: dict[str, Any] = {}
+    code = next(
+        part
+        for part in re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+        if "def show(fixture" in part
+    )
+    exec(compile(code, str(PAGE), "exec"), space)
+    played = guessing(game, "A")
+    replies = {
+        step.ask.key: SeatReply(
+            step.ask.key, step.ask.to, step.ask.role, "ok", step.reply.text, step.reply.text, "", tuple
+        )
+        for step in played.steps
+    }
+    blocks = list(space["show"](played.fixture, played.outcome, replies))
+    assert [block.key for block in blocks if isinstance(block, Quoted)] == played.keys
+    assert [block.score for block in blocks if isinstance(block, ScoreLine)] == [1, 0]
