@@ -40,6 +40,8 @@ FOLD = 1_500
 """Characters of a text that stand open; the rest opens on demand."""
 LONG = 6_000
 """Characters from which on a text scrolls in a frame of its own."""
+WORDY = 60
+"""Characters from which on a cell of a table gets room to read it in."""
 REST = 300
 """Requests that are listed beside those which the game shows: a tournament has thousands."""
 
@@ -291,7 +293,7 @@ def _table(block: Table) -> str:
     rows = []
     for row in block.rows:
         cells = [
-            f'<td class="n">{_cell(value)}</td>' if number else f'<td class="t">{_cell(value)}</td>'
+            f'<td class="{"n" if number else _width(value)}">{_cell(value)}</td>'
             for value, number in zip(row, numeric, strict=True)
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>\n")
@@ -301,6 +303,10 @@ def _table(block: Table) -> str:
         f'<div class="wide" tabindex="0" role="region" aria-label="{about}">\n<table>\n{title}'
         f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>\n</table>\n</div>\n"
     )
+
+
+def _width(value: Cell) -> str:
+    return "t long" if isinstance(value, str) and len(value) > WORDY else "t"
 
 
 def _swatch(caption: str, color: str) -> str:
