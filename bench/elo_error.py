@@ -1,6 +1,6 @@
 """Do the intervals of sequential Elo hold? Histories of known strengths, each played again and again.
 
-For each setting: how often a rating's 95 % interval holds the mean rating over all plays of the same duels,
+For each setting: how often a rating's 95% interval holds the mean rating over all plays of the same duels,
 how often any player is wrongly taken to be above another, which part of the pairs is separated, and how far
 the ratings had come. Usage: python -m bench.elo_error [ARENAS] [PLAYS]
 """

@@ -104,7 +104,7 @@ def _bootstrap(rng: Rng) -> float:
 
 def main() -> None:
     histories = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-    print(f"| 95 % intervals over {histories:,} histories | hold the truth | ± |\n|---|--:|--:|")
+    print(f"| 95% intervals over {histories:,} histories | hold the truth | ± |\n|---|--:|--:|")
     for name, kind in KINDS.items():
         if len(sys.argv) > 2 and sys.argv[2] not in name:
             continue

@@ -33,7 +33,7 @@ def summary(scores: tuple[float, ...], status: str = "done", topic: str = "") ->
         (summary((1.0, 0.0), topic="law"), "7: Ada beat Bo\ufffd[2J on law"),
         (summary((0.0, 1.0)), "7: Bo\ufffd[2J beat Ada"),
         (summary((0.5, 0.5)), "7: Ada and Bo\ufffd[2J tied"),
-        (summary((), "no_challenge"), "7: Ada and Bo\ufffd[2J: void, no_challenge"),
+        (summary((), "no_challenge"), "7: Ada and Bo\ufffd[2J: no result, no_challenge"),
     ],
 )
 def test_a_match_in_one_line(found: Summary, told: str) -> None:

@@ -98,7 +98,7 @@ def test_a_fault_of_ours_names_the_file_that_holds_its_traceback(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     shown = cli.invoke(raising(monkeypatch, ZeroDivisionError("division by zero")), ["fail"])
     assert shown.exit_code == 1
-    assert "fault of its own: ZeroDivisionError: division by zero" in shown.stderr
+    assert "Internal error: ZeroDivisionError: division by zero" in shown.stderr
     (log,) = tmp_path.iterdir()
     assert str(log) in shown.stderr
     assert "raise error" in log.read_text("utf-8")

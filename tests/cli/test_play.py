@@ -115,7 +115,7 @@ def test_a_damaged_narrow_table_is_mended(demo: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "copy" / "arena.db")) as database, database:
         database.execute("delete from summaries where number > 9")
     assert hint in peerage("verify", *there, code=1)
-    assert peerage("replay", "--mend", *there).endswith("snapshot are written anew\n")
+    assert peerage("replay", "--mend", *there).endswith("snapshot are written again\n")
     assert hint not in peerage("verify", *there)
     with closing(sqlite3.connect(tmp_path / "copy" / "arena.db")) as database, database:
         database.execute("update records set body = cast(replace(body, '1', '2') as blob) where number = 7")
@@ -218,7 +218,7 @@ def test_a_budget_that_could_not_be_kept_is_refused_before_the_question(tmp_path
     done = cli.invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "10"])
     assert done.exit_code == 2
     assert "no price is known for command:./agent" in done.stderr
-    assert "agrees beforehand" not in done.stderr
+    assert "to accept it" not in done.stderr
 
 
 def recorded(path: Path) -> int:

@@ -57,7 +57,7 @@ def test_what_may_cost_is_agreed_to_and_the_same_words_go_on(demo: Path, tmp_pat
     at = ["--dir", str(demo), "--to", str(tmp_path / "new"), "--judges", judge, "--max-matches", "2"]
     said = peerage("rejudge", *at, code=2)
     assert "4 calls, at unknown prices" in said
-    assert "`--yes` agrees beforehand" in said
+    assert "pass `--yes` to accept it" in said
     said = peerage("rejudge", *at, "--yes")
     assert "done: 2 matches, 2 of them now, in 4 calls" in said
     assert "done: 2 matches, 0 of them now, in 0 calls" in peerage("rejudge", *at, "--yes")

@@ -97,7 +97,7 @@ class TestDoctor:
         (tmp_path / "arena.yaml").write_text(demo_text(1, "code-golf"), "utf-8")
         found = {(one.area, one.what): one for one in doctor.examine(tmp_path)}[("machine", "sandbox")]
         assert found.state == ("ok" if there else "broken")
-        assert there or "peerage[sandbox]" in found.mend
+        assert there or "peerage[sandbox]" in found.fix
 
     def test_the_sandbox_is_among_what_is_installed(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -128,7 +128,7 @@ class TestDoctor:
         assert "secret" not in shown
         assert shown.count("OPENAI_API_KEY is not set") == shown.count("→ write OPENAI_API_KEY") == 1
         assert shown.count("the same") == 4
-        assert "1 to mend" in shown
+        assert "1 to fix" in shown
 
     def test_a_mend_names_one_variable(self, tmp_path: Path) -> None:
         lines = [f"  - {{model: google:gemini-2.5-flash, name: p{at}}}\n" for at in range(5)]

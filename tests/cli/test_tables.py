@@ -50,7 +50,7 @@ def test_intervals_and_ranks_are_in_every_output_on_every_track(folder: Path, tr
         for row in rows:
             line = next(line for line in text.splitlines() if row["player"] in line)
             assert f"{row['lower']:,.{digits}f} – {row['upper']:,.{digits}f}" in line
-        assert "Ranks: those left open at 95 %" in text
+        assert "Ranks: those still possible with 95% confidence" in text
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_people_read_each_game_first(folder: Path, tmp_path: Path) -> None:
     for shape in ("table", "markdown"):
         titles = [line for line in shown(tmp_path, "--format", shape).splitlines() if "ours: " in line]
         ends = [
-            title.strip("* ").removeprefix("ours: Bradley-Terry rating with 95 % intervals")
+            title.strip("* ").removeprefix("ours: Bradley-Terry rating with 95% intervals")
             for title in titles
         ]
         assert ends == [", color-obfuscation", ", duel", ""]

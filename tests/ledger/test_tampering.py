@@ -49,7 +49,7 @@ cli = CliRunner()
 def said(folder: Path, *words: str) -> tuple[int, str]:
     """The exit code and the output of a command."""
     done = cli.invoke(app, [*words, "--dir", str(folder)])
-    for sign in ("Traceback", "fault of its own"):
+    for sign in ("Traceback", "Internal error"):
         assert sign not in done.output, f"{words}: {done.output}"
     return done.exit_code, done.output
 

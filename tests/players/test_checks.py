@@ -25,7 +25,7 @@ async def findings(
 async def test_a_missing_key_names_its_variable_and_asks_nobody() -> None:
     found = await findings("openai:gpt-4o", {})
     assert not found["key"].ok
-    assert "OPENAI_API_KEY" in found["key"].mend
+    assert "OPENAI_API_KEY" in found["key"].fix
     assert "server" not in found
 
 
@@ -39,11 +39,11 @@ async def test_a_server_that_answers_denies_fails_or_is_not_there() -> None:
         server.next(behave.status(401), behave.status(503))
         denied = (await findings("openai:tiny", {"K": KEY}, **where))["server"]
         assert not denied.ok
-        assert "K" in denied.mend
+        assert "K" in denied.fix
         assert not (await findings("openai:tiny", {"K": KEY}, **where))["server"].ok
     gone = (await findings("openai:tiny", {"K": KEY}, **where))["server"]
     assert not gone.ok
-    assert "base_url" in gone.mend
+    assert "base_url" in gone.fix
 
 
 async def test_a_silent_server_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""In simulation, 95 % intervals hold the truth in 94 to 96 of 100 histories."""
+"""In simulation, 95% intervals hold the truth in 94 to 96 of 100 histories."""
 
 from __future__ import annotations
 

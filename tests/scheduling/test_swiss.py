@@ -139,7 +139,7 @@ def test_a_large_arena_is_paired_whole_from_neighbourhoods() -> None:
 
 
 def test_swiss_finds_the_true_order() -> None:
-    """Twelve players 60 Elo apart: after 60 rounds the table agrees with the truth on 90 % of all pairs."""
+    """Twelve players 60 Elo apart: after 60 rounds the table agrees with the truth on 90% of all pairs."""
     rng = Random(11)
     truth = {f"p{at:02}": 1830.0 - 60 * at for at in range(12)}
     rating = dict.fromkeys(truth, 1500.0)

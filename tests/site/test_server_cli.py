@@ -43,7 +43,7 @@ def test_a_port_that_is_taken(folder: Path) -> None:
         port = taken.getsockname()[1]
         shown = cli.invoke(app, ["serve", "--dir", str(folder), "--port", str(port)])
     assert shown.exit_code == 1
-    assert f"port {port} cannot be opened" in shown.stderr
+    assert f"port {port} is in use" in shown.stderr
     assert "--port" in shown.stderr
 
 

@@ -54,7 +54,7 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format
         Column("attempts", ">Tried", whole),
         Column("solved", ">Solved", percent),
         Column("difficulty", ">Difficulty", "{:+.2f}".format, 2),
-        Column("discrimination", ">Telling", "{:.2f}".format, 3),
+        Column("discrimination", ">Discrimination", "{:.2f}".format, 3),
         *([Column("reference_answer", ">Answer")] if answers else ()),
         Column("description", "Description", _short, 1),
     ]

@@ -54,7 +54,7 @@ class Finding(NamedTuple):
     what: str
     state: State
     about: str
-    mend: str = ""
+    fix: str = ""
 
 
 def examine(folder: Path) -> list[Finding]:
@@ -75,7 +75,7 @@ def examine(folder: Path) -> list[Finding]:
 
 
 def report(findings: Sequence[Finding]) -> Iterator[str]:
-    """The findings as lines, grouped by area; what several have in common, and its mend, is said once."""
+    """The findings as lines, grouped by area; what several have in common, and its fix, is said once."""
     area = ""
     wide = max(len(finding.what) for finding in findings)
     for place, finding in enumerate(findings):
@@ -84,10 +84,10 @@ def report(findings: Sequence[Finding]) -> Iterator[str]:
             yield f"{area}"
         again = place > 0 and _alike(findings[place - 1], finding)
         yield f"  {MARKS[finding.state]} {finding.what:<{wide}}  {'the same' if again else finding.about}"
-        if finding.mend and not (place + 1 < len(findings) and _alike(finding, findings[place + 1])):
-            yield f"    {'':<{wide}}  → {finding.mend}"
+        if finding.fix and not (place + 1 < len(findings) and _alike(finding, findings[place + 1])):
+            yield f"    {'':<{wide}}  → {finding.fix}"
     broken = len({(one.area, one.about) for one in findings if one.state == "broken"})
-    yield f"{broken} to mend" if broken else "all that is needed is there"
+    yield f"{broken} to fix" if broken else "all that is needed is there"
 
 
 def _alike(one: Finding, other: Finding) -> bool:
@@ -148,8 +148,8 @@ def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
         players = {player.name: player for player in settings.players}
         near = [f"{name}: {hint}" for name in unpriced if (hint := checks.near_models(players[name]))]
         state_one = "`price: {input: …, output: …}` states one, in dollars per million tokens"
-        mend = "; ".join([*near, state_one])
-        found.append(Finding(area, "prices", "broken" if bounded else "warning", about, mend))
+        fix = "; ".join([*near, state_one])
+        found.append(Finding(area, "prices", "broken" if bounded else "warning", about, fix))
     return settings, found
 
 
@@ -208,9 +208,9 @@ async def _players(players: Sequence[PlayerSettings], env: dict[str, str], folde
 
 
 def _player(player: PlayerSettings, found: Sequence[checks.Finding]) -> Iterator[Finding]:
-    remarks = [one for one in found if not one.ok or one.mend]
+    remarks = [one for one in found if not one.ok or one.fix]
     for one in remarks:
-        yield Finding("players", player.name, "warning" if one.ok else "broken", one.found, one.mend)
+        yield Finding("players", player.name, "warning" if one.ok else "broken", one.found, one.fix)
     if not remarks:
         about = "; ".join(one.found for one in found if one.subject != "library") or "ready"
         yield Finding("players", player.name, "ok", about)
@@ -256,15 +256,15 @@ def _sandbox(settings: ArenaSettings) -> Iterator[Finding]:
         about = f"installed, for {settings.game}; `peerage sandbox check` tries it"
         yield Finding("machine", "sandbox", "ok", about)
     else:
-        mend = 'run `pip install "peerage[sandbox]"` or `peerage doctor --install`'
-        yield Finding("machine", "sandbox", "broken", f"not installed, and {settings.game} needs it", mend)
+        fix = 'run `pip install "peerage[sandbox]"` or `peerage doctor --install`'
+        yield Finding("machine", "sandbox", "broken", f"not installed, and {settings.game} needs it", fix)
 
 
 def _clock() -> Finding:
     now = datetime.now(UTC)
     state: State = "ok" if now.year >= 2025 else "warning"
-    mend = "" if state == "ok" else "set it: prices are looked up by date, and encrypted connections fail"
-    return Finding("machine", "clock", state, f"{now:%Y-%m-%d %H:%M} UTC", mend)
+    fix = "" if state == "ok" else "set it: prices are looked up by date, and encrypted connections fail"
+    return Finding("machine", "clock", state, f"{now:%Y-%m-%d %H:%M} UTC", fix)
 
 
 def _disk(folder: Path) -> Finding:

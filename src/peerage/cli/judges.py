@@ -69,7 +69,7 @@ def _favour_note(found: dict[str, Any], level: float) -> str:
 
 _HEADINGS = {
     Part.measures: "Judges together",
-    Part.judges: "Judges one by one, with 95 % bounds",
+    Part.judges: "Judges one by one, with 95% bounds",
     Part.favours: "Favours: who gives whom more than quality explains",
 }
 
@@ -91,10 +91,10 @@ _COLUMNS = {
         Column("flip_share", ">Flips", percent),
         Column("first_share", ">For the first", percent, 5),
         Column("self_preference", ">For itself", signed, 6),
-        Column("kin_preference", ">For kin", signed),
+        Column("kin_preference", ">For family", signed),
         Column("kin_preference_lower", ">from", signed, 7),
         Column("kin_preference_upper", ">to", signed, 7),
-        Column("length_lean", ">Length lean", signed, 3),
+        Column("length_lean", ">Length bias", signed, 3),
         Column("length_lean_lower", ">from", signed, 8),
         Column("length_lean_upper", ">to", signed, 8),
         Column("reliability", ">Reliability", hundredths),

@@ -104,7 +104,7 @@ def replay(
         report = (mend if mended else recompute)(ledger)
     code, said = 0, "all follows"
     if not report.ok:
-        code, said = 1, "NOT all follows"
+        code, said = 1, "replay differs"
     elif not report.complete:
         code, said = INCOMPLETE, "nothing differs"
     if shape is Report.json:
@@ -117,7 +117,7 @@ def replay(
     )
     if mended:
         typer.echo(
-            "the narrow table and the newest snapshot are written anew"
+            "the narrow table and the newest snapshot are written again"
             if report.ok
             else "nothing was written"
         )

@@ -67,11 +67,11 @@ def games(shape: Shape = Format.table) -> None:
         Column("game", "Game"),
         Column("version", ">Version", str, 1),
         Column("contestants", ">Contestants", span),
-        Column("officials", "Officials", _benches),
+        Column("officials", "Roles", _roles),
         Column("about", "About"),
     ]
     show(rows, columns, shape, notes=[str(row) for row in found if isinstance(row, ImportError)])
 
 
-def _benches(officials: dict[str, Sequence[int]]) -> str:
-    return ", ".join(f"{span(bench)} {role}" for role, bench in officials.items())
+def _roles(officials: dict[str, Sequence[int]]) -> str:
+    return ", ".join(f"{span(count)} {role}" for role, count in officials.items())

@@ -204,7 +204,9 @@ def verdict(summary: Summary) -> str:
 
     topic = f" on {summary.topic}" if summary.topic else ""
     if summary.status != "done":
-        return visible(f"{summary.number}: {' and '.join(summary.players)}{topic}: void, {summary.status}")
+        return visible(
+            f"{summary.number}: {' and '.join(summary.players)}{topic}: no result, {summary.status}"
+        )
     if not summary.scores:
         return visible(f"{summary.number}: judged{topic}")
     best = max(summary.scores)

@@ -140,7 +140,7 @@ def _tell(error: Exception) -> int:
     """Say what went wrong, and with which exit code to leave.
 
     An error whose class is ours carries a message for people, one of msgspec's tells of a ledger that
-    somebody else wrote to; any other is a fault of ours, whose traceback goes to a file.
+    somebody else wrote to; any other is a bug, whose traceback goes to a file.
     """
     from peerage.protocol import visible
 
@@ -157,10 +157,10 @@ def _tell(error: Exception) -> int:
         handle, log = tempfile.mkstemp(".log", f"peerage-error-{time.strftime('%Y%m%d-%H%M%S')}-")
         os.close(handle)
         Path(log).write_text(f"{' '.join(sys.argv)}\n{traceback.format_exc()}", "utf-8", "replace")
-        where = f"The traceback is in {log}; please report it with that file."
+        where = f"Please report it with {log}, which holds the traceback."
     except OSError:
         where = "Run it again with PEERAGE_DEBUG=1 to see where, and please report that."
-    typer.echo(f"peerage stopped on a fault of its own: {type(error).__name__}: {error}\n{where}", err=True)
+    typer.echo(f"Internal error: {type(error).__name__}: {error}\n{where}", err=True)
     return FAILED
 
 

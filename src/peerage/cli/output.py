@@ -195,7 +195,7 @@ def whole(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    return f"{100 * value:.0f} %"
+    return f"{100 * value:.0f}%"
 
 
 def seconds(value: float) -> str:

@@ -331,13 +331,13 @@ def equipped(settings: ArenaSettings, folder: Path) -> None:
         names = key_names(player)
         if extra := missing_extra(player):
             command = f"{program()} doctor --install{at(folder)}"
-            mend = f"the extra `{extra}` is not installed; `{command}` installs it"
-            lacking.setdefault(mend, []).append(player.name)
+            fix = f"the extra `{extra}` is not installed; `{command}` installs it"
+            lacking.setdefault(fix, []).append(player.name)
         elif names and not find_key(player, env):
-            mend = f"{names[0]} is not set; write {names[0]}=... into {folder / '.env'}"
-            lacking.setdefault(mend, []).append(player.name)
+            fix = f"{names[0]} is not set; write {names[0]}=... into {folder / '.env'}"
+            lacking.setdefault(fix, []).append(player.name)
     if lacking:
-        raise SettingsError("\n".join(f"{', '.join(names)}: {mend}" for mend, names in lacking.items()))
+        raise SettingsError("\n".join(f"{', '.join(names)}: {fix}" for fix, names in lacking.items()))
 
 
 def agree(

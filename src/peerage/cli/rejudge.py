@@ -201,9 +201,9 @@ def _show(arena: Arena, shape: Format) -> None:
         Column("rank_before", ">Rank before", whole),
         Column("places", ">Moved", lambda places: f"{places:+d}" if places else "0"),
         Column("rating_before", ">Rating before", whole),
-        Column("interval_before", ">95 %", str, 2),
+        Column("interval_before", ">95%", str, 2),
         Column("rating_after", ">after", whole),
-        Column("interval_after", ">95 %", str, 1),
+        Column("interval_after", ">95%", str, 1),
         Column("matches", ">Matches", whole, 3),
     ]
     rows = found.as_dict()["players"]
@@ -227,7 +227,7 @@ def _show(arena: Arena, shape: Format) -> None:
         bounds = (
             ""
             if found.agreement_lower is None
-            else f" (95 %: {found.agreement_lower:.2f} to {found.agreement_upper:.2f})"
+            else f" (95%: {found.agreement_lower:.2f} to {found.agreement_upper:.2f})"
         )
         notes.append(f"Krippendorff's α of the two panels' verdicts: {found.agreement:.2f}{bounds}")
     title = f"{arena.settings.name}: Bradley-Terry by the first and by the new panel"

@@ -7,6 +7,7 @@ import re
 import secrets
 import socket
 from contextlib import suppress
+from errno import EADDRINUSE
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +25,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class ServeError(Exception):
-    """The arena cannot be served as asked; the message says why and how to mend it."""
+    """The arena cannot be served as asked; the message says why and how to fix it."""
 
 
 def serve(
@@ -68,10 +69,8 @@ def serve(
     try:
         door = listening(host, port)
     except OSError as error:
-        raise ServeError(
-            f"port {port} cannot be opened ({os.strerror(error.errno or 0)}); name another with --port, "
-            "or 0 for any that is free"
-        ) from None
+        why = "is in use" if error.errno == EADDRINUSE else f"cannot be opened: {error.strerror}"
+        raise ServeError(f"port {port} {why}; name another with --port, or 0 for any free one") from None
     for line in _welcome(server, door.getsockname()[1], token, vote):
         typer.echo(line)
     with suppress(KeyboardInterrupt):

@@ -61,7 +61,7 @@ def doctor(
 ) -> None:
     """Check what is installed, keys, servers and the ledger.
 
-    Says how to mend what does not work, and exits with 1 when something that the arena needs is broken. Keys
+    Says how to fix what does not work, and exits with 1 when something that the arena needs is broken. Keys
     are used to ask their provider whether they work, and never shown.
     """
     from peerage.cli import doctor as examination

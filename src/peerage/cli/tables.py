@@ -42,14 +42,14 @@ Game = Annotated[str, typer.Option(help="Count the matches of this game alone.",
 Topic = Annotated[str, typer.Option(help="Count the matches on this topic alone.", show_default="all")]
 
 TITLES = {
-    "bt": "Bradley-Terry rating with 95 % intervals",
-    "trueskill": "TrueSkill, μ - 3σ with 95 % intervals of μ",
-    "raw": "Elo, sequential, with 95 % intervals",
-    "cost": "Elo, sequential, adjusted for cost, with 95 % intervals",
-    "glicko2": "Glicko-2 with 95 % intervals",
-    "averaged": "Elo averaged over orders, with 95 % intervals",
-    "judge-aware": "Bradley-Terry by judges' reliability, with 95 % intervals",
-    "points": "points in all with 95 % intervals, and the mean of a match",
+    "bt": "Bradley-Terry rating with 95% intervals",
+    "trueskill": "TrueSkill, μ - 3σ with 95% intervals of μ",
+    "raw": "Elo, sequential, with 95% intervals",
+    "cost": "Elo, sequential, adjusted for cost, with 95% intervals",
+    "glicko2": "Glicko-2 with 95% intervals",
+    "averaged": "Elo averaged over orders, with 95% intervals",
+    "judge-aware": "Bradley-Terry by judges' reliability, with 95% intervals",
+    "points": "points in all with 95% intervals, and the mean of a match",
 }
 
 
@@ -75,7 +75,7 @@ def leaderboard(
     ] = Whose.played,
     shape: Shape = Format.table,
 ) -> None:
-    """Show who stands where, and who is above whom beyond doubt."""
+    """Show the ranking, and who is clearly above whom."""
     from peerage.arena import open_arena
     from peerage.protocol import visible
     from peerage.tables.played import Scope, ScopeError
@@ -121,14 +121,14 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
         Column("rating", ">Rating", shown),
         *([Column("mu", ">μ", shown, 8), Column("sigma", ">σ", shown, 8)] if skill else ()),
         *([Column("mu", ">Mean", "{:+.2f}".format)] if found.track == "points" else ()),
-        Column("interval", ">95 %", str, 2),
+        Column("interval", ">95%", str, 2),
         Column("rank_range", ">Ranks", span, 3),
         Column("beats", ">Above", str, 5),
         Column("matches", ">Matches", whole),
         Column("wins", ">W", whole),
         Column("draws", ">D", whole),
         Column("losses", ">L", whole),
-        Column("void", ">Void", whole, 4),
+        Column("void", ">No result", whole, 4),
         Column("cost_usd", ">Billed", dollars, 1),
     ]
     if shape in (Format.table, Format.markdown):
@@ -145,7 +145,8 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
     about = "".join(f", {part}" for part in (found.game, found.topic and f"topic {found.topic}") if part)
     about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
     notes = [
-        "Ranks: those left open at 95 % for all players together; Above: who is below beyond that doubt",
+        "Ranks: those still possible with 95% confidence. "
+        "Above: players this one beats with the same confidence.",
         *shared,
     ]
     show(rows, columns, shape, title=f"{arena.settings.name}: {TITLES[found.track]}{about}", notes=notes)
@@ -215,7 +216,7 @@ def show_stats(
             show(found[part], columns, shape, title=_HEADINGS[part])
     if of is None and found["voids"]:
         reasons = ", ".join(f"{number} {reason}" for reason, number in found["voids"].items())
-        typer.echo(f"void matches: {reasons}")
+        typer.echo(f"matches without a result: {reasons}")
 
 
 _HEADINGS = {
@@ -240,31 +241,31 @@ _STATS = {
         Column("cost_usd", ">Billed", dollars),
         Column("possibly_usd", ">Possibly", dollars, 2),
         Column("latency_p50_s", ">Median", seconds, 2),
-        Column("latency_p95_s", ">95 %", seconds, 7),
+        Column("latency_p95_s", ">95%", seconds, 7),
         Column("repaired", ">Repaired", whole, 8),
         Column("cut", ">Cut", whole, 9),
         Column("invalid", ">Invalid", whole),
         Column("refused", ">Refused", whole),
-        Column("void", ">Void", whole),
+        Column("void", ">No reply", whole),
     ],
     "judges": [
         Column("player", "Judge"),
         Column("votes", ">Votes", whole),
         Column("ties", ">Ties", whole),
         Column("abstentions", ">Abstained", whole),
-        Column("unusable", ">FormatError", whole, 2),
+        Column("unusable", ">Unusable", whole, 2),
         Column("flips", ">Flips", whole, 5),
         Column("flip_share", ">Flip share", percent),
         Column("agreement", ">Agreement", percent),
         Column("first_share", ">For the first", percent, 3),
-        Column("kin_lean", ">Kin lean", "{:+.2f}".format, 4),
+        Column("kin_lean", ">Family bias", "{:+.2f}".format, 4),
     ],
     "authors": [
         Column("player", "Author"),
         Column("drafts", ">Drafts", whole),
         Column("approved", ">Approved", whole),
         Column("approval", ">Mean approval", percent),
-        Column("turns_lost", ">Turns lost", whole),
+        Column("turns_lost", ">Invalid turns", whole),
     ],
     "outside": [
         Column("source", "Source"),

@@ -182,7 +182,7 @@ class SqliteFile:
             at += size
 
     def explain(self, error: Exception) -> str:
-        """What went wrong, where, and how to mend it."""
+        """What went wrong, where, and how to fix it."""
         return _explain(error, self.path)
 
 
@@ -218,7 +218,7 @@ def _bulk_sql(into: str, row: str, conflict: str, rows: int) -> str:
 
 
 def _explain(error: Exception, path: Path) -> str:
-    """What went wrong, where, and how to mend it."""
+    """What went wrong, where, and how to fix it."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     name = getattr(cause, "sqlite_errorname", "")
     if name == "SQLITE_FULL":

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from peerage.ledger.log import Attempt, Entry
 
 MENDED = "mended"
-"""The fact that says how often the narrow table was written anew: what was made of it is no longer right."""
+"""The fact that says how often the narrow table was written again: what was made of it is no longer right."""
 
 COPY = "copy"
 """The fact that says that a ledger is a copy for others: what is in play was left out."""
@@ -29,7 +29,7 @@ SCHEMA_VERSION = 1
 
 
 class LedgerError(Exception):
-    """The ledger cannot be used as asked; the message says what was found and how to mend it."""
+    """The ledger cannot be used as asked; the message says what was found and how to fix it."""
 
 
 class LedgerBusy(LedgerError):

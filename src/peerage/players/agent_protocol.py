@@ -12,9 +12,9 @@ cache. `schema` is the JSON schema of the reply's text when a format is asked fo
     {"text": "…", "input_tokens": 120, "output_tokens": 45, "cost_usd": 0.0012,
      "model": "agent-7", "refused": false, "truncated": false}
 
-Only `text` is needed. A failure: {"error": "the search service is down", "retry": true}. Whatever is no
-JSON object with `text` or `error` is itself the text, so that a plain program is an agent too. A reply
-with a broken field (a negative cost, a number that is none) is a permanent failure: it will not mend itself.
+Only `text` is needed. A failure: {"error": "the search service is down", "retry": true}. Whatever is no JSON
+object with `text` or `error` is itself the text, so that a plain program is an agent too. A reply with a
+broken field (a negative cost, a number that is none) is a permanent failure: trying again does not help.
 """
 
 from __future__ import annotations

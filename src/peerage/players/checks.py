@@ -1,4 +1,4 @@
-"""Whether a player can play, before it does: library installed, key there, server answering, how to mend."""
+"""Whether a player can play, before it does: library installed, key there, server answering, how to fix."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHORT_LIST = 6
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at for one player. `mend` says what to do when it is not `ok`.
+    """One thing that was looked at for one player. `fix` says what to do when it is not `ok`.
 
     `extra` names the extra of this package that is missing, when that is the trouble.
     """
@@ -34,7 +34,7 @@ class Finding:
     subject: str
     ok: bool
     found: str
-    mend: str = ""
+    fix: str = ""
     extra: str = ""
 
 
@@ -45,8 +45,8 @@ async def check(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
     """
     name = settings.name
     if extra := missing_extra(settings):
-        mend = "`peerage doctor --install` installs it"
-        return [Finding(name, "library", False, f"the extra `{extra}` is not installed", mend, extra)]
+        fix = "`peerage doctor --install` installs it"
+        return [Finding(name, "library", False, f"the extra `{extra}` is not installed", fix, extra)]
     findings = [Finding(name, "library", True, "installed")]
     names = key_names(settings)
     key = find_key(settings, env)
@@ -180,18 +180,18 @@ async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str
     found = await listing(settings, env)
     server, status = found.server, found.status
     if status is None:
-        mend = "start it, or fix `base_url`" if settings.base_url else "check the network"
-        return Finding(settings.name, "server", False, f"{server} does not answer: {found.problem}", mend)
+        fix = "start it, or fix `base_url`" if settings.base_url else "check the network"
+        return Finding(settings.name, "server", False, f"{server} does not answer: {found.problem}", fix)
     if status in (401, 403):
         place = next((name for name in key_names(settings) if env.get(name, "").strip()), "key_env")
-        mend = f"check the key in {place}" if key else "name the key's variable in `key_env`"
-        return Finding(settings.name, "server", False, f"{server} denies access ({status})", mend)
+        fix = f"check the key in {place}" if key else "name the key's variable in `key_env`"
+        return Finding(settings.name, "server", False, f"{server} denies access ({status})", fix)
     if status >= 500:
         return Finding(settings.name, "server", False, f"{server} fails ({status})", "try again later")
     if found.models and not is_listed(settings, found.models):
         missing = f"{server} answers, but does not list {settings.model.partition(':')[2]}"
-        mend = near_models(settings, found.models) or "check the model's name"
-        return Finding(settings.name, "server", True, missing, mend)
+        fix = near_models(settings, found.models) or "check the model's name"
+        return Finding(settings.name, "server", True, missing, fix)
     return Finding(settings.name, "server", True, f"{server} answers")
 
 
@@ -233,7 +233,7 @@ def _look_at_file(settings: PlayerSettings, folder: Path) -> Finding:
     try:
         model_file(settings.model, folder)
     except PlayerError as error:
-        return Finding(settings.name, "file", False, str(error), "mend the path after `gguf:`")
+        return Finding(settings.name, "file", False, str(error), "fix the path after `gguf:`")
     return Finding(settings.name, "file", True, "a GGUF file")
 
 
@@ -243,5 +243,5 @@ async def _open(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
         await client.start()
         await client.close()
     except (PlayerError, SettingsError) as error:
-        return Finding(settings.name, "agent", False, str(error), "mend `model`")
+        return Finding(settings.name, "agent", False, str(error), "fix `model`")
     return Finding(settings.name, "agent", True, "can be started")

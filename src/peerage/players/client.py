@@ -114,7 +114,7 @@ class PlayerError(Exception):
     worth another one, others may be (prompt too long, malformed reply); permanent: no request of this player
     will get through (bad key, no credit, unknown model), which benches it. `retry_after_s` is the provider's
     wish, when it stated one. `maybe_paid` holds when the provider may have done, and charged for, the work.
-    The message names player, cause, mend, and never a key.
+    The message names player, cause, fix, and never a key.
     """
 
     def __init__(

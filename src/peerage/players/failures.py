@@ -91,10 +91,10 @@ def _status(error: ModelHTTPError, key_place: str) -> PlayerError:
     if isinstance(error, ModelRateLimitError):
         return PlayerError(f"rate limit reached ({code}): {said}", retry_after_s=error.retry_after)
     if isinstance(error, ModelAuthenticationError):
-        mend = (
+        fix = (
             f"check the key in {key_place} and that it may use this model" if key_place else "it wants a key"
         )
-        return PlayerError(f"access denied ({code}): {said}; {mend}", kind="permanent")
+        return PlayerError(f"access denied ({code}): {said}; {fix}", kind="permanent")
     if isinstance(error, ModelNotFoundError):
         return PlayerError(
             f"no such model or address ({code}): {said}; check `model` and `base_url`", kind="permanent"

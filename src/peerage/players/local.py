@@ -208,9 +208,7 @@ def model_file(model: str, folder: Path) -> Path:
     except InputRefused as error:
         raise PlayerError(f"{error}; correct the path after `gguf:`", kind="permanent") from None
     except OSError as error:
-        raise PlayerError(
-            f"{path}: {error.strerror}; mend the path after `gguf:`", kind="permanent"
-        ) from None
+        raise PlayerError(f"{path}: {error.strerror}; fix the path after `gguf:`", kind="permanent") from None
     if magic != b"GGUF":
         raise PlayerError(f"{path} is no GGUF file (it begins with {magic!r})", kind="permanent")
     return path

@@ -51,7 +51,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Effect:
-    """What one unit of a covariate adds to the first player's rating, in points, with its 95 % interval."""
+    """What one unit of a covariate adds to the first player's rating, in points, with its 95% interval."""
 
     name: str
     points: float
@@ -63,7 +63,7 @@ class Effect:
 class BradleyTerry:
     """Ratings (400 points a decade, mean 1500) with their joint distribution.
 
-    `covariance` is in rating points, of each player against the mean; `lower` and `upper` are 95 %
+    `covariance` is in rating points, of each player against the mean; `lower` and `upper` are 95%
     intervals from it. `connected` says whether everybody could be compared: whether, for every way to
     divide the players into two groups, somebody of each beat or tied somebody of the other (Ford 1957).
     When not, no finite ratings fit; `components` are then the groups within which the data do compare, and
@@ -101,7 +101,7 @@ class BradleyTerry:
 
     @cached_property
     def above(self) -> np.ndarray:
-        """Who is separated from whom: [i, j] when i is above j at 95 %, for all pairs together."""
+        """Who is separated from whom: [i, j] when i is above j at 95%, for all pairs together."""
         return separated(self.rating, self.covariance)
 
     @cached_property

@@ -59,7 +59,7 @@ class EloError:
         return np.asarray(np.clip(1 - lacking / (1 - 1 / max(n, 2)), 0.0, 1.0))
 
     def above(self, spread: float = SPREAD) -> np.ndarray:
-        """Who is stronger than whom at 95 %, for all pairs together; [i, j] when i is above j.
+        """Who is stronger than whom at 95%, for all pairs together; [i, j] when i is above j.
 
         A rating that has not settled says less about a strength than its own error does. So this compares
         what the ratings say of the strengths: the posterior, to first order, of strengths that are

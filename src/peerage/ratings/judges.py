@@ -64,7 +64,7 @@ class JudgeAware:
 
     @property
     def listed(self) -> list[tuple[str, float, float, float, float]]:
-        """Each judge's name, reliability, its 95 % bounds, and number of votes."""
+        """Each judge's name, reliability, its 95% bounds, and number of votes."""
         wide = Z95 * self.reliability_error
         return [
             (name, float(g), float(g - w), float(g + w), float(votes))

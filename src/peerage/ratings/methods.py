@@ -246,7 +246,7 @@ def _bradley_terry(data: Battles | Played, options: Options) -> Table:
         notes.append(f"intervals allow for {table.clusters} clusters ({options.cluster or 'game'})")
         if table.clusters < 30:
             notes.append("so few clusters make intervals that are rough, and often too narrow")
-    return Table("Bradley-Terry, 95 % intervals", table.rows, notes)
+    return Table("Bradley-Terry, 95% intervals", table.rows, notes)
 
 
 def _elo(data: Battles | Played, method: Method, options: Options) -> Table:
@@ -257,7 +257,7 @@ def _elo(data: Battles | Played, method: Method, options: Options) -> Table:
     table = elo(history, k_factor=k, initial=options.initial, orders=options.orders, seed=options.seed)
     notes = []
     if options.orders:
-        notes.append(f"intervals hold 95 % of {options.orders} random orders: they are about order alone")
+        notes.append(f"intervals hold 95% of {options.orders} random orders: they are about order alone")
         leaders = sorted(table.leaders.items(), key=lambda item: -item[1])
         shares = ", ".join(f"{data.names[player]} {share:.0%}" for player, share in leaders[:5])
         notes.append(f"leader by order: {shares}")

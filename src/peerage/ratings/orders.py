@@ -25,7 +25,7 @@ _LONG = 200_000
 class OrderedElo:
     """Elo ratings: `in_order` as the history stands, and `draws` in random orders, shape (orders, players).
 
-    `lower` and `upper` hold 95 % of the orders. They are about order alone: with few games the ratings are
+    `lower` and `upper` hold 95% of the orders. They are about order alone: with few games the ratings are
     far less certain than they say, and Bradley-Terry intervals tell by how much.
     """
 
@@ -59,7 +59,7 @@ class OrderedElo:
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """A line for each player, at its mean; the rank range holds its ranks in 95 % of the orders."""
+        """A line for each player, at its mean; the rank range holds its ranks in 95% of the orders."""
         return self._rows(self.rating)
 
     @cached_property

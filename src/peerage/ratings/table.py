@@ -10,7 +10,7 @@ from peerage.ratings.kernels import Floats
 from peerage.ratings.student import quantile
 
 POINTS = 400 / np.log(10)  # rating points in one unit of log-odds
-Z95 = 1.959963984540054  # two-sided 95 % of a normal
+Z95 = 1.959963984540054  # two-sided 95% of a normal
 _DRAWS = 1000
 
 
@@ -18,8 +18,8 @@ _DRAWS = 1000
 class Row:
     """One player's line.
 
-    `lower` and `upper` bound the rating at 95 %. `rank` is 1 for the best, shared by equal ratings.
-    `rank_range` holds the ranks (best, worst) that the data leave open, at 95 % for all players together.
+    `lower` and `upper` bound the rating at 95%. `rank` is 1 for the best, shared by equal ratings.
+    `rank_range` holds the ranks (best, worst) that the data leave open, at 95% for all players together.
     `mu` and `sigma` are the method's own scale, where it has one.
     """
 
@@ -35,7 +35,7 @@ class Row:
 
 
 def t95(freedom: int | None) -> float:
-    """Two-sided 95 % point of Student's t with `freedom` degrees from 1, of the normal for None."""
+    """Two-sided 95% point of Student's t with `freedom` degrees from 1, of the normal for None."""
     return Z95 if freedom is None else quantile(0.95, max(freedom, 1))
 
 

@@ -38,7 +38,7 @@ class Paths:
     settled: bool
 
     def of(self, player: int) -> tuple[Floats, Floats, Floats, Floats]:
-        """One player's path: times, ratings, and the 95 % bounds."""
+        """One player's path: times, ratings, and the 95% bounds."""
         mine = self.player == player
         rating, wide = self.rating[mine], Z95 * self.error[mine]
         return self.time[mine], rating, rating - wide, rating + wide

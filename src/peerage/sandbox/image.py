@@ -82,7 +82,7 @@ def trusted(file: Path) -> bool:
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
         raise SandboxUnavailable(
             f"{file} is machine code and must be a regular file of this user with mode 0600; found mode "
-            f"{stat.filemode(found.st_mode)}, owner {found.st_uid}. Delete it, and it is made anew"
+            f"{stat.filemode(found.st_mode)}, owner {found.st_uid}. Delete it, and it is made again"
         )
     return True
 

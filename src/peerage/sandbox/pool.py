@@ -139,7 +139,7 @@ class Pool:
 
 
 class _Stale(SandboxUnavailable):
-    """The snapshot cannot be loaded on this machine, and must be made anew."""
+    """The snapshot cannot be loaded on this machine, and must be made again."""
 
 
 async def _build(snapshot: Path) -> None:

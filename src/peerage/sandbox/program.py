@@ -35,7 +35,7 @@ _MOST_TEXT = 16 * _MIB
 
 
 class SandboxUnavailable(Exception):
-    """No sandbox can be had on this machine; the message says what is missing and how to mend it."""
+    """No sandbox can be had on this machine; the message says what is missing and how to fix it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,9 @@ class PlayerSettings(Section):
     key_env: str = Field(
         "", description="Environment variable that holds the key. Default: the provider's own."
     )
-    family: str = Field("", description="Players of one family are kin. Default: derived from the model.")
+    family: str = Field(
+        "", description="Players of one family count as related. Default: derived from the model."
+    )
     architecture: str = Field("", description="Free text kept as metadata.")
     system_prompt: str = Field("", description="Put before every request to this player.")
     temperature: NotNegative | None = Field(
@@ -262,7 +264,7 @@ def without_credentials(address: str) -> str:
 
 
 def family_of(model: str) -> str:
-    """The kin a model belongs to when none is stated: its maker and the first word of its name.
+    """The family of a model when none is stated: its maker and the first word of its name.
 
     An agent or a house player is its own family.
     """

@@ -109,7 +109,7 @@ def rules_of(settings: ArenaSettings) -> Any:
 
 
 def enough_players(settings: ArenaSettings) -> None:
-    """Raises SettingsError when a match of these players could lack contestants or officials."""
+    """Raises SettingsError when a match of these players could lack contestants or roles."""
     spec = GAMES[settings.game]
     fewest = spec.contestants[0]
     listed = len(settings.players)
@@ -121,7 +121,8 @@ def enough_players(settings: ArenaSettings) -> None:
     if not spec.kin(rules_of(settings)) and len({player.family for player in settings.players}) < 2:
         raise SettingsError(
             f"players: all {listed} are of the family {settings.players[0].family!r}, and by the rules of "
-            f"{settings.game!r} here kin never meet. Add one of another family, or allow it under `rules:`"
+            f"{settings.game!r} here players of one family never meet. Add one of another family, or allow "
+            "it under `rules:`"
         )
     initial = settings.rating.initial
     standings = [Standing(player.name, player.family, initial, initial) for player in settings.players]

@@ -87,7 +87,7 @@ class Engine(Section):
     )
     calls: int = Field(64, ge=1, description="Calls in flight at once, over all players.")
     retries: int = Field(
-        5, ge=0, le=1_000, description="Further attempts after a transient failure, then void."
+        5, ge=0, le=1_000, description="Further attempts after a transient failure; then there is no reply."
     )
     backoff_s: Positive = Field(1.0, description="First wait before a retry; doubles each time, with jitter.")
     backoff_max_s: Positive = Field(60.0, description="Longest wait before a retry.")
@@ -105,7 +105,7 @@ class Engine(Section):
     give_up_after: int = Field(
         20, ge=1, description="Matches played in a row without a result, after which the run ends."
     )
-    match_deadline_s: Positive = Field(3600.0, description="A match that takes longer is void.")
+    match_deadline_s: Positive = Field(3600.0, description="A match that takes longer has no result.")
 
 
 READING = {"reading": True}

@@ -60,7 +60,7 @@ _CARD = ("name", "model", "family", "architecture")
 
 
 class PublishError(Exception):
-    """The results cannot be published as asked; the message says why and how to mend it."""
+    """The results cannot be published as asked; the message says why and how to fix it."""
 
 
 class Facts(Struct):

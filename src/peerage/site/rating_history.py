@@ -13,7 +13,7 @@ COLOURED = 6
 
 
 def course(site: Site, track: Track, names: Collection[str] = ()) -> list[dict[str, Any]]:
-    """The rating of every rated player, or of those in `names`, after each stop, with its 95 % interval; see
+    """The rating of every rated player, or of those in `names`, after each stop, with its 95% interval; see
     `charts.trajectories`."""
     return [
         {"player": player, "match": stop, "rating": _short(rating), "low": _short(low), "high": _short(high)}

@@ -71,7 +71,7 @@ def verdict(site: Site) -> Iterator[str]:
         return
     first = [row for row in rows if row.rank_range is not None and row.rank_range[0] == 1]
     if len(first) == 1:
-        yield f"{rows[0].player} is the best of {len(rows)} players, beyond doubt at 95 %."
+        yield f"{rows[0].player} is the best of {len(rows)} players, beyond doubt at 95%."
     elif len(first) == len(rows):
         yield f"After {decided:,} decided matches nobody of {len(rows)} players can be said to be the best."
     else:

@@ -25,12 +25,12 @@ KEPT_BYTES = 64_000_000
 OVERHEAD_BYTES = 2_000
 """What keeping any page costs beside its bytes."""
 PACE = 2.0
-"""A page is not made anew before so many times as long has passed as making it took."""
+"""A page is not made again before so many times as long has passed as making it took."""
 SHORTEST_S = 0.5
 MOST_WAITING = 256
 """Pages that may wait to be made; their clients may have gone."""
 STALE_S = 10.0
-"""A page that nobody asked for in so long is made anew before it is shown."""
+"""A page that nobody asked for in so long is made again before it is shown."""
 
 
 MOST_S = 300.0

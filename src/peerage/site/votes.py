@@ -25,10 +25,10 @@ from peerage.tables.matches import Matches
 
 
 class AudienceRow(Struct, frozen=True):
-    """One player's line: a Bradley-Terry rating of the audience's votes, with its 95 % interval.
+    """One player's line: a Bradley-Terry rating of the audience's votes, with its 95% interval.
 
     `rank` is 1 for the best, shared by equal ratings; `rank_range` are the ranks (best, worst) left open at
-    95 % for all players together. `wins`, `draws` and `losses` count votes.
+    95% for all players together. `wins`, `draws` and `losses` count votes.
     """
 
     rank: int

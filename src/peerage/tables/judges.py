@@ -35,7 +35,7 @@ from peerage.tables.told import Told, told
 
 
 class Measure(Struct, frozen=True):
-    """One number about all judges together, with 95 % bounds where there are honest ones; None from fewer
+    """One number about all judges together, with 95% bounds where there are honest ones; None from fewer
     than five units. `units` are the matches (or answers) that it rests on, `about` says what it is."""
 
     measure: str
@@ -47,7 +47,7 @@ class Measure(Struct, frozen=True):
 
 
 class JudgeRow(Struct, frozen=True):
-    """One judge. `marks` are the answers it marked: two by a valid vote on a duel. Each number with its 95 %
+    """One judge. `marks` are the answers it marked: two by a valid vote on a duel. Each number with its 95%
     bounds; None where fewer than five matches (or questions) were there to count.
 
     - `mean`: of its marks, 0 to 1 for votes (always ½), 0 to 10 for scores: how generous it is.

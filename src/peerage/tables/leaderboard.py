@@ -27,9 +27,9 @@ class Row(Struct, frozen=True):
     """One player's line.
 
     `rank` is 1 for the best, shared by equal ratings, and None for a player without a decided match, who
-    stands at the track's starting point; `rank_range` are the ranks (best, worst) left open at 95 % for all
+    stands at the track's starting point; `rank_range` are the ranks (best, worst) left open at 95% for all
     players together, and `above` names those who are beyond that doubt below this player. `lower` and
-    `upper` bound the rating at 95 %: on the TrueSkill track the mean skill μ, while `rating` is μ - 3σ; on
+    `upper` bound the rating at 95%: on the TrueSkill track the mean skill μ, while `rating` is μ - 3σ; on
     the sequential Elo tracks where it would stand, were the same matches played again. `mu` and `sigma` are
     the method's own scale (TrueSkill; Glicko-2's rating and deviation).
 
@@ -89,7 +89,7 @@ class Board(Struct, frozen=True):
 
     @property
     def tied(self) -> list[tuple[str, str]]:
-        """Every two ranked players who are not separated at 95 %, the better rated first."""
+        """Every two ranked players who are not separated at 95%, the better rated first."""
         ranked = [row for row in self.rows if row.rank is not None]
         return [
             (one.player, other.player)

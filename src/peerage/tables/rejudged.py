@@ -19,7 +19,7 @@ from peerage.ratings.bradley_terry import BradleyTerry, Pair, fit
 
 class Moved(Struct, frozen=True):
     """One player before and after: Bradley-Terry over the matches that both panels decided, by the first
-    panel's verdicts and by the new one's, each with its 95 % interval. `places` is by how many ranks it rose
+    panel's verdicts and by the new one's, each with its 95% interval. `places` is by how many ranks it rose
     (below 0: fell)."""
 
     player: str
@@ -41,7 +41,7 @@ class Rejudged(Struct, frozen=True):
     `issued` matches are to be judged again and `judged` are done, of which the new panel decided `decided`,
     and both panels `compared`; `changed` of those came out otherwise, `reversed` with the other winner. `tau`
     is Kendall's τ-b between the two rankings, 1 when they are the same, -1 when one is the other upside down,
-    None where it is not defined. `agreement` is Krippendorff's α of the two verdicts, with 95 % bounds.
+    None where it is not defined. `agreement` is Krippendorff's α of the two verdicts, with 95% bounds.
     """
 
     issued: int

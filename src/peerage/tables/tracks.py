@@ -35,9 +35,9 @@ _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 1
 
 @dataclass(frozen=True)
 class Ratings:
-    """A track's ratings of `players`, in their order, with 95 % intervals.
+    """A track's ratings of `players`, in their order, with 95% intervals.
 
-    `apart` gives `above`, a boolean matrix, [i, j] when i is better than j at 95 %, for all pairs together:
+    `apart` gives `above`, a boolean matrix, [i, j] when i is better than j at 95%, for all pairs together:
     what follows ratings through time has no use for it, and it takes longest. `mu` and `sigma` are the
     method's own scale, where it has one. `start` is where a player without a match stands.
     """
