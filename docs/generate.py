@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from typer.main import get_command
 
@@ -314,8 +314,10 @@ def _command(name: str, command: Any) -> Iterator[str]:
 def _choices(command: Any, param: Any) -> list[str]:
     """What an option may be, where it is one of a few words."""
     hints = get_type_hints(inspect.unwrap(command.callback))
-    kinds = [kind for kind in (hints[param.name], *get_args(hints[param.name])) if isinstance(kind, type)]
-    return [str(one) for kind in kinds if issubclass(kind, StrEnum) for one in kind]
+    kinds = (hints[param.name], *get_args(hints[param.name]))
+    words = [str(one) for kind in kinds if get_origin(kind) is Literal for one in get_args(kind)]
+    named = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, StrEnum)]
+    return words + [str(one) for kind in named for one in kind]
 
 
 def _usual(param: Any) -> str:

@@ -59,8 +59,8 @@ def test_bad_input_is_told_in_our_words(tmp_path: Path) -> None:
 
 
 def test_the_words_of_the_command_are_those_of_the_library() -> None:
-    assert [each.value for each in command.Method] == list(methods.METHODS) == list(get_args(methods.Method))
-    assert [each.value for each in command.Layout] == list(LAYOUTS)
-    assert [each.value for each in command.Ties] == list(get_args(tie_models.Ties))
-    assert [each.value for each in command.Seats] == list(get_args(history.Seats))
-    assert [each.value for each in command.CostMode] == list(get_args(elo.CostMode))
+    assert list(get_args(command.Method)) == list(methods.METHODS) == list(get_args(methods.Method))
+    assert list(get_args(command.Layout)) == list(LAYOUTS)
+    assert list(get_args(command.Ties)) == list(get_args(tie_models.Ties))
+    assert list(get_args(command.Seats)) == list(get_args(history.Seats))
+    assert list(get_args(command.CostMode)) == list(get_args(elo.CostMode))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -28,14 +27,8 @@ _WIDE = 60
 """Characters of a description that a table shows."""
 
 
-class Flag(StrEnum):
-    """What is wrong with a challenge."""
-
-    ambiguous = "ambiguous"
-    unsolvable = "unsolvable"
-    trivial = "trivial"
-    leaked = "leaked"
-    wrong_reference = "wrong reference"
+Flag = Literal["ambiguous", "unsolvable", "trivial", "leaked", "wrong reference"]
+"""What is wrong with a challenge."""
 
 
 @app.command("list")
@@ -117,8 +110,8 @@ def flag(
     from peerage.tables import challenges
 
     with _opened(folder) as arena:
-        entry = challenges.flag(arena.ledger, name, what.value, reason, _now_ms())
-    typer.echo(f"challenge {entry.challenge_id} is flagged: {what.value}; it comes into no further match")
+        entry = challenges.flag(arena.ledger, name, what, reason, _now_ms())
+    typer.echo(f"challenge {entry.challenge_id} is flagged: {what}; it comes into no further match")
 
 
 @app.command()

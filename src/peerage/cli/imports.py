@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -38,22 +37,11 @@ players: []
 """
 
 
-class Layout(StrEnum):
-    """What a file holds."""
+Layout = Literal["auto", "battles", "games", "valyrian", "cob"]
+"""What a file holds."""
 
-    auto = "auto"
-    battles = "battles"
-    games = "games"
-    valyrian = "valyrian"
-    cob = "cob"
-
-
-class Reading(StrEnum):
-    """What a broken encoding is read as."""
-
-    attacker = "attacker"
-    void = "void"
-    ignore = "ignore"
+Reading = Literal["attacker", "void", "ignore"]
+"""What a broken encoding is read as."""
 
 
 class ImportRefused(ValueError):
@@ -63,10 +51,10 @@ class ImportRefused(ValueError):
 def enter(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files or folders of them.")],
     folder: Folder = HERE,
-    layout: Annotated[Layout, typer.Option("--format", help="What the files hold.")] = Layout.auto,
+    layout: Annotated[Layout, typer.Option("--format", help="What the files hold.")] = "auto",
     ally_failure: Annotated[
         Reading, typer.Option(help="cob, of a new arena: what a broken encoding is read as.")
-    ] = Reading.attacker,
+    ] = "attacker",
 ) -> None:
     """Enter what others recorded: battles, games, whole matches.
 
@@ -76,7 +64,7 @@ def enter(
     when there is none; what was entered before is skipped.
     """
     paths = [Path(name) for name in named(files)]
-    kinds = [layout.value if layout is not Layout.auto else _kind(path) for path in paths]
+    kinds = [layout if layout != "auto" else _kind(path) for path in paths]
     if "cob" in kinds:
         if set(kinds) != {"cob"}:
             raise ImportRefused("battles of the Color Obfuscation Benchmark are entered by themselves")
@@ -158,7 +146,7 @@ def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
 
     body = read_bytes(file)
     battles = read_battles(body, str(file))
-    with _arena(folder, _COB.format(reading=ally_failure.value) + _players(battles)) as arena:
+    with _arena(folder, _COB.format(reading=ally_failure) + _players(battles)) as arena:
         if arena.settings.game != COLOR_OBFUSCATION.name:
             raise SettingsError(
                 f"{folder / FILE_NAME}: this arena plays {arena.settings.game!r}, and the file holds battles "

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
 from peerage.cli.options import HERE, Folder, Format, Shape
 from peerage.cli.output import Column, hundredths, percent, show, show_json, signed, whole
 
-
-class Part(StrEnum):
-    """Which table."""
-
-    measures = "measures"
-    judges = "judges"
-    favours = "favours"
+Part = Literal["measures", "judges", "favours"]
+"""Which table."""
 
 
 def judges(
@@ -43,10 +37,10 @@ def judges(
         show_json(found)
         return
     if shape is Format.csv and of is None:
-        of = Part.judges
-    for part in Part if of is None else (of,):
+        of = "judges"
+    for part in get_args(Part) if of is None else (of,):
         rows = found[part]
-        if part is Part.favours and shape in (Format.table, Format.markdown):
+        if part == "favours" and shape in (Format.table, Format.markdown):
             rows = [row for row in rows if row["found"]]
         if rows or of is part:
             show(rows, _COLUMNS[part], shape, title=_HEADINGS[part])
@@ -68,14 +62,14 @@ def _favour_note(found: dict[str, Any], level: float) -> str:
 
 
 _HEADINGS = {
-    Part.measures: "Judges together",
-    Part.judges: "Judges one by one, with 95% bounds",
-    Part.favours: "Favours: who gives whom more than quality explains",
+    "measures": "Judges together",
+    "judges": "Judges one by one, with 95% bounds",
+    "favours": "Favours: who gives whom more than quality explains",
 }
 
 
 _COLUMNS = {
-    Part.measures: [
+    "measures": [
         Column("measure", "Measure"),
         Column("value", ">Value", hundredths),
         Column("lower", ">from", hundredths, 3),
@@ -83,7 +77,7 @@ _COLUMNS = {
         Column("units", ">Over", whole, 2),
         Column("about", "What it is", str, 1),
     ],
-    Part.judges: [
+    "judges": [
         Column("judge", "Judge"),
         Column("marks", ">Marks", whole, 2),
         Column("mean", ">Mean", hundredths, 12),
@@ -101,7 +95,7 @@ _COLUMNS = {
         Column("reliability_lower", ">from", hundredths, 9),
         Column("reliability_upper", ">to", hundredths, 9),
     ],
-    Part.favours: [
+    "favours": [
         Column("judge", "Judge"),
         Column("author", "favours"),
         Column("excess", ">by", signed),

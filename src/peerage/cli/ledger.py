@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from enum import StrEnum
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,15 +20,8 @@ INCOMPLETE = 3
 """The exit code of a replay that found nothing wrong, and could not play everything again."""
 
 
-class Document(StrEnum):
-    """What an export is written as."""
-
-    jsonl = "jsonl"
-    json = "json"
-    csv = "csv"
-    cob = "cob"
-    valyrian = "valyrian"
-    outside = "outside"
+Document = Literal["jsonl", "json", "csv", "cob", "valyrian", "outside"]
+"""What an export is written as."""
 
 
 def verify(
@@ -156,7 +148,7 @@ def _command(release: str) -> str:
 
 def export(
     folder: Folder = HERE,
-    shape: Annotated[Document, typer.Option("--format", help="How to write it.")] = Document.jsonl,
+    shape: Annotated[Document, typer.Option("--format", help="How to write it.")] = "jsonl",
     to: Annotated[Path | None, typer.Option(help="valyrian: the folder to write.")] = None,
     force: Force = False,
 ) -> None:
@@ -169,7 +161,7 @@ def export(
     """
     import sys
 
-    if (shape is Document.valyrian) != (to is not None):
+    if (shape == "valyrian") != (to is not None):
         raise typer.BadParameter("--to FOLDER goes with --format valyrian, which needs it")
     if to is not None:
         with closing(_ledger(folder)) as ledger:
@@ -212,17 +204,17 @@ def disclose(
 
 def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
     """The export, piece by piece."""
-    if shape is Document.cob:
+    if shape == "cob":
         from peerage.tables.cob import battles, write_battles
 
         return write_battles(battles(ledger))
-    if shape is Document.outside:
+    if shape == "outside":
         from peerage.ledger.outside import lines
 
         return lines(ledger)
     from peerage.ledger.export import export as pieces
 
-    return pieces(ledger, shape.value)  # type: ignore[arg-type]
+    return pieces(ledger, shape)  # type: ignore[arg-type]
 
 
 def _write_valyrian(ledger: Ledger, folder: Path, to: Path, force: bool) -> int:

@@ -7,9 +7,8 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -31,15 +30,8 @@ PLANNED = 100
 THINKS = "A probe showed that a player thinks before it answers; this plan has room for that."
 
 
-class Level(StrEnum):
-    """How much is logged: `info` every call, retry and wait; `debug` what libraries say besides."""
-
-    debug = "debug"
-    info = "info"
-    warning = "warning"
-    error = "error"
-    critical = "critical"
-
+Level = Literal["debug", "info", "warning", "error", "critical"]
+"""How much is logged: `info` every call, retry and wait; `debug` what libraries say besides."""
 
 MaxMatches = Annotated[
     int | None, typer.Option(min=1, help="Stop when the arena has so many matches with a result.")
@@ -68,7 +60,7 @@ def run(
     ] = False,
     log_level: Annotated[
         Level, typer.Option(help="How much is logged; `info` tells every call, retry and wait.")
-    ] = Level.warning,
+    ] = "warning",
     yes: Quiet = False,
 ) -> None:
     """Play the arena, or go on where it stopped.

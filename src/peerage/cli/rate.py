@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, Literal
 
 import typer
 
@@ -21,79 +20,38 @@ class RateError(ValueError):
     """Data or options that cannot be rated, in words for people."""
 
 
-class Layout(StrEnum):
-    """What a row of the data is."""
+Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob"]
+"""What a row of the data is."""
 
-    auto = "auto"
-    battles = "battles"
-    games = "games"
-    answers = "answers"
-    valyrian = "valyrian"
-    cob = "cob"
+Method = Literal[
+    "auto", "bt", "elo", "elo-averaged", "trueskill", "plackett-luce", "weng-lin-bt", "glicko2",
+    "through-time", "judge-aware", "prediction-powered", "irt",
+]  # fmt: skip
+"""How to rate."""
 
+Side = Literal["raw", "cost"]
+"""Which Elo."""
 
-class Method(StrEnum):
-    """How to rate."""
+Ties = Literal["half", "davidson", "rao-kupper"]
+"""How Bradley-Terry reads a tie."""
 
-    auto = "auto"
-    bt = "bt"
-    elo = "elo"
-    elo_averaged = "elo-averaged"
-    trueskill = "trueskill"
-    plackett_luce = "plackett-luce"
-    weng_lin_bt = "weng-lin-bt"
-    glicko2 = "glicko2"
-    through_time = "through-time"
-    judge_aware = "judge-aware"
-    prediction_powered = "prediction-powered"
-    irt = "irt"
+Seats = Literal["mean", "best", "each"]
+"""How a player with several seats in a game counts."""
 
+Part = Literal["players", "challenges"]
+"""Which table of item response theory."""
 
-class Side(StrEnum):
-    """Which Elo."""
-
-    raw = "raw"
-    cost = "cost"
-
-
-class Ties(StrEnum):
-    """How Bradley-Terry reads a tie."""
-
-    half = "half"
-    davidson = "davidson"
-    rao_kupper = "rao-kupper"
-
-
-class Seats(StrEnum):
-    """How a player with several seats in a game counts."""
-
-    mean = "mean"
-    best = "best"
-    each = "each"
-
-
-class Part(StrEnum):
-    """Which table of item response theory."""
-
-    players = "players"
-    challenges = "challenges"
-
-
-class CostMode(StrEnum):
-    """How costs enter a score."""
-
-    linear = "linear"
-    balanced = "balanced"
-    exponential = "exponential"
+CostMode = Literal["linear", "balanced", "exponential"]
+"""How costs enter a score."""
 
 
 def rate(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Files or folders; - reads the pipe.")
     ],
-    method: Annotated[Method, typer.Option(help="auto: by the data, bt for battles.")] = Method.auto,
-    layout: Annotated[Layout, typer.Option("--format", help="What the data is.")] = Layout.auto,
-    track: Annotated[Side, typer.Option(help="Elo: raw, or adjusted by cost_a and cost_b.")] = Side.raw,
+    method: Annotated[Method, typer.Option(help="auto: by the data, bt for battles.")] = "auto",
+    layout: Annotated[Layout, typer.Option("--format", help="What the data is.")] = "auto",
+    track: Annotated[Side, typer.Option(help="Elo: raw, or adjusted by cost_a and cost_b.")] = "raw",
     output: Annotated[Format, typer.Option(help="How to write the table.")] = Format.table,
     cluster: Annotated[
         str | None, typer.Option(help="bt: column whose rows hang together, such as question or judge.")
@@ -101,7 +59,7 @@ def rate(
     control: Annotated[
         str | None, typer.Option(help="bt: hold equal, comma-separated; length reads length_a, length_b.")
     ] = None,
-    ties: Annotated[Ties, typer.Option(help="bt: how to read a tie.")] = Ties.half,
+    ties: Annotated[Ties, typer.Option(help="bt: how to read a tie.")] = "half",
     bootstrap: Annotated[int, typer.Option(min=0, help="bt: intervals from so many resamples.")] = 0,
     inverse_frequency: Annotated[
         bool, typer.Option("--inverse-frequency", help="Let each pair count alike, however often it met.")
@@ -116,8 +74,8 @@ def rate(
     tau: Annotated[float | None, typer.Option(help="trueskill: drift; glicko2: restraint.")] = None,
     draw_probability: Annotated[float | None, typer.Option(help="trueskill: of equal players.")] = None,
     cost_sensitivity: Annotated[float, typer.Option(help="track cost: what cost weighs.")] = 0.2,
-    cost_mode: Annotated[CostMode, typer.Option(help="track cost: how cost enters.")] = CostMode.linear,
-    seats: Annotated[Seats, typer.Option(help="games: several seats of one player.")] = Seats.mean,
+    cost_mode: Annotated[CostMode, typer.Option(help="track cost: how cost enters.")] = "linear",
+    seats: Annotated[Seats, typer.Option(help="games: several seats of one player.")] = "mean",
     anchor: Annotated[str | None, typer.Option(help="The player who stands at 1500.")] = None,
     drift: Annotated[
         float | None, typer.Option(help="through-time: points a day.", show_default="20")
@@ -133,54 +91,35 @@ def rate(
 
     JSON too, and folders of files; `-` reads the pipe. docs/ratings.md tells the columns and the methods.
     """
+    given = locals()
     from peerage.ratings.data import read
     from peerage.ratings.methods import Options, rate
 
     controls = tuple(name.strip() for name in control.split(",") if name.strip()) if control else ()
-    labels = tuple({name for name in (cluster, "judge" if method == Method.judge_aware else None) if name})
+    labels = tuple({name for name in (cluster, "judge" if method == "judge-aware" else None) if name})
     options = Options(
-        method=method.value,
-        track=track.value,
-        k=k,
-        initial=initial,
-        mu=mu,
-        sigma=sigma,
-        beta=beta,
-        tau=tau,
-        draw_probability=draw_probability,
-        ties=ties.value,
-        cost_sensitivity=cost_sensitivity,
-        cost_mode=cost_mode.value,
-        cluster=cluster,
+        **{name: value for name, value in given.items() if name in Options.__dataclass_fields__},
         controls=controls,
-        inverse_frequency=inverse_frequency,
-        bootstrap=bootstrap,
-        orders=orders,
-        seed=seed,
-        seats=seats.value,
-        anchor=anchor,
-        as_published=layout == Layout.valyrian,
-        drift=drift,
-        period=period,
+        as_published=layout == "valyrian",
     )
     try:
         with contextlib.ExitStack() as opened:
             streams = ((name, _open(name, opened)) for name in named(files))
             data = read(
                 streams,
-                layout.value,
+                layout,
                 labels=labels,
                 controls=controls,
-                human=method == Method.prediction_powered,
+                human=method == "prediction-powered",
             )
         report = rate(data, options)
     except ValueError as error:
         raise RateError(str(error)) from None
-    if of is Part.challenges and not report.challenges:
+    if of == "challenges" and not report.challenges:
         raise RateError("--of challenges goes with answers (player, challenge, solved), rated by irt")
-    if of is not Part.challenges:
+    if of != "challenges":
         show(report.rows, _columns(report.rows), output, title=report.title, notes=report.notes)
-    if report.challenges and (of is Part.challenges or (of is None and output in _FOR_PEOPLE)):
+    if report.challenges and (of == "challenges" or (of is None and output in _FOR_PEOPLE)):
         show(report.challenges, _CHALLENGES, output, title="Challenges, the hardest first")
 
 

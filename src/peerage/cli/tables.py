@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -17,26 +16,11 @@ if TYPE_CHECKING:
     from peerage.tables.played import Scope
 
 
-class Track(StrEnum):
-    """Which ratings."""
+Track = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware"]
+"""Which ratings."""
 
-    bt = "bt"
-    trueskill = "trueskill"
-    raw = "raw"
-    cost = "cost"
-    glicko2 = "glicko2"
-    points = "points"
-    averaged = "averaged"
-    judge_aware = "judge-aware"
-
-
-class Whose(StrEnum):
-    """Whose results a leaderboard counts."""
-
-    played = "played"
-    outside = "outside"
-    all = "all"
-
+Whose = Literal["played", "outside", "all"]
+"""Whose results a leaderboard counts."""
 
 Game = Annotated[str, typer.Option(help="Count the matches of this game alone.", show_default="all")]
 Topic = Annotated[str, typer.Option(help="Count the matches on this topic alone.", show_default="all")]
@@ -72,7 +56,7 @@ def leaderboard(
     ] = None,
     source: Annotated[
         Whose, typer.Option(help="Matches played here, outside results (peerage import), or both.")
-    ] = Whose.played,
+    ] = "played",
     shape: Shape = Format.table,
 ) -> None:
     """Show the ranking, and who is clearly above whom."""
@@ -83,7 +67,7 @@ def leaderboard(
     weights = dict(_weight(stated) for stated in weight or ())
     with open_arena(folder, create=False) as arena:
         try:
-            show_leaderboard(arena, track or "", shape, Scope(game, topic, weights, source.value))
+            show_leaderboard(arena, track or "", shape, Scope(game, topic, weights, source))
         except ScopeError as error:
             raise typer.BadParameter(visible(str(error))) from None
 
@@ -162,16 +146,8 @@ def _weight(stated: str) -> tuple[str, float]:
         ) from None
 
 
-class Part(StrEnum):
-    """Which statistics."""
-
-    players = "players"
-    judges = "judges"
-    authors = "authors"
-    readings = "readings"
-    outside = "outside"
-    probes = "probes"
-    unfinished = "unfinished"
+Part = Literal["players", "judges", "authors", "readings", "outside", "probes", "unfinished"]
+"""Which statistics."""
 
 
 def stats(
@@ -210,7 +186,7 @@ def show_stats(
         show_json(found)
         return
     if shape is Format.csv and of is None:
-        of = Part.players
+        of = "players"
     for part, columns in _STATS.items():
         if (of is None or of == part) and (found[part] or of == part):
             show(found[part], columns, shape, title=_HEADINGS[part])

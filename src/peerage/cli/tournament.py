@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -28,14 +27,8 @@ class NothingToDraw(Exception):
     """A tournament lacks what was to be drawn; the message says what would be needed."""
 
 
-class Part(StrEnum):
-    """Which table."""
-
-    ranking = "ranking"
-    matrix = "matrix"
-    sorts = "sorts"
-    scaling = "scaling"
-    reasons = "reasons"
+Part = Literal["ranking", "matrix", "sorts", "scaling", "reasons"]
+"""Which table."""
 
 
 @app.command()
@@ -63,13 +56,13 @@ def show(
         show_json(found)
         return
     if shape is Format.csv and of is None:
-        of = Part.ranking
-    for part in Part if of is None else (of,):
+        of = "ranking"
+    for part in get_args(Part) if of is None else (of,):
         rows = found[part]
-        if part is Part.sorts and of is None and len({row["sort"] for row in rows}) < 2:
+        if part == "sorts" and of is None and len({row["sort"] for row in rows}) < 2:
             continue
         columns = _columns()[part]
-        if part is Part.matrix and shape in (Format.table, Format.markdown):
+        if part == "matrix" and shape in (Format.table, Format.markdown):
             rows, columns = _grid(found)
         if rows or of is part:
             title = f"Tournament {found['number']}: {_HEADINGS[part]}"
@@ -98,9 +91,9 @@ def _mean_and_favour(cell: dict[str, Any]) -> str:
 
 
 def _notes(part: Part, found: dict[str, Any]) -> list[str]:
-    if part is Part.matrix:
+    if part == "matrix":
         return ["the mean of what a judge gave, and how much more it favours an author than others do"]
-    if part is not Part.ranking:
+    if part != "ranking":
         return []
     notes = [] if found["status"] == "done" else [f"{found['status']}: nobody is rated"]
     if any(row["public_scores"] for row in found["ranking"]):
@@ -109,11 +102,11 @@ def _notes(part: Part, found: dict[str, Any]) -> list[str]:
 
 
 _HEADINGS = {
-    Part.ranking: "each judge gives 5 on average; equal ranks within error",
-    Part.matrix: "who gave whom how much",
-    Part.sorts: "by sort of question",
-    Part.scaling: "what more tokens are worth",
-    Part.reasons: "reasons for 0 and 10",
+    "ranking": "each judge gives 5 on average; equal ranks within error",
+    "matrix": "who gave whom how much",
+    "sorts": "by sort of question",
+    "scaling": "what more tokens are worth",
+    "reasons": "reasons for 0 and 10",
 }
 
 
@@ -122,7 +115,7 @@ def _columns() -> dict[Part, list[Any]]:
 
     error = Column("se", ">±", hundredths)
     return {
-        Part.ranking: [
+        "ranking": [
             Column("rank", ">Rank", whole),
             Column("player", "Player"),
             Column("score", ">Score", hundredths),
@@ -134,21 +127,21 @@ def _columns() -> dict[Part, list[Any]]:
             Column("duplicates", ">Dropped", whole, 6),
             Column("diversity", ">Diversity", percent, 5),
         ],
-        Part.matrix: [
+        "matrix": [
             Column("judge", "Judge"),
             Column("author", "gave"),
             Column("mean", ">Mean", hundredths),
             Column("grades", ">Grades", whole, 1),
             Column("favour", ">Favour", signed),
         ],
-        Part.sorts: [
+        "sorts": [
             Column("player", "Player"),
             Column("sort", "Sort"),
             Column("score", ">Score", hundredths),
             error,
             Column("answers", ">Answers", whole, 1),
         ],
-        Part.scaling: [
+        "scaling": [
             Column("player", "Player"),
             Column("max_tokens", ">At most", whole),
             Column("output_tokens", ">Used", whole),
@@ -156,7 +149,7 @@ def _columns() -> dict[Part, list[Any]]:
             error,
             Column("answers", ">Answers", whole, 1),
         ],
-        Part.reasons: [
+        "reasons": [
             Column("judge", "Judge"),
             Column("zeros", ">Zeros", whole),
             Column("tens", ">Tens", whole),
