@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import typer
 
 from peerage.cli.options import HERE, Folder, Format, Shape
-from peerage.cli.output import Column, hundredths, percent, show, show_json, signed, whole
+from peerage.cli.output import Column, hundredths, percent, show_parts, signed, whole
 
 Part = Literal["measures", "judges", "favours"]
 """Which table."""
@@ -33,18 +33,10 @@ def judges(
 
     with open_arena(folder, create=False) as arena:
         found = counted(arena.ledger, arena.settings, level).as_dict()
-    if shape is Format.json and of is None:
-        show_json(found)
-        return
-    if shape is Format.csv and of is None:
-        of = "judges"
-    for part in get_args(Part) if of is None else (of,):
-        rows = found[part]
-        if part == "favours" and shape in (Format.table, Format.markdown):
-            rows = [row for row in rows if row["found"]]
-        if rows or of is part:
-            show(rows, _COLUMNS[part], shape, title=_HEADINGS[part])
-    if of is None and shape in (Format.table, Format.markdown):
+    people = shape in (Format.table, Format.markdown)
+    beyond = [row for row in found["favours"] if row["found"] or not people]
+    show_parts(found | {"favours": beyond}, _HEADINGS, _COLUMNS, of, shape, "judges")
+    if of is None and people:
         typer.echo(_favour_note(found, level))
 
 

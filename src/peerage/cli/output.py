@@ -54,6 +54,25 @@ def show(
             to.write(drawn(rows, columns, title, notes, to))
 
 
+def show_parts(
+    found: Mapping[str, Any],
+    headings: Mapping[str, str],
+    columns: Mapping[str, Sequence[Column]],
+    of: str | None,
+    shape: Format,
+    first: str,
+) -> None:
+    """Write the tables of one object, each with its heading, those without a row left out; `of` is the one
+    wanted alone. JSON holds all as one object, CSV can hold one table alone: the `first`, if not said."""
+    if shape is Format.json and of is None:
+        show_json(found)
+        return
+    of = first if shape is Format.csv and of is None else of
+    for part in columns if of is None else (of,):
+        if found[part] or of is not None:
+            show(found[part], columns[part], shape, title=headings[part])
+
+
 def show_json(data: Any, to: TextIO | None = None) -> None:
     """Write plain data as JSON, by default to standard output."""
     to = exact(sys.stdout if to is None else to)

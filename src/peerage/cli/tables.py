@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from peerage.cli.options import HERE, Folder, Format, Report, Shape, Written
-from peerage.cli.output import Column, dollars, percent, seconds, show, show_json, span, whole
+from peerage.cli.output import Column, dollars, percent, seconds, show, show_json, show_parts, span, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -182,15 +182,8 @@ def show_stats(
     from peerage.tables.stats import stats as counted
 
     found = counted(arena.ledger, arena.settings, scope or EVERYTHING).as_dict()
-    if shape is Format.json and of is None:
-        show_json(found)
-        return
-    if shape is Format.csv and of is None:
-        of = "players"
-    for part, columns in _STATS.items():
-        if (of is None or of == part) and (found[part] or of == part):
-            show(found[part], columns, shape, title=_HEADINGS[part])
-    if of is None and found["voids"]:
+    show_parts(found, _HEADINGS, _STATS, of, shape, "players")
+    if of is None and found["voids"] and shape in (Format.table, Format.markdown):
         reasons = ", ".join(f"{number} {reason}" for reason, number in found["voids"].items())
         typer.echo(f"matches without a result: {reasons}")
 

@@ -26,7 +26,7 @@ from typing import Any
 import msgspec
 
 from peerage.formats import read_json
-from peerage.players.client import Answer, Call, PlayerError, said
+from peerage.players.client import Answer, Call, PlayerError, bounded
 from peerage.settings import PlayerSettings
 
 VERSION = 1
@@ -59,13 +59,13 @@ def reply_from_bytes(content: bytes, latency_s: float) -> Answer:
         found = None
     if isinstance(found, dict) and ("text" in found or "error" in found):
         return reply_from(found, latency_s)
-    return said(text, latency_s)
+    return bounded(Answer(text, latency_s))
 
 
 def reply_from(found: Any, latency_s: float) -> Answer:
     """The answer in a reply object, or in plain text; raises PlayerError."""
     if isinstance(found, str):
-        return said(found, latency_s)
+        return bounded(Answer(found, latency_s))
     if not isinstance(found, dict):
         raise _broken(f"a string or an object was expected, not {type(found).__name__}")
     if "error" in found:
@@ -80,15 +80,17 @@ def reply_from(found: Any, latency_s: float) -> Answer:
     cost = found.get("cost_usd")
     if cost is not None and not (_number(cost) and math.isfinite(cost) and cost >= 0):
         raise _broken("`cost_usd` is not a number of dollars")
-    return said(
-        text,
-        latency_s,
-        input_tokens=_count(found, "input_tokens"),
-        output_tokens=_count(found, "output_tokens"),
-        cost_usd=None if cost is None else float(cost),
-        snapshot=model if isinstance(model, str) else "",
-        refused=found.get("refused", False) is True,
-        truncated=found.get("truncated", False) is True,
+    return bounded(
+        Answer(
+            text,
+            latency_s,
+            input_tokens=_count(found, "input_tokens"),
+            output_tokens=_count(found, "output_tokens"),
+            cost_usd=None if cost is None else float(cost),
+            snapshot=model if isinstance(model, str) else "",
+            refused=found.get("refused", False) is True,
+            truncated=found.get("truncated", False) is True,
+        )
     )
 
 

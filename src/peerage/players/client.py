@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from peerage.games.house import House, usual
 from peerage.protocol import Format, Role, Speaker, storable
@@ -66,31 +67,13 @@ MAX_BODY = 8 * 2**20
 """Bytes read of one response. A longer one is a failure: it cannot be a reply to a bounded request."""
 
 
-def said(
-    text: str,
-    latency_s: float,
-    *,
-    input_tokens: int | None = None,
-    output_tokens: int | None = None,
-    cost_usd: float | None = None,
-    snapshot: str = "",
-    refused: bool = False,
-    truncated: bool = False,
-    reasoning_tokens: int | None = None,
-    thought: bool = False,
-) -> Answer:
-    """An `Answer` whose text is at most `MAX_TEXT` characters long, and storable."""
-    return Answer(
-        text=storable(text[:MAX_TEXT]),
-        latency_s=latency_s,
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        cost_usd=cost_usd,
-        snapshot=snapshot[:200],
-        refused=refused,
-        truncated=truncated or len(text) > MAX_TEXT,
-        reasoning_tokens=reasoning_tokens,
-        thought=thought,
+def bounded(answer: Answer) -> Answer:
+    """An answer whose text is at most `MAX_TEXT` characters long, and storable."""
+    return replace(
+        answer,
+        text=storable(answer.text[:MAX_TEXT]),
+        snapshot=answer.snapshot[:200],
+        truncated=answer.truncated or len(answer.text) > MAX_TEXT,
     )
 
 

@@ -33,7 +33,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
-from peerage.players.client import Answer, Call, PlayerError, duration, said
+from peerage.players.client import Answer, Call, PlayerError, bounded, duration
 from peerage.players.failures import is_filtered, is_too_long, player_error, rejected_settings
 from peerage.players.keys import PROVIDERS, find_key, key_names
 from peerage.players.redaction import keyless, named_failure, secrets_of
@@ -141,9 +141,9 @@ class ProviderClient:
             ) from None
         except Exception as error:
             if is_filtered(error):
-                return said("", clock() - started, refused=True)
+                return Answer("", clock() - started, refused=True)
             if call.more_room and is_too_long(error):
-                return said("", clock() - started, input_tokens=0, output_tokens=0, truncated=True)
+                return Answer("", clock() - started, 0, 0, truncated=True)
             raise self._failure(self._refused(error, call, asked, parameters is not _PLAIN)) from None
         answer = read(response, clock() - started)
         self._note_overrun(answer, asked["max_tokens"])
@@ -366,17 +366,19 @@ def read(response: ModelResponse, latency_s: float) -> Answer:
     counted = usage.input_tokens > 0
     cost = details.get("cost")
     reasoning = reasoning_tokens(usage)
-    return said(
-        text or str(details.get("refusal") or ""),
-        latency_s,
-        input_tokens=usage.input_tokens if counted else None,
-        output_tokens=usage.output_tokens if counted else None,
-        cost_usd=float(cost) if isinstance(cost, int | float) and cost >= 0 else None,
-        snapshot=response.model_name or "",
-        refused=response.finish_reason == "content_filter" or "refusal" in details,
-        truncated=response.finish_reason == "length",
-        reasoning_tokens=reasoning if counted else None,
-        thought=bool(reasoning) or any(isinstance(part, ThinkingPart) for part in response.parts),
+    return bounded(
+        Answer(
+            text or str(details.get("refusal") or ""),
+            latency_s,
+            input_tokens=usage.input_tokens if counted else None,
+            output_tokens=usage.output_tokens if counted else None,
+            cost_usd=float(cost) if isinstance(cost, int | float) and cost >= 0 else None,
+            snapshot=response.model_name or "",
+            refused=response.finish_reason == "content_filter" or "refusal" in details,
+            truncated=response.finish_reason == "length",
+            reasoning_tokens=reasoning if counted else None,
+            thought=bool(reasoning) or any(isinstance(part, ThinkingPart) for part in response.parts),
+        )
     )
 
 

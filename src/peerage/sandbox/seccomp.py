@@ -2,6 +2,9 @@
 
 The filter is classic BPF over `struct seccomp_data` (linux/seccomp.h): the call's number at offset 0, the
 architecture at 4, six 64-bit arguments from 16. It is put on every thread at once and can never be lifted.
+
+Written by hand, because pyseccomp calls the system's libseccomp and brings none along: so the sandbox holds
+wherever the kernel can, with nothing to install.
 """
 
 from __future__ import annotations
@@ -26,6 +29,10 @@ class Machine(NamedTuple):
     seccomp: int
     capset: int
     numbers: Mapping[str, int]
+
+
+def _words(listed: str) -> tuple[str, ...]:
+    return tuple(listed.split())
 
 
 def _numbers(table: str) -> dict[str, int]:
@@ -66,69 +73,17 @@ MACHINES = {
     ),
 }
 
-WASM_CALLS = (
-    "read",
-    "write",
-    "readv",
-    "writev",
-    "close",
-    "fstat",
-    "lseek",
-    "munmap",
-    "mremap",
-    "madvise",
-    "brk",
-    "rt_sigaction",
-    "rt_sigprocmask",
-    "rt_sigreturn",
-    "sigaltstack",
-    "clock_gettime",
-    "clock_getres",
-    "clock_nanosleep",
-    "nanosleep",
-    "gettimeofday",
-    "time",
-    "getrandom",
-    "exit",
-    "exit_group",
-    "gettid",
-    "getpid",
-    "sched_yield",
-    "sched_getaffinity",
-    "futex",
-    "restart_syscall",
-    "rseq",
-    "set_robust_list",
-    "membarrier",
-    "getrusage",
+WASM_CALLS = _words(
+    """read write readv writev close fstat lseek munmap mremap madvise brk rt_sigaction rt_sigprocmask
+    rt_sigreturn sigaltstack clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time
+    getrandom exit exit_group gettid getpid sched_yield sched_getaffinity futex restart_syscall rseq
+    set_robust_list membarrier getrusage"""
 )
 """What a worker that interprets nothing but WebAssembly needs: no way to name a file, a process or a peer."""
 
-NATIVE_CALLS = (
-    *WASM_CALLS,
-    "pread64",
-    "access",
-    "faccessat",
-    "dup",
-    "uname",
-    "getcwd",
-    "readlink",
-    "readlinkat",
-    "getrlimit",
-    "sysinfo",
-    "times",
-    "getuid",
-    "geteuid",
-    "getgid",
-    "getegid",
-    "getppid",
-    "getdents64",
-    "open",
-    "openat",
-    "stat",
-    "lstat",
-    "newfstatat",
-    "statx",
+NATIVE_CALLS = WASM_CALLS + _words(
+    """pread64 access faccessat dup uname getcwd readlink readlinkat getrlimit sysinfo times getuid geteuid
+    getgid getegid getppid getdents64 open openat stat lstat newfstatat statx"""
 )
 """What CPython itself needs besides; which files it may open is Landlock's to say."""
 
