@@ -114,6 +114,12 @@ def secret_files(folder: Path, ledger: str) -> list[tuple[Path, str]]:
     ]
 
 
+def copies(folder: Path) -> list[Path]:
+    """Databases that lie in an arena's folder, or one below: copies of its ledger, perhaps, which no player
+    may read either."""
+    return [path for path in (*folder.glob("*.db*"), *folder.glob("*/*.db*")) if path.is_file()]
+
+
 def _named(folder: Path) -> Iterator[Path]:
     """The files that some value of `arena.yaml` names: prompts, agents."""
     import yaml

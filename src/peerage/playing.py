@@ -37,7 +37,7 @@ from peerage.ledger.store import Batch, Summary, amend
 from peerage.ledger.verify import check_records
 from peerage.ledger.votes import Votes
 from peerage.match import Fixture, MatchRecord, Outcome
-from peerage.outputs import secret_files
+from peerage.outputs import copies, secret_files
 from peerage.players import open_client
 from peerage.players.client import Client, PlayerError
 from peerage.players.keys import environment
@@ -158,7 +158,7 @@ async def _open_lines(
 ) -> Mapping[str, PlayerRuntime]:
     env = environment(folder, os.environ)
     today = datetime.now(UTC).date()
-    hidden = [path for path, _ in secret_files(folder, settings.ledger)]
+    hidden = [path for path, _ in secret_files(folder, settings.ledger)] + copies(folder)
     lines: dict[str, PlayerRuntime] = {}
     for player in settings.players:
         client = open_client(player, env, folder, hidden) if clients is None else clients(player)

@@ -23,7 +23,8 @@ for seed in range(30):
         for key in ("1/obfuscate", "2/obfuscate", "1/recover", "2/recover", "1/attack/1", "2/attack/1"):
             if sha256(f"agent\\0{match}\\0{key}".encode()).hexdigest()[:16] == request["id"]:
                 found.append(f"seed {seed}")
-for path in ["arena.db", "arena.db-wal", ".env", *glob.glob(f"/proc/{os.getppid()}/fd/*")]:
+copies = ["before.db", "kept/arena.db.bak"]
+for path in ["arena.db", "arena.db-wal", ".env", *copies, *glob.glob(f"/proc/{os.getppid()}/fd/*")]:
     try:
         if b"SQLite" in open(path, "rb").read() or path == ".env":
             found.append(path)
@@ -50,6 +51,9 @@ def test_an_agent_learns_nothing_from_seed_ledger_and_processes_and_changes_none
     (tmp_path / "thief.py").write_text(THIEF)
     (tmp_path / "rival.py").write_text("print('#123456')\n")
     (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-secret\n")
+    (tmp_path / "kept").mkdir()
+    for copy in ("before.db", "kept/arena.db.bak"):
+        (tmp_path / copy).write_bytes(b"SQLite format 3\0")
     thief = {"command": [sys.executable, "thief.py"], "name": "thief", "price": {"input": 0, "output": 0}}
     settings = {
         "seed": 0,

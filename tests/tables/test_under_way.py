@@ -14,6 +14,7 @@ from peerage.tables.under_way import UNDER_WAY, under_way
 GAMES = {
     "duel": {"rules": {"prompts": [{"prompt": "Name three tides."}], "judges": 3}},
     "color-obfuscation": {"rules": {"color": "fresh"}},
+    "challenge-exchange": {"rules": {"seats": 3, "proof": "blind", "attempts": 1}},
     "last-arena": {"rules": {"preset": "development", "seats": 4}},
 }
 

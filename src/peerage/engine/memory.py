@@ -53,11 +53,15 @@ class Remembered:
         return lambda number: self._memory.draw(self._secret, number, self._sealing)
 
 
-def learnt(ledger: Ledger, memory: Memory, stream: str) -> Iterator[tuple[int, int, Facts]]:
-    """Give a memory its amendments; then each match's round, number and facts, still to be learnt."""
+def learnt(
+    ledger: Ledger, memory: Memory, stream: str, last: int | None = None
+) -> Iterator[tuple[int, int, Facts]]:
+    """Give a memory its amendments; then each match's round, number and facts, up to place `last`, still to
+    be learnt."""
     for amendment in ledger.amendments(stream):
         memory.amend(msgspec.json.decode(amendment.body))
-    last = ledger.heads()[1]  # a running arena goes on writing
+    if last is None:
+        last = ledger.heads()[1]  # a running arena goes on writing
     rounds = {summary.number: summary.round for summary in ledger.summaries(1, last)}
     for record in ledger.records(1, last):
         yield rounds.get(record.number, 0), record.number, _read(record.body).outcome.facts

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from peerage.accounts import possibly_billed
-from peerage.challenges.pool import STREAM, Pool
-from peerage.engine.memory import learnt
-from peerage.games import installed, tracks_of
+from peerage.challenges.pool import STREAM
+from peerage.games import tracks_of
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Summary
@@ -21,7 +20,7 @@ from peerage.site.ledger_at import Moment
 from peerage.site.reader import Reader
 from peerage.site.tally import Mine, Record, Tally
 from peerage.standings import NOBODY, Standings, after_all, pinned_elo, pinned_rating
-from peerage.tables.challenges import LEAST_ATTEMPTS, ChallengeRow, rows
+from peerage.tables.challenges import LEAST_ATTEMPTS, ChallengeRow, pool, pools, rows
 from peerage.tables.judges import JudgesReport, judges_of
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.played import Played, Scope
@@ -202,28 +201,20 @@ class Site:
     @cached_property
     def has_pool(self) -> bool:
         """Whether challenges come back in later matches of this arena."""
-        return STREAM in self.amended or any(map(_pools, self.tally.games))
+        return STREAM in self.amended or any(map(pools, self.tally.games))
 
     @cached_property
     def pool(self) -> list[ChallengeRow]:
         """The pool in the order of acceptance; answers only where their challenge is retired."""
         if not self.has_pool:
             return []
-        own = _pools(self.settings.game)
-        found = Pool(rules_of(self.settings).least_attempts if own else LEAST_ATTEMPTS)
+        own = pools(self.settings.game)
+        least = rules_of(self.settings).least_attempts if own else LEAST_ATTEMPTS
         # From what is not redacted: some flags rest on answers, and a flag decides whether a challenge is
         # drawn.
-        for _, number, facts in learnt(self.ledger, found, STREAM):
-            if number <= self.number and _pools(self.summaries[number - 1].game):
-                found.learn(number, facts)
-        return rows(found)
+        return rows(pool(self.ledger, least, self.number))
 
     @cached_property
     def reader(self) -> Reader:
         """Reads matches."""
         return Reader(self.moment)
-
-
-def _pools(game: str) -> bool:
-    spec = installed(game)
-    return spec is not None and spec.stream == STREAM

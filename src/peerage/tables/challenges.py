@@ -12,6 +12,7 @@ from peerage.challenges.flags import FLAGS
 from peerage.challenges.pool import STREAM, Entry, Pool, identity
 from peerage.engine.memory import learnt
 from peerage.formats.integer import whole_number
+from peerage.games import installed
 from peerage.games.ranking import by_rank
 from peerage.ledger.disclosure import acted
 from peerage.ledger.merkle import digest
@@ -68,13 +69,22 @@ class ChallengeRow(Struct, frozen=True):
         return found
 
 
-def pool(ledger: Ledger, least: int = LEAST_ATTEMPTS) -> Pool:
-    """The pool after the last record; `least` attempts by others are needed for a flag."""
+def pools(game: str) -> bool:
+    """Whether challenges of a game come back in later matches."""
+    spec = installed(game)
+    return spec is not None and spec.stream == STREAM
+
+
+def pool(ledger: Ledger, least: int = LEAST_ATTEMPTS, last: int | None = None) -> Pool:
+    """The pool after the record at place `last`, by default the newest; `least` attempts by others are needed
+    for a flag. Raises LedgerError."""
     found = Pool(least)
     number = 0
+    others = {row.number for row in ledger.summaries(1, last) if not pools(row.game)}
     try:
-        for _, number, facts in learnt(ledger, found, STREAM):
-            found.learn(number, facts)
+        for _, number, facts in learnt(ledger, found, STREAM, last):
+            if number not in others:
+                found.learn(number, facts)
     except (KeyError, TypeError) as error:
         raise LedgerError(
             f"what is on record of challenges cannot be read, after match {number} ({error!r}); "
