@@ -64,7 +64,8 @@ def test_it_opens_verifies_replays_shows_and_exports(name: str, tmp_path: Path) 
     tables = [[*words, "--format", "json"] for words in (["leaderboard"], ["stats"], ["players"])]
     for words in (*shown, *tables, ["replay"], ["export"], ["export", "--format", "csv"]):
         done = CliRunner().invoke(app, [*words, "--dir", str(folder)])
-        assert done.exit_code == 0, (words, done.output)
+        # A game goes on to other versions: then replay names the release that plays this one.
+        assert done.exit_code in ((0, 3) if words == ["replay"] else (0,)), (words, done.output)
     with closing(Site.open(folder)) as site:
         build(site, folder, tmp_path / "site")
         assert head in (tmp_path / "site" / "ledger.html").read_text("utf-8")
