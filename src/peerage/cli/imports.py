@@ -59,7 +59,7 @@ def enter(
     """Enter what others recorded: battles, games, whole matches.
 
     Battles and games (the formats of `peerage rate`) become outside results: kept with the file's name and
-    digest on a stream of their own, verified like matches, and counted only where a table says so. Battles of
+    digest as entries of the log, verified like matches, and counted only where a table says so. Battles of
     the Color Obfuscation Benchmark are played again from the recorded replies. Makes an arena in the folder
     when there is none; what was entered before is skipped.
     """

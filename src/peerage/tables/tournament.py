@@ -1,6 +1,6 @@
 """Tournaments of Humanity's Last Arena as tables: one of them, or how players did over all.
 
-Everything follows from recorded outcomes, and the public's scores from their own stream of amendments.
+Everything follows from recorded outcomes, and the public's scores from their entries in the log.
 """
 
 from __future__ import annotations
