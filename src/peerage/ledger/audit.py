@@ -201,19 +201,6 @@ _TEXTS = re.compile(rb'"text":"([0-9a-f]{64})"').findall
 class _Tally:
     """One match's exchanges: their root, and sums to hold against its record."""
 
-    __slots__ = (
-        "answered",
-        "cost_nano",
-        "hashed",
-        "misfiled",
-        "root",
-        "rows",
-        "seen",
-        "texts",
-        "twice",
-        "unanswered",
-    )
-
     def __init__(self, attempts: Iterable[Attempt]) -> None:
         # Columns, and all requests at once: this runs for every reply there is.
         self.rows = rows = list(attempts)

@@ -195,22 +195,7 @@ class Batch(Struct):
         self.places.append(len(self.records))
 
     def __bool__(self) -> bool:
-        return any(
-            (
-                self.texts,
-                self.fixtures,
-                self.intents,
-                self.replies,
-                self.failures,
-                self.records,
-                self.summaries,
-                self.snapshots,
-                self.amendments,
-                self.meta,
-                self.votes,
-                self.log,
-            )
-        )
+        return any(msgspec.structs.astuple(self))
 
 
 def amend(ledger: Ledger, topic: str, said: Iterable[Any], at_ms: int) -> None:
