@@ -41,7 +41,6 @@ from peerage.outputs import copies, secret_files
 from peerage.players import open_client
 from peerage.players.client import Client, PlayerError
 from peerage.players.keys import environment
-from peerage.players.prices import price_of
 from peerage.players.probe import together
 from peerage.requirements import (
     budget_since,
@@ -86,7 +85,7 @@ async def play(
                 _log.warning(notice)
         recovered = recover(ledger, lag, pinned_elo(ledger.meta(), settings.rating))
         async with AsyncExitStack() as stack:
-            lines = await _open_lines(folder, settings, stack, clients)
+            lines = await _open_lines(folder, settings, ledger, stack, clients)
             _check_budget(settings, lines)
             over = _overbilled(settings, ledger, lines, recovered)
             reached = max_matches is not None and decided(ledger) >= max_matches
@@ -154,16 +153,20 @@ def enter(settings: ArenaSettings, ledger: Ledger, recordings: Iterable[Recordin
 
 
 async def _open_lines(
-    folder: Path, settings: ArenaSettings, stack: AsyncExitStack, clients: Callable[[Any], Client] | None
+    folder: Path,
+    settings: ArenaSettings,
+    ledger: Ledger,
+    stack: AsyncExitStack,
+    clients: Callable[[Any], Client] | None,
 ) -> Mapping[str, PlayerRuntime]:
     env = environment(folder, os.environ)
-    today = datetime.now(UTC).date()
+    priced = prices(ledger, settings.players, datetime.now(UTC).date())
     hidden = [path for path, _ in secret_files(folder, settings.ledger)] + copies(folder)
     lines: dict[str, PlayerRuntime] = {}
     for player in settings.players:
         client = open_client(player, env, folder, hidden) if clients is None else clients(player)
         stack.push_async_callback(client.close)
-        lines[player.name] = PlayerRuntime(player, client, price_of(player, today))
+        lines[player.name] = PlayerRuntime(player, client, priced[player.name])
     started = await asyncio.gather(*[line.client.start() for line in lines.values()], return_exceptions=True)
     failures = [result for result in started if isinstance(result, BaseException)]
     if len(failures) > 1 and all(isinstance(failure, PlayerError) for failure in failures):

@@ -124,6 +124,13 @@ def _cards(said: Iterable[Amendment]) -> dict[str, dict[str, Any]]:
     return {msgspec.json.decode(body, type=_Named).name: msgspec.json.decode(body) for body in bodies}
 
 
+def model_and_family(player: PlayerSettings | None, card: Mapping[str, Any]) -> tuple[str, str]:
+    """Model and family of a player; of one that left (None) as it was last registered."""
+    if player is not None:
+        return player.public_model, player.family
+    return card.get("model", ""), card.get("family", "")
+
+
 def as_registered(ledger: Ledger, player: PlayerSettings, price: Price) -> bool:
     """Whether a player's settings, price and limits are still those of its last registration."""
     before, now = registered(ledger).get(player.name, {}), card(player, price)

@@ -11,12 +11,12 @@ from msgspec import Struct
 from peerage.accounts import NOTHING, Account, position
 from peerage.engine.benches import Bench, benched
 from peerage.engine.model_watch import Change, changes, told
-from peerage.engine.registration import registered
+from peerage.engine.registration import model_and_family, registered
 from peerage.games import tracks_of
 from peerage.ledger.store import Ledger
 from peerage.protocol import visible
 from peerage.ratings.table import rank_ranges
-from peerage.settings import ArenaSettings, PlayerSettings, suggest
+from peerage.settings import ArenaSettings, suggest
 from peerage.standings import pinned_elo, pinned_rating
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
@@ -149,7 +149,7 @@ def board(
     rows = [
         _row(
             name,
-            _identity(known.get(name), cards.get(name, {})),
+            model_and_family(known.get(name), cards.get(name, {})),
             track,
             scope,
             lines.get(name, _Line(rated.start)),
@@ -223,13 +223,6 @@ def _weighing(played: Played) -> tuple[str, ...]:
         f"{game} {played.scope.weights.get(game, 1.0):g} ({counts[game]} matches)" for game in sorted(counts)
     )
     return (f"over {len(counts)} games, each match weighing: {shares}",)
-
-
-def _identity(player: PlayerSettings | None, card: Mapping[str, Any]) -> tuple[str, str]:
-    """Model and family, of a player that left as it was last registered."""
-    if player is not None:
-        return player.public_model, player.family
-    return card.get("model", ""), card.get("family", "")
 
 
 def _row(

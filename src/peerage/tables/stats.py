@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account, possibly_billed
 from peerage.engine.probes import probe_costs
+from peerage.engine.registration import model_and_family, registered
 from peerage.judging.ballots import ballots_in
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
 from peerage.ledger.codec import read_reply
@@ -153,7 +154,7 @@ def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) ->
 
 def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapping[str, Account]) -> Stats:
     """`stats`, where what the matches tell was read before, as were everybody's sums over the same ones."""
-    listing = {player.name: player for player in settings.players}
+    listing, cards = {player.name: player for player in settings.players}, registered(ledger)
     elo = pinned_elo(ledger.meta(), settings.rating)
     possibly = possibly_billed(ledger, elo)
     readings = Readings()
@@ -168,8 +169,7 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
             [
                 _player(
                     name,
-                    getattr(listing.get(name), "public_model", ""),
-                    getattr(listing.get(name), "family", ""),
+                    *model_and_family(listing.get(name), cards.get(name, {})),
                     accounts.get(name, NOTHING),
                     possibly.get(name, 0),
                     read.replies.get(name, Replies()),
