@@ -279,7 +279,7 @@ class Reply(Struct, frozen=True, gc=False):
 
     `key` is the full request key it answers (that of the second request, when there was one that counts).
     `status`: ok · invalid (unusable, also after it was asked again) · refused · void (the provider failed).
-    `text` is storable (no lone surrogates, no NUL). `value` is what the declared kind made of it when
+    `text` is storable (no lone surrogates, no NUL). `value` is what the declared format made of it when
     ok, else None; `reason` says what went wrong. `cost_nano` is in billionths of a dollar, None when
     unknown; `latency_ms` in milliseconds; `energy_mwh` in milliwatt-hours, None when unknown.
     `hidden` is a house answer's true quality: house judges see it, nothing else does.

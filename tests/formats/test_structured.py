@@ -120,7 +120,7 @@ def test_replies_that_state_one_object_are_read(reply: str) -> None:
         (json.dumps([SAID]), "both sides"),
         (f"They said {json.dumps(SAID)}, I pass.", "both sides"),
         (f"{json.dumps(SAID)} or {json.dumps(SAID)}", "not one JSON object: Extra data"),
-        (json.dumps(SAID)[:-1] + ', "amount": 7}', '"amount" stands there more than once'),
+        (json.dumps(SAID)[:-1] + ', "amount": 7}', '"amount" occurs more than once'),
         (json.dumps(SAID | {"amount": 150}), '"amount" is 150; a whole number from 0 to 100 was expected'),
         (json.dumps(SAID | {"amount": 7.5}), '"amount" is 7.5; a whole number'),
         (json.dumps(SAID | {"amount": "7"}), '"amount" is "7"; a whole number'),

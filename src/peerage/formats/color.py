@@ -1,4 +1,4 @@
-"""Kinds of Color Obfuscation: a colour, and an encoding of one."""
+"""Formats of Color Obfuscation: a colour, and an encoding of one."""
 
 from __future__ import annotations
 

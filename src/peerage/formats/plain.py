@@ -1,4 +1,4 @@
-"""Kinds for any game: free text, a choice, a program."""
+"""Formats for any game: free text, a choice, a program."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from peerage.formats.reading import (
     json_object,
     json_text,
     json_whole,
+    object_schema,
     unix,
     visible,
     words,
@@ -71,15 +72,12 @@ class Choice(Struct, frozen=True, tag="choice"):
         )
 
     def schema(self) -> dict[str, Any] | None:
-        return {
-            "type": "object",
-            "properties": {
+        return object_schema(
+            {
                 "reason": {"type": "string", "maxLength": self.reason_chars},
                 self.field: {"type": "string", "enum": list(self.options)},
-            },
-            "required": ["reason", self.field],
-            "additionalProperties": False,
-        }
+            }
+        )
 
     def parse(self, text: str) -> Chosen:
         return self._as_asked(text) or self._parse(text)

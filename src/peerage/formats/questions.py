@@ -1,4 +1,4 @@
-"""A kind for authors who write several questions in one reply."""
+"""A format for authors who write several questions in one reply."""
 
 from __future__ import annotations
 

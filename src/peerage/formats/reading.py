@@ -1,9 +1,9 @@
-"""What kinds share: reading pieces out of a reply, each by one rule, in time linear in its length."""
+"""What formats share: reading pieces out of a reply, each by one rule, in time linear in its length."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
 
@@ -88,7 +88,7 @@ def blocks(text: str) -> Iterator[str]:
         raise FormatError("the code block does not end; a line of ``` was expected after the program")
 
 
-def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     """A JSON schema in which every property is required and no other allowed."""
     return {
         "type": "object",

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 import msgspec
 from msgspec import Meta, Struct
 
-from peerage.formats.reading import storable, visible
+from peerage.formats.reading import object_schema, storable, visible
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -46,16 +46,6 @@ _META = {
     "description": "description",
     "examples": "examples",
 }
-
-
-def closed(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of an object in which every property is required and no other allowed."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 def bare(schema: Schema) -> dict[str, Any]:
@@ -104,7 +94,7 @@ def _object(form: type[Struct], above: tuple[type, ...], limits: Mapping[str, Me
         except TypeError as error:
             raise TypeError(f"{form.__name__}.{name}: {error}") from None
     about = cleandoc(form.__dict__.get("__doc__") or "")
-    return closed(properties) | ({"description": about} if about else {})
+    return object_schema(properties) | ({"description": about} if about else {})
 
 
 def _stated(meta: Meta) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Kinds for judges who give points: one score, or one for each of several numbered items.
+"""Formats for judges who give points: one score, or one for each of several numbered items.
 
 A score is a number from 0 to 10 in digits, whole or with decimals after a point, alone or as `8/10` or `8
 out of 10`. Nothing else is a score, and nothing is moved onto the scale: `-3`, `11`, `8/5`, `80%`, `7,5` and
@@ -154,8 +154,11 @@ class Scores(Struct, frozen=True, tag="scores"):
             {"scores": {"type": "array", "items": one, "minItems": self.count, "maxItems": self.count}}
         )
 
+    @property
+    def _each(self) -> Score:
+        return Score(self.criteria, self.explain, self.reason_chars)
+
     def parse(self, text: str) -> tuple[Scored, ...]:
-        kind = Score(self.criteria, self.explain, self.reason_chars)
         found = json_object(text) if _placed(text) else None
         given: list[tuple[Any, Scored]]
         if found is not None:
@@ -163,16 +166,16 @@ class Scores(Struct, frozen=True, tag="scores"):
             if not isinstance(listed, list) or len(_lists_of(text)) != 1:
                 raise FormatError('one list "scores" was expected in the JSON object')
             if all(isinstance(one, dict) for one in listed):
-                given = [(one.get("item"), kind.of(one)) for one in listed]
+                given = [(one.get("item"), self._each.of(one)) for one in listed]
             elif len(listed) == self.count and len(self.criteria) == 1:
-                given = [(at, kind.of({self.criteria[0]: one})) for at, one in enumerate(listed, 1)]
+                given = [(at, self._each.of({self.criteria[0]: one})) for at, one in enumerate(listed, 1)]
             else:
                 raise FormatError(
                     f'"scores" holds {len(listed)} entries without item numbers; {self.count} were expected'
                 )
         elif len(self.criteria) == 1:
             lines = [line for line in map(_NUMBERED.fullmatch, text.splitlines()) if line]
-            given = [(int(line[1]), kind.parse(line[2])) for line in lines]
+            given = [(int(line[1]), self._each.parse(line[2])) for line in lines]
         else:
             given = []
         scores: dict[int, Scored] = {}
@@ -187,12 +190,12 @@ class Scores(Struct, frozen=True, tag="scores"):
         return tuple([scores[item] for item in range(1, self.count + 1)])
 
     def write(self, value: Sequence[Scored | float]) -> str:
-        kind = Score(self.criteria, self.explain, self.reason_chars)
-        return json_text({"scores": [{"item": at, **kind.fields(one)} for at, one in enumerate(value, 1)]})
+        return json_text(
+            {"scores": [{"item": at, **self._each.fields(one)} for at, one in enumerate(value, 1)]}
+        )
 
     def sample(self, rng: Random) -> tuple[Scored, ...]:
-        kind = Score(self.criteria, self.explain, self.reason_chars)
-        return tuple([kind.sample(rng) for _ in range(self.count)])
+        return tuple([self._each.sample(rng) for _ in range(self.count)])
 
 
 _SCALE = "Scores are numbers from 0 to 10."

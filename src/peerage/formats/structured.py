@@ -30,7 +30,7 @@ class Json(Generic[Value]):
     """A JSON object with the fields of the struct `form`, which `limits` may narrow:
     `Json(Bid, amount=Meta(le=coins))`.
 
-    The object runs from the first `{` of the reply to the last `}`. Other text may stand before it or after
+    The object runs from the first `{` of the reply to the last `}`. Other text may come before it or after
     it; on both sides only around a code fence. Every field must be there, once, and no other: one that is
     optional (`int | None`) is null where there is nothing to say. A whole number may be written `5.0`; no
     other value is converted. So exactly those objects are usable that the schema accepts and to which the
@@ -105,13 +105,13 @@ def read_object(text: str, schema: dict[str, Any]) -> dict[str, Any]:
         raise FormatError(f"no JSON object found; one with {fields} was expected")
     before, after = text[:first].rstrip(), text[last + 1 :].lstrip()
     if before and after and not ("```" in before.rpartition("\n")[2] and after.startswith("```")):
-        raise FormatError("text stands on both sides of a JSON object; the object alone was expected")
+        raise FormatError("text on both sides of the JSON object; the object alone was expected")
     try:
         found = _decode(text[first : last + 1])
     except (ValueError, RecursionError) as error:
         why = str(error) if isinstance(error, ValueError) else "it is too deep"
         raise FormatError(
-            f"what stands from the first {{ to the last }} is not one JSON object: {why}"
+            f"the text from the first {{ to the last }} is not one JSON object: {why}"
         ) from None
     problems: list[str] = []
     value: dict[str, Any] = fitted(found, schema, "", problems)
@@ -125,7 +125,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise ValueError(f"{json.dumps(name)[:60]} stands there more than once")
+            raise ValueError(f"{json.dumps(name)[:60]} occurs more than once")
         found[name] = value
     return found
 

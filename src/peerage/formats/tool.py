@@ -1,4 +1,4 @@
-"""A kind for players that may use a tool: each reply is a program to be run, or the answer."""
+"""A format for players that may use a tool: each reply is a program to be run, or the answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Turn(Struct, frozen=True, gc=False):
 
 
 class WithTool(Struct, frozen=True, tag="with-tool"):
-    """A program to be run, or the answer in the kind `answer`.
+    """A program to be run, or the answer in the format `answer`.
 
     A reply with a line of ```python is a run, whatever stands around the block, and never an answer: nobody
     answers before having seen what the program prints. Such a reply must hold one block, which ends, and a

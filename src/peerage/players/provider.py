@@ -318,9 +318,9 @@ def _default_url(provider: str, env: Mapping[str, str]) -> str:
 
 
 @lru_cache(maxsize=256)
-def structure(kind: Format) -> ModelRequestParameters | None:
-    """The request for native structured output of a kind of reply; None for free text."""
-    schema = kind.schema()
+def structure(expects: Format) -> ModelRequestParameters | None:
+    """The request for native structured output of a format; None for free text."""
+    schema = expects.schema()
     if schema is None:
         return None
     return ModelRequestParameters(
