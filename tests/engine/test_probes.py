@@ -270,6 +270,19 @@ async def test_what_a_probe_finds_is_in_a_plan_that_is_agreed_to_before_anything
     assert ledger_of(folder).heads() == (0, 0)
 
 
+async def test_keys_that_are_all_wrong_are_one_line_at_the_end_and_in_the_log(
+    tmp_path: Path, server: OpenAIServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    wrong = ["locked1", "locked2", "locked3"]
+    with pytest.raises(ArenaError) as refused:
+        await run(arena(tmp_path / "few", server, ["p0", "p1", *wrong]))
+    told = [line for line in str(refused.value).splitlines() if "access denied" in line]
+    assert [line.partition(": access")[0] for line in told] == ["  locked1, locked2, locked3"]
+    assert (await run(arena(tmp_path / "more", server, [*SEVEN, *wrong]), 1)).played
+    logged = [line for line in caplog.messages if "access denied" in line]
+    assert [line.partition(": access")[0] for line in logged] == ["locked1, locked2, locked3"]
+
+
 def test_players_with_one_problem_are_told_of_in_one_line() -> None:
     problems = {"a": "a: access denied (401)", "b": "b: access denied (401)", "c": "c: no reply within 30 s"}
     assert together(problems) == ["a, b: access denied (401)", "c: no reply within 30 s"]

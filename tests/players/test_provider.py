@@ -329,6 +329,12 @@ async def test_a_key_is_in_no_message_and_no_repr(server: OpenAIServer) -> None:
     assert "[key]" in str(error)
 
 
+async def test_what_a_server_said_and_what_to_do_are_one_sentence(server: OpenAIServer) -> None:
+    server.next(behave.status(401, error={"message": "Incorrect API key provided."}))
+    client = await opened(settings_for(server))
+    assert "(401): Incorrect API key provided; check the key in" in str(await failure(client))
+
+
 async def test_a_missing_key_says_where_to_put_it(server: OpenAIServer) -> None:
     client = open_client(settings_for(server, key_env="NOT_SET"), {"OPENAI_API_KEY": KEY}, Path())
     with pytest.raises(PlayerError, match="NOT_SET") as caught:

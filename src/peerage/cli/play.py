@@ -66,7 +66,8 @@ def run(
     """Play the arena, or go on where it stopped.
 
     Runs until the limit, the budget or Ctrl+C; the same command resumes, and no reply on record is asked
-    for again. Before money can be spent it shows a plan and asks once.
+    for again. Before money can be spent it shows a plan and asks; again, when a
+    probe of the players finds what the plan did not know.
     """
     import os
 
