@@ -213,7 +213,7 @@ def draw(rules: ColorObfuscationRules, seed: str, number: int) -> dict[str, Any]
 
 GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     name="color-obfuscation",
-    version=2,
+    version=3,
     about="One hides a colour, its ally must recover it and the opponent must not; then they change places.",
     contestants=(2, 2),
     rules=ColorObfuscationRules,
