@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
@@ -88,6 +89,14 @@ def test_an_arena_of_duels_has_no_pool(pages: Site) -> None:
     assert pages.pool == []
     assert page(pages, "data/challenges.csv") is None
     assert "The pool" not in text(pages, "challenges.html")
+
+
+def test_an_exchange_is_shown_with_its_results_and_sealed_answers(site: Site) -> None:
+    said = text(site, "matches/1.html")
+    for part in ("Challenge 1", "It stood, since its author found the answer again.", "Tried by", "correct"):
+        assert part in said
+    assert re.search(r"sealed\s*(in)?correct", said)
+    assert "Its author's answer" not in said
 
 
 @pytest.mark.parametrize("opened", [False, True])

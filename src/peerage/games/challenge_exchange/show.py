@@ -87,6 +87,8 @@ def _attempts(tried: list[Any], players: Mapping[str, str], replies: Replies) ->
         label = _label(one)
         final = [reply for key, reply in replies.items() if key.startswith(f"{one['key']}/")][-1]
         answer = "" if final.value is None else str(getattr(final.value, "answer", final.value))
+        if final.value is None and one["result"] in ("correct", "incorrect"):
+            answer = "sealed"
         own = ", its own" if one["own_challenge"] else ""
         rows.append((f"{players[label]} ({label}){own}", answer, one["result"], one["points"]))
     yield Table(("Tried by", ">Answer", "Result", ">Points"), tuple(rows))
