@@ -247,3 +247,23 @@ def test_the_same_site_gives_the_same_bytes(pages: Site, arena: object) -> None:
     second = page(pages.at(pages.number), "index.html")
     assert first is not None
     assert first == second
+
+
+def test_a_leaderboard_marks_who_is_benched_and_what_was_possibly_billed(pages: Site) -> None:
+    then, plain = pages.at(20), body(pages.at(20), "index.html")
+    assert b"Billed" in plain
+    assert b"Possibly billed" not in plain
+    assert b"benched" not in plain
+    found = then.board()
+    first, second, *others = found.rows
+    rows = (
+        msgspec.structs.replace(first, status="benched", possibly_usd=1.25),
+        msgspec.structs.replace(second, status="left"),
+        *others,
+    )
+    then._boards[(then.track, "", "")] = msgspec.structs.replace(found, rows=rows)
+    shown = Read(body(then, "index.html")).text
+    assert shown.count("benched") == shown.count("no longer plays") == 1
+    assert "Possibly billed" in shown
+    assert "$1.25" in shown
+    assert "$1.25 more possibly" in Read(body(then, player_page(first.player))).text

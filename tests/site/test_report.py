@@ -49,4 +49,4 @@ def test_the_command_writes_it(arena: Path, tmp_path: Path) -> None:
 
 
 def test_an_arena_without_a_match_has_nothing_to_say(pages: Site) -> None:
-    assert list(verdict(pages.at(0))) == ["No match was decided yet, so there is nothing to say."]
+    assert list(verdict(pages.at(0))) == ["No match has been decided yet, so there is nothing to say."]

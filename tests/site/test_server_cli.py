@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,8 @@ def folder(tmp_path: Path) -> Path:
 def served(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command goes as far as opening its door, and is stopped there by Ctrl+C."""
 
-    def interrupted(_: Server, door: socket.socket) -> None:
+    def interrupted(_: Server, door: socket.socket, started: Callable[[], None]) -> None:
+        started()
         door.close()
         raise KeyboardInterrupt
 
@@ -85,3 +87,13 @@ def test_open_to_a_network_it_gives_a_link_with_a_token_of_its_own(
     assert all(len(token) >= 32 for token in links)
     monkeypatch.setenv("PEERAGE_TOKEN", "my-own-token-of-some-length")
     assert "?token=my-own-token-of-some-length" in cli.invoke(app, command).stdout
+
+
+def test_nothing_is_said_before_connections_are_accepted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never_started(_: Server, door: socket.socket, started: Callable[[], None]) -> None:
+        door.close()
+
+    monkeypatch.setattr(Server, "run", never_started)
+    assert cli.invoke(app, ["serve", "--dir", str(folder), "--port", "0"]).stdout == "stopped\n"

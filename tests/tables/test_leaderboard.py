@@ -131,6 +131,8 @@ def test_rows_are_stable_json(arena: Arena) -> None:
         "above",
         "game",
         "topic",
+        "possibly_usd",
+        "status",
     ]
 
 

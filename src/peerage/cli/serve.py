@@ -71,10 +71,9 @@ def serve(
     except OSError as error:
         why = "is in use" if error.errno == EADDRINUSE else f"cannot be opened: {error.strerror}"
         raise ServeError(f"port {port} {why}; name another with --port, or 0 for any free one") from None
-    for line in _welcome(server, door.getsockname()[1], token, vote):
-        typer.echo(line)
+    welcome = "\n".join(_welcome(server, door.getsockname()[1], token, vote))
     with suppress(KeyboardInterrupt):
-        server.run(door)
+        server.run(door, lambda: typer.echo(welcome))
     typer.echo("stopped")
 
 

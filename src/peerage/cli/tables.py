@@ -114,6 +114,11 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
         Column("losses", ">L", whole),
         Column("void", ">No result", whole, 4),
         Column("cost_usd", ">Billed", dollars, 1),
+        *(
+            [Column("possibly_usd", ">Possibly", dollars, 1)]
+            if any(row["possibly_usd"] for row in rows)
+            else ()
+        ),
     ]
     if shape in (Format.table, Format.markdown):
         places = {row["player"]: row["rank"] for row in rows}
@@ -133,6 +138,8 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
         "Above: players this one beats with the same confidence.",
         *shared,
     ]
+    if any(row["possibly_usd"] for row in rows):
+        notes.append("Possibly: billed in addition at most, for calls that failed or stated no usage")
     show(rows, columns, shape, title=f"{arena.settings.name}: {TITLES[found.track]}{about}", notes=notes)
 
 

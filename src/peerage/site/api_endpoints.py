@@ -152,7 +152,7 @@ def _player(site: Site, row: Row, card: Mapping[str, Any]) -> Player:
         row.losses,
         row.void,
         row.cost_usd,
-        site.possibly.get(row.player, 0.0),
+        row.possibly_usd,
         row.cost_per_match,
         dict(card),
     )

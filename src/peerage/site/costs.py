@@ -61,8 +61,7 @@ def view(site: Site, path: str) -> View | None:
         "costs.html",
         {
             "dollars": dollars,
-            "possibly": site.possibly,
-            "possibly_sum": sum(site.possibly.values()),
+            "possibly": sum(row.possibly_usd for row in site.table()),
             "probes": sum(one.most_nano for one in probe_costs(site.moment).values()) / 1e9,
             "players": sorted(site.table(), key=lambda row: -(row.cost_usd or 0.0)),
             "most": max((row.cost_usd or 0.0 for row in site.table()), default=0.0),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from peerage.accounts import possibly_billed
 from peerage.challenges.pool import STREAM
 from peerage.games import tracks_of
 from peerage.ledger import Ledger, open_ledger
@@ -180,12 +179,6 @@ class Site:
         if since > self.number:
             return self._told
         return together([self._told, told(self.reader.matches(since, self.number))])
-
-    @cached_property
-    def possibly(self) -> Mapping[str, float]:
-        """What players may have been billed beyond what is known, in dollars."""
-        found = possibly_billed(self.moment, self._elo)
-        return {player: nano / 1e9 for player, nano in found.items()}
 
     @cached_property
     def stats(self) -> Stats:

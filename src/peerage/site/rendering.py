@@ -103,7 +103,7 @@ def tenths(value: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    return DASH if share is None else f"{100 * share:.0f} %"
+    return DASH if share is None else f"{100 * share:.0f}%"
 
 
 def seconds(value: float | None) -> str:

@@ -67,13 +67,13 @@ def verdict(site: Site) -> Iterator[str]:
     rows = [row for row in site.table() if row.rank is not None]
     decided = site.tally.decided
     if not rows:
-        yield "No match was decided yet, so there is nothing to say."
+        yield "No match has been decided yet, so there is nothing to say."
         return
     first = [row for row in rows if row.rank_range is not None and row.rank_range[0] == 1]
     if len(first) == 1:
-        yield f"{rows[0].player} is the best of {len(rows)} players, beyond doubt at 95%."
+        yield f"{rows[0].player} is the best of {len(rows)} players, with 95% confidence."
     elif len(first) == len(rows):
-        yield f"After {decided:,} decided matches nobody of {len(rows)} players can be said to be the best."
+        yield f"After {decided:,} decided matches no one of {len(rows)} players is clearly the best."
     else:
         yield f"Who is the best of {len(rows)} players is not settled: {_names(first)} share the first place."
     value = cheapest(first)

@@ -119,8 +119,8 @@ class Server:
         """How many are on record."""
         return self._ledger.heads()[1]
 
-    def run(self, listening: socket.socket) -> None:
-        """Serve until SIGINT or SIGTERM."""
+    def run(self, listening: socket.socket, started: Callable[[], None] = lambda: None) -> None:
+        """Serve until SIGINT or SIGTERM; `started` is called when connections are accepted."""
         config = uvicorn.Config(
             self.app,
             # The strict parser, which bounds headers and takes no second Host, whatever else is installed.
@@ -137,7 +137,7 @@ class Server:
         )
         try:
             with bounded():
-                _Uvicorn(config, self._connections, self._feed, self._shelf).run([listening])
+                _Uvicorn(config, self._connections, self._feed, self._shelf, started).run([listening])
         finally:
             self._ledger.close()
 
@@ -184,13 +184,19 @@ class _Uvicorn(uvicorn.Server):
     which never end by themselves."""
 
     def __init__(
-        self, config: uvicorn.Config, connections: Connections, feed: Feed, shelf: PageCache
+        self,
+        config: uvicorn.Config,
+        connections: Connections,
+        feed: Feed,
+        shelf: PageCache,
+        started: Callable[[], None],
     ) -> None:
         super().__init__(config)
         self._connections = connections
         self._accepting: list[asyncio.Task[None]] = []
         self._feed = feed
         self._shelf = shelf
+        self._announce = started
         self._first: asyncio.Task[Made] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -199,6 +205,7 @@ class _Uvicorn(uvicorn.Server):
             accepting = self._connections.accept(one, self.config, self.server_state, self.lifespan.state)
             self._accepting.append(asyncio.create_task(accepting))
         self._first = asyncio.create_task(self._shelf.get(Job(FIRST)))
+        self._announce()
 
     async def on_tick(self, counter: int) -> bool:
         if counter % 10 == 0:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-from peerage.accounts import NOTHING, Account, position
+from peerage.accounts import NOTHING, Account, position, possibly_billed
 from peerage.engine.benches import Bench, benched
 from peerage.engine.model_watch import Change, changes, told
 from peerage.engine.registration import model_and_family, registered
@@ -35,10 +35,11 @@ class Row(Struct, frozen=True):
 
     `matches` were decided; `void` came to nothing. `cost_usd` is everything the player is known to have been
     billed in dollars, as author, committee member and judge too, None while the cost of no call is known;
-    `cost_per_match` the
-    mean cost of its own play in a decided match, in the arena's cost unit (dollars by default), None when
-    unknown. Tokens count everything it was asked. `notes` say what a reader of this rating must know.
-    `game` and `topic` say what was counted, empty for all.
+    `possibly_usd` what it may have been billed in addition, in all games; `cost_per_match` the mean cost of
+    its own play in a decided match, in the arena's cost unit (dollars by default), None when unknown. Tokens
+    count everything it was asked. `notes` say what a reader of this rating must know. `game` and `topic` say
+    what was counted, empty for all. `status` says whether it is paired: `benched` while nothing gets through
+    to it, `left` when it is no longer in the settings.
     """
 
     rank: int | None
@@ -65,6 +66,8 @@ class Row(Struct, frozen=True):
     above: tuple[str, ...] = ()
     game: str = ""
     topic: str = ""
+    possibly_usd: float = 0.0
+    status: Literal["active", "benched", "left"] = "active"
 
     def as_dict(self) -> dict[str, Any]:
         """The row as plain JSON data, keys in this order."""
@@ -131,7 +134,9 @@ def board(
         raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
     rating = pinned_rating(ledger.meta(), settings.rating)
     played = played or Played(ledger, scope)
-    standings, accounts = position(ledger, pinned_elo(ledger.meta(), settings.rating))
+    elo = pinned_elo(ledger.meta(), settings.rating)
+    standings, accounts = position(ledger, elo)
+    possibly = possibly_billed(ledger, elo)
     if not played.whole:
         accounts = sums(ledger, played.finished)
     if scope.source == "played":
@@ -155,6 +160,8 @@ def board(
             lines.get(name, _Line(rated.start)),
             accounts.get(name, NOTHING),
             (*general, *_of_player(name, known, out, models)) if scope.source == "played" else general,
+            possibly.get(name, 0) / 1e9 if scope.source != "outside" else 0.0,
+            "benched" if name in out and name in known else "active" if name in known else "left",
         )
         for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
@@ -233,6 +240,8 @@ def _row(
     line: _Line,
     account: Account,
     general: Sequence[str],
+    possibly: float,
+    status: Literal["active", "benched", "left"],
 ) -> Row:
     notes = list(general)
     if line.rank_range is None:
@@ -242,30 +251,28 @@ def _row(
         notes.append(f"{unpriced} of its matches have no known cost")
     if account.calls > account.unknown_costs > 0:
         notes.append(f"{account.unknown_costs} of its calls have no known cost and are not in its dollars")
+    model, family = identity
     return Row(
-        None if line.rank_range is None else 0,
-        line.rank_range,
-        name,
-        *identity,
-        track,
-        line.rating,
-        line.lower,
-        line.upper,
-        account.matches,
-        account.wins,
-        account.draws,
-        account.losses,
-        account.void,
-        account.cost_usd if account.calls else None if scope.source == "outside" else 0.0,
-        account.cost_per_match,
-        account.input_tokens,
-        account.output_tokens,
-        tuple(notes),
-        line.mu,
-        line.sigma,
-        line.above,
-        scope.game,
-        scope.topic,
+        rank=None if line.rank_range is None else 0,
+        player=name,
+        model=model,
+        family=family,
+        track=track,
+        matches=account.matches,
+        wins=account.wins,
+        draws=account.draws,
+        losses=account.losses,
+        void=account.void,
+        cost_usd=account.cost_usd if account.calls else None if scope.source == "outside" else 0.0,
+        cost_per_match=account.cost_per_match,
+        input_tokens=account.input_tokens,
+        output_tokens=account.output_tokens,
+        notes=tuple(notes),
+        game=scope.game,
+        topic=scope.topic,
+        possibly_usd=possibly,
+        status="active" if scope.source == "outside" else status,
+        **msgspec.structs.asdict(line),
     )
 
 

@@ -29,12 +29,12 @@
     pulse.textContent = on ? (newest ? `match ${newest}` : "live") : "not connected";
   };
 
-  // ------------------------------------------------------------------ what is in play
+  // ------------------------------------------------------------------ running matches
   const board = document.querySelector("#playing tbody"), ended = document.querySelector("#settled");
   const asOf = document.querySelector("main > .lead time");
-  if (board && asOf) asOf.replaceWith("this very moment");
+  if (board && asOf) asOf.replaceWith("now");
   const nothing = () => {
-    const row = made("tr"), cell = made("td", "Nothing is in play.", "quiet");
+    const row = made("tr"), cell = made("td", "No match is running.", "quiet");
     cell.colSpan = 4;
     row.append(cell);
     return row;
@@ -58,13 +58,13 @@
         if (match.scores.length) line.append(" ", made("b", points(match.scores[place])));
       });
       if (match.topic) line.append(" ", made("span", visible(match.topic), "quiet"));
-      if (match.status !== "done") line.append(" ", made("span", `void: ${visible(match.status)}`, "bad"));
+      if (match.status !== "done") line.append(" ", made("span", `no result: ${visible(match.status)}`, "bad"));
       ended.prepend(line);
     }
     while (ended.children.length > 12) ended.lastChild.remove();
   };
 
-  // ------------------------------------------------------------------ pages that are fetched anew
+  // ------------------------------------------------------------------ pages that are fetched again
   // A match in play is replaced as a whole; of a table its rows are, so that its order and search stay.
   const follows = document.querySelector("[data-follow]");
   const renewed = follows ? ["main"] : document.querySelector("main table.board tbody") ? ["main > .lead", "main table.board tbody"] : [];
@@ -117,7 +117,7 @@
   });
   connect();
 
-  // ------------------------------------------------------------------ keys of the booth
+  // ------------------------------------------------------------------ keys of the voting page
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     if (event.target.matches("input:not([type=hidden]), textarea, select")) return;
