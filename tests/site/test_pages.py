@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
+import msgspec
 import pytest
 from tests.engine.arenas import house, play, write_arena
 from tests.site.arenas import EVIL, MATCHES, NAMES
