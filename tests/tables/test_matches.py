@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -57,3 +59,17 @@ def test_rows_that_are_missing_are_told(folder: Path, tmp_path: Path, table: str
     copy = copied(folder, tmp_path, f"DELETE FROM {table} WHERE number = {number}")
     with open_arena(copy, create=False) as arena, pytest.raises(LedgerError, match="lacks rows"):
         list(Matches(arena.ledger).read(1, MATCHES))
+
+
+def test_a_match_that_was_shown_is_freed_at_once(arena: Arena) -> None:
+    """Thousands of them are read one after another: none may wait for the collector of garbage."""
+    match = next(iter(Matches(arena.ledger).read(1, 1)))
+    assert match.blocks
+    assert match.replies
+    gone = weakref.ref(match)
+    gc.disable()
+    try:
+        del match
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -142,10 +142,11 @@ class Match:
         """How often each request was sent, by key."""
         return Counter([step.key for step in self.steps])
 
-    @cached_property
+    @property
     def replies(self) -> Replies:
         """The reply that counts to each request of the game: of two the second, unless the first alone can be
         used."""
+        # Not kept: they refer to the match, which would then live on until garbage is collected.
         found: dict[str, Step] = {}
         for key, step in self.asked.items():
             first = first_key(key)
