@@ -83,7 +83,7 @@ def test_many_at_once_are_exactly_one_after_the_other() -> None:
 def test_rounds_of_more_than_two_are_grouped_by_skill() -> None:
     names = ["d", "a", "c", "f", "b", "e"]
     skills = {name: Skill(30.0 - "abcdef".index(name), 1.0) for name in names}
-    recovered = Recovered(next_number=4, next_round=2, rounds_folded=1)
+    recovered = Recovered(next_number=4, next_round=2, round_ends=[3])
     recovered.after_round[1] = Standings(3, (), (), (), skills)
     players = [PlayerSettings(name=name, model="house:0.5") for name in names]
     scheduler = Scheduler.of(CODE_GOLF, CODE_GOLF.rules(seats=3), 1)

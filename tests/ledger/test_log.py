@@ -259,7 +259,9 @@ def test_matches_that_entered_the_log_in_another_order_are_told(folder: Path) ->
         db.execute("UPDATE log SET about = 'record 5' WHERE about = 'record 6'")
         db.execute("UPDATE log SET about = 'record 6' WHERE about = 'record 0'")
     relogged(folder, "", b"")
-    assert any("match 6: it entered the log as number 5, at position" in one for one in problems(folder))
+    assert any(
+        "match 6: it entered the log in place of match 5, at position" in one for one in problems(folder)
+    )
 
 
 # ------------------------------------------------------------------------------------- version 0.1.0

@@ -201,6 +201,7 @@ class Budget:
         self._open: dict[int, _Open] = {}
         self._stopped: dict[int, _Open] = {}
         self._paces: dict[str, _Pace] = {}
+        self._left: set[int] = set()
 
     @property
     def bounded(self) -> bool:
@@ -226,11 +227,13 @@ class Budget:
             pace.paid += paid.get(player, 0)
 
     def recall(self, number: int, player: str, nano: int) -> None:
-        """Learn from a call that an earlier run made; what it cost is in `spent_by` and `begun`."""
+        """Take in a call made before its match was opened; its cost is in `spent_by` and `begun`. One
+        that an earlier run made teaches what calls cost."""
         match = self._open.get(number)
         if match is not None and player in match.shares:
-            self._made(match, player)
-            self._paces[player].paid += nano
+            learnt = number not in self._left
+            self._made(match, player, learnt)
+            self._paces[player].paid += nano if learnt else 0
 
     def expected(self, plan: Mapping[str, Share], doubt: float = 1.0) -> dict[str, float]:
         """What a match will cost, by player, as far as is known."""
@@ -242,13 +245,13 @@ class Budget:
             pace = self._paces[player] = _Pace(GUESS_WEIGHT * share.nano)
         return pace
 
-    def _made(self, match: _Open, player: str) -> None:
+    def _made(self, match: _Open, player: str, learnt: bool = True) -> None:
         share = match.shares[player]
         each = share.nano / max(share.calls, 1e-9)
         match.done[player] = match.done.get(player, 0.0) + each
         if player in match.left:
             match.left[player] = max(0.0, match.left[player] - each)
-        self._paces[player].planned += each
+        self._paces[player].planned += each if learnt else 0.0
 
     def _ahead(self, number: int, player: str | None) -> float:
         """What matches before `number` are still expected to cost, and their dearest call at its worst; or a
@@ -315,6 +318,13 @@ class Budget:
     def stop(self, number: int) -> None:
         """Keep nothing for a match that the arena's limit has stopped; its calls in flight may return."""
         self._stopped[number] = self._open.pop(number)
+
+    def leave(self, number: int) -> None:
+        """Keep nothing for a match that waits, and has no call in flight, until it is opened again."""
+        match = self._open.pop(number, None)
+        if match is not None:
+            self._begun[number] = match.paid
+            self._left.add(number)
 
     def has_stopped(self, number: int) -> bool:
         return number in self._stopped

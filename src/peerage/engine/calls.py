@@ -10,30 +10,33 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from peerage.engine.benches import BENCHED, OVERBILLED
-from peerage.engine.budget import OVERHEAD_BYTES, Budget, Verdict, dollars
+from peerage.engine.budget import OVERHEAD_BYTES, Budget, dollars
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.health import Health
 from peerage.engine.journal import Journal
 from peerage.engine.pending import Pending, Rendering, backoff, most_nano, stated_wait
 from peerage.engine.pricing import MAX_STORED_CHARS, PlayerRuntime, priced, raised
+from peerage.engine.reservations import Reservations
 from peerage.engine.troubles import Trouble, Troubles
 from peerage.games.house import House
 from peerage.ledger.codec import Text, reply_body
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
-from peerage.players.client import Answer, Call, InstantClient, PlayerError, duration
+from peerage.players.client import Answer, Call, InstantClient, Later, PlayerError, duration
 from peerage.protocol import SANDBOX, Ask, Reply, Run, storable
 from peerage.settings import Engine
 
 if TYPE_CHECKING:
     from peerage.engine.programs import Programs
+
+LONG_PAUSE_S = 600.0
+"""How long a player must have failed, its pause included, for matches to leave their rounds."""
 
 _log = logging.getLogger("peerage")
 
@@ -45,7 +48,7 @@ class Calls:
     deadline, from when on its calls are void. `broken(error)` ends the run: the fault is not a player's.
     `unaffordable(pending, worst)` says that the arena's limit has stopped a match at this call.
     `tripped(player, match)` tells that a call of a match got a player benched, `held_up()` that calls wait
-    for a player to recover.
+    for a player to recover, `put_off(pending, why, until_ms)` that a player asks for a call at another time.
     Programs wait their turn for the sandbox like calls to a player; without one there must be none.
     """
 
@@ -63,6 +66,7 @@ class Calls:
         unaffordable: Callable[[Pending, int], None],
         tripped: Callable[[str, int], None],
         held_up: Callable[[], None],
+        put_off: Callable[[Pending, str, int | None], None],
         house: House,
         programs: Programs | None = None,
     ) -> None:
@@ -74,9 +78,16 @@ class Calls:
         self._budget = budget
         self._expired = expired
         self._broken = broken
-        self._unaffordable = unaffordable
+        self._reservations = Reservations(
+            budget,
+            ready=self._ready,
+            refused=lambda pending, why: self.void(pending, [], why),
+            unaffordable=unaffordable,
+            queued=self._queued,
+        )
         self._tripped = tripped
         self._held_up = held_up
+        self._put_off = put_off
         self._house = house
         self._programs = programs
         self._loop = asyncio.get_running_loop()
@@ -84,10 +95,8 @@ class Calls:
         self._dispatcher: Dispatcher[Pending] = Dispatcher(engine.calls, self._leave)
         self._tasks: set[asyncio.Task[None]] = set()
         self._backing_off: dict[Pending, asyncio.TimerHandle] = {}
-        self._short: list[tuple[int, int, Pending]] = []
-        self._submitted = 0
-        self._reserving = False
         self._health: dict[str, Health] = {}
+        self._long: dict[str, str] = {}
         self.benched: dict[str, str] = {}
         self.stopped = False
         self._abandoned = False
@@ -112,7 +121,7 @@ class Calls:
 
     @property
     def waiting(self) -> int:
-        return self._dispatcher.waiting + len(self._backing_off) + len(self._short)
+        return self._dispatcher.waiting + len(self._backing_off) + len(self._reservations)
 
     def troubles(self) -> tuple[Trouble, ...]:
         """Who is waited for and why, whose replies are cut, who fails."""
@@ -133,50 +142,11 @@ class Calls:
             self._ready(pending)
             return
         pending.worst = self._worst(pending.player, pending.ask, Rendering(pending.ask, pending.seed))
-        self._submitted += 1
-        insort(self._short, (pending.match, self._submitted, pending))
-        self._reserve()
+        self._reservations.submit(pending)
 
     def _reserve(self) -> None:
-        """Let waiting calls go for which there is money now. None overtakes one that is short of the same.
-
-        One call of each player is ahead of those in flight: money is not tied up in queues.
-        """
-        if self._reserving or self.stopped:
-            return
-        self._reserving = True
-        waiting, self._short = self._short, []
-        matches: set[int] = set()
-        players: set[str] = set()
-        for at, entry in enumerate(waiting):
-            pending = entry[2]
-            if self._budget.has_stopped(pending.match):
-                continue
-            if pending.player not in players and self._queued(pending.player):
-                players.add(pending.player)
-            if pending.match in matches or pending.player in players:
-                self._short.append(entry)
-                continue
-            worst = pending.worst or 0
-            verdict = self._budget.reserve(pending.match, pending.player, worst)
-            if verdict is Verdict.YES:
-                pending.reserved = worst
-                self._ready(pending)
-            elif verdict in (Verdict.MATCH, Verdict.PLAYER):
-                self.void(pending, [], verdict.value)
-            elif verdict is Verdict.ARENA:
-                self._budget.stop(pending.match)
-                self._unaffordable(pending, worst)
-            elif verdict is Verdict.WAIT_ARENA:
-                self._short += waiting[at:]
-                break
-            else:
-                self._short.append(entry)
-                if verdict is Verdict.WAIT_MATCH:
-                    matches.add(pending.match)
-                else:
-                    players.add(pending.player)
-        self._reserving = False
+        if self._reservations and not self.stopped:
+            self._reservations.reserve()
 
     def _queued(self, player: str) -> bool:
         return player not in self._instant and self._dispatcher.queued(player)
@@ -213,9 +183,7 @@ class Calls:
         taken = [pending for pending in self._backing_off if unwanted(pending)]
         for pending in taken:
             self._backing_off.pop(pending).cancel()
-        taken += [pending for _, _, pending in self._short if unwanted(pending)]
-        self._short = [entry for entry in self._short if not unwanted(entry[2])]
-        return taken + self._dispatcher.withdraw(unwanted)
+        return taken + self._reservations.recall(unwanted) + self._dispatcher.withdraw(unwanted)
 
     def bench(self, player: str, why: str) -> None:
         """Ask a player no more: its waiting calls are void, and so is what it would be asked from now on."""
@@ -234,6 +202,28 @@ class Calls:
         found.update([pending.match for pending in self._dispatcher.held_up()])
         return found
 
+    @property
+    def long_pauses(self) -> bool:
+        """Whether a player's pause is long."""
+        return bool(self._long)
+
+    def held_for_long(self) -> dict[int, list[Pending]]:
+        """The requests of each match that wait for a player whose pause is long."""
+        found: dict[int, list[Pending]] = {}
+        paused = {player for player in self._long if self.paused_s(player)}
+        for pending in (*self._backing_off, *self._dispatcher.held_up()) if paused else ():
+            if pending.player in paused:
+                found.setdefault(pending.match, []).append(pending)
+        return found
+
+    def why_paused(self, player: str) -> str:
+        """Why a player's pause is long."""
+        return f"paused: {self._long.get(player, '')}"
+
+    def paused_s(self, player: str) -> float:
+        """For how many seconds a player pauses still."""
+        return 0.0 if player in self._instant else self._dispatcher.paused_s(player)
+
     async def stop(self, grace_s: float) -> None:
         """Send nothing more; wait so long for calls in flight, then give them up."""
         self.stopped = True
@@ -241,7 +231,7 @@ class Calls:
         for timer in self._backing_off.values():
             timer.cancel()
         self._backing_off.clear()
-        self._short.clear()
+        self._reservations.recall(lambda _: True)
         if self._tasks and grace_s > 0:
             await asyncio.wait(self._tasks, timeout=grace_s)
         self.abandon()
@@ -271,7 +261,7 @@ class Calls:
             self._broken(fault)
             return
         self._journal.then(partial(self._send, pending))
-        if self._short:
+        if self._reservations:
             self._loop.call_soon(self._reserve)
 
     def _intend(self, pending: Pending) -> None:
@@ -397,12 +387,18 @@ class Calls:
             self._troubles.answered(pending, raw, truncated)
             if (health := self._health.get(pending.player)) is not None:
                 health.worked(self._loop.time())
+                self._long.pop(pending.player, None)
                 self._dispatcher.singly(pending.player, False)
             self._record(pending, raw, body, model)
 
     def _failed(self, pending: Pending, error: PlayerError) -> None:
-        pending.tries += 1
         reason = storable(str(error))[:500]
+        if isinstance(error, Later):
+            self._fail(pending, f"later: {reason}", 0)
+            if not self.stopped:
+                self._put_off(pending, reason, error.until_ms)
+            return
+        pending.tries += 1
         cost = pending.worst if error.maybe_paid else 0
         self._note(pending, error, reason)
         if why := self.benched.get(pending.player):
@@ -439,6 +435,8 @@ class Calls:
             self._dispatcher.singly(player, health.down)
             if asked or (pause and error.kind == "transient"):
                 self._dispatcher.pause(player, asked or pause)
+                if health.down_s(self._loop.time()) + (asked or pause) >= LONG_PAUSE_S:
+                    self._long[player] = reason
                 self._held_up()
         if error.kind == "permanent":
             self.bench(player, reason)
@@ -472,8 +470,7 @@ class Calls:
         pending.prompt = ()
         self._pay(pending, most or 0, known=raw.cost_nano is not None, answered=True)
         self._replied(pending, raw, leaf(key, pending.player, pending.body, body), model)
-        if self._short:
-            self._reserve()
+        self._reserve()
 
     def _pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None:
         """Count what an attempt has cost, or may have; what was reserved for it is free again."""

@@ -138,6 +138,10 @@ class Dispatcher(Generic[Waiting]):
         lane = self._lanes[player]
         lane.paused_until = max(lane.paused_until, self._loop.time() + seconds)
 
+    def paused_s(self, player: str) -> float:
+        """For how many seconds a player pauses still."""
+        return max(0.0, self._lanes[player].paused_until - self._loop.time())
+
     def paused(self) -> dict[str, tuple[float, int]]:
         """For each player that pauses with calls waiting: for how many seconds, and how many calls."""
         now = self._loop.time()

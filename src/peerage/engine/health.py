@@ -17,10 +17,11 @@ class Health:
     followed by a pause: `first_s` seconds, doubling up to `longest_s`.
     """
 
-    __slots__ = ("_bench_after", "_failed_at", "_first_s", "_longest_s", "_worked_at", "failures")
+    __slots__ = ("_bench_after", "_failed_at", "_first_s", "_longest_s", "_since", "_worked_at", "failures")
 
     def __init__(self, first_s: float, longest_s: float, bench_after: int) -> None:
         self.failures = 0
+        self._since = 0.0
         self._first_s = first_s
         self._longest_s = longest_s
         self._bench_after = bench_after
@@ -38,7 +39,13 @@ class Health:
             return 0.0
         self._failed_at = now
         self.failures += 1
+        if self.failures == 1:
+            self._since = now
         return 0.0 if self.failures < 2 else min(self._longest_s, self._first_s * 2.0 ** (self.failures - 2))
+
+    def down_s(self, now: float) -> float:
+        """For how long it has been failing."""
+        return now - self._since if self.failures else 0.0
 
     @property
     def down(self) -> bool:

@@ -42,7 +42,7 @@ class Remembered:
         self._waiting: deque[tuple[int, int, Facts]] = deque()
 
     def note(self, round: int, number: int, facts: Facts) -> None:
-        """Take in what match `number` taught, the next in number order."""
+        """Take in what match `number` taught, the next that was folded in this round."""
         self._waiting.append((round, number, facts))
 
     def draw_after(self, round: int) -> Callable[[int], Mapping[str, Any]]:
@@ -56,23 +56,25 @@ class Remembered:
 def learnt(
     ledger: Ledger, memory: Memory, stream: str, last: int | None = None
 ) -> Iterator[tuple[int, int, Facts]]:
-    """Give a memory its amendments; then each match's round, number and facts, up to place `last`, still to
+    """Give a memory its amendments; then each match's place, number and facts, up to place `last`, still to
     be learnt."""
     for amendment in ledger.amendments(stream):
         memory.amend(msgspec.json.decode(amendment.body))
     if last is None:
         last = ledger.heads()[1]  # a running arena goes on writing
-    rounds = {summary.number: summary.round for summary in ledger.summaries(1, last)}
-    for record in ledger.records(1, last):
-        yield rounds.get(record.number, 0), record.number, _read(record.body).outcome.facts
+    for place, record in enumerate(ledger.records(1, last), 1):
+        yield place, record.number, _read(record.body).outcome.facts
 
 
-def remembered(ledger: Ledger, spec: GameSpec[Any], rules: Any, secret: str) -> Remembered | None:
-    """All that a ledger's matches and amendments taught; None for a game that keeps no memory."""
+def remembered(
+    ledger: Ledger, spec: GameSpec[Any], rules: Any, secret: str, round_of: Callable[[int], int]
+) -> Remembered | None:
+    """All that a ledger's matches and amendments taught; None for a game that keeps no memory. `round_of`
+    gives the round that went on when the match at a place was folded."""
     if spec.memory is None:
         return None
     memory = spec.memory(rules)
     found = Remembered(memory, secret)
-    for taught in learnt(ledger, memory, spec.stream):
-        found.note(*taught)
+    for place, number, facts in learnt(ledger, memory, spec.stream):
+        found.note(round_of(place), number, facts)
     return found

@@ -16,7 +16,11 @@ from peerage.settings import Engine
 
 
 class MatchUnderWay:
-    """One match under way. `open` counts requests without a reply; `given_up` says why it asks no more."""
+    """One match under way. `open` counts requests without a reply; `given_up` says why it asks no more.
+
+    `put_off` are those of the open requests that a player wants at another time: which player, why, and when
+    (Unix milliseconds; None: not known).
+    """
 
     __slots__ = (
         "deadline",
@@ -26,6 +30,7 @@ class MatchUnderWay:
         "given_up",
         "open",
         "players",
+        "put_off",
         "recorded",
         "secret",
         "tally",
@@ -39,6 +44,7 @@ class MatchUnderWay:
         self.deadline = deadline
         self.players = {seat.label: seat.player for seat in fixture.all_seats()} | {SANDBOX: SANDBOX}
         self.recorded: dict[str, Exchange] = {}
+        self.put_off: dict[str, tuple[str, str, int | None]] = {}
         self.open = 0
         self.given_up = ""
         self.tally = Tally()

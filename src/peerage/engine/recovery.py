@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, Unanswered
+from peerage.ledger.waits import TOPIC as WAITS
+from peerage.ledger.waits import Waits
 from peerage.match import DEVELOPMENT, Fixture
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import History
@@ -39,8 +42,10 @@ class Recovered:
     """Where an arena stands.
 
     `standings` and `accounts` are after the last record; `after_round` the standings at the end of recent
-    rounds, as pairing may need them; `round_ends` the last number of each round not folded yet. `pending`
-    are issued fixtures without a record, with their digests, and `exchanges` what is on record for them.
+    rounds, as pairing may need them; `round_ends` how many matches were on record when each round ended, and
+    `open` how many matches of the others are still to be folded. `next_to_fold` is the next match in number
+    order. `pending` are issued fixtures without a record, with their digests, `waits` says
+    which of them wait, and `exchanges` what is on record for the others.
     `billed_nano` sums what is known to have been billed, for probes too, `possibly_nano` what may have been
     in addition: failed calls and those left open by a crash at their worst, replies of unknown cost.
     `spent_by` is both by player, `begun` both by pending match. `left_open` are the calls that the last run
@@ -57,8 +62,10 @@ class Recovered:
     accounts: dict[str, Account] = field(default_factory=dict)
     chain: bytes = GENESIS
     after_round: dict[int, Standings] = field(default_factory=dict)
-    round_ends: dict[int, int] = field(default_factory=dict)
-    rounds_folded: int = 0
+    round_ends: list[int] = field(default_factory=list)
+    open: dict[int, int] = field(default_factory=dict)
+    next_to_fold: int = 1
+    waits: Waits = field(default_factory=Waits)
     next_number: int = 1
     next_round: int = 1
     pending: list[tuple[Fixture, str]] = field(default_factory=list)
@@ -78,6 +85,10 @@ class Recovered:
     def spent_nano(self) -> int:
         """What counts against the budget."""
         return self.billed_nano + self.possibly_nano
+
+    def round_of(self, place: int) -> int:
+        """The round that was going on when the match at this place was folded."""
+        return bisect_left(self.round_ends, place) + 1
 
     def charge(self, costs: Mapping[str, ProbeCost]) -> None:
         """Count what probes cost."""
@@ -102,19 +113,26 @@ _light = msgspec.json.Decoder(_Light).decode
 def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     """Read where the arena stands; `lag` in rounds."""
     issued, recorded = ledger.heads()
-    found = Recovered()
+    found = Recovered(waits=Waits.of(ledger.amendments(WAITS)))
     ends: dict[int, int] = {}
     waiting: list[FixtureRow] = []
-    for row in ledger.fixtures():
+    for place, row in enumerate(ledger.fixtures(), 1):
         found.history.remember([seat.player for seat in _light(row.body).seats])
-        ends[row.round] = row.number
-        if row.number > recorded:
+        left = found.waits.left.get(row.number)
+        if place > recorded:
             waiting.append(row)
+            if left is None:
+                found.open[row.round] = found.open.get(row.round, 0) + 1
+        ends[row.round] = max(ends.get(row.round, 0), place if left is None else left)
+    in_order = [row.number for row in waiting if row.number not in found.waits.left]
+    found.next_to_fold = min(in_order, default=issued + 1)
     found.next_number = issued + 1
     found.next_round = max(ends, default=0) + 1
-    found.round_ends = {round: end for round, end in ends.items() if end > recorded}
-    found.rounds_folded = max((round for round, end in ends.items() if end <= recorded), default=0)
-    _refold(found, ledger, ends, lag, elo)
+    for round in range(1, found.next_round):
+        if round in found.open:
+            break
+        found.round_ends.append(max([ends.get(round, 0), *found.round_ends[-1:]]))
+    _refold(found, ledger, recorded, lag, elo)
     found.accounts = position(ledger, elo).accounts
     if recorded:
         found.chain = next(iter(ledger.records(recorded, recorded))).chain
@@ -122,7 +140,8 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
         texts = by_hex(ledger.texts())
         found.pending = [(read_fixture(row.body, texts), digest_of(row.body)) for row in waiting]
         for exchange in ledger.exchanges(recorded + 1):
-            found.exchanges.setdefault(exchange.match, []).append(exchange)
+            if exchange.match not in found.waits.now:
+                found.exchanges.setdefault(exchange.match, []).append(exchange)
             if exchange.reply is not None:
                 _add(found.begun, exchange.match, exchange.cost_nano)
                 found.billed_nano += read_reply(exchange.key, exchange.reply).cost_nano or 0
@@ -149,9 +168,9 @@ def decided(ledger: Ledger) -> int:
 
 def read_budget_voids(found: Recovered, ledger: Ledger, since: int) -> None:
     """Find who is `retired` and how many matches were `unaffordable`, counting from match `since` + 1."""
-    for summary in ledger.summaries(since + 1):
+    for place, summary in enumerate(ledger.summaries(since + 1), since + 1):
         if summary.status.startswith(PLAYER_BUDGET):
-            found.retired.setdefault(summary.status.removeprefix(PLAYER_BUDGET), summary.round)
+            found.retired.setdefault(summary.status.removeprefix(PLAYER_BUDGET), found.round_of(place))
         if summary.status.startswith((MATCH_BUDGET, PLAYER_BUDGET)):
             found.unaffordable += 1
         else:
@@ -162,25 +181,23 @@ def _add(sums: dict[int, int], match: int, nano: int | None) -> None:
     sums[match] = sums.get(match, 0) + (nano or 0)
 
 
-def _refold(found: Recovered, ledger: Ledger, ends: Mapping[int, int], lag: int, elo: EloSettings) -> None:
+def _refold(found: Recovered, ledger: Ledger, recorded: int, lag: int, elo: EloSettings) -> None:
     """Standings now, and at the end of each round that pairing may still ask for."""
-    basis = found.next_round - lag
-    start = ends.get(basis, 0) if basis > 0 else 0
+    recent = list(enumerate(found.round_ends, 1))[max(0, found.next_round - lag - 1) :]
+    start = recent[0][1] if recent else recorded
+    wanted = {end for _, end in recent}
     snapshot = ledger.snapshot(start) if start else None
-    recorded = ledger.heads()[1]
-    wanted = {end: round for round, end in ends.items() if round >= basis and end <= recorded}
+    known = {0: NOBODY}
     if snapshot is None:
-        for standings in after_each(ledger.summaries(), elo, wanted.keys() | {recorded}):
-            if standings.number in wanted:
-                found.after_round[wanted[standings.number]] = standings
-            found.standings = standings
-        return
-    standings = Standings.from_bytes(snapshot[1])
-    if standings.number in wanted:
-        found.after_round[wanted[standings.number]] = standings
-    for summary in ledger.summaries(standings.number + 1):
-        scores = summary.scores if summary.status == DONE else ()
-        standings = after_match(standings, summary.game, summary.players, scores, summary.costs, elo)
-        if standings.number in wanted:
-            found.after_round[wanted[standings.number]] = standings
-    found.standings = standings
+        for standings in after_each(ledger.summaries(), elo, wanted | {recorded}):
+            known[standings.number] = standings
+    else:
+        standings = Standings.from_bytes(snapshot[1])
+        known[standings.number] = standings
+        for summary in ledger.summaries(standings.number + 1):
+            scores = summary.scores if summary.status == DONE else ()
+            standings = after_match(standings, summary.game, summary.players, scores, summary.costs, elo)
+            if standings.number in wanted or standings.number == recorded:
+                known[standings.number] = standings
+    found.standings = known[recorded]
+    found.after_round = {round: known[end] for round, end in recent}

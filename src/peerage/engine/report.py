@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from peerage.engine.troubles import Trouble
+from peerage.ledger.waits import Waiting
 from peerage.standings import Standings
 
 
@@ -18,6 +19,7 @@ class Progress:
 
     `decided` of the `settled` matches came to a result; `limit` counts these. `benched` says why, by player.
     `troubles` says what is wrong with each player's calls now; `stopping` holds from the first Ctrl+C on.
+    `waiting` are the matches that left their rounds to go on later.
     """
 
     settled: int
@@ -35,6 +37,7 @@ class Progress:
     benched: Mapping[str, str]
     stopping: bool
     troubles: tuple[Trouble, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ class RunReport:
     """How a run ended.
 
     `reason` is `limit`, `budget`, `players` (too few are left that can be reached), `no_result` (match after
-    match came to nothing) or `interrupted`; `note` says more, for people. `settled` counts matches of the
+    match came to nothing), `waiting` (nothing is left to do but `waiting` matches, which go on later) or
+    `interrupted`; `note` says more, for people. `settled` counts matches of the
     arena, `decided` those of them with a result, `played` and `calls` those of this run. `billed_nano` and
     `possibly_nano` are over all runs, as in `Progress`. `possibly_paid_twice` counts calls that the run
     before left open, as a crash does, and that had to be asked again; `possibly_paid_nano` what they may have
@@ -62,6 +66,7 @@ class RunReport:
     possibly_paid_nano: int
     benched: Mapping[str, str] = field(default_factory=dict)
     overrun: Mapping[str, int] = field(default_factory=dict)
+    waiting: tuple[Waiting, ...] = ()
 
     @property
     def spent_nano(self) -> int:

@@ -1,8 +1,10 @@
 """Pairing in rounds: which round may be issued when, from which ratings, with whom. Pure.
 
-Round r is paired from the ratings after round r − lag, so it may be issued once that one is folded, and
-what it holds depends on nothing later. A player whose budget voided a match, or that was benched in one, is
-left out of the rounds paired from ratings that include that match.
+Round r is paired from the ratings after round r − lag, so it may be issued once that one has ended, and
+what it holds depends on nothing later. A round has ended when each of its matches is folded or has left it to
+go on later, and earlier rounds have ended; what is folded afterwards belongs to the next one. A player whose
+budget voided a match, or that was benched in one, is left out of the rounds paired from ratings that include
+that match.
 """
 
 from __future__ import annotations
@@ -39,8 +41,8 @@ class Rounds:
         self._lag = lag
         self._history = recovered.history
         self._after_round = dict(recovered.after_round)
-        self._ends = dict(recovered.round_ends)
-        self._folded = recovered.rounds_folded
+        self._open = dict(recovered.open)
+        self._ended = len(recovered.round_ends)
         self._next = recovered.next_round
         self._unpaid = {player: round + lag for player, round in recovered.retired.items()}
         self._benches = recovered.benches
@@ -58,7 +60,7 @@ class Rounds:
         Raises Unstaffed when a match lacks officials for another reason than spent budgets.
         """
         paired = self._scheduler.spec.contestants[1] > 0
-        if self.over or not paired or self._next > self._folded + self._lag:
+        if self.over or not paired or self._next > self._ended + self._lag:
             return ()
         basis = self._next - self._lag
         standings = self._after_round[basis] if basis > 0 else NOBODY
@@ -92,7 +94,7 @@ class Rounds:
             self.over = "fewer than two players are left for a match"
             return ()
         remember(self._history, fixtures)
-        self._ends[self._next] = fixtures[-1].number
+        self._open[self._next] = len(fixtures)
         self.next_number = fixtures[-1].number + 1
         self._after_round.pop(basis - 1, None)
         self._next += 1
@@ -103,9 +105,10 @@ class Rounds:
         """Whether benched players are among those left out: then money alone brings no further round."""
         return any(player.name in self._benches.out for player in self._players)
 
-    def first_without(self, round: int) -> int:
-        """The first round paired from ratings that include a match of `round`."""
-        return round + self._lag
+    @property
+    def first_without(self) -> int:
+        """The first round paired from ratings that include the match that was folded last."""
+        return self._ended + 1 + self._lag
 
     def _left_out(self, player: str) -> bool:
         bench = self._benches.out.get(player)
@@ -113,16 +116,19 @@ class Rounds:
             bench is not None and self._next >= bench.from_round
         )
 
-    def folded(self, fixture: Fixture, outcome: Outcome, standings: Standings) -> bool:
-        """A match is folded, the next in number order: `standings` after it. True when it ends its round."""
-        void = outcome.void
+    def folded(self, fixture: Fixture, outcome: Outcome, standings: Standings, *, late: bool) -> None:
+        """A match is folded, `standings` after it; `late` when it had left its round."""
         if self._memory is not None:
-            self._memory.note(fixture.round, fixture.number, outcome.facts)
-        if void.startswith(PLAYER_BUDGET):
-            self._unpaid.setdefault(void.removeprefix(PLAYER_BUDGET), fixture.round + self._lag)
-        if self._ends.get(fixture.round) != fixture.number:
-            return False
-        self._after_round[fixture.round] = standings
-        del self._ends[fixture.round]
-        self._folded = fixture.round
-        return True
+            self._memory.note(self._ended + 1, fixture.number, outcome.facts)
+        if outcome.void.startswith(PLAYER_BUDGET):
+            self._unpaid.setdefault(outcome.void.removeprefix(PLAYER_BUDGET), self.first_without)
+        if not late:
+            self.left(fixture.round, standings)
+
+    def left(self, round: int, standings: Standings) -> None:
+        """A round goes on without one of its matches."""
+        self._open[round] -= 1
+        while self._open.get(self._ended + 1) == 0:
+            self._ended += 1
+            del self._open[self._ended]
+            self._after_round[self._ended] = standings

@@ -1,57 +1,42 @@
-"""Plays an arena: issues fixtures, admits matches, drives them, folds them in number order.
+"""Plays an arena: issues fixtures, admits matches, drives them, lets them wait, has them folded.
 
 Order never depends on timing. A round is paired from the ratings after the round `lag` rounds earlier and
 written down when issued; matches start in number order and are folded in number order. So the same seed
-and replies give the same ledger at any concurrency, however often the run is interrupted.
+and replies give the same ledger at any concurrency, however often the run is interrupted. What does depend on
+time is on record: a match that cannot go on now leaves its round by an entry, and what follows, follows from
+the log.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from peerage.accounts import count, snapshot_body
-from peerage.engine.benches import Bench, want_of
-from peerage.engine.budget import (
-    ARENA_BUDGET,
-    PLAYER_BUDGET,
-    Budget,
-    Share,
-    Verdict,
-    dollars,
-    shares,
-    whole_nano,
-)
+from peerage.engine.benches import want_of
+from peerage.engine.budget import ARENA_BUDGET, PLAYER_BUDGET, Budget, Share, Verdict, dollars, whole_nano
 from peerage.engine.calls import Calls
 from peerage.engine.driver import Driver
+from peerage.engine.folding import Folding
 from peerage.engine.journal import Journal
 from peerage.engine.memory import remembered
 from peerage.engine.pending import MatchUnderWay, Pending
+from peerage.engine.plans import Plans, one_more
 from peerage.engine.pricing import PlayerRuntime
-from peerage.engine.records import ENGINE, Tally, answered_first, settle
+from peerage.engine.records import ENGINE, Tally, answered_first
 from peerage.engine.recovery import Mismatch, Recovered
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
-from peerage.games import plays
+from peerage.engine.waiting import ASK_AGAIN_S, SOONEST_S, Away, WaitingMatches
 from peerage.games.game import GameSpec
-from peerage.ledger.codec import (
-    asks_the_same,
-    by_hex,
-    fixture_body,
-    read_fixture,
-    read_record,
-    reply_salt,
-    request_body,
-)
+from peerage.ledger.codec import asks_the_same, by_hex, fixture_body, reply_salt, request_body
 from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.merkle import link
-from peerage.ledger.store import FailureRow, FixtureRow, Ledger, RecordRow, Summary
-from peerage.match import DEVELOPMENT, Fixture, MatchRecord, Outcome
-from peerage.protocol import SANDBOX, Answered, Reply, visible
+from peerage.ledger.store import FailureRow, FixtureRow, Ledger, Summary
+from peerage.ledger.waits import Wait
+from peerage.match import Fixture, MatchRecord, Outcome
+from peerage.protocol import SANDBOX, Answered, Reply
 from peerage.scheduling.fixtures import POLICIES, Scheduler
 from peerage.settings import ArenaSettings, rules_of
 from peerage.standings import pinned_elo
@@ -59,11 +44,6 @@ from peerage.standings import pinned_elo
 if TYPE_CHECKING:
     from peerage.engine.programs import Programs
 
-_log = logging.getLogger("peerage")
-
-SNAPSHOT_EVERY = 64
-LEARNED_FROM = 64
-"""Last matches of earlier runs from which it is known what a match costs."""
 GRACE_S = 60.0
 """How long a stopped run waits for calls in flight: they are paid for, so their replies are worth having."""
 LEFT_OPEN = "left open when an earlier run ended"
@@ -95,14 +75,11 @@ class Runner:
         votes: Callable[[], tuple[int, bytes] | None] = lambda: None,
     ) -> None:
         self._settings = settings
-        rules = rules_of(settings)
         self._spec = spec
         self._lines = lines
         self._limit = limit
         self._clock = clock
         self._ledger = ledger
-        self._observe = observe
-        self._elo = pinned_elo(ledger.meta(), settings.rating)
         self._loop = asyncio.get_running_loop()
         self._done: asyncio.Future[str] = self._loop.create_future()
         self._journal = Journal(ledger, self._broken, inline=inline)
@@ -127,44 +104,48 @@ class Runner:
             broken=self._broken,
             unaffordable=self._unaffordable,
             tripped=self._tripped,
-            held_up=self._admit_soon,
+            held_up=self._look_soon,
+            put_off=self._put_off,
             house=spec.house,
             programs=programs,
         )
-        self._scheduler = Scheduler.of(
-            spec,
-            rules,
-            secret,
-            POLICIES[settings.pairing.policy],
-            settings.pairing.width,
+        rules, pairing = rules_of(settings), settings.pairing
+        scheduler = Scheduler.of(spec, rules, secret, POLICIES[pairing.policy], pairing.width)
+        self._plans = Plans(scheduler, lines)
+        memory = remembered(ledger, spec, rules, secret, recovered.round_of)
+        self._rounds = Rounds(scheduler, settings.players, settings.rating.initial, lag, recovered, memory)
+        self._folding = Folding(
+            self._journal,
+            self._rounds,
+            recovered,
+            pinned_elo(ledger.meta(), settings.rating),
+            clock,
+            patience=settings.engine.give_up_after,
+            benched=self._calls.bench,
+            observe=observe,
+            votes=votes,
         )
-        memory = remembered(ledger, spec, rules, secret)
-        self._rounds = Rounds(
-            self._scheduler, settings.players, settings.rating.initial, lag, recovered, memory
-        )
-        self._rules = rules
-        self._older_rules: dict[str, Any] = {}
         self._short = False
         self._unpaid = recovered.unaffordable
         self._recovered = recovered
-        self._standings = recovered.standings
-        self._accounts = recovered.accounts
-        self._chain = recovered.chain
-        self._queue: deque[tuple[Fixture, str]] = deque(recovered.pending)
+        self._waits = recovered.waits
+        self._waiting = WaitingMatches(lines, self._calls.benched, self._look_soon)
+        self._left_in_a_row = 0
+        self._queue: deque[tuple[Fixture, str]] = deque()
+        for fixture, digest in recovered.pending:
+            wait = self._waits.now.get(fixture.number)
+            if wait is None:
+                self._queue.append((fixture, digest))
+            else:
+                due = self._loop.time() + max(0, (wait.until_ms or 0) - clock()) / 1000
+                away = Away(fixture, digest, wait.player, due, wait.until_ms is not None)
+                self._waiting.add(away, saved=True)
         self._matches: dict[int, MatchUnderWay] = {}
         self._unfinished: dict[int, str] = {}
-        self._finished: dict[int, tuple[Fixture, str, Tally, Outcome]] = {}
-        self._snapped = recovered.standings.number
-        self._votes = votes
-        self._bound: tuple[int, bytes] | None = None
-        self._decided = recovered.standings.number - recovered.without_result
-        self._without_result = recovered.without_result
-        self._fruitless = 0
-        self._played = 0
         self._note = ""
         self._stopping = False
         self._admitting = False
-        self._admission: asyncio.Handle | None = None
+        self._look: asyncio.Handle | None = None
         for bench in recovered.benches.out.values():
             self._calls.bench(bench.player, bench.why)
 
@@ -174,25 +155,26 @@ class Runner:
         """Play until the limit, the budget, or `stop`; raises what broke the run; all is recorded."""
         try:
             self._account_for_open_calls()
-            self._bind_votes()
-            self._learn()
+            self._folding.bind_votes()
+            self._plans.learn(self._ledger, self._budget, self._folding.standings.number)
             self._issue()
             self._admit()
             reason = await self._done
         finally:
+            self._waiting.stop()
             await self._calls.stop(0.0 if self._journal.broken else GRACE_S)
             await self._journal.drain()
             if self._done.done() and not self._done.exception() and self._done.result() == "budget":
                 self._fold_past_unfinished()
-            self._snapshot()
-            self._bind_votes()
+            self._folding.snapshot()
+            self._folding.bind_votes()
             await self._journal.close()
         return RunReport(
             reason,
             self._note,
-            self._standings.number,
-            self._decided,
-            self._played,
+            self._folding.standings.number,
+            self._folding.decided,
+            self._folding.played,
             self._calls.answered,
             self._budget.billed,
             self._budget.possibly,
@@ -200,6 +182,7 @@ class Runner:
             sum(lost.worst_nano or 0 for lost in self._recovered.left_open),
             self._benched(),
             dict(self._budget.overrun),
+            tuple(self._waits.now.values()),
         )
 
     def stop(self) -> None:
@@ -211,8 +194,8 @@ class Runner:
 
     def progress(self) -> Progress:
         return Progress(
-            self._standings.number,
-            self._decided,
+            self._folding.standings.number,
+            self._folding.decided,
             self._limit,
             len(self._matches),
             self._calls.in_flight,
@@ -222,10 +205,11 @@ class Runner:
             self._budget.billed,
             self._budget.possibly,
             self._budget.held,
-            self._standings,
+            self._folding.standings,
             self._benched(),
             self._stopping,
             self._calls.troubles(),
+            tuple(self._waits.now.values()),
         )
 
     def _benched(self) -> Mapping[str, str]:
@@ -262,55 +246,88 @@ class Runner:
 
     def _reached(self, number: int) -> bool:
         """Whether a match may be one too many, were all before it decided whose result is not known yet."""
-        return self._limit is not None and number > self._limit + self._without_result
+        return self._limit is not None and number > self._limit + self._folding.without_result
 
     # ------------------------------------------------------------------------------- admitting matches
 
     def _admit(self) -> None:
-        """Start matches in number order, as far as concurrency and budget allow; see whether all is done."""
+        """Start matches as far as concurrency and budget allow, first those that waited, then in number
+        order; see whether all is done."""
         if self._admitting:
             return
         self._admitting = True
         try:
-            while not self._done.done() and self._queue and self._has_room():
-                fixture, digest = self._queue[0]
-                if self._reached(fixture.number):
-                    break
-                void: str | None = want_of(fixture, self._calls.benched)
-                if void and len(self._lines) - len(self._benched()) < 2:
-                    self._end("players", "fewer than two players are left for a match")
-                    break
-                if not void:
-                    void = self._void_or_begin(fixture)
-                if void is None:
-                    break
-                self._queue.popleft()
-                if void:
-                    self._skip(fixture, digest, void)
-                else:
-                    self._start(fixture, digest)
+            while not self._done.done() and self._has_room() and (self._go_on_waiting() or self._begin()):
+                pass
         finally:
             self._admitting = False
-        if len(self._matches) > len(self._unfinished):
+        if len(self._matches) > len(self._unfinished) or self._done.done():
             return
         if self._unfinished:
             self._end("budget", self._unfinished[min(self._unfinished)])
+        elif self._waiting.worth_staying():
+            return
+        elif self._everybody_left():
+            self._end("waiting", f"{self._left_in_a_row} matches left in a row, and none went on meanwhile")
         elif not self._queue or self._reached(self._queue[0][0].number):
             if self._rounds.over and not self._queue:
                 self._end("players" if self._rounds.for_want_of_players else "budget", self._rounds.over)
             else:
-                self._end("limit", "")
+                self._end("waiting" if self._waiting else "limit", "")
+
+    def _everybody_left(self) -> bool:
+        """Whether match after match left its round and none was folded: more of them would do the same."""
+        return self._left_in_a_row >= self._settings.engine.give_up_after + self._settings.engine.concurrency
+
+    def _begin(self) -> bool:
+        """Begin the next match in number order, or end it without a result; False when it must wait."""
+        if not self._queue or self._everybody_left():
+            return False
+        fixture, digest = self._queue[0]
+        if self._reached(fixture.number):
+            return False
+        void: str | None = want_of(fixture, self._calls.benched)
+        if void and len(self._lines) - len(self._benched()) < 2:
+            self._end("players", "fewer than two players are left for a match")
+            return False
+        if not void:
+            void = self._void_or_begin(fixture)
+        if void is None:
+            return False
+        self._queue.popleft()
+        if void:
+            self._skip(fixture, digest, void)
+        else:
+            self._start(fixture, digest)
+        return True
+
+    def _go_on_waiting(self) -> bool:
+        """Go on with the lowest match that waited and need not any longer; False when there is none."""
+        away = None if self._unfinished else self._waiting.next()
+        if away is None or self._reached(away.fixture.number):
+            return False
+        number = away.fixture.number
+        self._waiting.take(away)
+        self._enter(Wait(number, "goes on", self._folding.standings.number))
+        at = self._ledger.place(number)
+        self._recovered.exchanges[number] = list(self._ledger.exchanges(at, at))
+        void = want_of(away.fixture, self._calls.benched) or self._void_or_begin(away.fixture)
+        if void:
+            self._skip(away.fixture, away.digest, void)
+        else:
+            self._start(away.fixture, away.digest)
+        return True
 
     def _void_or_begin(self, fixture: Fixture) -> str | None:
         """Why a match has no result, "" when it may begin, None when it must wait."""
-        if not plays(self._spec, fixture.game, fixture.version, fixture.release):
+        if not self._plans.playable(fixture):
             return f"not playable here: {fixture.game} version {fixture.version}"
         withdrawn = [seat.player for seat in fixture.seats if seat.player not in self._lines]
         if withdrawn:
             return f"withdrawn: {', '.join(withdrawn)}"
         if not self._budget.bounded:
             return ""
-        plan = self._plan(fixture)
+        plan = self._plans.of(fixture)
         if fixture.number not in self._recovered.exchanges:
             if self._unfinished:
                 return None
@@ -318,7 +335,7 @@ class Runner:
             if verdict in (Verdict.MATCH, Verdict.PLAYER):
                 return self._not_begun(plan, verdict.value if not player else f"{PLAYER_BUDGET}{player}")
             if verdict is Verdict.ARENA and not self._matches:
-                self._end("budget", f"{dollars(self._budget.left)} left; {self._one_more(plan)}")
+                self._end("budget", f"{dollars(self._budget.left)} left; {one_more(self._budget, plan)}")
             self._short = verdict is not Verdict.YES
             if self._short:
                 return None
@@ -335,47 +352,9 @@ class Runner:
             self._unpaid += 1
             return void
         if not self._matches:
-            self._end(
-                "budget",
-                f"none of the last {self._unpaid} matches could be paid for ({void}); {self._one_more(plan)}",
-            )
+            why = f"none of the last {self._unpaid} matches could be paid for ({void})"
+            self._end("budget", f"{why}; {one_more(self._budget, plan)}")
         return None
-
-    def _one_more(self, plan: Mapping[str, Share]) -> str:
-        usual = sum(self._budget.expected(plan).values())
-        reach = max([share.reach for share in plan.values()], default=0)
-        need = dollars(2 * usual + reach)
-        return f"one more match costs some {dollars(usual)}, and begins when {need} is free"
-
-    def _plan(self, fixture: Fixture) -> Mapping[str, Share]:
-        return shares(self._spec, self._rules_of(fixture), fixture, self._lines)
-
-    def _rules_of(self, fixture: Fixture) -> Any:
-        """The rules a fixture was issued with."""
-        if fixture.settings is self._scheduler.settings:
-            return self._rules
-        text = repr(sorted(fixture.settings.items()))
-        if text not in self._older_rules:
-            self._older_rules[text] = self._spec.rules.model_validate(fixture.settings)
-        return self._older_rules[text]
-
-    def _learn(self) -> None:
-        """Take what a match costs from the last ones of earlier runs."""
-        last = self._standings.number
-        if not self._budget.bounded or not last:
-            return
-        first = max(1, last - LEARNED_FROM + 1)
-        texts = by_hex(self._ledger.texts())
-        rows = zip(self._ledger.fixtures(first, last), self._ledger.records(first, last), strict=True)
-        for issued, row in rows:
-            fixture, record = read_fixture(issued.body, texts), read_record(row.body)
-            if not record.outcome.void and (fixture.game, fixture.version) == (
-                self._spec.name,
-                self._spec.version,
-            ):
-                self._budget.seen(
-                    self._plan(fixture), {name: sums.cost_nano for name, sums in record.totals.items()}
-                )
 
     def _unaffordable(self, pending: Pending, worst: int) -> None:
         """The arena's limit has stopped a match: it goes on when the budget is raised."""
@@ -390,10 +369,11 @@ class Runner:
     def _fold_past_unfinished(self) -> None:
         """End what the arena's limit stopped and others have overtaken without a result, so that these count.
 
-        Those with nothing finished after them go on when the budget is raised.
+        Those with nothing finished after them go on when the budget is raised, and so do those that had left
+        their rounds: they hold up nothing.
         """
         for number in sorted(self._unfinished):
-            if number < max(self._finished, default=0):
+            if number < self._folding.newest and number not in self._waits.left:
                 outcome = Outcome(void=ARENA_BUDGET, detail={"by": ENGINE})
                 self._close(self._matches[number], outcome)
 
@@ -406,17 +386,6 @@ class Runner:
         waiting = self._calls.waiting_by_match()
         return under_way - sum(waiting[number] >= self._matches[number].open for number in waiting) < places
 
-    def _admit_soon(self) -> None:
-        if self._admission is None:
-            self._admission = self._loop.call_soon(self._admit_held_up)
-
-    def _admit_held_up(self) -> None:
-        self._admission = None
-        try:
-            self._admit()
-        except Exception as fault:
-            self._broken(fault)
-
     def _skip(self, fixture: Fixture, digest: str, reason: str) -> None:
         """Void a match that cannot be played, asking nobody."""
         tally = Tally()
@@ -428,7 +397,7 @@ class Runner:
     # --------------------------------------------------------------------------------- driving a match
 
     def _start(self, fixture: Fixture, digest: str) -> None:
-        driver = Driver(self._spec, fixture, self._rules_of(fixture))
+        driver = Driver(self._spec, fixture, self._plans.rules(fixture))
         deadline = self._loop.call_later(
             self._settings.engine.match_deadline_s, self._calls.expire, fixture.number
         )
@@ -470,6 +439,8 @@ class Runner:
                 self._calls.submit(pending, texts)
         if match.driver.outcome is not None and match.fixture.number in self._matches:
             self._close(match, match.driver.outcome)
+        elif match.put_off or self._calls.long_pauses:
+            self._look_soon()
 
     def _asked_before(self, stored: bytes, ask: Answered, secret: str) -> bool:
         def text(digest: str) -> str:
@@ -487,7 +458,8 @@ class Runner:
             reason = want_of(match.fixture, self._calls.benched)
             if at > number and at not in self._unfinished and reason and not match.given_up:
                 match.given_up = reason
-                match.open -= self._calls.forget(at)
+                match.open -= self._calls.forget(at) + len(match.put_off)
+                match.put_off.clear()
                 if not match.open:
                     self._loop.call_soon(self._give_up, match)
 
@@ -508,6 +480,8 @@ class Runner:
         match = self._matches[pending.match]
         match.tally.add(pending.ask.key, pending.player, raw, digest, model)
         match.open -= 1
+        if raw.status != "void":
+            self._waiting.heard(pending.player)
         if match.given_up:
             if not match.open:
                 self._give_up(match)
@@ -519,6 +493,68 @@ class Runner:
     def _expired(self, number: int) -> bool:
         match = self._matches[number]
         return bool(match.given_up) or self._loop.time() >= match.deadline.when()
+
+    # --------------------------------------------------------------------------------- matches that wait
+
+    def _put_off(self, pending: Pending, why: str, until_ms: int | None) -> None:
+        """A player asks for a call at another time."""
+        match = self._matches[pending.match]
+        if match.given_up:
+            match.open -= 1
+            if not match.open:
+                self._give_up(match)
+            return
+        match.put_off[pending.ask.key] = (pending.player, why, until_ms)
+        self._look_soon()
+
+    def _look_soon(self) -> None:
+        """Let matches leave that cannot go on now, and others start in their place."""
+        if self._look is None:
+            self._look = self._loop.call_soon(self._look_now)
+
+    def _look_now(self) -> None:
+        self._look = None
+        try:
+            if not self._done.done():
+                held = self._calls.held_for_long()
+                for number, match in list(self._matches.items()):
+                    waiting = len(match.put_off) + len(held.get(number, ()))
+                    if waiting and waiting == match.open and number not in self._unfinished:
+                        self._leave(match, held.get(number, ()))
+                self._fold()
+                self._issue()
+            self._admit()
+        except Exception as fault:
+            self._broken(fault)
+
+    def _leave(self, match: MatchUnderWay, held: Iterable[Pending]) -> None:
+        """A match leaves its round: all it asks for now waits for players."""
+        number, now_ms = match.fixture.number, self._clock()
+        reasons = list(match.put_off.values())
+        for one in {pending.player: None for pending in held}:
+            paused_ms = round(self._calls.paused_s(one) * 1000)
+            reasons.append((one, self._calls.why_paused(one), now_ms + paused_ms))
+        # For whom it waits longest: a time that nobody knows is later than any.
+        player, why, until_ms = max(reasons, key=lambda one: (one[2] is None, one[2] or 0, one[0]))
+        self._calls.forget(number)
+        match.deadline.cancel()
+        del self._matches[number]
+        self._budget.leave(number)
+        first = number not in self._waits.left
+        after = self._folding.standings.number
+        self._enter(Wait(number, "waits", after, player, why, until_ms))
+        if first:
+            self._rounds.left(match.fixture.round, self._folding.standings)
+        self._left_in_a_row += 1
+        seconds = ASK_AGAIN_S if until_ms is None else max(SOONEST_S, (until_ms - now_ms) / 1000)
+        due = self._loop.time() + seconds
+        away = Away(match.fixture, match.digest, player, due, until_ms is not None)
+        self._waiting.add(away, saved=False)
+        self._journal.then(partial(self._waiting.saved, number))
+
+    def _enter(self, entry: Wait) -> None:
+        self._journal.rows.amend(self._waits.enter(entry, self._clock()))
+        self._journal.touch()
 
     # ---------------------------------------------------------------------------------- closing a match
 
@@ -535,80 +571,13 @@ class Runner:
         self._admit()
 
     def _finish(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
-        self._finished[fixture.number] = (fixture, digest, tally, outcome)
-        self._without_result += outcome.void not in ("", DEVELOPMENT)
+        self._waiting.ended(fixture.number)
+        self._folding.end(fixture, digest, tally, outcome)
+        self._left_in_a_row = 0
         self._fold()
         self._issue()
 
     def _fold(self) -> None:
-        """Write the records of finished matches, in number order; settle ratings; issue what they allow."""
-        patience = self._settings.engine.give_up_after
-        while self._standings.number + 1 in self._finished and self._fruitless < patience:
-            fixture, digest, tally, outcome = self._finished.pop(self._standings.number + 1)
-            self._write(fixture, digest, tally, outcome)
-            for player, why in tally.benched.items():
-                self._bench(player, why, fixture)
-            if tally.models and fixture.release:
-                self._watch_models(fixture.number, tally)
-            self._count(outcome)
-            if self._rounds.folded(fixture, outcome, self._standings):
-                self._issue()
-            if fixture.number % SNAPSHOT_EVERY == 0:
-                self._snapshot()
-                self._bind_votes()
-
-    def _bench(self, player: str, why: str, fixture: Fixture) -> None:
-        """Put on record that a player failed for good in a match, and from when on pairing leaves it out."""
-        if player in self._recovered.benches.out:
-            return
-        entry = Bench(player, "benched", self._rounds.first_without(fixture.round), fixture.number, why)
-        self._journal.rows.amend(self._recovered.benches.enter(entry, self._clock()))
-        self._journal.touch()
-        self._calls.bench(player, why)
-
-    def _watch_models(self, number: int, tally: Tally) -> None:
-        """Put on record, and tell, that a provider names another model than before."""
-        for change in self._recovered.models.see(self._standings.number, number, tally.models):
-            self._journal.rows.amend(self._recovered.models.enter(change, self._clock()))
-            self._journal.touch()
-            if change.before:
-                _log.warning("%s: %s; its rating counts all its matches", change.player, visible(change.told))
-
-    def _count(self, outcome: Outcome) -> None:
-        """End a run in which match after match is played for nothing."""
-        if outcome.void in ("", DEVELOPMENT):
-            self._decided += 1
-            self._fruitless = 0
-        elif outcome.detail.get("by") != ENGINE:
-            self._fruitless += 1
-            if self._fruitless >= self._settings.engine.give_up_after:
-                self._end("no_result", f"the last {self._fruitless} matches came to no result")
-
-    def _write(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
-        settled = settle(fixture, digest, tally, outcome, self._standings, self._elo, self._clock())
-        self._chain = link(self._chain, settled.body)
-        rows = self._journal.rows
-        rows.records.append(
-            RecordRow(settled.record.number, settled.body, self._chain, settled.summary.at_ms)
-        )
-        rows.summaries.append(settled.summary)
-        self._journal.touch()
-        self._standings = settled.standings
-        count(self._accounts, settled.summary, settled.record.totals)
-        self._played += 1
-        if self._observe is not None:
-            self._journal.then(partial(self._observe, settled.record, settled.summary))
-
-    def _bind_votes(self) -> None:
-        """Take the head of the audience's votes into the log, where it is another than before."""
-        found = self._votes()
-        if found != self._bound:
-            self._bound = self._journal.rows.votes = found
-            self._journal.touch()
-
-    def _snapshot(self) -> None:
-        if self._standings.number != self._snapped:
-            self._snapped = self._standings.number
-            body = snapshot_body(self._standings, self._accounts)
-            self._journal.rows.snapshots.append((self._standings.number, body))
-            self._journal.touch()
+        self._folding.fold()
+        if self._folding.hopeless:
+            self._end("no_result", self._folding.hopeless)

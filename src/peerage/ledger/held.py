@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
 
-from msgspec import Struct, field
+from msgspec import MsgspecError, Struct, field
 
 from peerage.ledger.log import GENESIS, digest, entry_leaf, linked, of_amendment, of_play
 from peerage.ledger.merkle import link, stream_genesis
 from peerage.ledger.secret import OLD_FACT, TOPIC
 from peerage.ledger.store import COPY, UNLOGGED, Ledger
+from peerage.ledger.waits import TOPIC as WAITS
+from peerage.ledger.waits import read_wait
 
 FACTS = ("rating", "window", "lag")
 """The facts that are written down together when an arena first plays."""
@@ -49,8 +52,9 @@ class Logged(Struct):
 
 
 def read_log(ledger: Ledger) -> Logged:
-    """The log of a ledger, with what is wrong with its chain."""
-    found = Logged()
+    """The log of a ledger, with what is wrong with its chain and with the order of matches."""
+    found, left, due = Logged(), set[int](), 1
+    waited = dict(_waited(ledger))
     for entry in ledger.log():
         found.length += 1
         found.leaves.append(entry_leaf(entry.position, entry.about, entry.digest))
@@ -68,15 +72,23 @@ def read_log(ledger: Ledger) -> Logged:
             found.streams[what] = entry.digest
         elif not kind:
             found.amendments[entry.position] = entry.about, entry.digest
+            match = waited.get(entry.position)
+            if match in found.records or match in found.matches:
+                told = f"it left its round at position {entry.position}, and was folded before"
+                found.problems.append((match, told))
+            elif match is not None:
+                left.add(match)
         elif not what.isdecimal():
             found.problems.append((None, f"entry {entry.position} of the log is about {entry.about!r}"))
         elif kind in ("record", "match"):
             if int(what) not in found.matches and int(what) not in found.records:
-                if int(what) != len(found.firsts) + 1:
-                    told = (
-                        f"it entered the log as number {len(found.firsts) + 1}, at position {entry.position}"
-                    )
-                    found.problems.append((int(what), told))
+                while due in left:
+                    due += 1
+                if int(what) not in left:
+                    if int(what) != due:
+                        told = f"it entered the log in place of match {due}, at position {entry.position}"
+                        found.problems.append((int(what), told))
+                    due = int(what) + 1
                 found.firsts.append(entry.position)
             (found.records if kind == "record" else found.matches)[int(what)] = entry.digest
         elif kind == "snapshot":
@@ -89,6 +101,13 @@ def read_log(ledger: Ledger) -> Logged:
         elif kind == "in play":
             found.in_play = int(what), entry.digest
     return found
+
+
+def _waited(ledger: Ledger) -> Iterator[tuple[int, int]]:
+    """Position and match of each entry about a match that waits."""
+    for row in ledger.amendments(WAITS):
+        with suppress(MsgspecError):
+            yield row.position, read_wait(row.body).match
 
 
 def facts(ledger: Ledger, logged: Logged) -> Iterator[Found]:

@@ -13,8 +13,12 @@ from typing import Any
 from sqlalchemy import Select, func, select
 
 from peerage.ledger.log import finished
+from peerage.ledger.store import LedgerError
 from peerage.ledger.tables import ENTRIES, FIXTURES, LOG
 from peerage.ledger.waits import TOPIC
+
+MOST_OPEN = 10**7
+"""More matches than that are never under way; a number beyond was not counted by us."""
 
 Read = Callable[[Select[Any]], Iterable[Sequence[Any]]]
 
@@ -45,5 +49,7 @@ class LineUp:
         if folded is None:
             return None
         issued = next(iter(read(select(func.coalesce(func.max(FIXTURES.c.number), 0)))))[0]
+        if issued > len(folded) + MOST_OPEN:
+            raise LedgerError(f"the table fixtures holds a match {issued}, which was never issued")
         over = set(folded)
         return [*folded, *[number for number in range(1, issued + 1) if number not in over]]

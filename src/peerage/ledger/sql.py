@@ -479,8 +479,8 @@ class SqlLedger:
         while at < end:
             block = order[at : min(at + _FETCH, end)]
             places = {number: place for place, number in enumerate(block)}
-            rows = list(self._read(wanted.where(number.in_(block))))
-            yield sorted(rows, key=lambda row: places[row[0]])
+            if rows := list(self._read(wanted.where(number.in_(block)))):
+                yield sorted(rows, key=lambda row: places[row[0]])
             at += _FETCH
 
     def _read(self, wanted: Select[Any]) -> Iterator[tuple[Any, ...]]:

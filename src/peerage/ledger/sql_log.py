@@ -153,7 +153,9 @@ class LogWriter:
     def _add(self, connection: Connection, first: int, last: int | None) -> None:
         assert self._narrow is not None
         number = SUMMARIES.c.number
-        folded = self._lineup.folded(_reader(connection))
+        folded, before = self._lineup.folded(_reader(connection)), self._recorded - len(self._unlogged)
+        if folded is None and self._unlogged != [*range(before + 1, self._recorded + 1)]:
+            folded = range(1, before + 1)  # the first match that waits is in the batch that is written
         if folded is None:
             wanted = select(SUMMARIES).where(number >= first).order_by(number)
             if last is not None:

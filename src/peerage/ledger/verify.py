@@ -291,6 +291,10 @@ def _in_play(
             answered.add((row.match, row.key))
         for digest in texts_of(row.request):
             texts.setdefault(digest, row.match)
+    due = ledger.numbers(recorded + 1, max(issued, *numbers, 0))
+    if not isinstance(due, range):  # matches were folded past others
+        missing = sorted({*due}.difference(numbers))
+        return problems + [Problem(number, "its fixture is missing") for number in missing], texts
     for before, number in pairwise([recorded, *numbers]):
         if number == before + 2:
             problems.append(Problem(before + 1, "its fixture is missing"))

@@ -43,7 +43,8 @@ class Waiting(Struct, frozen=True):
     until_ms: int | None
 
 
-_read = msgspec.json.Decoder(Wait).decode
+read_wait = msgspec.json.Decoder(Wait).decode
+"""An entry. Raises msgspec.MsgspecError."""
 
 
 @dataclass
@@ -62,7 +63,7 @@ class Waits:
     def of(cls, rows: Iterable[Amendment]) -> Waits:
         found = cls()
         for row in rows:
-            found._take(_read(row.body), row.at_ms)
+            found._take(read_wait(row.body), row.at_ms)
         return found
 
     def enter(self, entry: Wait, at_ms: int) -> Amendment:

@@ -114,6 +114,19 @@ class PlayerError(Exception):
         self.maybe_paid = maybe_paid
 
 
+class Later(PlayerError):
+    """Not now: a person who is asleep, a server that runs at night, a batch that is under way.
+
+    The match leaves its round, and the player is asked again after `until_ms` (Unix milliseconds; None: not
+    known), perhaps in another run. That is no failure: nothing counts against the player, nothing was billed.
+    `why` is for people, such as "out of hours until 8:00".
+    """
+
+    def __init__(self, why: str, until_ms: int | None = None) -> None:
+        super().__init__(why)
+        self.until_ms = until_ms
+
+
 class Client(Protocol):
     """Who answers for one player. One client serves any number of calls at once."""
 
@@ -121,7 +134,8 @@ class Client(Protocol):
         """Get ready (start a server, open a session). Raises PlayerError."""
 
     async def answer(self, call: Call) -> Answer:
-        """Answer one call; raises PlayerError. Retries are the engine's, never the client's."""
+        """Answer one call; raises PlayerError, or Later to be asked at another time. Retries are the
+        engine's, never the client's."""
 
     async def close(self) -> None:
         """Release everything; safe to call twice, and after a failed start."""

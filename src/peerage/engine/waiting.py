@@ -1,0 +1,120 @@
+"""The matches of a run that wait, and which of them may go on: those whose time has come, the lowest first.
+
+Of the matches that wait for a player from whom nothing has come since, one goes on at a time: when it gets
+its reply the others follow. A match whose time is not known is asked for again after a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from math import inf
+from typing import NamedTuple
+
+from peerage.match import Fixture
+
+ASK_AGAIN_S = 600.0
+"""After how many seconds a player that did not say when is asked again."""
+SOONEST_S = 60.0
+"""After how many seconds a match goes on at the soonest, whatever a player said: each time is on record."""
+STAY_S = 3600.0
+"""How long a run that has nothing else to do stays for a match that may go on then."""
+
+
+class Away(NamedTuple):
+    """A match that waits: when it may go on (the event loop's clock), and whether that was said."""
+
+    fixture: Fixture
+    digest: str
+    player: str
+    due: float
+    said: bool
+
+
+class WaitingMatches:
+    """For the event loop's thread alone. `players` are those of the arena, `benched` who is asked no more;
+    `look()` is called when a match may go on."""
+
+    def __init__(self, players: Collection[str], benched: Collection[str], look: Callable[[], None]) -> None:
+        self._players = players
+        self._benched = benched
+        self._away: dict[int, Away] = {}
+        self._tried: dict[int, str] = {}
+        self._heard: set[str] = set()
+        self._look = look
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._none_before = 0.0
+        self._unsaved: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._away)
+
+    def add(self, away: Away, *, saved: bool) -> None:
+        """A match waits; it goes on no sooner than what it asked before is saved."""
+        number = away.fixture.number
+        self._away[number] = away
+        self._tried.pop(number, None)
+        self._heard.discard(away.player)
+        if not saved:
+            self._unsaved.add(number)
+
+    def saved(self, number: int) -> None:
+        """What a match asked before can be read now."""
+        self._unsaved.discard(number)
+        self._none_before = 0.0
+        self._look()
+
+    def heard(self, player: str) -> None:
+        """A player has replied."""
+        if self._away and player not in self._heard:
+            self._heard.add(player)
+            self._none_before = 0.0
+            self._look()
+
+    def ended(self, number: int) -> None:
+        """A match that had waited has ended."""
+        if self._tried.pop(number, None):
+            self._none_before = 0.0
+
+    def next(self) -> Away | None:
+        """The lowest match that may go on now; without one `look` is called when there may be."""
+        now, tried = self._loop.time(), set(self._tried.values())
+        if now < self._none_before:
+            return None
+        saved = [away for number, away in self._away.items() if number not in self._unsaved]
+        known = [away for away in saved if away.player in self._players]
+        ready = [away for away in saved if away.player not in self._players]
+        ready += [
+            away
+            for away in known
+            if away.due <= now
+            and away.player not in self._benched
+            and (away.player in self._heard or away.player not in tried)
+        ]
+        if ready:
+            return min(ready, key=lambda away: away.fixture.number)
+        self._none_before = min([away.due for away in known if away.due > now], default=inf)
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._none_before < inf:
+            self._timer = self._loop.call_at(self._none_before, self._look)
+        return None
+
+    def take(self, away: Away) -> None:
+        """A match goes on."""
+        del self._away[away.fixture.number]
+        self._tried[away.fixture.number] = away.player
+
+    def worth_staying(self) -> bool:
+        """Whether a run that has nothing else to do stays: a player said when, and that is soon."""
+        soon = self._loop.time() + STAY_S
+        return any(
+            away.said and away.due <= soon and away.player not in self._benched
+            for away in self._away.values()
+        )
+
+    def stop(self) -> None:
+        """Look no more."""
+        if self._timer is not None:
+            self._timer.cancel()

@@ -1,0 +1,279 @@
+"""Matches that wait: they leave their rounds, hold nobody up, go on later, and the log tells the order."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from tests.engine.arenas import (
+    asked_again,
+    house,
+    ledger_of,
+    play,
+    play_stopping_at,
+    total_spent,
+    write_arena,
+)
+from tests.engine.test_benches import Failing
+from tests.engine.test_budgets import PRICE
+
+from peerage import playing
+from peerage.arena import open_arena
+from peerage.engine import replay
+from peerage.engine.runner import Runner
+from peerage.ledger.verify import verify
+from peerage.ledger.waits import TOPIC, read_wait
+from peerage.players.client import Answer, Call, Client, Later, PlayerError
+from peerage.players.delayed import PacedClient
+from peerage.players.house import HouseClient
+from peerage.settings import PlayerSettings
+
+MATCHES = 30
+HOUR = 3600.0
+
+
+class Clock:
+    """Unix milliseconds of virtual time; `passes` lets hours pass between two runs."""
+
+    def __init__(self) -> None:
+        self._began_ms = 1_700_000_000_000
+        self._seen_s = 0.0
+
+    def __call__(self) -> int:
+        self._seen_s = asyncio.get_running_loop().time()
+        return self._began_ms + round(self._seen_s * 1000)
+
+    def passes(self, hours: float) -> None:
+        self._began_ms += round((self._seen_s + hours * HOUR) * 1000)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(playing, "_now_ms", clock)
+    return clock
+
+
+class Sleeper:
+    """A house player that asks for some calls to come later: `hours` after it was first asked."""
+
+    def __init__(
+        self, settings: PlayerSettings, hours: Callable[[str, Call], float], clock: Clock, said: bool
+    ) -> None:
+        self._name = settings.name
+        self._paced = PacedClient(HouseClient(settings))
+        self._hours = hours
+        self._clock = clock
+        self._said = said
+        self._woken: dict[tuple[str, str], int] = {}
+        self.put_off = 0
+
+    async def start(self) -> None:
+        """Nothing to get ready."""
+
+    async def close(self) -> None:
+        """Nothing to release."""
+
+    async def answer(self, call: Call) -> Answer:
+        now_ms, hours = self._clock(), self._hours(self._name, call)
+        wakes_ms = self._woken.setdefault((call.seed, call.key), now_ms + round(hours * HOUR * 1000))
+        if now_ms < wakes_ms:
+            self.put_off += 1
+            raise Later(f"asleep for {hours:.1f} h", wakes_ms if self._said else None)
+        return await self._paced.answer(call)
+
+
+def sleepers(
+    hours: Callable[[str, Call], float], clock: Clock, said: bool = True
+) -> Callable[[PlayerSettings], Client]:
+    """One client for each player, the same in every run."""
+    known: dict[str, Sleeper] = {}
+    return lambda settings: known.setdefault(settings.name, Sleeper(settings, hours, clock, said))
+
+
+def third(name: str, call: Call) -> float:
+    """About a third of all matches wait for hours, all by the matches' own secrets."""
+    draw = int.from_bytes(sha256(f"{call.seed}".encode()).digest()[:4], "big") / 2**32
+    if draw > 1 / 3 or call.role != "contestant" or name not in ("p1", "p3", "p5", "p6"):
+        return 0.0
+    return 0.1 + 2.0 * draw
+
+
+def sound(folder: Path) -> None:
+    with open_arena(folder) as opened:
+        report = verify(opened.ledger)
+        assert report.ok, report.problems
+        replayed = opened.replay()
+        assert replayed.ok, replayed.differences
+    assert asked_again(folder) == 0
+
+
+def test_matches_wait_for_hours_and_nothing_else_is_held_up(tmp_path: Path, clock: Clock) -> None:
+    write_arena(tmp_path, engine={"concurrency": 8})
+    report = play(tmp_path, MATCHES, clients=sleepers(third, clock))
+    assert (report.reason, report.settled, report.waiting) == ("limit", MATCHES, ())
+    ledger = ledger_of(tmp_path)
+    order = [row.number for row in ledger.records()]
+    entered = [read_wait(row.body) for row in ledger.amendments(TOPIC)]
+    ledger.close()
+    left = {one.match for one in entered}
+    assert len(left) >= 4
+    assert [number for number in order if number not in left] == sorted(set(range(1, MATCHES + 1)) - left)
+    assert order.index(min(left)) > 20, "others are folded past it"
+    assert sorted(order) == list(range(1, MATCHES + 1))
+    sound(tmp_path)
+
+
+def order_of(folder: Path) -> list[int]:
+    ledger = ledger_of(folder)
+    try:
+        return [row.number for row in ledger.records()]
+    finally:
+        ledger.close()
+
+
+def scores_of(folder: Path) -> dict[int, tuple[float, ...]]:
+    ledger = ledger_of(folder)
+    try:
+        return {row.number: row.scores for row in ledger.summaries()}
+    finally:
+        ledger.close()
+
+
+def test_a_run_ends_while_matches_wait_and_the_next_takes_them_up_first(tmp_path: Path, clock: Clock) -> None:
+    write_arena(tmp_path, engine={"concurrency": 8})
+    clients = sleepers(lambda name, call: 5.0 * third(name, call), clock)
+    first = play(tmp_path, MATCHES, clients=clients)
+    assert first.reason == "waiting"
+    assert first.waiting
+    assert {one.match for one in first.waiting} == set(range(1, MATCHES + 1)) - set(order_of(tmp_path))
+    assert all(one.player in ("p1", "p3", "p5", "p6") and "asleep" in one.why for one in first.waiting)
+    sound(tmp_path)
+    before = order_of(tmp_path)
+    clock.passes(12)
+    second = play(tmp_path, MATCHES + 6)
+    assert (second.reason, second.settled) == ("limit", MATCHES + 6)
+    after = order_of(tmp_path)
+    assert after[: len(before)] == before
+    assert set(after[len(before) : len(before) + len(first.waiting)]) & {one.match for one in first.waiting}
+    sound(tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_run_killed_at_random_pays_nothing_twice_and_comes_to_the_same_outcomes(
+    tmp_path: Path, clock: Clock, seed: int
+) -> None:
+    undisturbed = write_arena(tmp_path / "undisturbed", engine={"concurrency": 8})
+    play(undisturbed, MATCHES, clients=sleepers(third, clock))
+    rng = random.Random(seed)
+    folder = tmp_path / "disturbed"
+    clients = sleepers(third, clock, said=bool(seed % 2))
+    for run in range(200):
+        write_arena(folder, engine={"concurrency": rng.choice([1, 8, 64])})
+        report = play_stopping_at(folder, MATCHES, rng.uniform(0, 60) if run < 30 else 1e6, clients)
+        with open_arena(folder) as opened:
+            assert verify(opened.ledger).ok
+        clock.passes(0.1)
+        if report.reason == "limit":
+            break
+    assert run > 2
+    assert order_of(folder) != sorted(order_of(folder))
+    sound(folder)
+    mine, theirs = scores_of(folder), scores_of(undisturbed)
+    same_pairing = [number for number in mine if seats_of(folder)[number] == seats_of(undisturbed)[number]]
+    assert len(same_pairing) >= 12, "those issued before anything waited"
+    assert all(mine[number] == theirs[number] for number in same_pairing)
+
+
+def seats_of(folder: Path) -> dict[int, set[str]]:
+    ledger = ledger_of(folder)
+    try:
+        return {row.number: set(row.players) for row in ledger.summaries()}
+    finally:
+        ledger.close()
+
+
+def test_a_player_that_says_come_back_in_hours_holds_up_only_its_own_matches(
+    tmp_path: Path, clock: Clock
+) -> None:
+    """A provider whose quota is spent: what it says is minded, and once it is back all its matches go on."""
+    loop_time: list[float] = []
+
+    def out_of_quota(call: Call) -> PlayerError | None:
+        now = asyncio.get_running_loop().time()
+        loop_time.append(now)
+        return PlayerError("p3: quota (429)", retry_after_s=7_200 - now) if now < 7_200 else None
+
+    write_arena(tmp_path, engine={"concurrency": 8}, pairing={"window": 12})
+    first = play(tmp_path, 60, clients=Failing(out_of_quota, ("p3",)))
+    assert first.reason == "waiting", "two hours are more than a run stays for"
+    assert first.settled > 10
+    assert len(first.waiting) + first.settled == 60
+    assert {one.player for one in first.waiting} == {"p3"}
+    assert all(one.why == "paused: p3: quota (429)" and one.until_ms for one in first.waiting)
+    assert len(loop_time) <= 4, "nobody asks again before its time"
+    sound(tmp_path)
+    again = play(tmp_path, 60)
+    assert again.reason == "waiting", "the time that it said has not come"
+    sound(tmp_path)
+
+
+def test_a_player_that_fails_for_long_holds_up_only_its_own_matches(tmp_path: Path, clock: Clock) -> None:
+    """Half an hour without a server: its matches leave, one at a time tries again, and all go on."""
+
+    def down(call: Call) -> PlayerError | None:
+        now = asyncio.get_running_loop().time()
+        return PlayerError("p3: no connection") if 20 < now < 1_800 else None
+
+    engine = {"concurrency": 8, "pause_max_s": 400, "bench_after": 50, "retries": 1000}
+    write_arena(tmp_path, engine=engine, pairing={"window": 12})
+    report = play(tmp_path, 60, clients=Failing(down, ("p3",)))
+    assert (report.reason, report.decided, report.waiting) == ("limit", 60, ())
+    order = order_of(tmp_path)
+    assert order != sorted(order)
+    sound(tmp_path)
+
+
+@pytest.mark.parametrize("concurrency", [1, 64])
+def test_where_everybody_is_away_the_run_ends_soon(tmp_path: Path, clock: Clock, concurrency: int) -> None:
+    write_arena(tmp_path, engine={"concurrency": concurrency})
+    report = play(tmp_path, None, clients=sleepers(lambda name, call: 100.0, clock))
+    assert (report.reason, report.settled) == ("waiting", 0)
+    assert len(report.waiting) <= 20 + 2 * concurrency
+    sound(tmp_path)
+    back = play(tmp_path, len(report.waiting) + 3)
+    assert back.reason == "waiting", "nobody said that it would be back so soon"
+    sound(tmp_path)
+
+
+def test_replays_are_the_same_to_the_last_bit(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_arena(tmp_path, engine={"concurrency": 8})
+    play(tmp_path, MATCHES, clients=sleepers(third, clock))
+    monkeypatch.setattr(replay, "TOLERANCE", 0.0)
+    with open_arena(tmp_path) as opened:
+        assert opened.replay().ok
+
+
+def test_no_money_is_reserved_for_a_match_that_waits(tmp_path: Path, clock: Clock) -> None:
+    priced = house(7, price=PRICE)
+    held: list[int] = []
+
+    async def watch(runner: Runner) -> None:
+        while True:
+            await asyncio.sleep(1.0)
+            if runner.progress().waiting and not runner.progress().calls_in_flight:
+                held.append(runner.progress().held_nano)
+
+    write_arena(tmp_path, priced, engine={"concurrency": 8}, budget={"arena": 100.0, "match": 5.0})
+    report = play(tmp_path, MATCHES, clients=sleepers(third, clock), beside=watch)
+    assert report.reason == "limit"
+    assert held
+    assert set(held) == {0}
+    assert total_spent(tmp_path) == report.spent_nano
+    sound(tmp_path)
