@@ -32,6 +32,7 @@ from peerage.tables.leaderboard import Row
 from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView
 from peerage.tables.outside import SourceStats
 from peerage.tables.plan import Plan, PlayerPlan
+from peerage.tables.queue import QueueRow
 from peerage.tables.readings import ReadingStats
 from peerage.tables.rejudged import Moved, Rejudged
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
@@ -262,6 +263,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     ),
     "`players`: a list": (PlayerRow,),
     "`games`: a list": (GameRow,),
+    "`queue`: a list": (QueueRow,),
     "`rate --output json`: a list, best first": (
         "Objects with `rank`, `player`, `rating`, `lower`, `upper`, `rank_range`, `games`, and `mu` and "
         "`sigma` where the method has a scale of its own: [ratings](ratings.md).",

@@ -41,6 +41,8 @@ def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> 
         case "players" | "no_result":
             yield visible(f"stopped: {report.note}")
             yield counts
+        case "waiting":
+            yield visible(f"nothing is left to do now{report.note and f' ({report.note})'}: {counts}")
         case _:
             yield f"done: {counts}"
     probed = sum(cost.most_nano for cost in probe_costs(arena.ledger).values())
@@ -58,6 +60,7 @@ def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> 
         )
     if void:
         yield from _without_result(arena, void)
+    yield from _waiting(arena, report)
     for told in together(report.benched):
         yield visible(f"benched until you fix it and run again: {told}")
     yield f"ledger: {_place(arena.ledger.address)}"
@@ -74,12 +77,32 @@ REASONS = {
     "match_budget": "they may cost more than `budget.match`; raise it, or lower `max_tokens`",
     "player_budget": "the budget of that player is spent; raise `budget.player`",
     "benched": "nothing gets through to that player; fix it, then run again",
+    "dropped": "ended by `peerage queue --drop`; `peerage match` shows why",
     "withdrawn": "that player is no longer in arena.yaml",
     "not playable here": "issued for another version of the game",
     "sandbox_error": "the sandbox failed; `peerage sandbox check` says why",
     "development": "a trial, as the rules say; nothing failed",
 }
 """What each reason for a missing result means, and what to change."""
+
+
+def _waiting(arena: Arena, report: RunReport) -> Iterator[str]:
+    """For whom matches wait, the most first."""
+    from peerage.cli.queue import moment
+    from peerage.protocol import visible
+
+    for player, count in Counter(one.player for one in report.waiting).most_common():
+        mine = [one for one in report.waiting if one.player == player]
+        first = min(mine, key=lambda one: (one.until_ms is None, one.until_ms or 0))
+        until = f", the first until {moment(first.until_ms)}" if first.until_ms else ""
+        since = moment(min(one.since_ms for one in mine))
+        what = "1 match waits" if count == 1 else f"{count:,} matches wait"
+        yield visible(f"{what} for {player} since {since}{until}: {first.why}")
+    if report.waiting:
+        yield (
+            f"`{program()} queue{at(arena.folder)}` lists them; the next run takes them up first, each when "
+            "its time has come"
+        )
 
 
 def _without_result(arena: Arena, void: Sequence[tuple[int, str]]) -> Iterator[str]:

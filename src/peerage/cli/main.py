@@ -24,6 +24,7 @@ from peerage.cli import (
     ledger,
     lists,
     play,
+    queue,
     rate,
     rejudge,
     sandbox,
@@ -100,6 +101,7 @@ for command in (
     rate.rate,
     lists.players,
     lists.games,
+    queue.queue,
 ):
     app.command()(command)
 app.command("import")(imports.enter)

@@ -134,11 +134,12 @@ class Runner:
         self._queue: deque[tuple[Fixture, str]] = deque()
         for fixture, digest in recovered.pending:
             wait = self._waits.now.get(fixture.number)
-            if wait is None:
+            if wait is None:  # never away, or taken up again when an earlier run ended
                 self._queue.append((fixture, digest))
             else:
                 due = self._loop.time() + max(0, (wait.until_ms or 0) - clock()) / 1000
-                away = Away(fixture, digest, wait.player, due, wait.until_ms is not None)
+                player = wait.player if self._plans.playable(fixture) else ""  # ends at once
+                away = Away(fixture, digest, player, due, wait.until_ms is not None)
                 self._waiting.add(away, saved=True)
         self._matches: dict[int, MatchUnderWay] = {}
         self._unfinished: dict[int, str] = {}

@@ -77,7 +77,7 @@ def upgrade(ledger: Ledger, spec: GameSpec[Any]) -> Upgrade | None:
     if not issued:
         return None
     entries = [_read(row.body) for row in ledger.amendments(TOPIC)]
-    newest = [_read_issued(ledger, row).release for row in ledger.fixtures(issued, issued)]
+    newest = [_read_issued(ledger, row).release for row in ledger.fixtures(*[ledger.place(issued)] * 2)]
     before = [*newest, *[entry.after for entry in entries]][-1]
     after = release_of(spec.name)
     ends = sorted(number for group in unplayable(ledger, spec) for number in group.numbers)

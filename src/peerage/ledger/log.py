@@ -5,12 +5,13 @@ before it (32 zero bytes before the first), the digest, and what it is about as 
 
     record N      a finished match: the rows beside its bodies, which are attempts, costs, times, failures
     TOPIC         an amendment: somebody benched, a player registered, a challenge withdrawn, and so on
-    narrow N      the first N rows of the narrow table
-    snapshot N    the bytes of the rating snapshot after match N
+    narrow N      the rows of the narrow table of the first N matches folded, in that order
+    snapshot N    the bytes of the rating snapshot after N matches
     fact KEY      a fact of the arena
     votes N       the first N votes of the audience: the chain value of the last of them
-    run N         somebody begins to write after match N; the digest is of nothing
-    in play N     every row of matches after N: written when a run has ended, and holds while it is the last
+    run N         somebody begins to write when N matches are folded; the digest is of nothing
+    in play N     every row of matches not folded when N were: written when a run has ended, and holds while
+                  it is the last
     upgrade N     a ledger of an earlier form goes on after match N; the digest is of nothing
     match N, amendment ID  in ledgers of an earlier form: `of_match`, `ledger.streams`
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from peerage.players.client import Answer, Call, Client, InstantClient, PlayerError
+from peerage.players.client import Answer, Call, Client, InstantClient, Later, PlayerError
 from peerage.players.keys import PROVIDERS
 from peerage.settings import PlayerSettings, SettingsError
 
-__all__ = ["Answer", "Call", "Client", "InstantClient", "PlayerError", "open_client"]
+__all__ = ["Answer", "Call", "Client", "InstantClient", "Later", "PlayerError", "open_client"]
 
 ENTRY_POINTS = "peerage.players"
 """Group of entry points through which a package adds players: the name is the model's prefix, the object

@@ -1,0 +1,57 @@
+"""Ends a match that waits, because the arena's owner says so: no result, and the reason on record."""
+
+from __future__ import annotations
+
+from peerage.accounts import position
+from peerage.engine.records import ENGINE, Tally, answered_first, settle
+from peerage.ledger.codec import by_hex, read_fixture
+from peerage.ledger.merkle import GENESIS, link
+from peerage.ledger.merkle import digest as digest_of
+from peerage.ledger.store import Batch, Ledger, LedgerError, RecordRow
+from peerage.ledger.verify import check_records
+from peerage.ledger.waits import Wait, waits
+from peerage.match import Outcome
+from peerage.settings import Rating
+from peerage.standings import elo_settings, pinned_rating
+
+DROPPED = "dropped"
+"""The status of such a match."""
+
+
+def drop(ledger: Ledger, number: int, why: str, at_ms: int) -> None:
+    """End match `number` without a result, folded now; what was asked in it stays on record and counts.
+
+    Raises LedgerError where it does not wait, or a run goes on.
+    """
+    with ledger.runner():
+        known = waits(ledger)
+        if number not in known.now:
+            those = ", ".join(map(str, sorted(known.now)[:20]))
+            there = f"those that do: {those}" if those else "no match does"
+            raise LedgerError(f"match {number} does not wait; {there}. `peerage queue` lists them")
+        check_records(ledger)
+        at, (_, recorded) = ledger.place(number), ledger.heads()
+        issued = next(iter(ledger.fixtures(at, at)))
+        tally = Tally()
+        for exchange in answered_first(ledger.exchanges(at, at)).values():
+            if exchange.reply is not None:
+                tally.add_recorded(exchange)
+        elo = elo_settings(pinned_rating(ledger.meta(), Rating()))
+        settled = settle(
+            read_fixture(issued.body, by_hex(ledger.texts())),
+            digest_of(issued.body),
+            tally,
+            Outcome(void=DROPPED, detail={"by": ENGINE, "why": why}),
+            position(ledger, elo).standings,
+            elo,
+            at_ms,
+        )
+        before = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
+        entry = Wait(number, "dropped", recorded, known.now[number].player, why)
+        ledger.write(
+            Batch(
+                amendments=[known.enter(entry, at_ms)],
+                records=[RecordRow(number, settled.body, link(before, settled.body), at_ms)],
+                summaries=[settled.summary],
+            )
+        )

@@ -1,0 +1,51 @@
+"""The matches that wait: for whom, why, since and until when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from peerage.ledger.store import Ledger
+from peerage.ledger.waits import waits
+
+
+class QueueRow(Struct, frozen=True):
+    """A match that waits: its contestants, and for which `player` and `why`. Times in Unix milliseconds;
+    `until_ms` is null where the player did not say when."""
+
+    match: int
+    round: int
+    players: tuple[str, ...]
+    player: str
+    why: str
+    since_ms: int
+    until_ms: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        return msgspec.structs.asdict(self)
+
+
+class _Seat(Struct):
+    player: str
+
+
+class _Issued(Struct):
+    """The little of a fixture that the queue shows."""
+
+    seats: tuple[_Seat, ...]
+
+
+_read = msgspec.json.Decoder(_Issued).decode
+
+
+def queue(ledger: Ledger) -> Iterator[QueueRow]:
+    """The matches that wait, by number."""
+    for number, wait in sorted(waits(ledger).now.items()):
+        at = ledger.place(number)
+        for row in ledger.fixtures(at, at):
+            players = tuple([seat.player for seat in _read(row.body).seats])
+            yield QueueRow(number, row.round, players, wait.player, wait.why, wait.since_ms, wait.until_ms)
