@@ -50,6 +50,7 @@ SETTINGS = Kind("settings file", name="arena.yaml")
 WORKFLOW = Kind("workflow", b"# Builds the pages from the results in this repository and deploys them")
 SITE = Kind("site", b'<meta name="generator" content="Peerage">')
 REDACTED = Kind("redacted ledger")
+GAME_FILE = Kind("game's file")
 
 
 class Kept:

@@ -330,7 +330,7 @@ def test_formats_write_what_an_oracle_says_in_short() -> None:
 
 def test_the_docs_show_what_a_model_is_told() -> None:
     page = (Path(__file__).parents[2] / "docs" / "writing-a-game.md").read_text("utf-8")
-    block = next(one for one in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "class Bid" in one)
+    block = next(one for one in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "mood: Literal" in one)
     defined: dict[str, Any] = {"__name__": "auction"}
     exec(compile(block, "auction.py", "exec", dont_inherit=True), defined)
     words = " ".join(page.split())

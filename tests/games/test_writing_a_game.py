@@ -1,71 +1,81 @@
-"""The game in docs/writing-a-game.md is played, so that the page cannot go stale."""
+"""The game in docs/writing-a-game.md is played from its file, so that the page cannot go stale."""
 
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.offline import Played, agreeable, check, fixture, play, scripted
 
-from peerage.blocks import Quoted, ScoreLine, SeatReply
-from peerage.games.game import GameSpec
-from peerage.protocol import Ask, Reply
+from peerage.games import load_file
+from peerage.testing import findings
 
 PAGE = Path(__file__).parents[2] / "docs" / "writing-a-game.md"
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 
 
 @pytest.fixture(scope="module")
-def game() -> GameSpec[Any]:
-    code = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)[0]
-    space: dict[str, Any] = {"__name__": "password"}
-    exec(compile(code, str(PAGE), "exec"), space)
-    found: GameSpec[Any] = space["GAME"]
-    return found
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the page's file and an arena that has played it."""
+    folder = tmp_path_factory.mktemp("auction")
+    (folder / "auction.py").write_text(BLOCKS[0], "utf-8")
+    assert "60 matches, 60 of them now" in peerage(folder, "demo", "--game", "./auction.py", "--dir", "arena")
+    return folder
 
 
-def guessing(game: GameSpec[Any], right: str) -> Played:
-    """The seat `right` always guesses right, the other never."""
-
-    def script(ask: Ask, player: str) -> str:
-        if ask.key.startswith("hint/"):
-            return "You know it when you see it."
-        return str(ask.oracle).upper() + "." if ask.to == right else "bread"
-
-    return play(game, fixture(game, ["p", "q"]), scripted(script))
-
-
-@pytest.mark.parametrize("right", ["A", "B"])
-def test_it_can_be_played(game: GameSpec[Any], right: str) -> None:
-    played = guessing(game, right)
-    check(game, played)
-    assert played.outcome.scores[right] == 1
-    assert played.outcome.costs["A"] == pytest.approx(0.002)
-
-
-@pytest.mark.parametrize(
-    "reply", [Reply("void"), Reply("refused"), Reply("ok", " "), Reply("ok", "x" * 9_999)]
-)
-def test_it_keeps_the_rules_of_the_house(game: GameSpec[Any], reply: Reply) -> None:
-    made = fixture(game, ["p", "q"])
-    for key in play(game, made, scripted(agreeable)).keys:
-        check(game, play(game, made, scripted(lambda ask, player, key=key: reply if key in ask.key else "x")))
-
-
-def test_its_page_shows_a_match(game: GameSpec[Any]) -> None:
-    space: dict[str, Any] = {}
-    code = next(
-        part
-        for part in re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-        if "def show(fixture" in part
+def peerage(folder: Path, *words: str, code: int = 0) -> str:
+    """What a command says, in a process of its own: a game's file stays loaded in its process."""
+    done = subprocess.run(
+        [sys.executable, "-m", "peerage", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
     )
-    exec(compile(code, str(PAGE), "exec"), space)
-    played = guessing(game, "A")
-    replies = {
-        step.ask.key: SeatReply(
-            step.ask.key, step.ask.to, step.ask.role, "ok", step.reply.text, step.reply.text, "", tuple
-        )
-        for step in played.steps
-    }
-    blocks = list(space["show"](played.fixture, played.outcome, replies))
-    assert [block.key for block in blocks if isinstance(block, Quoted)] == played.keys
-    assert [block.score for block in blocks if isinstance(block, ScoreLine)] == [1, 0]
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_it_is_short_and_holds_what_every_game_must_hold(tmp_path: Path) -> None:
+    assert len(BLOCKS[0].splitlines()) <= 110
+    file = tmp_path / "auction.py"
+    file.write_text(BLOCKS[0].replace('name="auction"', 'name="auction-of-the-page"'), "utf-8")
+    spec = load_file(file)
+    assert [one.problem for one in findings(spec) if one.problem] == []
+    exec(next(block for block in BLOCKS if "peerage.testing" in block), {"GAME": spec})
+
+
+def test_all_of_it_shows(arena: Path) -> None:
+    told = peerage(arena, "match", "5", "--dir", "arena")
+    assert "Lot 1: " in told
+    assert "coins gained" in told
+    rows: list[dict[str, Any]] = json.loads(
+        peerage(arena, "leaderboard", "--dir", "arena", "--format", "json")
+    )
+    skills = {float(row["player"].partition(":")[2]): row["rating"] for row in rows}
+    assert max(skills[0.95], skills[0.85]) > min(skills[0.35], skills[0.2])
+    assert "Worth" in peerage(arena, "match", "5", "--dir", "arena", "--format", "json")
+
+
+def test_its_file_is_pinned_on_record(arena: Path) -> None:
+    assert "all follows: 60 of 60" in peerage(arena, "replay", "--dir", "arena")
+    file = arena / "auction.py"
+    before = file.read_text("utf-8")
+    file.write_text(before + "# another\n", "utf-8")
+    assert "Another auction.py played them" in peerage(arena, "replay", "--dir", "arena", code=3)
+    file.unlink()
+    assert "whole" in peerage(arena, "verify", "--dir", "arena")
+    assert "not installed" in peerage(arena, "match", "5", "--dir", "arena")
+    assert "auction.py cannot be read" in peerage(arena, "run", "--dir", "arena", "--yes", code=2)
+    file.write_text(before, "utf-8")
+
+
+def test_the_example_plays_at_once(tmp_path: Path) -> None:
+    assert "wrote big_sale.py" in peerage(tmp_path, "games", "new", "big-sale")
+    assert "holds all that a game must hold" in peerage(tmp_path, "games", "check", "big_sale.py")
+    assert "big_sale.py" in peerage(tmp_path, "games", "new", "big-sale", code=2), "nothing is written over"
+    demo = peerage(tmp_path, "demo", "--game", "big_sale.py", "--dir", "arena", "--matches", "4")
+    assert "4 matches" in demo

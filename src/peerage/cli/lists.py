@@ -1,13 +1,12 @@
-"""`peerage players`, `peerage games`: what is there to play with."""
+"""`peerage players`: who is there to play."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 from peerage.cli.options import HERE, Folder, Format, Shape
-from peerage.cli.output import Column, show, span
+from peerage.cli.output import Column, show
 
 
 def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
@@ -55,23 +54,3 @@ def _on_record(folder: Path) -> list[str]:
         *[f"{name} is {out[name].told}" for name in names if name in out],
         *[f"{name}: {line}" for name in names for line in told(models, name)],
     ]
-
-
-def games(shape: Shape = Format.table) -> None:
-    """List the games, and who is needed for a match."""
-    from peerage.tables import catalogue
-
-    found = list(catalogue.games())
-    rows = [row.as_dict() for row in found if isinstance(row, catalogue.GameRow)]
-    columns = [
-        Column("game", "Game"),
-        Column("version", ">Version", str, 1),
-        Column("contestants", ">Contestants", span),
-        Column("officials", "Roles", _roles),
-        Column("about", "About"),
-    ]
-    show(rows, columns, shape, notes=[str(row) for row in found if isinstance(row, ImportError)])
-
-
-def _roles(officials: dict[str, Sequence[int]]) -> str:
-    return ", ".join(f"{span(count)} {role}" for role, count in officials.items())

@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 
 from peerage.cli import (
     challenges,
+    games,
     imports,
     judges,
     ledger,
@@ -100,11 +101,11 @@ for command in (
     site.report,
     rate.rate,
     lists.players,
-    lists.games,
     queue.queue,
 ):
     app.command()(command)
 app.command("import")(imports.enter)
+app.add_typer(games.app, name="games")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(site.app, name="site")
 app.add_typer(challenges.app, name="challenges")

@@ -1,0 +1,109 @@
+"""`peerage games`: what there is to play, and help for those who write a game."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from peerage.cli.options import Format, Shape
+from peerage.cli.output import Column, show, span
+
+if TYPE_CHECKING:
+    from peerage.games.game import GameSpec
+
+app = typer.Typer(
+    help="List the games; write one, and hold it against what every game must hold.", rich_markup_mode=None
+)
+
+
+@app.callback(invoke_without_command=True)
+def games(context: typer.Context, shape: Shape = Format.table) -> None:
+    """List the games, and who is needed for a match."""
+    if context.invoked_subcommand is not None:
+        return
+    from peerage.tables import catalogue
+
+    found = list(catalogue.games())
+    rows = [row.as_dict() for row in found if isinstance(row, catalogue.GameRow)]
+    columns = [
+        Column("game", "Game"),
+        Column("version", ">Version", str, 1),
+        Column("contestants", ">Contestants", span),
+        Column("officials", "Roles", _roles),
+        Column("about", "About"),
+    ]
+    show(rows, columns, shape, notes=[str(row) for row in found if isinstance(row, ImportError)])
+
+
+def _roles(officials: dict[str, Sequence[int]]) -> str:
+    return ", ".join(f"{span(count)} {role}" for role, count in officials.items())
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(help="The game's name, such as auction.")],
+) -> None:
+    """Write NAME.py: a short game that can be played at once, to start from."""
+    from importlib.resources import files
+
+    from peerage.games import GAMES
+    from peerage.outputs import GAME_FILE, write
+    from peerage.settings import SettingsError
+
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
+        raise SettingsError(f"{name!r} is no name of a game: small letters, digits and single hyphens")
+    if name in GAMES:
+        raise SettingsError(f"there is a game {name!r} already; choose another name")
+    path = Path(f"{name.replace('-', '_')}.py")
+    text = files("peerage.testing").joinpath("example.py").read_text("utf-8")
+    write(path, text.replace('name="example"', f'name="{name}"'), GAME_FILE)
+    typer.echo(f"wrote {path}\nnext: peerage games check {path}\n      peerage demo --game ./{path}")
+
+
+@app.command()
+def check(
+    game: Annotated[str, typer.Argument(help="A game's file, or its name.")],
+    rules: Annotated[str, typer.Option(help="Settings of the game, as JSON.")] = "{}",
+) -> None:
+    """Hold a game against what every game must hold, and say what is wrong with it.
+
+    Plays it offline with house players: in every order of replies, with failures and hostile replies in every
+    place, and with every word that players write marked and followed. Exits with 1 when something is wrong.
+    """
+    import json
+
+    from peerage.settings import SettingsError
+    from peerage.testing import findings
+
+    spec = _spec(game)
+    try:
+        stated = json.loads(rules)
+        spec.rules.model_validate(stated)
+    except ValueError as error:
+        raise SettingsError(f"--rules: {error}") from None
+    wrong = 0
+    for finding in findings(spec, stated):
+        typer.echo(f"{'wrong' if finding.problem else 'ok':5}  {finding.what}")
+        if finding.problem:
+            wrong += 1
+            typer.echo(f"       {finding.problem}")
+    typer.echo(f"{spec.name}: {f'{wrong} to fix' if wrong else 'holds all that a game must hold'}")
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _spec(game: str) -> GameSpec[Any]:
+    from peerage.games import GAMES, load_file
+    from peerage.settings import SettingsError, suggest
+
+    try:
+        found = load_file(Path(game)) if game.endswith(".py") else GAMES.get(game)
+    except ImportError as error:
+        raise SettingsError(str(error)) from None
+    if found is None:
+        raise SettingsError(f"no game is called {game!r}{suggest(game, GAMES)}; a file's name ends in .py")
+    return found
