@@ -10,6 +10,7 @@ from peerage.formats import Json, Questions, Score, Scores
 from peerage.games.challenge_exchange.creation import Proposed
 from peerage.protocol import Ask, Choice, Code, Color, Encoding, Integer, Text, WithTool
 from peerage.testing.offline import (
+    Answering,
     Played,
     call,
     check,
@@ -70,6 +71,7 @@ def agreeable(ask: Ask, player: str) -> str:
 
 __all__ = [
     "REPAIR",
+    "Answering",
     "Played",
     "agreeable",
     "call",

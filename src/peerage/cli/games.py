@@ -15,9 +15,7 @@ from peerage.cli.output import Column, show, span
 if TYPE_CHECKING:
     from peerage.games.game import GameSpec
 
-app = typer.Typer(
-    help="List the games; write one, and hold it against what every game must hold.", rich_markup_mode=None
-)
+app = typer.Typer(help="List the games; write one, and check it.", rich_markup_mode=None)
 
 
 @app.callback(invoke_without_command=True)
