@@ -10,7 +10,7 @@ from peerage.formats import Choice, Text
 from peerage.games.game import QUOTE, Asks, GameSpec
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Message, Prompt, Quote, Reply, Steps
-from peerage.testing import Unfair
+from peerage.testing import Unfair, again, difference, fixture, house, play, transcript
 from peerage.testing.conformance import (
     it_can_be_shown,
     it_ends_and_ranks_every_contestant,
@@ -147,8 +147,6 @@ def test_settings_that_nobody_describes_are_found() -> None:
 
 
 def test_a_match_is_void_when_the_provider_of_a_contestant_fails() -> None:
-    from peerage.testing import fixture, play
-
     made = fixture(FENCED, ["ann", "bob"])
     said = Reply("ok", "heads", cost_nano=5_000_000_000)
     lost = play(FENCED, made, lambda ask, player: Reply("void") if player == "bob" else said)
@@ -156,3 +154,10 @@ def test_a_match_is_void_when_the_provider_of_a_contestant_fails() -> None:
     assert lost.keys == ["say/A", "say/B"], "nobody is asked further"
     done = play(FENCED, made, lambda ask, player: said)
     assert done.outcome.costs == {"A": 10.0, "B": 10.0}, "every reply of a contestant counts"
+
+
+def test_a_match_is_written_down_and_played_again() -> None:
+    before = transcript(FENCED, fixture(FENCED, ["ann", "bob"]), house({"ann": "house:1", "bob": "house:0"}))
+    assert difference(before, again(FENCED, before)) is None
+    other = replace(FENCED, play=game(lambda said: Message("user", "Hear {it}", {"it": "x"})).play)
+    assert "messages: " in str(difference(before, again(other, before)))

@@ -9,22 +9,22 @@ plays the match again from the recorded replies, so nothing here depends on how 
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.offline import Answering, call, fixture, house, performed
+from tests.offline import Answering, fixture, house
 
-from peerage.engine.driver import Driver
 from peerage.formats import FormatError, stored
 from peerage.games import GAMES
 from peerage.games.rejudgement import Given, Item
 from peerage.judging.prompts import COMPARE
-from peerage.ledger.codec import request_body
 from peerage.match import Fixture, Seat
-from peerage.protocol import Ask, Format, Reply, Run
+from peerage.protocol import Ask, Format, Reply
+from peerage.testing import golden
+from peerage.testing.golden import difference, short
 
 HERE = Path(__file__).parent
 
@@ -173,91 +173,22 @@ def troubled(answering: Answering, seed: str) -> Answering:
 
 
 def transcript(name: str, recorded: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """One match as plain data: fixture, requests as the players see them, replies, outcome.
-
-    The match is the recorded one, with its replies; without it house players play a new one.
-    """
+    """One match as plain data: the recorded one with its replies, else a new one that house players play."""
     spec = spec_of(MATCHES[name][0])
-    if recorded is None:
-        new = made(name)
-        players = house(PLAYERS, new.seed).of(spec)
-        answering = troubled(players, new.seed) if name.endswith("troubled") else players
-        return written(spec, new, answering, lambda run: performed(run.source, run.stdin))
-    replies = {step["key"]: msgspec.convert(step["reply"], Reply) for step in recorded["steps"]}
-    fixed = msgspec.convert(recorded["fixture"], Fixture)
-    return written(spec, fixed, lambda ask, _: replies[ask.key], lambda run: replies[run.key])
+
+    def asked_for(format: Format) -> None:
+        known = json.dumps(msgspec.to_builtins(format, enc_hook=stored))
+        _asked_for.setdefault(known, (format, {}))[1][spec.name] = spec.version
+
+    if recorded is not None:
+        return golden.again(spec, recorded, asked_for)
+    new = made(name)
+    players = house(PLAYERS, new.seed).of(spec)
+    answering = troubled(players, new.seed) if name.endswith("troubled") else players
+    return golden.transcript(spec, new, answering, asked_for=asked_for)
 
 
 _asked_for: dict[str, tuple[Format, dict[str, int]]] = {}
-
-
-def written(
-    spec: Any, fixed: Fixture, answering: Answering, performing: Callable[[Run], Reply]
-) -> dict[str, Any]:
-    """Play a match and write it down."""
-    driver = Driver(spec, fixed, spec.rules.model_validate(fixed.settings))
-    players = {seat.label: seat.player for seat in fixed.all_seats()}
-    waiting, steps = driver.start(), []
-    while waiting:
-        ask = waiting.pop(0)
-        try:
-            reply = performing(ask) if isinstance(ask, Run) else answering(ask, players[ask.to])
-        except KeyError:
-            steps.append({"key": ask.key, "not asked before": True})
-            continue
-        if isinstance(ask, Ask):
-            name = json.dumps(msgspec.to_builtins(ask.expects, enc_hook=stored))
-            _asked_for.setdefault(name, (ask.expects, {}))[1][spec.name] = spec.version
-        steps.append(
-            {
-                "key": ask.key,
-                "to": ask.to,
-                **(_program(ask) if isinstance(ask, Run) else _question(ask, fixed.seed)),
-                "stored": sha256(request_body(ask, fixed.secret)[0]).hexdigest()[:16],
-                "reply": _stated(reply),
-            }
-        )
-        waiting += driver.feed(ask.key, reply)
-    outcome = None if driver.outcome is None else msgspec.to_builtins(driver.outcome)
-    data = {
-        "game": spec.name,
-        "version": spec.version,
-        "fixture": msgspec.to_builtins(fixed),
-        "steps": steps,
-        "outcome": outcome,
-    }
-    plain: dict[str, Any] = json.loads(json.dumps(data))
-    return plain
-
-
-def _question(ask: Ask, seed: str) -> dict[str, Any]:
-    return {
-        "role": ask.role,
-        "tokens": ask.max_tokens,
-        "temperature": ask.temperature,
-        "exact": ask.exact,
-        "format": msgspec.to_builtins(ask.expects, enc_hook=stored),
-        "messages": [[speaker, *text.split("\n")] for speaker, text in call(ask, seed).messages],
-    }
-
-
-def _program(run: Run) -> dict[str, Any]:
-    return {
-        "program": run.source.split("\n"),
-        "stdin": run.stdin,
-        "limits": [run.fuel, run.memory, run.output, run.seconds],
-    }
-
-
-def _stated(reply: Reply) -> dict[str, Any]:
-    """A raw reply without what it leaves at its default."""
-    plain = Reply("ok")
-    named = {
-        field: getattr(reply, field) for field in Reply.__struct_fields__ if field not in ("key", "value")
-    }
-    return {"status": reply.status} | {
-        field: msgspec.to_builtins(value) for field, value in named.items() if value != getattr(plain, field)
-    }
 
 
 def formats() -> dict[str, Any]:
@@ -304,28 +235,7 @@ def changed() -> Iterator[tuple[str, int, str]]:
             now = today.get(format, before)[about]
             if before[about] != now:
                 for game, version in before["games"].items():
-                    yield game, version, f"format {format[:60]}, {about}: {_short(before[about], now)}"
-
-
-def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
-    """The first thing in which a match that is played again differs from the one on file."""
-    for old, new in zip(before["steps"], now["steps"], strict=False):
-        for about in dict.fromkeys([*old, *new]):
-            if old.get(about) != new.get(about):
-                return f"request {old['key']}, {about}: {_short(old.get(about), new.get(about))}"
-    if len(before["steps"]) != len(now["steps"]):
-        return f"{len(before['steps'])} requests, now {len(now['steps'])}"
-    if before["outcome"] != now["outcome"]:
-        return f"outcome: {_short(before['outcome'], now['outcome'])}"
-    return None
-
-
-def _short(before: Any, now: Any) -> str:
-    """Both values, cut to where they begin to differ."""
-    texts = [json.dumps(value, ensure_ascii=False, sort_keys=True) for value in (before, now)]
-    same = next((at for at, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
-    was, became = [text[max(0, same - 40) : same + 60] for text in texts]
-    return f"…{was}… became …{became}…"
+                    yield game, version, f"format {format[:60]}, {about}: {short(before[about], now)}"
 
 
 def unraised() -> list[str]:

@@ -4,6 +4,7 @@ from peerage.testing import findings, fixture, house, play
 """
 
 from peerage.testing.conformance import CHECKS, Finding, findings
+from peerage.testing.golden import again, difference, transcript
 from peerage.testing.offline import (
     Played,
     Unfair,
@@ -19,10 +20,13 @@ __all__ = [
     "Finding",
     "Played",
     "Unfair",
+    "again",
     "check",
+    "difference",
     "findings",
     "fixture",
     "house",
     "play",
     "scripted",
+    "transcript",
 ]
