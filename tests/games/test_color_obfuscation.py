@@ -299,5 +299,5 @@ def test_kin_never_meet_by_setting(tmp_path: Path) -> None:
         met = [summary.players for summary in arena.ledger.summaries()]
     assert len(met) == 40
     assert all(family[a] != family[b] for a, b in met)
-    with pytest.raises(SettingsError, match="kin never meet"):
+    with pytest.raises(SettingsError, match="players of one family never meet"):
         enough_players(loads(text.replace("family: y", "family: x").replace("family: z", "family: x")))

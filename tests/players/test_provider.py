@@ -6,16 +6,17 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from msgspec import Meta, Struct
 from tests.servers import openai_server as behave
 from tests.servers.openai_server import OpenAIServer
 
 from peerage.players import open_client
 from peerage.players.client import MAX_TEXT, Call, PlayerError
 from peerage.players.provider import ProviderClient, conversation
-from peerage.protocol import Choice, Text
+from peerage.protocol import Choice, Json, Text
 from peerage.settings import PlayerSettings
 
 KEY = "sk-very-secret-0123456789"
@@ -107,6 +108,43 @@ async def test_a_choice_asks_for_native_structured_output(server: OpenAIServer) 
     assert asked["type"] == "json_schema"
     assert asked["json_schema"]["schema"]["properties"]["verdict"]["enum"] == ["A", "B", "tie"]
     assert VERDICT.parse(answer.text).choice == "A"
+
+
+class Raise(Struct, frozen=True, tag="raise"):
+    by: Annotated[int, Meta(ge=1, le=9, description="Coins.")]
+
+
+class Fold(Struct, frozen=True, tag="fold"):
+    pass
+
+
+class Turn(Struct, frozen=True):
+    """What you do."""
+
+    move: Raise | Fold
+    words: Annotated[
+        tuple[Annotated[str, Meta(pattern="^[a-z]+$", examples=["hm"])], ...], Meta(max_length=2)
+    ]
+    note: str | None
+
+
+async def test_a_struct_asks_for_strict_structured_output(server: OpenAIServer) -> None:
+    client = await opened(settings_for(server))
+    await client.answer(call(Json(Turn)))
+    await client.close()
+    asked = server.requests[0].body["response_format"]["json_schema"]
+    assert asked["strict"] is True
+    todo, objects = [asked["schema"]], 0
+    while todo:
+        schema = todo.pop()
+        assert not schema.keys() & {"$ref", "$defs", "examples", "default", "oneOf"}
+        if schema.get("type") == "object":
+            objects += 1
+            assert schema["additionalProperties"] is False
+            assert schema["required"] == list(schema["properties"])
+        todo += [*schema.get("properties", {}).values(), *schema.get("anyOf", ())]
+        todo += [schema["items"]] if "items" in schema else []
+    assert objects == 3
 
 
 async def test_structured_false_asks_plainly(server: OpenAIServer) -> None:
