@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import random
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.engine.arenas import (
+    head,
     house,
     ledger_of,
     paced,
@@ -19,6 +21,7 @@ from tests.engine.arenas import (
 )
 
 from peerage.engine.recovery import Recovered, recover
+from peerage.ledger import LedgerError
 from peerage.settings import Rating
 from peerage.standings import elo_settings
 
@@ -102,3 +105,15 @@ def test_what_pending_matches_have_cost_is_known_by_match_and_player(tmp_path: P
         assert nano == replied + unanswered
     ledger.close()
     assert failed, "calls that failed and cost nothing"
+
+
+def test_a_run_does_not_begin_where_replies_were_made_cheaper(tmp_path: Path) -> None:
+    players = house(7, price={"input": 1.0, "output": 4.0})
+    play(write_arena(tmp_path, players, budget={"arena": 5.0}), 8)
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as db, db:
+        cheaper = "UPDATE replies SET cost_nano = cost_nano - 1 WHERE id = (SELECT min(id) FROM replies)"
+        assert db.execute(cheaper).rowcount == 1
+    before = head(tmp_path)
+    with pytest.raises(LedgerError, match=r"by the records of its matches, and .* by its replies"):
+        play(tmp_path, 12)
+    assert head(tmp_path) == before

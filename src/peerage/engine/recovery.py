@@ -11,13 +11,13 @@ import msgspec
 
 from peerage.accounts import Account, position
 from peerage.engine.benches import TOPIC, Benches
-from peerage.engine.budget import MATCH_BUDGET, PLAYER_BUDGET
+from peerage.engine.budget import MATCH_BUDGET, PLAYER_BUDGET, dollars
 from peerage.engine.model_watch import Watch
 from peerage.engine.probes import ProbeCost, probe_costs
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.store import Exchange, FixtureRow, Ledger, Unanswered
+from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, Unanswered
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import Waits
 from peerage.match import DEVELOPMENT, Fixture
@@ -153,10 +153,17 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     found.benches = Benches.of(ledger.amendments(TOPIC))
     found.models = Watch.of(ledger)
     known, open_nano, _ = ledger.spent()
-    found.billed_nano += sum([account.cost_nano for account in found.accounts.values()])
-    found.billed_nano = min(found.billed_nano, known)
-    found.possibly_nano = known + open_nano - found.billed_nano
     found.spent_by = ledger.spent_by()
+    for player, account in found.accounts.items():
+        if found.spent_by.get(player, 0) < account.cost_nano:
+            stated, there = dollars(account.cost_nano), dollars(found.spent_by.get(player, 0))
+            raise LedgerError(
+                f"{ledger.address}: {player} cost {stated} by the records of its matches, and {there} by its "
+                "replies: somebody changed what these cost, and a budget would not hold. Nothing was "
+                "written; restore the ledger from a copy"
+            )
+    found.billed_nano += sum([account.cost_nano for account in found.accounts.values()])
+    found.possibly_nano = known + open_nano - found.billed_nano
     found.charge(probe_costs(ledger))
     return found
 
