@@ -196,7 +196,9 @@ def test_an_absurd_retry_after_does_not_stop_the_arena(tmp_path: Path, asked: fl
             await asyncio.sleep(10)
 
     report = play(tmp_path, 3, clients=Cast(act), beside=watch)
-    assert report.decided == 3
+    assert report.reason == ("waiting" if asked > 0 else "limit")
+    assert report.decided + len(report.waiting) == 3
+    assert all(one.until_ms and one.until_ms - one.since_ms <= 86_400_000 for one in report.waiting)
     assert seen[0] <= 4 * 600
 
 

@@ -270,7 +270,7 @@ def test_no_money_is_reserved_for_a_match_that_waits(tmp_path: Path, clock: Cloc
             if runner.progress().waiting and not runner.progress().calls_in_flight:
                 held.append(runner.progress().held_nano)
 
-    write_arena(tmp_path, priced, engine={"concurrency": 8}, budget={"arena": 100.0, "match": 5.0})
+    write_arena(tmp_path, priced, engine={"concurrency": 8}, budget={"arena": 10_000.0, "match": 500.0})
     report = play(tmp_path, MATCHES, clients=sleepers(third, clock), beside=watch)
     assert report.reason == "limit"
     assert held

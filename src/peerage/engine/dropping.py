@@ -12,7 +12,7 @@ from peerage.ledger.verify import check_records
 from peerage.ledger.waits import Wait, waits
 from peerage.match import Outcome
 from peerage.settings import Rating
-from peerage.standings import elo_settings, pinned_rating
+from peerage.standings import pinned_elo
 
 DROPPED = "dropped"
 """The status of such a match."""
@@ -36,7 +36,7 @@ def drop(ledger: Ledger, number: int, why: str, at_ms: int) -> None:
         for exchange in answered_first(ledger.exchanges(at, at)).values():
             if exchange.reply is not None:
                 tally.add_recorded(exchange)
-        elo = elo_settings(pinned_rating(ledger.meta(), Rating()))
+        elo = pinned_elo(ledger.meta(), Rating())
         settled = settle(
             read_fixture(issued.body, by_hex(ledger.texts())),
             digest_of(issued.body),

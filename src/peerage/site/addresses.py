@@ -29,9 +29,10 @@ def first_of(number: int, size: int) -> int:
     return (number - 1) // size * size + 1
 
 
-def match_page(number: int) -> str:
-    """The page of a match, with the fragment that shows it alone."""
-    return f"matches/{first_of(number, BUNDLE)}.html#m{number}"
+def match_page(number: int, place: int | None = None) -> str:
+    """The page of a match, with the fragment that shows it alone; `place` is where it was folded, where that
+    is not its number."""
+    return f"matches/{first_of(place or number, BUNDLE)}.html#m{number}"
 
 
 def number_in(path: str, folder: str, ending: str) -> int | None:

@@ -188,7 +188,7 @@ def _matches(site: Site, wanted: MatchesParameters) -> list[Match]:
 
 
 def _match(site: Site, wanted: MatchParameters) -> MatchView:
-    if wanted.number > site.number:
+    if site.moment.place(wanted.number) > site.number:
         at = f"; match {wanted.number} is under way, see /api/live/{wanted.number}"
         more = at if wanted.number <= site.ledger.heads()[0] else ""
         raise Missing(f"there is no settled match {wanted.number}, the newest is {site.number}{more}")
@@ -209,7 +209,7 @@ def _challenges(site: Site, wanted: ChallengesParameters) -> list[Challenge]:
     found: list[Challenge] = []
     matches = Matches(site.moment, whole=False)
     while last > 0 and len(found) < wanted.limit:
-        match = matches.one(last)
+        match = matches.one(*site.moment.numbers(last, last))
         last -= 1
         texts = tasks(match.blocks)
         if texts:

@@ -25,6 +25,7 @@ from msgspec import Struct
 
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.votes import Votes
+from peerage.ledger.waits import waits
 from peerage.site.api_rows import Match, Playing, match_row
 from peerage.site.ledger_file import LedgerFile, LedgerGone
 
@@ -67,25 +68,29 @@ _read_issued = msgspec.json.Decoder(_Issued).decode
 
 
 def playing(ledger: Ledger) -> tuple[Playing, ...]:
-    """The matches in flight, at most `IN_FLIGHT`, the oldest first.
+    """The matches in flight, at most `IN_FLIGHT`, the oldest first, and after them as many that wait.
 
     Matches start in number order, so all are in flight from the first that is not settled to the last that
     has asked for something. Raises LedgerError when the ledger cannot be read.
     """
-    first = ledger.heads()[1] + 1
-    waiting: dict[int, set[str]] = {}
+    first, away = ledger.heads()[1] + 1, waits(ledger).now
+    asked: dict[int, set[str]] = {}
     for one in ledger.unanswered(first):
-        if not one.failed:
-            waiting.setdefault(one.match, set()).add(one.key)
-    last = min(max(waiting, default=0), first + IN_FLIGHT - 1)
-    issued = [_read_issued(row.body) for row in ledger.fixtures(first, last)]
-    return tuple(
-        [Playing(one.number, one.round, one.game, len(waiting.get(one.number, ()))) for one in issued]
-    )
+        if not one.failed and one.match not in away:
+            asked.setdefault(one.match, set()).add(one.key)
+    newest, flight, waiting = max(asked, default=0), list[Playing](), list[Playing]()
+    for row in ledger.fixtures(first, first + len(away) + IN_FLIGHT - 1):
+        said = _read_issued(row.body)
+        match = said.number, said.round, said.game
+        if wait := away.get(said.number):
+            waiting.append(Playing(*match, 0, wait.since_ms, wait.until_ms))
+        elif said.number <= newest:
+            flight.append(Playing(*match, len(asked.get(said.number, ()))))
+    return *flight[:IN_FLIGHT], *waiting[:IN_FLIGHT]
 
 
 def settled(ledger: Ledger, after: int, newest: int) -> tuple[Match, ...]:
-    """Finished matches beyond number `after` up to `newest`, the last `TOLD` of them, in number order."""
+    """Finished matches after the first `after` up to `newest`, the last `TOLD` of them, in order."""
     return tuple(map(match_row, ledger.summaries(max(after + 1, newest - TOLD + 1), newest)))
 
 

@@ -92,7 +92,8 @@ def shard(site: Site, first: int) -> bytes:
 
     `p` are the contestants' places in the catalogue, match by match, `s` their scores (none for a void
     match), `t` and `v` the places of topic and status, `c` the cost in millionths of a dollar; `e` is when
-    the first one ended, in seconds since the first of all, `d` the seconds since the match before.
+    the first one ended, in seconds since the first of all, `d` the seconds since the match before. `n` are
+    the numbers of the matches, where they are not one after the other.
     """
     tally = site.tally
     names, topics, statuses = (
@@ -101,6 +102,8 @@ def shard(site: Site, first: int) -> bytes:
     )
     rows = list(site.moment.summaries(first, first + SHARD - 1))
     times = [row.at_ms // 1000 for row in rows]
+    numbers = [row.number for row in rows]
+    in_order = numbers == list(range(first, first + len(rows)))
     columns: Mapping[str, Any] = {
         "p": [[names[player] for player in row.players] for row in rows],
         "s": [list(row.scores) for row in rows],
@@ -109,5 +112,6 @@ def shard(site: Site, first: int) -> bytes:
         "c": [row.spent_nano // 1000 for row in rows],
         "e": times[0] - tally.began // 1000,
         "d": [after - before for before, after in pairwise([times[0], *times])],
+        **({} if in_order else {"n": numbers}),
     }
     return b"peerageShard(%d,%b)\n" % (first, msgspec.json.encode(columns))

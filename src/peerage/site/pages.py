@@ -110,6 +110,7 @@ def document(site: Site, path: str, view: View) -> bytes:
         view.template,
         {
             "site": site,
+            "match_page": site.match_page,
             "policy": POLICY,
             "menu": menu(site),
             "root": "../" * path.count("/"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -15,6 +15,7 @@ from peerage.ledger.store import Summary
 from peerage.ledger.votes import Votes
 from peerage.ratings.elo import EloSettings
 from peerage.settings import ArenaSettings, Rating, load, rules_of
+from peerage.site.addresses import match_page
 from peerage.site.ledger_at import Moment
 from peerage.site.reader import Reader
 from peerage.site.tally import Mine, Record, Tally
@@ -190,6 +191,16 @@ class Site:
     def judges(self) -> JudgesReport:
         """How the judges agree, flip and favour."""
         return judges_of(self.moment, self.settings, self.told)
+
+    def match_page(self, number: int) -> str:
+        """The page of a match, with the fragment that shows it alone."""
+        return match_page(number, self._folded_at.get(number))
+
+    @cached_property
+    def _folded_at(self) -> Mapping[int, int]:
+        """The places of matches, where any was folded past another."""
+        numbers = self.moment.numbers(1, self.number)
+        return {} if isinstance(numbers, range) else {number: at for at, number in enumerate(numbers, 1)}
 
     @cached_property
     def has_pool(self) -> bool:

@@ -104,14 +104,9 @@ class Tally(Struct):
         return sum([nano for games in self.days.values() for nano in games.values()])
 
     def after(self, rows: Iterable[Summary]) -> Tally:
-        """The sums after further matches, which follow in number order; this one stays as it is. Raises
-        LedgerError where one is missing."""
+        """The sums after further matches; this one stays as it is. Raises LedgerError for a damaged row."""
         found = msgspec.msgpack.decode(msgspec.msgpack.encode(self), type=Tally)
         for row in rows:
-            if row.number != found.number + 1:
-                raise LedgerError(
-                    f"the narrow table lacks match {found.number + 1}; `peerage verify` says more"
-                )
             if row.status == DONE and not len(row.players) == len(row.scores) == len(row.costs):
                 raise LedgerError(
                     f"the narrow table has {len(row.players)} players and {len(row.scores)} scores for match "
@@ -123,7 +118,7 @@ class Tally(Struct):
     def _count(self, row: Summary) -> None:
         if not self.number:
             self.began = row.at_ms
-        self.number = row.number
+        self.number += 1
         self.duels += len(row.players) == 2
         self.topics[row.topic] = self.topics.get(row.topic, 0) + 1
         self.statuses[row.status] = self.statuses.get(row.status, 0) + 1

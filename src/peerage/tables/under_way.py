@@ -7,6 +7,7 @@ from msgspec import Struct
 from peerage.blocks import Task, sent_to_all
 from peerage.ledger.codec import MissingText
 from peerage.ledger.store import Ledger, LedgerError
+from peerage.ledger.waits import waits
 from peerage.protocol import Quote
 from peerage.tables.matches import UNDER_WAY, Matches
 
@@ -15,8 +16,9 @@ class UnderWay(Struct, frozen=True):
     """A match that is not settled.
 
     `sent` are the texts that every contestant has been sent, in order, and `tasks` what they quote: a
-    question, a statement. `answered` and `waiting` count requests. Nothing else of it is shown before it is
-    settled, not even who plays: players may be watching.
+    question, a statement. `answered` and `waiting` count requests. One that left its round to go on later
+    waits since `since_ms`, until `until_ms` where that is known (Unix milliseconds). Nothing else of it is
+    shown before it is settled, not even who plays: players may be watching.
     """
 
     number: int
@@ -27,6 +29,8 @@ class UnderWay(Struct, frozen=True):
     answered: int
     waiting: int
     status: str = UNDER_WAY
+    since_ms: int | None = None
+    until_ms: int | None = None
 
 
 def under_way(ledger: Ledger, number: int) -> UnderWay | None:
@@ -49,7 +53,7 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
         if isinstance(value, Quote)
     ]
     answered = sum(step.said is not None for step in match.asked.values())
-    fixture = match.fixture
+    fixture, wait = match.fixture, waits(ledger).now.get(number)
     return UnderWay(
         fixture.number,
         fixture.round,
@@ -58,4 +62,6 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
         tuple(sent),
         answered,
         len(match.asked) - answered,
+        since_ms=wait.since_ms if wait else None,
+        until_ms=wait.until_ms if wait else None,
     )

@@ -43,7 +43,10 @@
   const playingRow = (match) => {
     const row = made("tr"), number = made("td", undefined, "n"), waiting = made("td", undefined, "quiet");
     number.append(linked(match.number));
-    waiting.textContent = match.waiting ? `${match.waiting} ${match.waiting === 1 ? "reply" : "replies"}` : "its turn";
+    const minute = (ms) => `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+    waiting.textContent = match.since_ms
+      ? `a player, since ${minute(match.since_ms)}${match.until_ms ? `; it goes on after ${minute(match.until_ms)}` : ""}`
+      : match.waiting ? `${match.waiting} ${match.waiting === 1 ? "reply" : "replies"}` : "its turn";
     row.append(number, made("td", visible(match.game)), made("td", match.round, "n"), waiting);
     return row;
   };

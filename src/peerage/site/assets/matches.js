@@ -63,7 +63,7 @@ function fits(wanted, players, scores, topic) {
 
 const points = (score) => (score === 0.5 ? "½" : String(Math.round(score * 100) / 100));
 
-function line(number, columns, at, seconds) {
+function line(place, columns, at, seconds) {
   const row = document.createElement("tr");
   const cell = (text, style) => {
     const made = row.insertCell();
@@ -72,7 +72,8 @@ function line(number, columns, at, seconds) {
     return made;
   };
   const link = document.createElement("a");
-  const first = number - ((number - 1) % catalogue.bundle);
+  const number = columns.n ? columns.n[at] : place;
+  const first = place - ((place - 1) % catalogue.bundle);
   link.href = `matches/${first}.html#m${number}`;
   link.textContent = String(number);
   cell(link, "n");
