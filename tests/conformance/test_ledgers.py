@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from bench.sample import sample
 
 from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
 from peerage.ledger.store import (
@@ -290,13 +289,6 @@ def test_the_narrow_table_is_written_anew(ledger: Ledger) -> None:
     with ledger.runner(), pytest.raises(LedgerError):
         ledger.replace_summaries([summary(1), summary(1)])
     assert len(list(ledger.summaries())) == 1099
-
-
-def test_damage_is_named_only_where_it_is(ledger: Ledger) -> None:
-    with ledger.runner():
-        for batch in sample(3):
-            ledger.write(batch)
-    assert list(ledger.damaged(1)) == []
 
 
 # ----------------------------------------------------------------------------------- runners and readers

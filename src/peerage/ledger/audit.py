@@ -11,7 +11,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -345,10 +345,19 @@ def _exchanges(ledger: Ledger, at: int, header: _Record, tally: _Tally, known: S
 
 
 def _changed(ledger: Ledger, at: int) -> list[str]:
-    return [
-        "its fixture changed" if what == "fixture" else f"{what} changed"
-        for _, what in ledger.damaged(at, at)
-    ]
+    """What a checksum says of the match at a place: which row an accident changed."""
+    fixtures = ledger.issued(at, at)
+    found = ["its fixture changed" for _, _, checksum, body in fixtures if crc32(body) != checksum]
+    return found + [what for row in ledger.attempts(at, at) for what in altered(row)]
+
+
+def altered(row: Attempt) -> Iterator[str]:
+    """What of an attempt no longer fits its checksum."""
+    which = row.key if row.attempt == 1 else f"{row.key} (attempt {row.attempt})"
+    if crc32(row.request) != row.checksum:
+        yield f"request {which} changed"
+    if row.reply is not None and crc32(row.reply) != row.reply_checksum:
+        yield f"reply {which} changed"
 
 
 def _compare(summary: Summary | None, header: _Record, issued: _Issued, at_ms: int) -> list[str]:

@@ -273,26 +273,6 @@ class SqlLedger:
         for match, key, attempt, player, worst, failed, cost in self._lined_up(wanted, first, None):
             yield Unanswered(match, key, attempt, player, worst, bool(failed), cost)
 
-    def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str]]:
-        f, i, r = FIXTURES.c, INTENTS.c, REPLIES.c
-        fixtures = select(f.number, f.body, f.checksum).order_by(f.number)
-        for number, body, checksum in self._lined_up(fixtures, first, last):
-            if crc32(body) != checksum:
-                yield number, "fixture"
-        exchanges = (
-            select(i.match, i.key, i.attempt, i.body, i.checksum, r.body, r.checksum)
-            .select_from(INTENTS.outerjoin(REPLIES, r.intent == i.id))
-            .order_by(i.match, i.id)
-        )
-        for match, key, attempt, request, request_sum, reply, reply_sum in self._lined_up(
-            exchanges, first, last
-        ):
-            which = key if attempt == 1 else f"{key} (attempt {attempt})"
-            if crc32(request) != request_sum:
-                yield match, f"request {which}"
-            if reply is not None and crc32(reply) != reply_sum:
-                yield match, f"reply {which}"
-
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
         t = RECORDS.c
         wanted = select(t.number, t.body, t.chain, t.at_ms).order_by(t.number)

@@ -260,12 +260,6 @@ class Ledger(Protocol):
     def unanswered(self, first: int) -> Iterator[Unanswered]:
         """Attempts without a reply in matches from `first` on, in order of writing where nothing waits."""
 
-    def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str]]:
-        """(match, "fixture", "request KEY" or "reply KEY") whose bytes no longer fit their checksum.
-
-        A checksum says which row an accident changed; what nobody can forge is the Merkle root.
-        """
-
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
         """Records."""
 

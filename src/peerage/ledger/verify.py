@@ -21,7 +21,7 @@ from zlib import crc32
 
 import msgspec
 
-from peerage.ledger.audit import Findings, audit, read_issued, settings_text, texts_of
+from peerage.ledger.audit import Findings, altered, audit, read_issued, settings_text, texts_of
 from peerage.ledger.held import Logged, amendments, facts, read_log, records, strays, stream, streams
 from peerage.ledger.held import in_play as play
 from peerage.ledger.held import votes as held_votes
@@ -278,13 +278,9 @@ def _in_play(
     answered: set[tuple[int, str]] = set()
     for row in ledger.attempts(recorded + 1):
         found.see(1, row.reply is not None, row.failure is not None)
-        which = row.key if row.attempt == 1 else f"{row.key} (attempt {row.attempt})"
         if row.match > max(issued, *numbers, 0):
-            problems.append(Problem(row.match, f"request {which} is of a match that was never issued"))
-        if crc32(row.request) != row.checksum:
-            problems.append(Problem(row.match, f"request {which} changed"))
-        if row.reply is not None and crc32(row.reply) != row.reply_checksum:
-            problems.append(Problem(row.match, f"reply {which} changed"))
+            problems.append(Problem(row.match, f"request {row.key} is of a match that was never issued"))
+        problems += [Problem(row.match, what) for what in altered(row)]
         if row.reply is not None and (row.match, row.key) in answered:
             problems.append(Problem(row.match, f"{row.key} is answered twice"))
         if row.reply is not None:

@@ -105,9 +105,6 @@ class Moment:
     def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
         return map(self._shown, self._ledger.exchanges(first, self._end(last)))
 
-    def damaged(self, first: int, last: int | None = None) -> Iterator[tuple[int, str]]:
-        return self._ledger.damaged(first, self._end(last))
-
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
         if self._snapshot is not None and self._end(at_most) == self.number:
             return self._snapshot
