@@ -362,13 +362,12 @@ def test_the_script_of_the_docs_checks_every_form(
         with closing(ledger_of(folder)) as ledger:
             root = verify(ledger).log_root
         assert said.splitlines()[1] == f"log root {root or '0:' + sha256(b'').hexdigest()}"
+    with closing(ledger_of(disclosed)) as ledger:
+        first, second, *_ = [row.position for row in ledger.amendments()]
     for statement, named in (
-        (
-            "UPDATE entries SET body = CAST(body || ' ' AS BLOB) WHERE position = 5",
-            "entry 5",
-        ),
-        ("UPDATE entries SET at_ms = at_ms + 1 WHERE position = 5", "entry 5"),
-        ("DELETE FROM entries WHERE position = 6", "entry 6"),
+        (f"UPDATE entries SET body = CAST(body || ' ' AS BLOB) WHERE position = {first}", f"entry {first}"),
+        (f"UPDATE entries SET at_ms = at_ms + 1 WHERE position = {first}", f"entry {first}"),
+        (f"DELETE FROM entries WHERE position = {second}", f"entry {second}"),
         ("UPDATE replies SET body = CAST(replace(body, 'ok', 'no') AS BLOB) WHERE id = 3", "match 1"),
         ("UPDATE log SET about = 'record 99' WHERE about = 'record 4'", "match 99"),
     ):
