@@ -163,8 +163,8 @@ def test_nobody_passes_a_ledger_off_as_one_of_010(whole: Path, folder: Path) -> 
             "match 9: its record changed",
         ),
         (
-            "UPDATE entries SET at_ms = 1 WHERE position = 6",
-            "entry 6 of the log, about players, is not as it",
+            "UPDATE entries SET at_ms = 1 WHERE topic = 'players'",
+            "of the log, about players, is not as it was",
         ),
         ("DELETE FROM log", "the whole log is missing"),
     ],
