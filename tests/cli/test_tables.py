@@ -57,11 +57,11 @@ def test_intervals_and_ranks_are_in_every_output_on_every_track(folder: Path, tr
 @pytest.mark.parametrize(
     ("track", "method", "cost"),
     [
-        ("bt", "Bradley-Terry, mean 1500", "neither the order of matches nor cost nor propagation enters"),
-        ("trueskill", "TrueSkill, μ - 3σ", "neither cost nor propagation enters"),
-        ("glicko2", "Glicko-2 in periods", "neither cost nor propagation enters"),
+        ("bt", "Bradley-Terry, mean 1500", "neither the order of matches nor cost nor the spread"),
+        ("trueskill", "TrueSkill, μ - 3σ", "neither cost nor the spread of ratings"),
+        ("glicko2", "Glicko-2 in periods", "neither cost nor the spread of ratings"),
         ("raw", "sequential Elo, K = 16", "cost does not enter"),
-        ("averaged", "the mean of 100 random orders", "neither cost nor propagation enters"),
+        ("averaged", "the mean of 100 random orders", "neither cost nor the spread of ratings"),
         ("judge-aware", "Bradley-Terry on the judges' votes", "reliability: from"),
         ("cost", "sequential Elo, K = 16", "a contestant scores S - τ_c · C / (C_A + C_B)"),
     ],

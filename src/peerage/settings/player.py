@@ -12,8 +12,9 @@ from importlib.metadata import entry_points
 from typing import Annotated, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from peerage.games.section import Section, Share
 from peerage.protocol import visible
 
 PROVIDERS = (
@@ -39,11 +40,6 @@ Positive = Annotated[float, Field(gt=0, le=1e9)]
 NotNegative = Annotated[float, Field(ge=0, le=1e9)]
 Dollars = Annotated[float, Field(ge=0, le=100_000)]
 Tokens = Annotated[int, Field(ge=1, le=10_000_000)]
-Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Price(Section):

@@ -8,8 +8,9 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from peerage.games import GAMES, installed
 from peerage.games.cost import CostUnit
+from peerage.games.section import Section, Share
 from peerage.protocol import SANDBOX
-from peerage.settings.player import NotNegative, PlayerSettings, Positive, Section, Share, suggest
+from peerage.settings.player import NotNegative, PlayerSettings, Positive, suggest
 
 LEDGERS = ("sqlite", "postgresql", "mongodb")
 

@@ -80,7 +80,11 @@ def bradley_terry(played: History, rating: Rating, standings: Standings) -> Rati
         table.lower.tolist(),
         table.upper.tolist(),
         lambda: table.above,
-        (*notes, "neither the order of matches nor cost nor propagation enters"),
+        (
+            *notes,
+            "neither the order of matches nor cost nor the spread of ratings to neighbours "
+            "(propagation) enters",
+        ),
     )
 
 
@@ -101,7 +105,7 @@ def trueskill(played: History, rating: Rating, standings: Standings) -> Ratings:
             f"a newcomer has μ = {_SKILL.mu:g}, σ = {_SKILL.sigma:.3f}; β = {_SKILL.beta:.3f}, "
             f"τ = {_SKILL.tau:.4f}, draw probability {_SKILL.draw_probability:g}; in the order played",
             *_unconnected(played.history),
-            "neither cost nor propagation enters",
+            "neither cost nor the spread of ratings to neighbours (propagation) enters",
         ),
         _SKILL.mu - _SKILL.k * _SKILL.sigma,
         table.mu.tolist(),
@@ -124,7 +128,7 @@ def glicko(played: History, rating: Rating, standings: Standings) -> Ratings:
             f"Glicko-2 in periods of about {_PERIOD} matches a player, τ = {settings.tau:g}; the interval is "
             "the rating ± 1.96 deviations (σ)",
             *_unconnected(played.history),
-            "neither cost nor propagation enters",
+            "neither cost nor the spread of ratings to neighbours (propagation) enters",
         ),
         settings.rating,
         table.rating,
@@ -168,7 +172,7 @@ def points(played: Played, rating: Rating, standings: Standings) -> Ratings:
             "total points, whose interval allows for the spread of points from match to match; μ is the mean "
             "of a match, σ its standard error",
             "whoever plays more has more to gain and to lose: compare the means where matches differ",
-            "neither cost nor propagation enters",
+            "neither cost nor the spread of ratings to neighbours (propagation) enters",
         ),
         0.0,
         (total / number).tolist(),
@@ -203,7 +207,12 @@ def averaged(played: Played, rating: Rating, standings: Standings) -> Ratings:
         (table.rating - Z95 * found.error).tolist(),
         (table.rating + Z95 * found.error).tolist(),
         found.above,
-        (*notes, *_settled(found), *_unconnected(history), "neither cost nor propagation enters"),
+        (
+            *notes,
+            *_settled(found),
+            *_unconnected(history),
+            "neither cost nor the spread of ratings to neighbours (propagation) enters",
+        ),
         rating.initial,
     )
 
@@ -230,7 +239,11 @@ def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings
         (table.rating - Z95 * table.error).tolist(),
         (table.rating + Z95 * table.error).tolist(),
         partial(separated, table.rating, table.covariance),
-        (*notes, "neither the order of matches nor cost nor propagation enters"),
+        (
+            *notes,
+            "neither the order of matches nor cost nor the spread of ratings to neighbours "
+            "(propagation) enters",
+        ),
     )
 
 
