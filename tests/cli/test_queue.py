@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from peerage import playing
 from peerage.arena import open_arena
+from peerage.cli import live
 from peerage.cli.ending import ending
 from peerage.cli.main import app
 from peerage.engine.report import RunReport
@@ -60,6 +62,14 @@ def test_a_run_says_how_many_matches_wait_and_for_whom(tmp_path: Path, clock: Cl
         )
     assert "asleep" in said
     assert "queue" in said
+
+
+def test_the_live_view_says_so_too(tmp_path: Path, clock: Clock) -> None:
+    report = waiting(tmp_path, clock)
+    lines = list(live.waiting(report.waiting))
+    assert sum(int(line.split()[0]) for line in lines) == len(report.waiting)
+    told = re.compile(r"\d+ match(es)? waits? for p\d since 2023-11-14 22:\d\d UTC")
+    assert all(map(told.fullmatch, lines))
 
 
 def test_a_match_is_dropped_without_a_result_and_the_reason_is_on_record(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -277,3 +279,30 @@ def test_no_money_is_reserved_for_a_match_that_waits(tmp_path: Path, clock: Cloc
     assert set(held) == {0}
     assert total_spent(tmp_path) == report.spent_nano
     sound(tmp_path)
+
+
+def test_a_record_that_the_log_does_not_know_is_told(tmp_path: Path, clock: Clock) -> None:
+    write_arena(tmp_path, engine={"concurrency": 8})
+    play(tmp_path, MATCHES, clients=sleepers(third, clock))
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as db, db:
+        db.execute(
+            "INSERT INTO records (number, chain, at_ms, body) "
+            "SELECT 99, chain, at_ms, body FROM records WHERE number = 3"
+        )
+    with open_arena(tmp_path) as opened:
+        report = verify(opened.ledger)
+        assert any("the table records holds 1 rows that the log" in one.what for one in report.problems)
+
+
+def test_a_match_that_was_folded_out_of_order_without_an_entry_is_told(tmp_path: Path, clock: Clock) -> None:
+    write_arena(tmp_path, engine={"concurrency": 8})
+    play(tmp_path, MATCHES, clients=sleepers(third, clock))
+    with closing(sqlite3.connect(tmp_path / "arena.db")) as db, db:
+        first = db.execute("SELECT min(position) FROM entries WHERE topic = 'waits'").fetchone()[0]
+        (body,) = db.execute("SELECT body FROM entries WHERE position = ?", [first]).fetchone()
+        body = bytes(body).replace(b'"match":', b'"match":9')
+        db.execute("UPDATE entries SET body = ? WHERE position = ?", [body, first])
+    with open_arena(tmp_path) as opened:
+        told = " ".join(one.what for one in verify(opened.ledger).problems)
+        assert f"entry {first} of the log, about waits, is not as it was logged" in told
+        assert "it entered the log in place of match" in told

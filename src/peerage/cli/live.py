@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from peerage.cli.output import Column, money, table, whole
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from peerage.engine.report import Progress, RunReport
     from peerage.engine.runner import Runner
     from peerage.ledger.store import Summary
+    from peerage.ledger.waits import Waiting
     from peerage.match import MatchRecord
 
 REFRESH_S = 0.25
@@ -175,7 +176,16 @@ def troubles(progress: Progress) -> list[str]:
     lines = [str(trouble) for trouble in progress.troubles]
     if len(lines) > TROUBLED:
         lines[TROUBLED - 1 :] = [f"and {len(lines) - TROUBLED + 1} more players in trouble"]
-    return lines
+    return [*lines, *waiting(progress.waiting)]
+
+
+def waiting(found: Sequence[Waiting]) -> Iterator[str]:
+    """For whom matches wait since when, the most first."""
+    from peerage.cli.queue import moment
+
+    for player, count in Counter(one.player for one in found).most_common(TROUBLED):
+        since = moment(min(one.since_ms for one in found if one.player == player))
+        yield f"{'1 match waits' if count == 1 else f'{count} matches wait'} for {player} since {since}"
 
 
 def hint(progress: Progress) -> str:

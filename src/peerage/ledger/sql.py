@@ -437,7 +437,18 @@ class SqlLedger:
 
     def integrity(self) -> Sequence[str]:
         with self._explained():
-            return self._file.integrity(self._readers, SCHEMA)
+            problems = list(self._file.integrity(self._readers, SCHEMA))
+        # Where matches wait, rows are found by the log: one that it does not know is never read.
+        found = {
+            table.name: next(self._read(select(func.count()).select_from(table)))[0]
+            for table in (RECORDS, SUMMARIES)
+        }
+        folded = self._lineup.folded(self._read)
+        return problems + [
+            f"{self._file.path}: the table {name} holds {count - len(folded)} rows that the log does not know"
+            for name, count in found.items()
+            if folded is not None and count > len(folded)
+        ]
 
     def close(self) -> None:
         self._readers.dispose()
