@@ -58,7 +58,7 @@ def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> typer.Type
 
     failing = typer.Typer(cls=main.Commands)
     failing.command("fail")(fail)
-    failing.command("games")(lists.games)
+    failing.command("players")(lists.players)
     return failing
 
 
