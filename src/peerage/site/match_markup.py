@@ -111,7 +111,7 @@ class _Telling:
         self._won = {label for label, score in match.outcome.scores.items() if score == match.best}
         self._names: dict[str, str] = {}
         self._places = {key: place for place, key in enumerate(match.asked, 1)}
-        self._seen: dict[Sequence[Part], str] = {}
+        self._seen: dict[tuple[str, tuple[Part, ...]], str] = {}
         self._quoted: set[str] = set()
 
     def blocks(self, blocks: Sequence[Block]) -> str:
@@ -226,11 +226,11 @@ class _Telling:
         """How a reply was asked for, and what it took."""
         if step.role == "sandbox":
             return ""
-        if step.parts not in self._seen:  # a panel sees the same few things
-            self._seen[step.parts] = self._seeing(step.parts)
-        asked = (
-            f'asked <a href="../method.html#f{_name(step.form[:12])}">like this</a>{self._seen[step.parts]}'
-        )
+        asked = self._seen.get((step.form, step.parts))  # a panel sees the same few things
+        if asked is None:
+            form = _name(step.form[:12])
+            asked = f'asked <a href="../method.html#f{form}">like this</a>{self._seeing(step.parts)}'
+            self._seen[step.form, step.parts] = asked
         return f'<p class="took">{asked} · {_took(step, self._match.attempts[step.key])}</p>\n'
 
     def _seeing(self, parts: Sequence[Part]) -> str:

@@ -300,9 +300,11 @@ class Matches:
     def _repaired(self, steps: list[Step]) -> list[Step]:
         """The steps; a reply of a format that is not known here was unusable if it was to be repaired."""
         repairs = {step.key.removesuffix(REPAIR): step for step in steps if step.key.endswith(REPAIR)}
+        if not repairs:
+            return steps
         return [
             replace(step, status="invalid", reason=self._problem(repairs[step.key]), value=None)
-            if repairs and step.status == "ok" and step.key in repairs
+            if step.status == "ok" and step.key in repairs
             else step
             for step in steps
         ]
