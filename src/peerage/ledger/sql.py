@@ -349,12 +349,16 @@ class SqlLedger:
             yield number, body, crc32(body) == checksum
 
     def heads(self) -> tuple[int, int]:
-        folded = self._lineup.folded(self._read) if self._has(ENTRIES) else None
+        folded = self._folded()
         return self._newest(FIXTURES), self._newest(RECORDS) if folded is None else len(folded)
 
     def place(self, number: int) -> int:
         order = self._order()
         return number if order is None or number not in order else order.index(number) + 1
+
+    def _folded(self) -> Sequence[int] | None:
+        """Those of the matches on record, in the same way."""
+        return self._lineup.folded(self._read) if self._has(ENTRIES) else None
 
     def _order(self) -> Sequence[int] | None:
         """The numbers of all matches in order, None where that is their own: in earlier forms none waited."""
@@ -443,7 +447,7 @@ class SqlLedger:
             table.name: next(self._read(select(func.count()).select_from(table)))[0]
             for table in (RECORDS, SUMMARIES)
         }
-        folded = self._lineup.folded(self._read)
+        folded = self._folded()
         return problems + [
             f"{self._file.path}: the table {name} holds {count - len(folded)} rows that the log does not know"
             for name, count in found.items()
