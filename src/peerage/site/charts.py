@@ -298,6 +298,7 @@ def _spec(
         "labelFontSize": 12,
         "titleFontSize": 12,
         "titleFontWeight": "normal",
+        "titlePadding": 12,
         "labelFontWeight": "normal",
         "tickCount": 5,
     }
