@@ -26,14 +26,14 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def peerage(folder: Path, *words: str, code: int = 0) -> str:
-    """What a command says, in a process of its own: a game's file stays loaded in its process."""
+def peerage(folder: Path, *words: str, code: int = 0, user: str = "author") -> str:
+    """What a command says to a user, in a process of its own: a game's file stays loaded in its process."""
     done = subprocess.run(
         [sys.executable, "-m", "peerage", *words],
         cwd=folder,
         capture_output=True,
         text=True,
-        env={**os.environ, "COLUMNS": "200"},
+        env={**os.environ, "COLUMNS": "400", "XDG_STATE_HOME": str(folder / user)},
     )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -71,6 +71,31 @@ def test_its_file_is_pinned_on_record(arena: Path) -> None:
     assert "not installed" in peerage(arena, "match", "5", "--dir", "arena")
     assert "auction.py cannot be read" in peerage(arena, "run", "--dir", "arena", "--yes", code=2)
     file.write_text(before, "utf-8")
+
+
+def test_who_only_reads_an_arena_of_somebody_else_runs_no_file_in_it(arena: Path) -> None:
+    file, ran = arena / "auction.py", arena / "ran"
+    before = file.read_text("utf-8")
+    file.write_text(f"open({str(ran)!r}, 'a').close()\n{before}", "utf-8")
+    for words in (
+        ("leaderboard",),
+        ("match", "5"),
+        ("stats",),
+        ("players",),
+        ("verify",),
+        ("report", "r.html"),
+    ):
+        said = peerage(arena, *words, "--dir", "arena", user="reader")
+        assert words[0] == "verify" or "that you have not run yet" in said, said
+    assert "auction.py played them" in peerage(arena, "replay", "--dir", "arena", code=3, user="reader")
+    assert not ran.exists()
+    peerage(arena, "games", "check", "auction.py", user="reader")
+    assert ran.exists()
+    ran.unlink()
+    assert "that you have not run yet" not in peerage(arena, "leaderboard", "--dir", "arena", user="reader")
+    assert ran.exists()
+    file.write_text(before, "utf-8")
+    assert "coins gained" in peerage(arena, "match", "5", "--dir", "arena")
 
 
 def test_the_example_plays_at_once(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from peerage import __version__
 from peerage.games.game import GameSpec
+from peerage.games.trust import trust, trusted
 
 _OWN = {one.name.replace("_", "-"): one.name for one in iter_modules(__path__) if one.ispkg}
 """Each game's folder by its name: a command that needs one game does not import the others."""
@@ -94,10 +95,11 @@ def plays(spec: GameSpec[Any], game: str, version: int, release: str) -> bool:
     return (game, version, file) == (spec.name, spec.version, here)
 
 
-def load_file(path: Path) -> GameSpec[Any]:
+def load_file(path: Path, *, reading: bool = False) -> GameSpec[Any]:
     """The game that a Python file holds as `GAME`; from now on it is found by its name in this process.
 
-    Whoever loads a file runs it. Raises ImportError, which names the file, the line and the cure.
+    Loading a file runs it; with `reading` only one that this user has run before. Raises ImportError, which
+    names the file, the line and the cure.
     """
     try:
         body = path.read_bytes()
@@ -108,6 +110,13 @@ def load_file(path: Path) -> GameSpec[Any]:
     for held in _FILES.values():
         if held.release == release:
             return held.spec
+    if not reading:
+        trust(digest)
+    elif not trusted(digest):
+        raise ImportError(
+            f"the game's file {path} is a program that you have not run yet, and reading an arena runs none: "
+            f"look at the file, then `peerage games check {path}` runs it"
+        )
     module = ModuleType(f"peerage_game_{digest[:16]}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # where annotations of its structs are looked up

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,8 @@ from peerage.settings.player import suggest
 from peerage.settings.shape import READING, ArenaSettings
 
 FILE_NAME = "arena.yaml"
+_log = logging.getLogger("peerage")
+
 _ARENAS = "cost_unit"  # a game's rule that is set for the whole arena
 
 
@@ -51,7 +54,8 @@ def loads(
 ) -> ArenaSettings:
     """Settings from the text of an `arena.yaml`; see `load`. Raises SettingsError.
 
-    A `game` that ends in `.py` is a file that holds one, relative to `folder`; it is run. `where` names the
+    A `game` that ends in `.py` is a file that holds one, relative to `folder`; it is run, with `reading` only
+    where this user has run it before. `where` names the
     text in errors. `rules.prompts`, when it is a path, is read relative to `folder` (the
     current one by default) and becomes a list of {prompt, category}.
     """
@@ -63,10 +67,11 @@ def loads(
     named = data.get("game")
     if isinstance(named, str) and named.endswith(".py"):
         try:
-            data["game"] = load_file(Path(folder or ".") / named).name
+            data["game"] = load_file(Path(folder or ".") / named, reading=reading).name
         except ImportError as error:
             if not reading:
                 raise SettingsError(f"{where}{_line(tree, ('game',))}, game: {error}") from None
+            _log.warning("%s", error)
             data["game"] = Path(named).stem.replace("_", "-")
     wrong: list[str] = []
     settings = None
