@@ -612,7 +612,7 @@ def test_billed_and_possibly_billed_are_told_apart_from_the_call_to_the_costs_pa
     again = play(folder, 12)
     assert (again.billed_nano, again.possibly_nano) == (report.billed_nano, report.possibly_nano)
     site = Site.open(folder)
-    assert round(sum(site.possibly.values()) * NANO) == report.possibly_nano
+    assert round(sum(row.possibly_usd for row in site.table()) * NANO) == report.possibly_nano
     page_of_costs = page(site, "costs.html")
     assert page_of_costs is not None
     assert b"Possibly billed" in page_of_costs.body

@@ -62,9 +62,9 @@ READERS: dict[str, Callable[[Arena], Any]] = {
         ("summaries", "scores", "[1.0]"),
         ("summaries", "players", "x"),
         ("summaries", "raw", '{"a": 1}'),
-        ("amendments", "chain", "[]"),
-        ("amendments", "body", b'{"a": 1}'),
-        ("amendments", "body", "x"),
+        ("entries", "at_ms", "[]"),
+        ("entries", "body", b'{"a": 1}'),
+        ("entries", "body", "x"),
     ],
 )
 def test_rows_of_another_make_are_told_and_bring_nobody_down(

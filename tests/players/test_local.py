@@ -125,7 +125,7 @@ def test_a_killed_runner_leaves_no_server_behind() -> None:
 
 @pytest.mark.skipif(find_spec("xllamacpp") is None, reason="needs `xllamacpp`")
 @pytest.mark.parametrize(
-    ("content", "says"), [(None, "mend the path"), (b"", "no GGUF file"), (b"<html>", "no GGUF file")]
+    ("content", "says"), [(None, "fix the path"), (b"", "no GGUF file"), (b"<html>", "no GGUF file")]
 )
 async def test_a_file_that_is_no_model(tmp_path: Path, content: bytes | None, says: str) -> None:
     if content is not None:
@@ -149,7 +149,7 @@ def test_a_file_that_a_package_carries(tmp_path: Path, monkeypatch: pytest.Monke
     there = "gguf:package:carrier_of_a_model/files/m.gguf"
     assert model_file(there, Path("elsewhere")) == (package / "files" / "m.gguf").resolve()
     for named, says in (
-        ("carrier_of_a_model/n.gguf", "mend the path"),
+        ("carrier_of_a_model/n.gguf", "fix the path"),
         ("carrier_of_nothing/m.gguf", "no package 'carrier_of_nothing' is installed"),
         ("m.gguf", "package:NAME/FILE"),
         ("/m.gguf", "package:NAME/FILE"),
