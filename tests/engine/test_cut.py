@@ -355,20 +355,20 @@ def test_house_players_have_no_room_and_their_cards_do_not_change(tmp_path: Path
 
 
 def test_cut_answers_are_told_in_matches_pages_and_tables(tmp_path: Path) -> None:
-    limit = {"max_tokens": 20, "max_chars": 4000}
+    limit = {"max_tokens": 5, "max_chars": 4000}
     rules = {"committee": 2, "judges": 3, "topics": ["tides"], "contestant_limit": limit}
     play(write_arena(tmp_path, house(6), rules=rules), 1)
     found = replies(tmp_path)
-    assert {said.cut for (_, key), said in found.items() if key in ("answer/A", "answer/B")} == {20}
-    assert {said.cut for (_, key), said in found.items() if key.endswith(ROOM)} == {40}
+    assert {said.cut for (_, key), said in found.items() if key in ("answer/A", "answer/B")} == {5}
+    assert {said.cut for (_, key), said in found.items() if key.endswith(ROOM)} == {10}
     text = CliRunner().invoke(app, ["match", "1", "--full", "--dir", str(tmp_path)]).output
     assert "asked again with more room" in text
-    assert "cut at its limit of 20 tokens" in text
-    assert "cut at its limit of 40 tokens" in text
+    assert "cut at its limit of 5 tokens" in text
+    assert "cut at its limit of 10 tokens" in text
     with open_arena(tmp_path) as opened:
         told = opened.stats().players
         assert (sum(one.cut for one in told), sum(one.invalid for one in told)) == (4, 0)
         (shown,) = Site.open(tmp_path).reader.matches(1, 1)
     page = stages(shown)
-    assert page.count("cut at its limit of 20 tokens") == 2
+    assert page.count("cut at its limit of 5 tokens") == 2
     assert page.count("asked again with more room") == 2

@@ -44,6 +44,9 @@ def queue(
             typer.echo(f"match {drop} ended without a result: {why}")
             return
         found = [row.as_dict() for row in rows(ledger)]
+    if not found and shape is Format.table:
+        typer.echo("no match waits")
+        return
     columns = [
         Column("match", ">Match"),
         Column("players", "Between", " and ".join),
@@ -52,7 +55,7 @@ def queue(
         Column("since_ms", "Since", moment),
         Column("until_ms", "Until", moment, 2),
     ]
-    counted = "1 match waits" if len(found) == 1 else f"{len(found) or 'no'} matches wait"
+    counted = "1 match waits" if len(found) == 1 else f"{len(found)} matches wait"
     show(found, columns, shape, title=counted)
 
 

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from peerage.formats import Format, Text
 from peerage.protocol import Role, Speaker
 
+CHARS_PER_TOKEN = 4
+"""How long a token of a house player is."""
 SPREAD, DRAFT_SPREAD = 0.12, 0.25
 """Standard deviation of the quality of what a player writes around its skill, in answers and in drafts."""
 
@@ -32,6 +34,8 @@ class Call(Protocol):
     def role(self) -> Role: ...
     @property
     def messages(self) -> Sequence[tuple[Speaker, str]]: ...
+    @property
+    def max_tokens(self) -> int: ...
     @property
     def expects(self) -> Format: ...
     @property
@@ -63,14 +67,16 @@ def worth(quality: float) -> dict[str, Any]:
 
 
 def essay(call: Call, quality: float, rng: Random) -> Said:
-    """An answer that sounds like its quality: one voice each for fine, fair and poor."""
+    """An answer that sounds like its quality, one voice each for fine, fair and poor, within its limit."""
     voice = texts("games")["fine" if quality >= 0.62 else "fair" if quality >= 0.38 else "poor"]
-    said = [
-        rng.choice(voice["openings"]),
-        *rng.sample(voice["points"], 3 + rng.randrange(3)),
-        rng.choice(voice["closings"]),
-    ]
-    return Said("\n\n".join(said).replace("@", subject(call)), worth(quality))
+    opening = rng.choice(voice["openings"])
+    points = rng.sample(voice["points"], 3 + rng.randrange(3))
+    closing = rng.choice(voice["closings"])
+    while True:
+        text = "\n\n".join([opening, *points, closing]).replace("@", subject(call))
+        if not points or len(text) <= call.max_tokens * CHARS_PER_TOKEN:
+            return Said(text, worth(quality))
+        points.pop()
 
 
 def subject(call: Call) -> str:

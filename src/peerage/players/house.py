@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from peerage.formats import Choice, Chosen, Scored, Scores, Text, WithTool
 from peerage.formats.scores import MOST
-from peerage.games.house import SPREAD, Said, texts
+from peerage.games.house import CHARS_PER_TOKEN, SPREAD, Said, texts
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.protocol import Works
 from peerage.settings import PlayerSettings
@@ -41,7 +41,6 @@ whoever is not at the end of the scale."""
 MEDIAN_SECONDS, SIGMA_LATENCY = 2.0, 0.8
 """Latency is log-normal; `slow` makes it `SLOW` times as long."""
 SLOW = 20.0
-CHARS_PER_TOKEN = 4
 ABLE = 0.25
 """Skill from which a house player runs a program where it may, once; it has no use for what comes of it."""
 TRIED = "I work it out first.\n\n```python\nprint(sum(n * n for n in range(100)))\n```"
