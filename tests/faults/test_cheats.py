@@ -1,6 +1,8 @@
 """Agents that try to know what they must not: what is drawn, from the seed, the ledger or the live page."""
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +11,8 @@ import yaml
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
+from peerage.ledger import open_ledger
+from peerage.ledger.codec import by_hex, read_fixture
 from peerage.sandbox.confined import available
 
 THIEF = """
@@ -89,3 +93,64 @@ def test_a_game_that_hides_things_refuses_a_program_that_nothing_holds(
     said = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "4", "--yes"])
     assert said.exit_code != 0
     assert "nothing keeps loose from reading them" in " ".join(said.output.split())
+
+
+WATCHER = """
+import json, os, sys, urllib.error, urllib.request
+
+json.load(sys.stdin)
+seen = []
+for path in [
+    "api/arena", "api/matches", "api/leaderboard", "api/pool", "index.html", "matches.html", "live.html",
+    *[f"{page}/{number}" for page in ("api/live", "api/matches") for number in range(1, 9)],
+    *[f"live/{number}.html" for number in range(1, 9)],
+]:
+    try:
+        seen.append(urllib.request.urlopen(sys.argv[1] + path, timeout=20).read().decode())
+    except urllib.error.HTTPError:
+        pass
+with open(os.path.join(os.environ["PEERAGE_AGENT_DIR"], "seen"), "a") as log:
+    log.write(json.dumps(" ".join(seen)) + "\\n")
+print("#123456")
+"""
+
+
+@pytest.mark.skipif(not available(), reason="this system has no Landlock")
+def test_an_agent_that_watches_the_live_pages_sees_what_is_over_and_no_color_in_play(tmp_path: Path) -> None:
+    (tmp_path / "watcher.py").write_text(WATCHER)
+    settings = {
+        "seed": 0,
+        "game": "color-obfuscation",
+        "rules": {"color": "fresh"},
+        "players": ["house:0.9"],
+        "engine": {"probe": False, "concurrency": 1},
+    }
+    (tmp_path / "arena.yaml").write_text(yaml.safe_dump(settings))
+    serve = [sys.executable, "-m", "peerage", "serve", "--dir", str(tmp_path), "--port", "0"]
+    unbuffered = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, env=unbuffered) as served:
+        try:
+            assert served.stdout is not None
+            address = served.stdout.readline().split(", at ")[1].strip()
+            command = [sys.executable, "watcher.py", address]
+            watcher = {"command": command, "name": "watcher", "price": {"input": 0, "output": 0}}
+            (tmp_path / "arena.yaml").write_text(
+                yaml.safe_dump({**settings, "players": [watcher, "house:0.9", "house:0.5"]})
+            )
+            said = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "4", "--yes"])
+            assert said.exit_code == 0, said.output
+        finally:
+            served.terminate()
+    (log,) = tmp_path.glob("agents/watcher-*/seen")
+    seen = [json.loads(line).upper() for line in log.read_text().splitlines()]
+    ledger = open_ledger("sqlite:///arena.db", tmp_path, create=False)
+    texts = by_hex(ledger.texts())
+    drawn = {one.number: read_fixture(one.body, texts).drawn["colors"] for one in ledger.fixtures(1)}
+    asked = [one.match for one in ledger.exchanges(1) if one.player == "watcher"]
+    ledger.close()
+    assert len(seen) == len(asked) >= 4, said.output
+    for match, pages in zip(asked, seen, strict=True):
+        assert f"LIVE/{match}" in pages, "the match in play is shown"
+        assert not [color for color in drawn[match] if color in pages]
+    over = [color for match in asked if match < asked[-1] for color in drawn[match]]
+    assert [color for color in over if color in seen[-1]], "what is over is shown"
