@@ -83,9 +83,9 @@ def test_many_at_once_are_exactly_one_after_the_other() -> None:
 def test_rounds_of_more_than_two_are_grouped_by_skill() -> None:
     names = ["d", "a", "c", "f", "b", "e"]
     skills = {name: Skill(30.0 - "abcdef".index(name), 1.0) for name in names}
-    recovered = Recovered(next_number=4, next_round=2, round_ends=[3])
+    recovered = Recovered(next_number=4, next_round=2, round_ends=[(3, 0)])
     recovered.after_round[1] = Standings(3, (), (), (), skills)
     players = [PlayerSettings(name=name, model="house:0.5") for name in names]
     scheduler = Scheduler.of(CODE_GOLF, CODE_GOLF.rules(seats=3), 1)
-    issued = Rounds(scheduler, players, 1500.0, 1, recovered).issue()
+    issued = Rounds(scheduler, players, 1500.0, 1, 32, recovered).issue()
     assert [[seat.player for seat in one.seats] for one in issued] == [["a", "b", "c"], ["d", "e", "f"]]

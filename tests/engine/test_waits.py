@@ -27,8 +27,11 @@ from peerage import playing
 from peerage.arena import open_arena
 from peerage.engine import replay
 from peerage.engine.runner import Runner
+from peerage.ledger.codec import by_hex, read_fixture
+from peerage.ledger.log import finished
 from peerage.ledger.verify import verify
 from peerage.ledger.waits import TOPIC, read_wait
+from peerage.match import Fixture
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
 from peerage.players.delayed import PacedClient
 from peerage.players.house import HouseClient
@@ -214,7 +217,7 @@ def test_a_player_that_says_come_back_in_hours_holds_up_only_its_own_matches(
     first = play(tmp_path, 60, clients=Failing(out_of_quota, ("p3",)))
     assert first.reason == "waiting", "two hours are more than a run stays for"
     assert first.settled > 10
-    assert len(first.waiting) + first.settled == 60
+    assert len(first.waiting) + first.decided == 60
     assert {one.player for one in first.waiting} == {"p3"}
     assert all(one.why == "paused: p3: quota (429)" and one.until_ms for one in first.waiting)
     assert len(loop_time) <= 4, "nobody asks again before its time"
@@ -260,6 +263,65 @@ def test_replays_are_the_same_to_the_last_bit(
     monkeypatch.setattr(replay, "TOLERANCE", 0.0)
     with open_arena(tmp_path) as opened:
         assert opened.replay().ok
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_no_more_matches_pile_up_for_a_player_that_is_away(tmp_path: Path, clock: Clock, seed: int) -> None:
+    """It is left out of rounds while as many wait for it as the window holds, by what the log held when the
+    round ended whose ratings a round is paired by: so runs that stop anywhere pair alike."""
+    rng, window, players = random.Random(seed), 6, 8
+    away = sleepers(lambda name, call: 50.0 * (name == "p1"), clock)
+    for limit in (*range(5, 40, 3), 80):
+        engine = {"concurrency": rng.choice([1, 8, 64]), "give_up_after": 500}
+        write_arena(tmp_path, players, engine=engine, pairing={"window": window})
+        play_stopping_at(tmp_path, limit, rng.choice([20, 1e6]) if limit < 80 else 1e6, away)
+        clock.passes(0.1)
+    clock.passes(51)
+    assert play(tmp_path, 110).reason == "limit"
+    sound(tmp_path)
+    with open_arena(tmp_path) as arena:
+        lag = int(arena.ledger.meta()["lag"])
+        texts = by_hex(arena.ledger.texts())
+        rounds: dict[int, list[Fixture]] = {}
+        for row in arena.ledger.fixtures():
+            rounds.setdefault(row.round, []).append(read_fixture(row.body, texts))
+        said = iter([read_wait(row.body) for row in arena.ledger.amendments(TOPIC)])
+        log = [finished(entry.about) or next(said) for entry in arena.ledger.log() if of_match(entry.about)]
+    over: set[int] = set()
+    left: set[int] = set()
+    piled: list[int] = []  # at the end of each round
+    for entry in log:
+        if isinstance(entry, int):
+            over.add(entry)
+        elif entry.event == "waits":
+            assert entry.player == "p1"
+            left.add(entry.match)
+        while len(piled) < len(rounds) and all(one.number in over | left for one in rounds[len(piled) + 1]):
+            piled.append(len(left - over))
+    seated = {
+        number: any(seat.player == "p1" for one in fixtures for seat in one.seats)
+        for number, fixtures in rounds.items()
+    }
+    known = {number: piled[number - lag - 1] for number in rounds if number > lag}
+    assert max(piled) <= window + 3 * (lag + 1)
+    assert all(seated[number] == (waiting < window) for number, waiting in known.items())
+    assert sum(waiting >= window for waiting in known.values()) > 10
+    assert any(seated[number] for number in list(known)[-3:]), "it plays again when its matches are done"
+
+
+def of_match(about: str) -> bool:
+    return bool(finished(about)) or about.partition(" ")[0] == TOPIC
+
+
+def test_where_too_few_are_left_a_player_that_is_away_is_paired_all_the_same(
+    tmp_path: Path, clock: Clock
+) -> None:
+    write_arena(tmp_path, house(3), game="color-obfuscation", rules={}, pairing={"window": 2})
+    away = sleepers(lambda name, call: 50.0 * (name in ("p0", "p1")), clock)
+    assert play(tmp_path, 30, clients=away).reason == "waiting"
+    clock.passes(51)
+    assert play(tmp_path, 40).reason == "limit"
+    sound(tmp_path)
 
 
 def test_no_money_is_reserved_for_a_match_that_waits(tmp_path: Path, clock: Clock) -> None:

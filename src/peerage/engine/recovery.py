@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import msgspec
 
@@ -19,7 +20,7 @@ from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, Unanswered
 from peerage.ledger.waits import TOPIC as WAITS
-from peerage.ledger.waits import Waits
+from peerage.ledger.waits import Moment, Waits
 from peerage.match import DEVELOPMENT, Fixture
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import History
@@ -42,7 +43,7 @@ class Recovered:
     """Where an arena stands.
 
     `standings` and `accounts` are after the last record; `after_round` the standings at the end of recent
-    rounds, as pairing may need them; `round_ends` how many matches were on record when each round ended, and
+    rounds, as pairing may need them; `round_ends` the moments when rounds ended, and
     `open` how many matches of the others are still to be folded. `next_to_fold` is the next match in number
     order. `pending` are issued fixtures without a record, with their digests, `waits` says
     which of them wait, and `exchanges` what is on record for the others.
@@ -62,7 +63,7 @@ class Recovered:
     accounts: dict[str, Account] = field(default_factory=dict)
     chain: bytes = GENESIS
     after_round: dict[int, Standings] = field(default_factory=dict)
-    round_ends: list[int] = field(default_factory=list)
+    round_ends: list[Moment] = field(default_factory=list)
     open: dict[int, int] = field(default_factory=dict)
     next_to_fold: int = 1
     waits: Waits = field(default_factory=Waits)
@@ -88,7 +89,7 @@ class Recovered:
 
     def round_of(self, place: int) -> int:
         """The round that was going on when the match at this place was folded."""
-        return bisect_left(self.round_ends, place) + 1
+        return bisect_left(self.round_ends, place, key=itemgetter(0)) + 1
 
     def charge(self, costs: Mapping[str, ProbeCost]) -> None:
         """Count what probes cost."""
@@ -114,7 +115,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     """Read where the arena stands; `lag` in rounds."""
     issued, recorded = ledger.heads()
     found = Recovered(waits=Waits.of(ledger.amendments(WAITS)))
-    ends: dict[int, int] = {}
+    ends: dict[int, Moment] = {}
     waiting: list[FixtureRow] = []
     for place, row in enumerate(ledger.fixtures(), 1):
         found.history.remember([seat.player for seat in _light(row.body).seats])
@@ -123,7 +124,9 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
             waiting.append(row)
             if left is None:
                 found.open[row.round] = found.open.get(row.round, 0) + 1
-        ends[row.round] = max(ends.get(row.round, 0), place if left is None else left)
+        elif left is not None:
+            found.waits.folded(row.number, place)
+        ends[row.round] = max(ends.get(row.round, (0, 0)), left or found.waits.at(place))
     in_order = [row.number for row in waiting if row.number not in found.waits.left]
     found.next_to_fold = min(in_order, default=issued + 1)
     found.next_number = issued + 1
@@ -131,7 +134,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     for round in range(1, found.next_round):
         if round in found.open:
             break
-        found.round_ends.append(max([ends.get(round, 0), *found.round_ends[-1:]]))
+        found.round_ends.append(max([ends.get(round, (0, 0)), *found.round_ends[-1:]]))
     _refold(found, ledger, recorded, lag, elo)
     found.accounts = position(ledger, elo).accounts
     if recorded:
@@ -190,7 +193,8 @@ def _add(sums: dict[int, int], match: int, nano: int | None) -> None:
 
 def _refold(found: Recovered, ledger: Ledger, recorded: int, lag: int, elo: EloSettings) -> None:
     """Standings now, and at the end of each round that pairing may still ask for."""
-    recent = list(enumerate(found.round_ends, 1))[max(0, found.next_round - lag - 1) :]
+    ends = [records for records, _ in found.round_ends]
+    recent = list(enumerate(ends, 1))[max(0, found.next_round - lag - 1) :]
     start = recent[0][1] if recent else recorded
     wanted = {end for _, end in recent}
     snapshot = ledger.snapshot(start) if start else None

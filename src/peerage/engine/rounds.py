@@ -4,7 +4,8 @@ Round r is paired from the ratings after round r − lag, so it may be issued on
 what it holds depends on nothing later. A round has ended when each of its matches is folded or has left it to
 go on later, and earlier rounds have ended; what is folded afterwards belongs to the next one. A player whose
 budget voided a match, or that was benched in one, is left out of the rounds paired from ratings that include
-that match.
+that match. So is, for as long as it lasts, one for which as many matches wait as may be under way at once: no
+more pile up while it is away. Only where too few would be left to play does it go on being paired.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Rounds:
         players: Sequence[PlayerSettings],
         initial: float,
         lag: int,
+        window: int,
         recovered: Recovered,
         memory: Remembered | None = None,
     ) -> None:
@@ -39,10 +41,12 @@ class Rounds:
         self._players = players
         self._initial = initial
         self._lag = lag
+        self._window = window
+        self._waits = recovered.waits
         self._history = recovered.history
         self._after_round = dict(recovered.after_round)
         self._open = dict(recovered.open)
-        self._ended = len(recovered.round_ends)
+        self._ends = list(recovered.round_ends)
         self._next = recovered.next_round
         self._unpaid = {player: round + lag for player, round in recovered.retired.items()}
         self._benches = recovered.benches
@@ -60,7 +64,7 @@ class Rounds:
         Raises Unstaffed when a match lacks officials for another reason than spent budgets.
         """
         paired = self._scheduler.spec.contestants[1] > 0
-        if self.over or not paired or self._next > self._ended + self._lag:
+        if self.over or not paired or self._next > len(self._ends) + self._lag:
             return ()
         basis = self._next - self._lag
         standings = self._after_round[basis] if basis > 0 else NOBODY
@@ -74,6 +78,22 @@ class Rounds:
             for player in self._players
             if not self._left_out(player.name)
         ]
+        unfinished = self._waits.unfinished(self._ends[basis - 1] if basis > 0 else (0, 0))
+        here = [one for one in pool if unfinished[one.player] < self._window]
+        fixtures = self._paired(here, standings, basis) if len(here) < len(pool) else ()
+        fixtures = fixtures or self._paired(pool, standings, basis)
+        if not fixtures:
+            return ()
+        remember(self._history, fixtures)
+        self._open[self._next] = len(fixtures)
+        self.next_number = fixtures[-1].number + 1
+        self._after_round.pop(basis - 1, None)
+        self._next += 1
+        return fixtures
+
+    def _paired(self, pool: Sequence[Standing], standings: Standings, basis: int) -> tuple[Fixture, ...]:
+        """The next round of these players; empty when there can be none, and `over` says why."""
+        self.over = ""
         try:
             fixtures = next_round(
                 self._scheduler,
@@ -92,12 +112,6 @@ class Rounds:
             return ()
         if not fixtures:
             self.over = "fewer than two players are left for a match"
-            return ()
-        remember(self._history, fixtures)
-        self._open[self._next] = len(fixtures)
-        self.next_number = fixtures[-1].number + 1
-        self._after_round.pop(basis - 1, None)
-        self._next += 1
         return fixtures
 
     @property
@@ -108,7 +122,7 @@ class Rounds:
     @property
     def first_without(self) -> int:
         """The first round paired from ratings that include the match that was folded last."""
-        return self._ended + 1 + self._lag
+        return len(self._ends) + 1 + self._lag
 
     def _left_out(self, player: str) -> bool:
         bench = self._benches.out.get(player)
@@ -119,16 +133,18 @@ class Rounds:
     def folded(self, fixture: Fixture, outcome: Outcome, standings: Standings, *, late: bool) -> None:
         """A match is folded, `standings` after it; `late` when it had left its round."""
         if self._memory is not None:
-            self._memory.note(self._ended + 1, fixture.number, outcome.facts)
+            self._memory.note(len(self._ends) + 1, fixture.number, outcome.facts)
         if outcome.void.startswith(PLAYER_BUDGET):
             self._unpaid.setdefault(outcome.void.removeprefix(PLAYER_BUDGET), self.first_without)
-        if not late:
+        if late:
+            self._waits.folded(fixture.number, standings.number)
+        else:
             self.left(fixture.round, standings)
 
     def left(self, round: int, standings: Standings) -> None:
         """A round goes on without one of its matches."""
         self._open[round] -= 1
-        while self._open.get(self._ended + 1) == 0:
-            self._ended += 1
-            del self._open[self._ended]
-            self._after_round[self._ended] = standings
+        while self._open.get(len(self._ends) + 1) == 0:
+            self._ends.append((standings.number, self._waits.entries))
+            del self._open[len(self._ends)]
+            self._after_round[len(self._ends)] = standings

@@ -113,7 +113,9 @@ class Runner:
         scheduler = Scheduler.of(spec, rules, secret, POLICIES[pairing.policy], pairing.width)
         self._plans = Plans(scheduler, lines)
         memory = remembered(ledger, spec, rules, secret, recovered.round_of)
-        self._rounds = Rounds(scheduler, settings.players, settings.rating.initial, lag, recovered, memory)
+        self._rounds = Rounds(
+            scheduler, settings.players, settings.rating.initial, lag, pairing.window, recovered, memory
+        )
         self._folding = Folding(
             self._journal,
             self._rounds,

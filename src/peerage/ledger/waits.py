@@ -8,9 +8,11 @@ When a match leaves depends on time, so it is on record; all that follows from i
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -47,17 +49,25 @@ read_wait = msgspec.json.Decoder(Wait).decode
 """An entry. Raises msgspec.MsgspecError."""
 
 
+Moment: TypeAlias = tuple[int, int]
+"""A moment of the log: how many matches were on record then, and how many entries about waits."""
+
+
 @dataclass
 class Waits:
     """The entries as a run carries them on.
 
-    `left` maps every match that ever left its round to how many matches were on record when it first did;
-    `now` holds those that wait.
+    `left` maps every match that ever left its round to the moment when it first did; `now` holds those that
+    wait.
     """
 
-    left: dict[int, int] = field(default_factory=dict)
+    left: dict[int, Moment] = field(default_factory=dict)
     now: dict[int, Waiting] = field(default_factory=dict)
     _since: dict[int, int] = field(default_factory=dict)
+    _after: list[int] = field(default_factory=list)
+    _for: dict[int, list[tuple[int, str]]] = field(default_factory=dict)
+    """For whom each match waited, by number of the entry."""
+    _folded: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Iterable[Amendment]) -> Waits:
@@ -71,9 +81,33 @@ class Waits:
         self._take(entry, at_ms)
         return Amendment(TOPIC, msgspec.json.encode(entry), at_ms)
 
+    @property
+    def entries(self) -> int:
+        return len(self._after)
+
+    def at(self, records: int) -> Moment:
+        """The moment when so many matches were on record and the last of them was new."""
+        return records, bisect_left(self._after, records)
+
+    def folded(self, number: int, place: int) -> None:
+        """A match that had left its round is on record, at this place."""
+        self._folded[number] = place
+
+    def unfinished(self, moment: Moment) -> Counter[str]:
+        """For each player how many matches had left their rounds for it and were not on record yet; moments
+        only rise from call to call."""
+        records, entries = moment
+        for number in [number for number, place in self._folded.items() if place <= records]:
+            self._for.pop(number, None)
+            del self._folded[number]
+        known = [[player for at, player in mine if at <= entries] for mine in self._for.values()]
+        return Counter([players[-1] for players in known if players])
+
     def _take(self, entry: Wait, at_ms: int) -> None:
-        self.left.setdefault(entry.match, entry.after)
+        self._after.append(entry.after)
+        self.left.setdefault(entry.match, (entry.after, self.entries))
         if entry.event == "waits":
+            self._for.setdefault(entry.match, []).append((self.entries, entry.player))
             since = self._since.setdefault(entry.match, at_ms)
             self.now[entry.match] = Waiting(entry.match, entry.player, entry.why, since, entry.until_ms)
         else:

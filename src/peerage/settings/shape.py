@@ -25,7 +25,8 @@ class Pairing(Section):
         ge=1,
         le=1_000_000,
         description="Matches that may be under way at once: a round is paired from the ratings so many "
-        "matches earlier. Fixed when the arena is made.",
+        "matches earlier. A player for whom so many matches wait gets no new ones meanwhile. Fixed when the "
+        "arena is made.",
     )
 
 
