@@ -1,7 +1,8 @@
 """The sandbox: cold start, runs per second, memory over thousands of runs, and speed beside CPython.
 
-Small programs, as a game runs them. Usage: python -m bench.sandbox [RUNS] [--compile]
-With --compile it also times the one-off compile, in a folder of its own.
+Small programs, as a game runs them. Usage: python -m bench.sandbox [RUNS] [--compile] [--usual]
+With --compile it also times the one-off compile, in a folder of its own; with --usual it tells instead what
+fuel each of `bench.usual_programs` takes, by which the default is chosen.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from bench.usual_programs import PROGRAMS
 from peerage.sandbox.pool import Mode, Pool
 from peerage.sandbox.program import Limits, Program
 
@@ -64,7 +66,7 @@ def resident_mb() -> float:
 async def seconds_of(mode: Mode, source: str) -> tuple[float, int]:
     async with Pool(workers=1, mode=mode) as pool:
         await pool.run(Program(""))
-        result = await pool.run(Program(source, "", Limits(fuel=10**12, seconds=60)))
+        result = await pool.run(Program(source, "", Limits(fuel=10**12, seconds=600)))
         assert result.ok, result
         return result.milliseconds / 1e3, result.fuel or 0
 
@@ -88,6 +90,12 @@ async def several(measure: Callable[[], Awaitable[float]], times: int) -> list[f
     return [await measure() for _ in range(times)]
 
 
+async def usual() -> None:
+    for name, source in PROGRAMS.items():
+        took, fuel = await seconds_of("wasm", source)
+        print(f"{fuel / 1e9:6.1f}e9 {took:5.1f} s; CPython {cpython_s(source):5.2f} s  {name}", flush=True)
+
+
 async def report(runs: int) -> None:
     modes: list[Mode] = ["wasm"]
     if sys.platform == "linux":
@@ -109,6 +117,9 @@ async def report(runs: int) -> None:
 
 
 def main() -> None:
+    if "--usual" in sys.argv:
+        asyncio.run(usual())
+        return
     arguments = [one for one in sys.argv[1:] if one != "--compile"]
     if "--compile" in sys.argv:
         print(f"compile {compile_s():.1f} s, once on each machine")

@@ -110,9 +110,7 @@ if not (child := os.fork()):
 print('PWNED' if os.waitpid(child, 0)[1] == 0 else '')
 """,
     ),
-    Attack(
-        "thread", "import threading as t; a = t.Thread(target=print, args=['PWNED']); a.start(); a.join()"
-    ),
+    Attack("thread", "import _thread, time; _thread.start_new_thread(print, ('PWNED',)); time.sleep(1)"),
     Attack("exec", "import os; os.execv('/bin/echo', ['echo', 'PWNED'])"),
     Attack("spawn", "import os; os.waitpid(os.posix_spawn('/bin/echo', ['echo', 'PWNED'], {{}}), 0)"),
     Attack("subprocess", "import subprocess; subprocess.run(['/bin/echo', 'PWNED'])"),

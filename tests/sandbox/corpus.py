@@ -2,6 +2,63 @@
 """Ordinary programs, by what they use. Each must print in the sandbox what it prints in CPython."""
 
 PROGRAMS = {
+    "threads": """
+import sys, threading
+sys.setrecursionlimit(10 ** 6)
+threading.stack_size(64 * 2 ** 20)
+def depth(n): return 0 if n == 0 else 1 + depth(n - 1)
+def main():
+    print(depth(20000), threading.current_thread().name, threading.current_thread().is_alive())
+t = threading.Thread(target=main, name='deep')
+t.start(); t.join(); print(t.is_alive(), threading.current_thread().name, threading.active_count())
+total, lock, own = 0, threading.Lock(), threading.local()
+own.seen = True
+def add(n):
+    global total
+    with lock: total += n
+    assert not hasattr(own, 'seen')
+some = [threading.Thread(target=add, args=(n,), daemon=True) for n in range(10)]
+for one in some: one.start()
+for one in some: one.join(timeout=5)
+print(total, lock.locked(), lock.acquire(), lock.acquire(timeout=0.01), lock.acquire(blocking=False))
+ready = threading.Event()
+threading.Timer(0.01, ready.set).start()
+print(ready.wait(5))
+try: t.start()
+except RuntimeError as error: print(error)
+""",
+    "pools of threads": """
+from concurrent.futures import ThreadPoolExecutor, as_completed
+with ThreadPoolExecutor(max_workers=4) as pool:
+    print(list(pool.map(lambda n: n * n, range(5))))
+    print(sorted(one.result() for one in as_completed([pool.submit(pow, 2, n) for n in range(4)])))
+    failed = pool.submit(lambda: 1 / 0)
+print(repr(failed.exception()), failed.done())
+try: pool.submit(print)
+except RuntimeError as error: print(error)
+""",
+    "asyncio": """
+import asyncio
+async def square(n):
+    await asyncio.sleep(0.01 * (5 - n))
+    return n * n
+async def make(queue):
+    for n in range(3): await queue.put(n); await asyncio.sleep(0.001)
+    await queue.put(None)
+async def use(queue):
+    while (found := await queue.get()) is not None: print('got', found)
+async def main():
+    print(await asyncio.gather(*(square(n) for n in range(5))))
+    queue = asyncio.Queue()
+    await asyncio.gather(make(queue), use(queue))
+    print(await asyncio.to_thread(lambda: 7))
+    try:
+        async with asyncio.timeout(0.05): await asyncio.sleep(10)
+    except TimeoutError: print('late')
+    async with asyncio.TaskGroup() as group: group.create_task(square(2))
+asyncio.run(main())
+loop = asyncio.new_event_loop(); print(loop.run_until_complete(square(3))); loop.close()
+""",
     "itertools": """
 import itertools as it
 print(list(it.permutations('abc', 2)), list(it.combinations(range(4), 3))[:3])

@@ -25,6 +25,12 @@ def verdict(exit_code: int) -> Status:
 
 
 _MIB = 1024 * 1024
+FUEL = 100_000_000_000
+"""What usual programs end within: all that take CPython four seconds, as `python -m bench.sandbox --usual`
+measures them."""
+MEMORY = 256 * _MIB
+SECONDS = 300.0
+_FUEL_OF_CPYTHON_S = 20_000_000_000
 _BOUNDS = {
     "fuel": (1, 10**18),
     "memory": (32 * _MIB, 2048 * _MIB),
@@ -42,22 +48,36 @@ class SandboxUnavailable(Exception):
 class Limits:
     """What one run may use.
 
-    `fuel` counts WebAssembly instructions (wasm mode only; about 3e9 a second on one core); the same program
-    and input use the same fuel on every machine, so it is the limit a verdict should rest on. `memory` is the
-    guest's whole memory in bytes, interpreter included (20 MiB before the program starts). `output` bounds
-    stdout and stderr together, in bytes. `seconds` is the wall deadline, after which the worker is killed:
-    generous, since it depends on the machine.
+    `fuel` counts WebAssembly instructions (wasm mode only; three to six billion a second on one core); the
+    same program and input use the same fuel on every machine, so it is the limit a verdict should rest on.
+    `memory` is the guest's whole memory in bytes, interpreter included (20 MiB before the program starts).
+    `output` bounds stdout and stderr together, in bytes. `seconds` is the wall deadline, after which the
+    worker is killed: generous, since it depends on the machine.
     """
 
-    fuel: int = 20_000_000_000
-    memory: int = 256 * _MIB
+    fuel: int = FUEL
+    memory: int = MEMORY
     output: int = _MIB
-    seconds: float = 30.0
+    seconds: float = SECONDS
 
     def __post_init__(self) -> None:
         for name, (least, most) in _BOUNDS.items():
             if not least <= getattr(self, name) <= most:
                 raise ValueError(f"Limits.{name} is {getattr(self, name)!r}; {least} to {most} was expected")
+
+
+def environment(fuel: int = FUEL, memory: int = MEMORY, output: int = 64 * 1024) -> str:
+    """What a program may use, told to anyone who writes one: a paragraph for prompts."""
+    return (
+        "Programs run in a sandbox: CPython 3.12 with its standard library, standard input, output and "
+        "error, and nothing else. There are no files, no network, no other processes, no environment "
+        "variables and no time zones but UTC: open, tempfile, sqlite3 files, subprocess, multiprocessing, sockets, ssl, "
+        "ctypes, lzma and zoneinfo fail, and so do packages such as numpy. Threads and asyncio work on one "
+        "core; a thread runs to its end inside start(), so it cannot wait for a later one. The clock starts "
+        "at 2026-01-01, sleeping takes no time, and random numbers are the same in every run. One run may "
+        f"use {fuel / 1e9:g} billion instructions, which is about {fuel / _FUEL_OF_CPYTHON_S:g} seconds of "
+        f"CPython outside, {memory // _MIB} MiB of memory, and {output:,} bytes of output."
+    )
 
 
 @dataclass(frozen=True, slots=True)
