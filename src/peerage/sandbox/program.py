@@ -71,10 +71,11 @@ def environment(fuel: int = FUEL, memory: int = MEMORY, output: int = 64 * 1024)
     return (
         "Programs run in a sandbox: CPython 3.12 with its standard library, standard input, output and "
         "error, and nothing else. There are no files, no network, no other processes, no environment "
-        "variables and no time zones but UTC: open, tempfile, sqlite3 files, subprocess, multiprocessing, sockets, ssl, "
-        "ctypes, lzma and zoneinfo fail, and so do packages such as numpy. Threads and asyncio work on one "
-        "core; a thread runs to its end inside start(), so it cannot wait for a later one. The clock starts "
-        "at 2026-01-01, sleeping takes no time, and random numbers are the same in every run. One run may "
+        "variables and no time zones but UTC: open, tempfile, sqlite3 files, subprocess, multiprocessing, "
+        "sockets, ssl, ctypes, lzma and zoneinfo fail, and so do packages such as numpy. Threads and asyncio "
+        "work on one core; a thread runs to its end inside start(), so it cannot wait for a later one. The "
+        "clock starts at 2026-01-01, sleeping takes no time, and random numbers are the same in every run. "
+        "One run may "
         f"use {fuel / 1e9:g} billion instructions, which is about {fuel / _FUEL_OF_CPYTHON_S:g} seconds of "
         f"CPython outside, {memory // _MIB} MiB of memory, and {output:,} bytes of output."
     )
