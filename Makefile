@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all lint format bench real docs golden constraints clean
+.PHONY: help run test test-all lint format bench bench-numbers real docs golden constraints clean
 
 help:             ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -48,6 +48,12 @@ format: $(VENV)/.dev         ## rewrite the source in its one style
 
 bench: $(VENV)/.bench        ## measure ours beside the field's packages
 	$(BIN)/python -m bench
+
+bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be trusted (hours)
+	$(BIN)/python -m bench.ratings_coverage
+	$(BIN)/python -m bench.clusters
+	$(BIN)/python -m bench.collusion
+	$(BIN)/python -m bench.elo_error
 
 real: $(VENV)/.dev           ## play a whole arena on a real language model (SmolLM2-135M)
 	$(BIN)/python -m pytest -m real tests/real

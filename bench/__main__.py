@@ -1,6 +1,6 @@
 """Every bench of speed, one after the other: `make bench`, or `python -m bench NAME…` for some of them.
 
-`bench.ratings_coverage`, `bench.collusion` and `bench.elo_error` make tables of the docs and are run by name.
+`make bench-numbers` runs the simulations that the tables of the docs are made with.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 BENCHES = (
     "help",
     "steps",
-    "flight",
+    "in_flight",
     "occupancy",
     "budget",
     "client",

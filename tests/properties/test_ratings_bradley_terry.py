@@ -210,7 +210,7 @@ def test_bootstrap_agrees_with_the_sandwich_and_is_seeded() -> None:
     assert drawn.upper - drawn.lower == pytest.approx(plain.upper - plain.lower, rel=0.2)
     assert drawn.rating == pytest.approx(plain.rating)
     assert drawn.lower.tolist() == bootstrap(history, draws=400, seed=1).lower.tolist()
-    whole = bootstrap(history, draws=60, cluster=np.arange(1500))
+    whole = bootstrap(history, draws=60, clusters=[np.arange(1500)])
     assert whole.error == pytest.approx(plain.error, rel=0.35)
     thin = bootstrap(duels(3, [0, 1, 2], [1, 2, 0], [1, 1, 1]), draws=20)
     assert np.isfinite(thin.lower).all()

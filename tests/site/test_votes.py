@@ -48,7 +48,7 @@ def test_the_table_counts_what_was_voted(ledger: Ledger) -> None:
     assert (found.votes, found.voters, found.matches, found.uncounted) == (4, 2, 3, 0)
     for row in found.rows:
         assert row.votes == row.wins + row.draws + row.losses
-        assert row.lower <= row.rating <= row.upper
+        assert (row.lower, row.upper) == (None, None)  # three matches tell nothing of the error
     players = [finished(ledger, match).players for match in (1, 1, 2, 3)]  # type: ignore[union-attr]
     for row in found.rows:
         mine = [

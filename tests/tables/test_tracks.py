@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from peerage.ledger import Ledger, LedgerError, open_ledger
@@ -74,12 +75,20 @@ def test_a_match_of_three_is_all_its_pairs_and_one_match_together(threes: Ledger
     assert any("a match of many is all its pairs" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("track", ["bt", "trueskill", "glicko2"])
+def test_few_matches_of_three_claim_no_intervals(threes: Ledger) -> None:
+    found = rated(threes, "bt")
+    assert found.players[int(np.argmax(found.rating))] == "ann"
+    assert (found.lower, found.upper) == ([None] * 3, [None] * 3)
+    assert any("fewer than 10 matches of many" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("track", ["trueskill", "glicko2"])
 def test_matches_of_three_make_ratings_with_intervals(threes: Ledger, track: str) -> None:
     found = rated(threes, track)
     best = max(range(3), key=lambda place: found.rating[place])
     assert found.players[best] == "ann"
-    assert all(low < high for low, high in zip(found.lower, found.upper, strict=True))
+    bounds = zip(found.lower, found.upper, strict=True)
+    assert all(low is not None and high is not None and low < high for low, high in bounds)
     assert not found.above.any()
     assert not any("not strongly connected" in note for note in found.notes)
 

@@ -54,7 +54,8 @@ def rate(
     track: Annotated[Side, typer.Option(help="Elo: raw, or adjusted by cost_a and cost_b.")] = "raw",
     output: Annotated[Format, typer.Option(help="How to write the table.")] = Format.table,
     cluster: Annotated[
-        str | None, typer.Option(help="bt: column whose rows hang together, such as question or judge.")
+        list[str] | None,
+        typer.Option(help="bt: column whose rows hang together; twice for judge and question."),
     ] = None,
     control: Annotated[
         str | None, typer.Option(help="bt: hold equal, comma-separated; length reads length_a, length_b.")
@@ -91,12 +92,12 @@ def rate(
 
     JSON too, and folders of files; `-` reads the pipe. docs/ratings.md tells the columns and the methods.
     """
-    given = locals()
+    given = {**locals(), "cluster": tuple(cluster or ())}
     from peerage.ratings.data import read
     from peerage.ratings.methods import Options, rate
 
     controls = tuple(name.strip() for name in control.split(",") if name.strip()) if control else ()
-    labels = tuple({name for name in (cluster, "judge" if method == "judge-aware" else None) if name})
+    labels = tuple(dict.fromkeys([*(cluster or ()), *(["judge"] if method == "judge-aware" else [])]))
     options = Options(
         **{name: value for name, value in given.items() if name in Options.__dataclass_fields__},
         controls=controls,

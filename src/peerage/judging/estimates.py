@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import t95
+from peerage.ratings.student import quantile
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
 """From totals, one set a row, to one value each; not a number where it is undefined."""
@@ -57,7 +57,7 @@ def jackknife(
     spread = float(np.sqrt((left - 1) / left * ((without - without.mean()) ** 2).sum())) if left > 1 else 0.0
     if spread <= 1e-12:
         return Estimate(value, None, None, units)
-    wide = t95(left - 1) * spread
+    wide = quantile(0.95, left - 1) * spread
     return Estimate(value, max(lowest, value - wide), min(highest, value + wide), units)
 
 

@@ -23,7 +23,7 @@ from peerage.ratings.connection import strong_components
 from peerage.ratings.elo import DuelResult
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import POINTS, Row, rank_ranges, ranks, separated, t95
+from peerage.ratings.table import POINTS, Z95, Row, rank_ranges, ranks, separated, t_quantile
 from peerage.ratings.tally import TIE, WIN, Tally, from_cells, tally
 from peerage.ratings.tie_models import MODELS, Likelihood, Ties, first_guess
 
@@ -71,8 +71,10 @@ class BradleyTerry:
     strength, and the intervals are the posterior's.
 
     `tie` is nu (Davidson) or theta (Rao-Kupper), nan where ties are half wins. `clusters` counts the
-    clusters that the intervals allow for, 0 for none; with few of them Student's t stands for the normal.
-    `draws` holds bootstrap ratings, shape (draws, players), if those made the intervals.
+    clusters that the intervals allow for, way by way; `freedom` has the degrees of freedom of Student's t for
+    each difference of two ratings, and on the diagonal for each rating, None for the normal. Below 1 nothing
+    is claimed: the bounds are nan. `draws` holds bootstrap ratings, shape (draws, players), if those made
+    the intervals.
     """
 
     rating: Floats
@@ -82,7 +84,8 @@ class BradleyTerry:
     components: tuple[tuple[int, ...], ...]
     prior_games: float
     tie: float = float("nan")
-    clusters: int = 0
+    clusters: tuple[int, ...] = ()
+    freedom: Floats | None = None
     effects: tuple[Effect, ...] = ()
     draws: Floats | None = None
 
@@ -102,7 +105,7 @@ class BradleyTerry:
     @cached_property
     def above(self) -> np.ndarray:
         """Who is separated from whom: [i, j] when i is above j at 95%, for all pairs together."""
-        return separated(self.rating, self.covariance)
+        return separated(self.rating, self.covariance, self.freedom)
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -116,8 +119,8 @@ class BradleyTerry:
     def _bound(self, percentile: float) -> Floats:
         if self.draws is not None and len(self.draws):
             return np.asarray(np.percentile(self.draws, percentile, axis=0, method="weibull"))
-        side = 1 if percentile > 50 else -1
-        return np.asarray(self.rating + side * t95(self.clusters - 1 if self.clusters else None) * self.error)
+        wide = Z95 if self.freedom is None else t_quantile(0.95, np.diag(self.freedom))
+        return np.asarray(self.rating + (wide if percentile > 50 else -wide) * self.error)
 
 
 def aggregate(results: Iterable[DuelResult]) -> list[Pair]:
@@ -170,7 +173,8 @@ def fit_tally(counted: Tally, *, ties: Ties = "half", prior_games: float = PRIOR
 @dataclass(frozen=True, eq=False)
 class Solution:
     """The top of a likelihood, in log-odds: `strength` of each player, tie parameter `e` (nan without one),
-    and the `inverse` of the information there, of the strengths and then `e`.
+    and the `inverse` of the information there, of the strengths and then `e`. `information` is the data's;
+    `posterior` has the prior, or the mean held.
     """
 
     counted: Tally
@@ -181,6 +185,8 @@ class Solution:
     prior: float
     components: tuple[tuple[int, ...], ...]
     likelihood: Likelihood
+    information: Floats
+    posterior: Floats
 
     def scatter(self, weight: Floats) -> Floats:
         """Sum of weight * score scoreᵀ over outcomes, `weight` of shape (3, pairs)."""
@@ -193,7 +199,9 @@ class Solution:
             not np.isnan(self.e),
         )
 
-    def table(self, covariance: Floats, clusters: int = 0, draws: Floats | None = None) -> BradleyTerry:
+    def table(
+        self, covariance: Floats, clusters: tuple[int, ...] = (), freedom: Floats | None = None
+    ) -> BradleyTerry:
         """The table, from the covariance of strengths (and `e`) in log-odds."""
         n = self.counted.players
         centre = np.eye(n) - 1 / max(n, 1)
@@ -206,7 +214,7 @@ class Solution:
             prior_games=self.prior,
             tie=float(np.exp(self.e)),
             clusters=clusters,
-            draws=draws,
+            freedom=None if freedom is None else freedom[:n, :n],
         )
 
 
@@ -244,7 +252,9 @@ def solve(counted: Tally, ties: Ties, prior_games: float) -> Solution:
             break
     inverse = inverse_of(information, n, prior)
     e = float(place[n]) if free else np.nan
-    return Solution(counted, model, place[:n], e, inverse, prior, components, slope)
+    data = _information(counted, slope, place, 0.0, free)
+    posterior = held(information, n, prior)
+    return Solution(counted, model, place[:n], e, inverse, prior, components, slope, data, posterior)
 
 
 def _guess(counted: Tally) -> Floats:

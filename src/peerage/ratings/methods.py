@@ -17,6 +17,7 @@ import numpy as np
 
 from peerage.ratings import bradley_terry, glicko2, published, special, trueskill, weng_lin
 from peerage.ratings.answers import Answers
+from peerage.ratings.clusters import FEWEST
 from peerage.ratings.data import Battles, Played
 from peerage.ratings.elo import CostMode, DuelResult, EloSettings, fold
 from peerage.ratings.history import Duels, Games, Seats, as_games, duels, games, pairings
@@ -67,7 +68,7 @@ class Options:
     ties: Ties = "half"
     cost_sensitivity: float = 0.2
     cost_mode: CostMode = "linear"
-    cluster: str | None = None
+    cluster: tuple[str, ...] = ()
     controls: tuple[str, ...] = ()
     inverse_frequency: bool = False
     bootstrap: int = 0
@@ -183,7 +184,7 @@ _UNANCHORED = ("trueskill", "plackett-luce", "weng-lin-bt", "through-time")
 def _refuse_unused(data: Battles | Played | Answers, method: Method, options: Options) -> None:
     regression = method == "bt"
     for name, used, given in (
-        ("cluster", regression, options.cluster is not None),
+        ("cluster", regression, bool(options.cluster)),
         ("control", regression, bool(options.controls)),
         ("bootstrap", regression, options.bootstrap > 0),
         ("ties", regression, options.ties != "half"),
@@ -212,22 +213,22 @@ def _games(data: Battles | Played, options: Options) -> Games:
 
 def _bradley_terry(data: Battles | Played, options: Options) -> Table:
     history = _duels(data, options)
-    cluster: Sequence[str] | np.ndarray | None = None
+    clusters: list[Sequence[str] | np.ndarray] = []
     if isinstance(data, Played):
-        cluster = pairings(_games(data, options))[1]
-    elif options.cluster:
-        cluster = data.labels[options.cluster]
+        clusters = [pairings(_games(data, options))[1]]
+    else:
+        clusters = [data.labels[name] for name in options.cluster]
     if options.controls and isinstance(data, Battles):
         if options.bootstrap or options.ties != "half":
             raise ValueError("control takes ties as half wins, and robust rather than bootstrap intervals")
         columns = np.column_stack([data.controls[name] for name in options.controls])
-        table = fit_covariates(history, columns, options.controls, cluster=cluster)
+        table = fit_covariates(history, columns, options.controls, clusters=clusters)
     elif options.bootstrap:
         table = bootstrap(
-            history, draws=options.bootstrap, seed=options.seed, ties=options.ties, cluster=cluster
+            history, draws=options.bootstrap, seed=options.seed, ties=options.ties, clusters=clusters
         )
-    elif cluster is not None:
-        table = fit_clustered(history, cluster, ties=options.ties)
+    elif clusters:
+        table = fit_clustered(history, *clusters, ties=options.ties)
     else:
         table = bradley_terry.fit_duels(history, ties=options.ties)
     notes = [
@@ -242,10 +243,13 @@ def _bradley_terry(data: Battles | Played, options: Options) -> Table:
         )
     if not np.isnan(table.tie):
         notes.append(f"tie parameter ({options.ties}): {table.tie:.4f}")
-    if table.clusters:
-        notes.append(f"intervals allow for {table.clusters} clusters ({options.cluster or 'game'})")
-        if table.clusters < 30:
-            notes.append("so few clusters make intervals that are rough, and often too narrow")
+    for count, name in zip(table.clusters, options.cluster or ("game",), strict=False):
+        notes.append(f"intervals allow for {count} clusters ({name})")
+        if count < FEWEST:
+            notes.append(
+                f"{count} clusters are too few to tell how far off ratings are: no intervals, and every rank "
+                f"stays possible; {FEWEST} are needed"
+            )
     return Table("Bradley-Terry, 95% intervals", table.rows, notes)
 
 

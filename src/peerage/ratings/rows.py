@@ -26,10 +26,11 @@ from peerage.ratings.bradley_terry import (
     log_prior,
     solve,
 )
+from peerage.ratings.clusters import Curves, clustered
 from peerage.ratings.compiled import kernel
 from peerage.ratings.history import Duels
-from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.table import POINTS, t95
+from peerage.ratings.kernels import Floats
+from peerage.ratings.table import POINTS, Z95, t_quantile
 from peerage.ratings.tally import tally
 from peerage.ratings.tie_models import Ties
 
@@ -39,22 +40,17 @@ _FAR = 0.3  # log-odds; a shorter Newton step of a logistic likelihood always cl
 
 @one_thread
 def fit_clustered(
-    history: Duels, cluster: ArrayLike, *, ties: Ties = "half", prior_games: float = PRIOR_GAMES
+    history: Duels, *clusters: ArrayLike, ties: Ties = "half", prior_games: float = PRIOR_GAMES
 ) -> BradleyTerry:
     """Ratings as `fit_duels`, with intervals that allow results of one cluster to hang together.
 
-    `cluster` labels the rows (challenges, judges); scores are summed within a label before they are squared
-    (Liang and Zeger, Biometrika 1986), with the factor C / (C - 1) and Student's t with C - 1 degrees of
-    freedom.
+    `clusters` are one or two columns of labels (challenges, judges); see `ratings.clusters`. With fewer than
+    ten labels in a column nothing is claimed.
     """
     solved = solve(tally(history), ties, prior_games)
-    codes, clusters = _codes(history, cluster)
-    if solved.prior or clusters < 2:
-        return solved.table(solved.inverse)
-    slope_d, slope_e = _row_slopes(solved, history)
-    extra = np.empty((len(history), 0)) if np.isnan(solved.e) else slope_e[:, None]
-    meat = cluster_sums(history, codes, slope_d, extra) * (clusters / (clusters - 1))
-    return solved.table(solved.inverse @ meat @ solved.inverse, clusters)
+    rows = _row_curves(solved, history)
+    found = clustered(history, rows, clusters, solved.information, solved.posterior, solved.prior > 0)
+    return solved.table(found.covariance, found.counts, found.freedom)
 
 
 @one_thread
@@ -63,7 +59,7 @@ def fit_covariates(
     covariates: ArrayLike,
     names: Sequence[str],
     *,
-    cluster: ArrayLike | None = None,
+    clusters: Sequence[ArrayLike] = (),
     prior_games: float = PRIOR_GAMES,
 ) -> BradleyTerry:
     """Ratings with the covariates held equal. `covariates` has shape (rows, names), the first player's
@@ -111,23 +107,29 @@ def fit_covariates(
             place = place + step
             break
     inverse = inverse_of(information, n, solved.prior)
-    codes, clusters = _codes(history, cluster) if cluster is not None else (None, 0)
-    if solved.prior or (codes is not None and clusters < 2):
-        covariance, clusters = inverse, 0
-    elif codes is not None:
-        residual = history.weight * (history.score - chance)
-        meat = cluster_sums(history, codes, residual, residual[:, None] * z) * (clusters / (clusters - 1))
-        covariance = inverse @ meat @ inverse
+    counts: tuple[int, ...] = ()
+    freedom: Floats | None = None
+    if clusters:
+        d, dd = history.weight * (history.score - chance), history.weight * chance * (1 - chance)
+        de = dd[:, None] * z
+        curves = Curves(d, d[:, None] * z, dd, de, de[:, :, None] * z[:, None, :])
+        posterior = held(information, n, solved.prior)
+        covariance, freedom, counts = clustered(
+            history, curves, clusters, _form(sums), posterior, solved.prior > 0
+        )
+    elif solved.prior:
+        covariance = inverse
     else:
         meat = _form(kernel(tally_kernels.scatter, long=long)(*rows, chance, inverse))
         covariance = inverse @ meat @ inverse
-    wide = t95(clusters - 1 if clusters else None)
-    error = np.sqrt(np.maximum(np.diag(covariance)[n:], 0))
+    wide = np.full(m, Z95) if freedom is None else t_quantile(0.95, np.diag(freedom)[n:])
+    error = wide * np.sqrt(np.maximum(np.diag(covariance)[n:], 0))
     effects = tuple(
-        Effect(name, at * POINTS, (at - wide * se) * POINTS, (at + wide * se) * POINTS)
-        for name, at, se in zip(names, place[n:].tolist(), error.tolist(), strict=True)
+        Effect(name, at * POINTS, (at - by) * POINTS, (at + by) * POINTS)
+        for name, at, by in zip(names, place[n:].tolist(), error.tolist(), strict=True)
     )
-    return replace(replace(solved, strength=place[:n]).table(covariance, clusters), effects=effects)
+    table = replace(solved, strength=place[:n]).table(covariance, counts, freedom)
+    return replace(table, effects=effects)
 
 
 def _form(sums: tally_kernels.Sums) -> Floats:
@@ -147,38 +149,8 @@ def _value(history: Duels, chance: Floats) -> float:
     return float(history.weight @ (likely + (1 - history.score) * np.log(np.maximum(1 - chance, 1e-300))))
 
 
-def cluster_sums(history: Duels, codes: Ints, slope: Floats, extra: Floats) -> Floats:
-    """Sum over clusters of s sᵀ; s sums a cluster's rows: `slope` to first, minus it to second, `extra`."""
-    n, m = history.players, extra.shape[1]
-    order = np.argsort(codes, kind="stable")
-    first, second = history.first[order], history.second[order]
-    slope, extra, sorted_codes = slope[order], extra[order], codes[order]
-    meat = np.zeros((n + m, n + m))
-    at_once = max(1, 4_000_000 // (n + m))
-    clusters = int(sorted_codes[-1]) + 1
-    for start in range(0, clusters, at_once):
-        stop = min(start + at_once, clusters)
-        part = slice(*np.searchsorted(sorted_codes, [start, stop]))
-        local = sorted_codes[part] - start
-        size = (stop - start) * n
-        sums = np.bincount(local * n + first[part], slope[part], size)
-        sums -= np.bincount(local * n + second[part], slope[part], size)
-        rest = [np.bincount(local, extra[part, k], stop - start) for k in range(m)]
-        scores = np.column_stack([sums.reshape(stop - start, n), *rest])
-        meat += scores.T @ scores
-    return meat
-
-
-def _codes(history: Duels, cluster: ArrayLike) -> tuple[Ints, int]:
-    labels = np.asarray(cluster)
-    if len(labels) != len(history):
-        raise ValueError(f"there are {len(labels)} cluster labels and {len(history)} rows")
-    known, codes = np.unique(labels, return_inverse=True)
-    return codes.astype(np.int64), len(known)
-
-
-def _row_slopes(solved: Solution, history: Duels) -> tuple[Floats, Floats]:
-    """Each row's weighted slopes of the log-likelihood: by difference of strengths, by tie parameter."""
+def _row_curves(solved: Solution, history: Duels) -> Curves:
+    """Each row's part in the likelihood, by difference of strengths and by tie parameter."""
     counted = solved.counted
     pair = np.full((history.players, history.players), -1)
     pair[counted.a, counted.b] = np.arange(len(counted.a))
@@ -186,9 +158,11 @@ def _row_slopes(solved: Solution, history: Duels) -> tuple[Floats, Floats]:
     at = pair[np.minimum(history.first, history.second), np.maximum(history.first, history.second)]
     score = np.where(turned, 1 - history.score, history.score)
     outcome = np.where(score == 1, 0, np.where(score == 0, 1, 2))
-    sign = np.where(turned, -1.0, 1.0)
-    likelihood = solved.likelihood
-    return history.weight * sign * likelihood.d[outcome, at], history.weight * likelihood.e[outcome, at]
+    sign, weight = np.where(turned, -1.0, 1.0), history.weight
+    free = int(not np.isnan(solved.e))
+    _, d, e, dd, de, ee = [part[outcome, at] * weight for part in solved.likelihood]
+    columns = [column.reshape(-1, 1)[:, :free] for column in (e, -sign * de, -ee)]
+    return Curves(sign * d, columns[0], -dd, columns[1], columns[2][:, :, None][:, :, :free])
 
 
 def _checked(information: Floats, n: int, names: Sequence[str]) -> Floats:

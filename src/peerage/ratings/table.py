@@ -34,9 +34,9 @@ class Row:
     sigma: float | None = None
 
 
-def t95(freedom: int | None) -> float:
-    """Two-sided 95% point of Student's t with `freedom` degrees from 1, of the normal for None."""
-    return Z95 if freedom is None else quantile(0.95, max(freedom, 1))
+def known(bounds: Floats) -> list[float | None]:
+    """Bounds as plain numbers, None for nan, where nothing is claimed."""
+    return [None if bound != bound else bound for bound in bounds.tolist()]
 
 
 def ranks(ratings: Floats) -> list[int]:
@@ -45,12 +45,24 @@ def ranks(ratings: Floats) -> list[int]:
     return [int(rank) + 1 for rank in np.searchsorted(ordered, -ratings, side="left")]
 
 
-def separated(ratings: Floats, covariance: Floats, *, confidence: float = 0.95) -> np.ndarray:
+def t_quantile(confidence: float, freedom: Floats) -> Floats:
+    """`student.quantile` of each of many degrees of freedom, rounded; nan below 1, where nothing is known."""
+    whole = np.floor(np.nan_to_num(freedom) + 0.5).astype(np.int64)
+    known, place = np.unique(whole, return_inverse=True)
+    values = [quantile(confidence, one) if one >= 1 else np.nan for one in known.tolist()]
+    return np.array(values, np.float64)[place].reshape(whole.shape)
+
+
+def separated(
+    ratings: Floats, covariance: Floats, freedom: Floats | None = None, *, confidence: float = 0.95
+) -> np.ndarray:
     """Who is better than whom, beyond doubt: a boolean matrix, [i, j] when i is above j.
 
     Simultaneous over all pairs: the critical value is the quantile of the largest standardised difference,
     drawn from the joint normal distribution with a fixed seed (Mogstad, Romano, Shaikh, Wilhelm, "Inference
-    for Ranks", Review of Economic Studies 2024, sections 3 and 4).
+    for Ranks", Review of Economic Studies 2024, sections 3 and 4). With the degrees of `freedom` of each
+    difference it is that of Student's t under Bonferroni's bound, which holds for few too; below 1 nobody is
+    above anybody.
     """
     n = len(ratings)
     if n < 2:
@@ -59,6 +71,10 @@ def separated(ratings: Floats, covariance: Floats, *, confidence: float = 0.95) 
     variance = spread[:, None] + spread[None, :] - 2 * covariance
     known = variance > 1e-12 * max(float(spread.max()), 1e-300)
     error = np.sqrt(np.where(known, variance, np.inf))
+    gap = ratings[:, None] - ratings[None, :]
+    if freedom is not None:
+        each = t_quantile(1 - (1 - confidence) / (n * (n - 1) / 2), freedom)
+        return np.asarray(known & (gap > each * np.where(known, error, 0.0)))
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0))
     normal = np.random.default_rng(20240229).standard_normal((_DRAWS, n)) @ root.T
@@ -66,9 +82,7 @@ def separated(ratings: Floats, covariance: Floats, *, confidence: float = 0.95) 
     scale = 1 / error[upper, lower]
     largest = np.array([np.abs((draw[upper] - draw[lower]) * scale).max() for draw in normal])
     critical = np.quantile(largest, confidence)
-    return np.asarray(
-        known & ((ratings[:, None] - ratings[None, :]) > critical * np.where(known, error, 0.0))
-    )
+    return np.asarray(known & (gap > critical * np.where(known, error, 0.0)))
 
 
 def rank_ranges(above: np.ndarray) -> list[tuple[int, int]]:

@@ -26,9 +26,9 @@ def course(site: Site, track: Track, names: Collection[str] = ()) -> list[dict[s
     ]
 
 
-def _short(value: float) -> float:
+def _short(value: float | None) -> float | None:
     """Two decimals: more than a chart can show."""
-    return round(value, 2)
+    return None if value is None else round(value, 2)
 
 
 def before(number: int) -> int:

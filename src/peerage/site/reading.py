@@ -37,8 +37,8 @@ class Course(NamedTuple):
 
     players: Sequence[str]
     rating: Sequence[float]
-    lower: Sequence[float]
-    upper: Sequence[float]
+    lower: Sequence[float | None]
+    upper: Sequence[float | None]
 
 
 class Site:

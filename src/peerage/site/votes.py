@@ -18,6 +18,7 @@ from peerage.ledger.votes import TIE, Vote
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.history import duels
 from peerage.ratings.rows import fit_clustered
+from peerage.ratings.table import known
 from peerage.site.ledger_at import Moment
 from peerage.standings import DONE
 from peerage.tables.match_view import answers, tasks
@@ -25,7 +26,8 @@ from peerage.tables.matches import Matches
 
 
 class AudienceRow(Struct, frozen=True):
-    """One player's line: a Bradley-Terry rating of the audience's votes, with its 95% interval.
+    """One player's line: a Bradley-Terry rating of the audience's votes, with its 95% interval, none below
+    ten matches.
 
     `rank` is 1 for the best, shared by equal ratings; `rank_range` are the ranks (best, worst) left open at
     95% for all players together. `wins`, `draws` and `losses` count votes.
@@ -35,8 +37,8 @@ class AudienceRow(Struct, frozen=True):
     rank_range: tuple[int, int]
     player: str
     rating: float
-    lower: float
-    upper: float
+    lower: float | None
+    upper: float | None
     votes: int
     wins: int
     draws: int
@@ -179,12 +181,14 @@ def _rows(fitted: BradleyTerry, names: list[str], counted: list[_Counted]) -> tu
             row.rank_range,
             name,
             row.rating,
-            row.lower,
-            row.upper,
+            low,
+            high,
             sum(tallies[name]),
             *tallies[name],
         )
-        for name, row in zip(names, fitted.rows, strict=True)
+        for name, row, low, high in zip(
+            names, fitted.rows, known(fitted.lower), known(fitted.upper), strict=True
+        )
     ]
     return tuple(sorted(rows, key=lambda row: (row.rank, row.player)))
 

@@ -46,5 +46,5 @@ def view(site: Site, path: str) -> View | None:
 
 
 def _scale(found: Audience) -> Scale:
-    ends = [end for row in found.rows for end in (row.lower, row.upper)]
+    ends = [end for row in found.rows for end in (row.lower, row.rating, row.upper) if end is not None]
     return Scale(WIDTH, min(ends, default=0.0), max(ends, default=1.0))

@@ -12,13 +12,14 @@ import numpy as np
 from peerage.ledger.store import LedgerError
 from peerage.ratings import glicko2, judges
 from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.clusters import FEWEST
 from peerage.ratings.connection import strong_components
 from peerage.ratings.elo_error import EloError, elo_error
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.kernels import Floats
 from peerage.ratings.orders import elo
 from peerage.ratings.rows import fit_clustered
-from peerage.ratings.table import Z95, separated
+from peerage.ratings.table import Z95, known, separated
 from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
@@ -35,7 +36,7 @@ _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 1
 
 @dataclass(frozen=True)
 class Ratings:
-    """A track's ratings of `players`, in their order, with 95% intervals.
+    """A track's ratings of `players`, in their order, with 95% intervals, None where too little is known.
 
     `apart` gives `above`, a boolean matrix, [i, j] when i is better than j at 95%, for all pairs together:
     what follows ratings through time has no use for it, and it takes longest. `mu` and `sigma` are the
@@ -44,8 +45,8 @@ class Ratings:
 
     players: tuple[str, ...]
     rating: Sequence[float]
-    lower: Sequence[float]
-    upper: Sequence[float]
+    lower: Sequence[float | None]
+    upper: Sequence[float | None]
     apart: Callable[[], np.ndarray]
     notes: tuple[str, ...]
     start: float = 1500.0
@@ -68,6 +69,11 @@ def bradley_terry(played: History, rating: Rating, standings: Standings) -> Rati
     notes = [
         f"Bradley-Terry, mean 1500, 400 points for odds of ten to one; a tie is half a win each; {robust}"
     ]
+    if table.clusters and min(table.clusters) < FEWEST:
+        notes.append(
+            f"fewer than {FEWEST} matches of many cannot tell how far off ratings are: no intervals, "
+            "and every rank stays possible"
+        )
     if not table.connected:
         notes.append(
             "not everybody can be compared yet: the graph of wins is not strongly connected "
@@ -77,8 +83,8 @@ def bradley_terry(played: History, rating: Rating, standings: Standings) -> Rati
     return Ratings(
         tuple(played.players),
         table.rating.tolist(),
-        table.lower.tolist(),
-        table.upper.tolist(),
+        known(table.lower),
+        known(table.upper),
         lambda: table.above,
         (
             *notes,
