@@ -319,6 +319,13 @@ def test_every_format_reads_what_it_writes(kind: Format) -> None:
         assert value == kind.sample(Random(seed))
 
 
+@pytest.mark.parametrize("kind", [kind for kind in ALL if kind.schema() is not None], ids=repr)
+def test_every_format_writes_what_its_schema_says(kind: Format) -> None:
+    schema = jsonschema.Draft202012Validator(kind.schema())
+    for seed in range(30):
+        schema.validate(json.loads(kind.write(kind.sample(Random(seed)))))
+
+
 def test_formats_write_what_an_oracle_says_in_short() -> None:
     assert Choice("vote", ("yes", "no")).parse(Choice("vote", ("yes", "no")).write("no")).choice == "no"
     assert Score(("a", "b")).parse(Score(("a", "b")).write(7)).parts == (7, 7)

@@ -95,7 +95,7 @@ class Integer(Struct, frozen=True, tag="integer"):
         return reading[0]
 
     def write(self, value: int | None) -> str:
-        return json_text({"working": "", self.field: PASS if value is None else value})
+        return json_text({"working": "", self.field: PASS if value is None else str(value)})
 
     def sample(self, rng: Random) -> int | None:
         return rng.randint(-1_000, 1_000) if rng.random() < 0.9 else None

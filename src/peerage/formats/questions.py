@@ -76,7 +76,10 @@ class Questions(Struct, frozen=True, tag="questions"):
 
     def write(self, value: Iterable[Written | str]) -> str:
         asked = [one if isinstance(one, Written) else Written(one) for one in value]
-        return json_text({"questions": [{"category": one.category, "question": one.text} for one in asked]})
+        told = [
+            ({"category": one.category} if self.categories else {}) | {"question": one.text} for one in asked
+        ]
+        return json_text({"questions": told})
 
     def sample(self, rng: Random) -> tuple[Written, ...]:
         categories = self.categories or ("",)
