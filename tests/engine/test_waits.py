@@ -7,9 +7,11 @@ import random
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.engine.arenas import (
     asked_again,
@@ -26,6 +28,9 @@ from tests.engine.test_budgets import PRICE
 from peerage import playing
 from peerage.arena import open_arena
 from peerage.engine import replay
+from peerage.engine.benches import Bench, Benches
+from peerage.engine.pricing import PlayerRuntime
+from peerage.engine.probes import bench_by_probes, entries, probe_players
 from peerage.engine.runner import Runner
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.log import finished
@@ -35,6 +40,7 @@ from peerage.match import Fixture
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
 from peerage.players.delayed import PacedClient
 from peerage.players.house import HouseClient
+from peerage.players.prices import price_of
 from peerage.settings import PlayerSettings
 
 MATCHES = 30
@@ -322,6 +328,48 @@ def test_where_too_few_are_left_a_player_that_is_away_is_paired_all_the_same(
     clock.passes(51)
     assert play(tmp_path, 40).reason == "limit"
     sound(tmp_path)
+
+
+@pytest.mark.parametrize("until", ["4e12", "10**30", "float('nan')", "'tomorrow'", "4_000_000_000_000"])
+def test_a_function_that_says_later_is_waited_for_whatever_time_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: str
+) -> None:
+    name = f"asleep_{sha256(until.encode()).hexdigest()[:8]}"
+    (tmp_path / f"{name}.py").write_text(
+        f"from peerage.players import Later\ndef answer(request):\n    raise Later('out of hours', {until})\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    agent = {"name": "owl", "model": f"python:{name}:answer"}
+    write_arena(tmp_path, [*house(6), agent], engine={"concurrency": 4}, pairing={"window": 4})
+    with open_arena(tmp_path) as arena:
+        report = arena.run(12)
+    assert (report.reason, report.benched) == ("waiting", {})
+    known = 4_000_000_000_000 if "_" in until else None
+    assert {(one.player, one.why, one.until_ms) for one in report.waiting} == {("owl", "out of hours", known)}
+    sound(tmp_path)
+
+
+async def test_a_probe_that_is_answered_later_is_no_failure_and_ends_a_bench(tmp_path: Path) -> None:
+    class Asleep(HouseClient):
+        async def answer(self, call: Call) -> Answer:
+            raise Later("out of hours", 4_000_000_000_000)
+
+    owl, other = (PlayerSettings(name=name, model="http://127.0.0.1:9/") for name in ("owl", "other"))
+    lines = {
+        one.name: PlayerRuntime(
+            one, Asleep(PlayerSettings(model="house:0.5")), price_of(one, date(2026, 1, 1))
+        )
+        for one in (owl, other)
+    }
+    write_arena(tmp_path)
+    with open_arena(tmp_path) as arena, arena.ledger.runner():
+        probed = await probe_players(arena.ledger, lines, {}, affordable=lambda *_: True, clock=lambda: 1)
+        on_record = [entry.found["owl"] for entry in entries(arena.ledger) if entry.found]
+    assert [(one.status, one.reason, one.cost_nano) for one in on_record] == [("void", "out of hours", 0)]
+    benches = Benches({"owl": Bench("owl", "benched", 1, 0, "no connection")})
+    rows = await bench_by_probes(benches, (1, 0), lines, probed, {}, None, lambda: 1)
+    assert [msgspec.json.decode(row.body, type=Bench).event for row in rows] == ["returned"]
+    assert benches.out == {}
 
 
 def test_no_money_is_reserved_for_a_match_that_waits(tmp_path: Path, clock: Clock) -> None:

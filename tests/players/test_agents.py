@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from peerage.players import open_client
 from peerage.players.agent_protocol import reply_from_bytes, request_of
-from peerage.players.client import MAX_BODY, Answer, Call, PlayerError
+from peerage.players.client import MAX_BODY, Answer, Call, Later, PlayerError
 from peerage.players.endpoint import address, seconds_until
 from peerage.protocol import Choice, Text, fence
 from peerage.settings import PlayerSettings
@@ -274,6 +274,8 @@ async def test_functions_plain_and_async(tmp_path: Path) -> None:
         "def leaves(request):\n    raise SystemExit(1)\n"
         "def sleeps(request):\n    import time; time.sleep(3)\n"
         "def number(request):\n    return 7\n"
+        "from peerage.players import Later\n"
+        "def asleep(request):\n    raise Later('back at 8:00', 1_700)\n"
         "constant = 1\n"
     )
 
@@ -294,6 +296,10 @@ async def test_functions_plain_and_async(tmp_path: Path) -> None:
         error = await failure(settings(name), tmp_path)
         assert error.kind == kind, name
         assert says in str(error)
+    later = await failure(settings("asleep"), tmp_path)
+    assert isinstance(later, Later)
+    assert str(later).endswith(": back at 8:00")
+    assert later.until_ms == 1_700
     late = await failure(settings("sleeps", timeout_s=0.1), tmp_path)
     assert (late.kind, late.maybe_paid) == ("transient", True)
 

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 LONG_PAUSE_S = 600.0
 """How long a player must have failed, its pause included, for matches to leave their rounds."""
 
+END_OF_TIME_MS = 253_402_300_800_000
+"""The year 10,000; what a player says of a later time means nothing."""
+
 _log = logging.getLogger("peerage")
 
 
@@ -396,7 +399,10 @@ class Calls:
         if isinstance(error, Later):
             self._fail(pending, f"later: {reason}", 0)
             if not self.stopped:
-                self._put_off(pending, reason, error.until_ms)
+                until = error.until_ms
+                known = type(until) is int and 0 < until < END_OF_TIME_MS
+                told = reason.removeprefix(f"{pending.player}: ")
+                self._put_off(pending, told, until if known else None)
             return
         pending.tries += 1
         cost = pending.worst if error.maybe_paid else 0

@@ -19,6 +19,7 @@ from peerage.engine.benches import Bench, Benches
 from peerage.engine.budget import OVERHEAD_BYTES, dollars
 from peerage.engine.pricing import PlayerRuntime, priced
 from peerage.ledger.store import Amendment, Ledger, LedgerError, amend
+from peerage.players.client import Later
 from peerage.players.prices import Price
 from peerage.players.probe import PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.protocol import storable
@@ -196,7 +197,7 @@ async def bench_by_probes(
         if was is None and found is not None and found.unusable:
             failed[name] = f"{found.problem}; benched"
             entry = Bench(name, "benched", *when, storable(found.problem)[:500])
-        elif was is not None and found is not None and found.failure is not None:
+        elif was is not None and found is not None and not isinstance(found.failure, Later | None):
             failed[name] = f"{found.problem}; still benched"
             continue
         elif was is not None:

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from peerage.players.client import Answer, PlayerError
+from peerage.players.client import Answer, Later, PlayerError
 from peerage.protocol import visible
 
 LONGEST = 600
@@ -35,8 +35,11 @@ def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> Pl
     told = " ".join(visible(hidden(str(error), secrets)).split())
     if not told.startswith(f"{player}: "):
         told = f"{player}: {told}"
+    told = told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"
+    if isinstance(error, Later):
+        return Later(told, error.until_ms)
     return PlayerError(
-        told if len(told) <= LONGEST else told[: LONGEST - 1] + "…",
+        told,
         kind=error.kind,
         retry_after_s=error.retry_after_s,
         maybe_paid=error.maybe_paid,
