@@ -8,17 +8,17 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.sandbox.conftest import QUICK, Sandboxes
 
-from peerage.sandbox import image, wire
-from peerage.sandbox.check import check
-from peerage.sandbox.pool import Pool
-from peerage.sandbox.program import OUT_OF_MEMORY, Limits, Program, SandboxUnavailable
+from peerage.frames import frame, take
+from peerage.sandbox import image
+from peerage.sandbox.pool import Pool, check
+from peerage.sandbox.program import OUT_OF_MEMORY, Limits, Program, SandboxUnavailable, Task, Welcome
 
 LINUX = sys.platform == "linux"
 
@@ -248,14 +248,15 @@ def test_native_mode_needs_both_landlock_and_seccomp(missing: str) -> None:
         pytest.skip("native mode is for Linux")
     code = f"""
 import os, sys
-from peerage.sandbox import jail, native, wire
+from peerage.sandbox import jail, native
 setattr(jail.Jail, {missing!r}, lambda self, *a, **k: 0)
 native.serve(os.getppid())
 """
-    frame = wire.encode({"source": 10, "limits": asdict(Limits())}, b"print('x')")
-    done = subprocess.run([sys.executable, "-c", code], input=frame, capture_output=True, timeout=300)
-    head, _ = wire.decode(done.stdout[wire.LENGTH :])
-    assert "native mode needs Landlock and seccomp" in head["refused"]
+    task = frame(Task(b"print('x')", b"", Limits()))
+    done = subprocess.run([sys.executable, "-c", code], input=task, capture_output=True, timeout=300)
+    said = take(BytesIO(done.stdout), Welcome)
+    assert said is not None
+    assert "native mode needs Landlock and seccomp" in said.refused
     assert b"x\n" not in done.stdout
 
 

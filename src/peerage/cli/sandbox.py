@@ -10,7 +10,7 @@ import typer
 from peerage.cli.options import Report, Written
 
 if TYPE_CHECKING:
-    from peerage.sandbox.check import Found
+    from peerage.sandbox.pool import Found
 
 app = typer.Typer(
     help="Run a program that is not to be trusted.", no_args_is_help=True, rich_markup_mode=None
@@ -70,7 +70,7 @@ def check(shape: Written = Report.text) -> None:
     from dataclasses import asdict
 
     from peerage.cli.output import show_json
-    from peerage.sandbox.check import check as look
+    from peerage.sandbox.pool import check as look
 
     async def both() -> list[Found]:
         return [await look("wasm"), await look("native")]

@@ -13,7 +13,6 @@ import struct
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from peerage.sandbox import seccomp
 
@@ -37,21 +36,6 @@ _NEW = {
 _NEW_USER = 0x1000_0000
 _NOBODY = 65_534
 _CAPABILITY_VERSION_3 = 0x2008_0522
-
-
-@dataclass(frozen=True, slots=True)
-class Protections:
-    """What holds a worker. Empty texts, zeros and False mean that the kernel gave no such protection."""
-
-    landlock: int = 0
-    """The version of Landlock's interface in force."""
-    network_rules: bool = False
-    """Landlock also denies TCP (from version 4)."""
-    seccomp: bool = False
-    namespaces: tuple[str, ...] = ()
-    unprivileged: bool = False
-    """Without any capability of root."""
-    limits: bool = False
 
 
 def supported() -> bool:

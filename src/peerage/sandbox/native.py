@@ -11,14 +11,14 @@ import math
 import os
 import sys
 import sysconfig
-from dataclasses import asdict
 from pathlib import Path
 
+from peerage.frames import give, take
 from peerage.sandbox import jail as jails
-from peerage.sandbox import seccomp, wire
+from peerage.sandbox import seccomp
 from peerage.sandbox.guest import execute
-from peerage.sandbox.jail import Jail, Protections
-from peerage.sandbox.program import Limits
+from peerage.sandbox.jail import Jail
+from peerage.sandbox.program import Limits, Protections, Task, Welcome
 
 _FILES = 64
 
@@ -26,33 +26,30 @@ _FILES = 64
 def serve(parent: int) -> None:
     """Wait for one program, jail this process, say so, and run it. Never returns when it ran."""
     if not jails.supported():
-        _refuse(f"native mode needs Linux; this is {sys.platform}")
+        give(sys.stdout.buffer, Welcome(refused=f"native mode needs Linux; this is {sys.platform}"))
         return
-    request = wire.receive(0)
-    if request is None:
+    task = take(sys.stdin.buffer, Task)
+    if task is None:
         return
-    head, body = request
-    source = body[: head["source"]].decode("utf-8", "surrogatepass")
-    _put_on_stdin(body[head["source"] :])
-    protections = _lock_in(parent, Limits(**head["limits"]))
+    _put_on_stdin(task.stdin)
+    protections = _lock_in(parent, task.limits)
     if not protections.landlock or not protections.seccomp:
         missing = " and ".join(name for name in ("landlock", "seccomp") if not getattr(protections, name))
-        _refuse(f"native mode needs Landlock and seccomp; this kernel gives no {missing}")
+        give(
+            sys.stdout.buffer,
+            Welcome(refused=f"native mode needs Landlock and seccomp; this kernel gives no {missing}"),
+        )
         return
     for stream, errors in ((sys.stdin, "strict"), (sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         stream.reconfigure(encoding="utf-8", errors=errors)  # type: ignore[union-attr]
-    wire.send(1, wire.encode({"protections": asdict(protections)}))
-    execute.execute(source)  # type: ignore[no-untyped-call]
-
-
-def _refuse(reason: str) -> None:
-    wire.send(1, wire.encode({"refused": reason}))
+    give(sys.stdout.buffer, Welcome(protections))
+    execute.execute(task.source.decode("utf-8", "surrogatepass"))  # type: ignore[no-untyped-call]
 
 
 def _put_on_stdin(text: bytes) -> None:
     handle = os.memfd_create("stdin", 0)
-    os.truncate(handle, len(text))
-    wire.send(handle, text)
+    with open(handle, "wb", closefd=False) as stdin:
+        stdin.write(text)
     os.lseek(handle, 0, os.SEEK_SET)
     os.dup2(handle, 0, inheritable=False)
     os.close(handle)

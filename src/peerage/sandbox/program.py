@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Status: TypeAlias = Literal["ok", "error", "timeout", "fuel", "memory", "output", "sandbox_error"]
 """How a run ended.
@@ -115,3 +115,43 @@ class RunResult:
     @property
     def ok(self) -> bool:
         return self.status == "ok"
+
+
+class Task(NamedTuple):
+    """A program on its way to a worker."""
+
+    source: bytes
+    stdin: bytes
+    limits: Limits
+
+
+class Ended(NamedTuple):
+    """How a run ended in a worker, with the raw bytes of its output and the fuel it used."""
+
+    status: Status
+    stdout: bytes = b""
+    stderr: bytes = b""
+    fuel: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Protections:
+    """What holds a worker. Empty texts, zeros and False mean that the kernel gave no such protection."""
+
+    landlock: int = 0
+    """The version of Landlock's interface in force."""
+    network_rules: bool = False
+    """Landlock also denies TCP (from version 4)."""
+    seccomp: bool = False
+    namespaces: tuple[str, ...] = ()
+    unprivileged: bool = False
+    """Without any capability of root."""
+    limits: bool = False
+
+
+class Welcome(NamedTuple):
+    """What a worker says first: what protects it, or why it refuses; `stale`, that its snapshot is unfit."""
+
+    protections: Protections = Protections()
+    refused: str = ""
+    stale: bool = False

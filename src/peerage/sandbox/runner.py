@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import wasmtime
 
 from peerage.sandbox import image, wasi
-from peerage.sandbox.program import Limits, Status, verdict
+from peerage.sandbox.program import Ended, Limits, Status, verdict
 from peerage.sandbox.wasm import PAGE
 
 _NEARLY = 2 * 1024 * 1024  # a guest that dies this close to its memory's limit died of it
-
-
-class Ended(NamedTuple):
-    """How a run ended, with the raw bytes of its output and the fuel it used."""
-
-    status: Status
-    stdout: bytes
-    stderr: bytes
-    fuel: int
 
 
 class Runner:

@@ -14,14 +14,15 @@ import os
 import sys
 import threading
 import traceback
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from peerage.frames import give, take
 from peerage.sandbox import jail as jails
-from peerage.sandbox import seccomp, wire
-from peerage.sandbox.jail import Jail, Protections
-from peerage.sandbox.program import Limits, SandboxUnavailable
+from peerage.sandbox import seccomp
+from peerage.sandbox.jail import Jail
+from peerage.sandbox.program import Ended, Limits, Protections, SandboxUnavailable, Task, Welcome
 
 if TYPE_CHECKING:
     from peerage.sandbox.runner import Runner
@@ -60,14 +61,14 @@ def _wasm(parent: int, snapshot: Path) -> None:
         try:
             runner = Runner(snapshot)
         except WasmtimeError as error:  # truncated, or made on a processor with more features
-            wire.send(1, wire.encode({"refused": f"{snapshot}: {error}", "stale": True}))
+            give(sys.stdout.buffer, Welcome(refused=f"{snapshot}: {error}", stale=True))
             return
         warm = runner.run(b"", b"", Limits(fuel=10**9))
         if warm.status != "ok":
             raise SandboxUnavailable(f"an empty program ended with {warm.status}: {warm.stderr!r}")
         protections = _lock_in(parent)
     except Exception as error:
-        wire.send(1, wire.encode({"refused": f"{type(error).__name__}: {error}"}))
+        give(sys.stdout.buffer, Welcome(refused=f"{type(error).__name__}: {error}"))
         return
     threading.stack_size(_THREAD_STACK)
     thread = threading.Thread(target=_serve, args=(runner, protections), name="guest")
@@ -100,14 +101,11 @@ def _finish(protections: Protections) -> Protections:
 
 
 def _serve(runner: Runner, protections: Protections) -> None:
-    wire.send(1, wire.encode({"protections": asdict(_finish(protections))}))
-    while (request := wire.receive(0)) is not None:
-        head, body = request
+    give(sys.stdout.buffer, Welcome(_finish(protections)))
+    while (task := take(sys.stdin.buffer, Task)) is not None:
         try:
-            cut = head["source"]
-            ended = runner.run(body[:cut], body[cut:], Limits(**head["limits"]))
+            ended = runner.run(*task)
         except Exception:
-            wire.send(1, wire.encode({"status": "sandbox_error"}, traceback.format_exc().encode()))
+            give(sys.stdout.buffer, Ended("sandbox_error", stderr=traceback.format_exc().encode()))
             os._exit(1)
-        answer = {"status": ended.status, "fuel": ended.fuel, "stdout": len(ended.stdout)}
-        wire.send(1, wire.encode(answer, ended.stdout + ended.stderr))
+        give(sys.stdout.buffer, ended)

@@ -14,10 +14,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
-
+from peerage.frames import frame, receive
 from peerage.site.events import Version
-from peerage.site.server_worker import LENGTH, Job, Made, frame
+from peerage.site.server_worker import Job, Made
 
 WORKERS = 2
 """One may renew while the other makes what nobody has asked for before."""
@@ -76,8 +75,7 @@ class Worker:
         assert process.stdout is not None
         process.stdin.write(frame(job))
         await process.stdin.drain()
-        size = int.from_bytes(await process.stdout.readexactly(LENGTH), "little")
-        return msgspec.msgpack.decode(await process.stdout.readexactly(size), type=Made)
+        return await receive(process.stdout, Made)
 
     async def close(self) -> None:
         """End the process, and wait for its end."""

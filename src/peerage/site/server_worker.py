@@ -2,7 +2,6 @@
 
 Making the table of a long ledger takes seconds of Python. In the server's own process every other request
 would wait for it; here it stands behind them, at a lower priority, and a page that fails takes nobody along.
-Frames in both directions are `length (4 bytes, little-endian), MessagePack`.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
-import msgspec
 from msgspec import Struct
 
+from peerage.frames import give, take
 from peerage.ledger.store import LedgerError
 from peerage.protocol import visible
 from peerage.settings import SettingsError
@@ -37,7 +36,6 @@ API = "api"
 
 _log = logging.getLogger("peerage")
 
-LENGTH = 4
 PACKED_FROM = 1_000
 """Bytes from which on a body is worth compressing."""
 POLITE = 10
@@ -133,16 +131,8 @@ def menu(voting: bool) -> Menu:
 def main(folder: Path, voting: bool, jobs: BinaryIO, made: BinaryIO) -> None:
     """Answer jobs until there are no more."""
     pages = Pages(folder, voting)
-    while len(prefix := jobs.read(LENGTH)) == LENGTH:
-        job = msgspec.msgpack.decode(jobs.read(int.from_bytes(prefix, "little")), type=Job)
-        made.write(frame(pages.make(job)))
-        made.flush()
-
-
-def frame(data: Struct) -> bytes:
-    """A message with its length before it."""
-    body = msgspec.msgpack.encode(data)
-    return len(body).to_bytes(LENGTH, "little") + body
+    while (job := take(jobs, Job)) is not None:
+        give(made, pages.make(job))
 
 
 if __name__ == "__main__":
