@@ -25,8 +25,8 @@ from typing import Any
 import msgspec
 
 from peerage.players.agent_protocol import reply_from, reply_from_bytes, request_of
-from peerage.players.client import MAX_BODY, Answer, Call, PlayerError, duration
-from peerage.players.redaction import keyless, named_failure
+from peerage.players.client import MAX_BODY, Answer, Call, PlayerError
+from peerage.players.redaction import named
 from peerage.sandbox.confined import END_S, available
 from peerage.sandbox.jail import supported
 from peerage.settings import PlayerSettings
@@ -67,15 +67,14 @@ class CommandClient:
         self._worked = False
         self._broken = 0
 
+    @named
     async def start(self) -> None:
         if self._hidden:
             own = own_folder(self._folder, self._settings.name)
             try:
                 own.mkdir(parents=True, exist_ok=True, mode=0o700)
             except OSError as error:
-                raise self._failure(
-                    PlayerError(f"what it remembers cannot be kept: {error}", kind="permanent")
-                ) from None
+                raise PlayerError(f"what it remembers cannot be kept: {error}", kind="permanent") from None
             self._environment[AGENT_FOLDER] = str(own)
             if available():
                 self._environment["TMPDIR"] = str(own)
@@ -84,12 +83,11 @@ class CommandClient:
         if here.is_file():
             self._arguments[0] = str(here.absolute())
         elif shutil.which(program, path=self._environment.get("PATH")) is None:
-            raise self._failure(
-                PlayerError(
-                    f"the program {program!r} is neither in {self._folder} nor on PATH", kind="permanent"
-                )
+            raise PlayerError(
+                f"the program {program!r} is neither in {self._folder} nor on PATH", kind="permanent"
             )
 
+    @named
     async def answer(self, call: Call) -> Answer:
         clock = asyncio.get_running_loop().time
         started = clock()
@@ -97,17 +95,10 @@ class CommandClient:
             async with asyncio.timeout(self._settings.timeout_s):
                 content = await self._run(msgspec.json.encode(request_of(call, self._settings)))
         except TimeoutError:
-            raise self._failure(
-                PlayerError(f"no reply within {duration(self._settings.timeout_s)}; killed", maybe_paid=True)
-            ) from None
+            raise
         except OSError as error:
-            raise self._failure(PlayerError(f"cannot be run: {error}", kind="permanent")) from None
-        except PlayerError as error:
-            raise self._failure(error) from None
-        try:
-            return keyless(reply_from_bytes(content, clock() - started), self._secrets)
-        except PlayerError as error:
-            raise self._failure(error) from None
+            raise PlayerError(f"cannot be run: {error}", kind="permanent") from None
+        return reply_from_bytes(content, clock() - started)
 
     async def close(self) -> None:
         await asyncio.gather(*[self._end(process) for process in tuple(self._running)])
@@ -185,9 +176,6 @@ class CommandClient:
         with suppress(asyncio.CancelledError):
             await asyncio.shield(process.wait())
 
-    def _failure(self, error: PlayerError) -> PlayerError:
-        return named_failure(error, self._settings.name, self._secrets)
-
 
 def own_folder(folder: Path, name: str) -> Path:
     """Where the agent called `name` keeps what it remembers, below the arena's folder."""
@@ -261,6 +249,7 @@ class FunctionClient:
         self._secrets = (env.get(settings.key_env, "") if settings.key_env else "",)
         self._function: Callable[[dict[str, Any]], Any] | None = None
 
+    @named
     async def start(self) -> None:
         module, _, name = self._settings.model.partition(":")[2].partition(":")
         folder = str(self._folder.absolute())
@@ -272,18 +261,17 @@ class FunctionClient:
             for part in name.split("."):
                 found = getattr(found, part)
         except Exception as error:
-            raise self._failure(
-                PlayerError(
-                    f"cannot import {module}:{name}: {type(error).__name__}: {error}", kind="permanent"
-                )
+            raise PlayerError(
+                f"cannot import {module}:{name}: {type(error).__name__}: {error}", kind="permanent"
             ) from None
         if not callable(found):
-            raise self._failure(PlayerError(f"{module}:{name} cannot be called", kind="permanent"))
+            raise PlayerError(f"{module}:{name} cannot be called", kind="permanent")
         self._function = found
 
+    @named
     async def answer(self, call: Call) -> Answer:
         if self._function is None:
-            raise self._failure(PlayerError("asked before it was started", kind="permanent"))
+            raise PlayerError("asked before it was started", kind="permanent")
         request = request_of(call, self._settings)
         clock = asyncio.get_running_loop().time
         started = clock()
@@ -293,23 +281,18 @@ class FunctionClient:
                     found = await self._function(request)
                 else:
                     found = await in_thread(self._function, request)
-            return keyless(reply_from(found, clock() - started), self._secrets)
-        except PlayerError as error:
-            raise self._failure(error) from None
+            return reply_from(found, clock() - started)
+        except PlayerError:
+            raise
         except Exception as error:
-            raise self._failure(
-                PlayerError(
-                    f"{type(error).__name__}: {error or 'no reply in time'}",
-                    kind="transient" if isinstance(error, OSError) else "request",
-                    maybe_paid=True,
-                )
+            raise PlayerError(
+                f"{type(error).__name__}: {error or 'no reply in time'}",
+                kind="transient" if isinstance(error, OSError) else "request",
+                maybe_paid=True,
             ) from None
 
     async def close(self) -> None:
         self._function = None
-
-    def _failure(self, error: PlayerError) -> PlayerError:
-        return named_failure(error, self._settings.name, self._secrets)
 
 
 async def in_thread(function: Callable[[dict[str, Any]], Any], request: dict[str, Any]) -> Any:

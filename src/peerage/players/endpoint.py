@@ -12,9 +12,9 @@ import msgspec
 
 from peerage.formats import read_json
 from peerage.players.agent_protocol import reply_from_bytes, request_of
-from peerage.players.client import Answer, Call, FailureKind, PlayerError, duration
+from peerage.players.client import Answer, Call, FailureKind, PlayerError
 from peerage.players.keys import find_key
-from peerage.players.redaction import keyless, named_failure, secrets_of
+from peerage.players.redaction import named, secrets_of
 from peerage.players.session import connection_failure, open_session, read_bounded
 from peerage.settings import PlayerSettings
 
@@ -37,18 +37,18 @@ class EndpointClient:
         self._secrets = (self._key, *secrets_of(self._url))
         self._session: aiohttp.ClientSession | None = None
 
+    @named
     async def start(self) -> None:
         if self._settings.key_env and not self._key:
-            raise self._failure(
-                PlayerError(
-                    f"no key; set {self._settings.key_env} in the environment or .env", kind="permanent"
-                )
+            raise PlayerError(
+                f"no key; set {self._settings.key_env} in the environment or .env", kind="permanent"
             )
         self._session = open_session(self._url)
 
+    @named
     async def answer(self, call: Call) -> Answer:
         if self._session is None:
-            raise self._failure(PlayerError("asked before it was started", kind="permanent"))
+            raise PlayerError("asked before it was started", kind="permanent")
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/plain"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
@@ -66,22 +66,16 @@ class EndpointClient:
                 raise _status_failure(response, content)
             if response.content_type == "application/json":
                 _check_json(content)
-            return keyless(reply_from_bytes(content, clock() - started), self._secrets)
+            return reply_from_bytes(content, clock() - started)
         except TimeoutError:
-            told = PlayerError(f"no reply within {duration(self._settings.timeout_s)}", maybe_paid=True)
-            raise self._failure(told) from None
+            raise
         except (aiohttp.ClientError, OSError) as error:
-            raise self._failure(connection_failure(error)) from None
-        except PlayerError as error:
-            raise self._failure(error) from None
+            raise connection_failure(error) from None
 
     async def close(self) -> None:
         session, self._session = self._session, None
         if session is not None:
             await session.close()
-
-    def _failure(self, error: PlayerError) -> PlayerError:
-        return named_failure(error, self._settings.name, self._secrets)
 
 
 def address(model: str) -> str:

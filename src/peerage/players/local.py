@@ -22,7 +22,7 @@ from peerage.inputs import InputRefused, opened
 from peerage.players.agents import kill_group
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.players.provider import ProviderClient
-from peerage.players.redaction import named_failure
+from peerage.players.redaction import named
 from peerage.settings import PlayerSettings
 
 SLOTS = 4
@@ -154,6 +154,7 @@ class LocalClient:
 
     def __init__(self, settings: PlayerSettings, folder: Path) -> None:
         self._settings = settings
+        self._secrets: tuple[str, ...] = ()
         self._folder = folder
         self._server: Server | None = None
         self._model: ProviderClient | None = None
@@ -162,28 +163,25 @@ class LocalClient:
     def warnings(self) -> tuple[str, ...]:
         return () if self._model is None else self._model.warnings
 
+    @named
     async def start(self) -> None:
-        try:
-            path = model_file(self._settings.model, self._folder)
-            self._server = await acquire(path)
-        except PlayerError as error:
-            raise named_failure(error, self._settings.name, ()) from None
+        path = model_file(self._settings.model, self._folder)
+        self._server = await acquire(path)
         stated = {"model": f"openai:{path.stem}", "base_url": self._server.address, "key_env": ""}
         self._model = ProviderClient(self._settings.model_copy(update=stated), {})
         await self._model.start()
 
+    @named
     async def answer(self, call: Call) -> Answer:
         if self._server is None or self._model is None:
-            raise PlayerError(f"{self._settings.name}: asked before it was started", kind="permanent")
+            raise PlayerError("asked before it was started", kind="permanent")
         async with self._server.slots:
             try:
-                answer = await self._model.answer(call)
-            except PlayerError as error:
+                return await self._model.answer(call)
+            except PlayerError:
                 if how := self._server.died():
-                    gone = PlayerError(f"the local server is gone: {how}", kind="permanent")
-                    raise named_failure(gone, self._settings.name, ()) from None
-                raise error from None
-        return answer
+                    raise PlayerError(f"the local server is gone: {how}", kind="permanent") from None
+                raise
 
     async def close(self) -> None:
         model, self._model = self._model, None

@@ -33,10 +33,10 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
-from peerage.players.client import Answer, Call, PlayerError, bounded, duration
+from peerage.players.client import Answer, Call, PlayerError, bounded
 from peerage.players.failures import is_filtered, is_too_long, player_error, rejected_settings
 from peerage.players.keys import PROVIDERS, find_key, key_names
-from peerage.players.redaction import keyless, named_failure, secrets_of
+from peerage.players.redaction import named, secrets_of
 from peerage.players.request_settings import sampling_settings, thinking_settings
 from peerage.players.thinking import room
 from peerage.protocol import Format, Speaker
@@ -94,19 +94,18 @@ class ProviderClient:
         else:
             import google.genai  # noqa: F401
 
+    @named
     async def start(self) -> None:
         if self._key_place and not self._key:
-            raise self._failure(
-                PlayerError(
-                    f"no key; set {self._key_place} in the environment or in the arena's .env file",
-                    kind="permanent",
-                )
+            raise PlayerError(
+                f"no key; set {self._key_place} in the environment or in the arena's .env file",
+                kind="permanent",
             )
         try:
             self._model = self._open_model()
         except Exception as error:
             await self.close()
-            raise self._failure(player_error(error, self._key_place)) from None
+            raise player_error(error, self._key_place) from None
         self._usual, self._untaken = sampling_settings(
             self._settings,
             self._model.profile,
@@ -120,9 +119,10 @@ class ProviderClient:
             if name in self._untaken and getattr(self._settings, name) is not None
         )
 
+    @named
     async def answer(self, call: Call) -> Answer:
         if self._model is None:
-            raise PlayerError(f"{self._settings.name}: asked before it was started", kind="permanent")
+            raise PlayerError("asked before it was started", kind="permanent")
         asked, parameters = self._shape(call)
         clock = asyncio.get_running_loop().time
         started = clock()
@@ -136,18 +136,16 @@ class ProviderClient:
                     instrument=False,
                 )
         except TimeoutError:
-            raise self._failure(
-                PlayerError(f"no reply within {duration(self._settings.timeout_s)}", maybe_paid=True)
-            ) from None
+            raise
         except Exception as error:
             if is_filtered(error):
                 return Answer("", clock() - started, refused=True)
             if call.more_room and is_too_long(error):
                 return Answer("", clock() - started, 0, 0, truncated=True)
-            raise self._failure(self._refused(error, call, asked, parameters is not _PLAIN)) from None
+            raise self._refused(error, call, asked, parameters is not _PLAIN) from None
         answer = read(response, clock() - started)
         self._note_overrun(answer, asked["max_tokens"])
-        return keyless(answer, self._secrets)
+        return answer
 
     async def close(self) -> None:
         session, self._session = self._session, None
@@ -226,9 +224,6 @@ class ProviderClient:
                 f"{self._settings.name}: the server does not keep to max_tokens: {answer.output_tokens} "
                 f"tokens came where at most {limit} were asked for; what is in flight can overrun a budget",
             )
-
-    def _failure(self, error: PlayerError) -> PlayerError:
-        return named_failure(error, self._settings.name, self._secrets)
 
     def _open_model(self) -> Model:
         provider, _, name = self._settings.model.partition(":")

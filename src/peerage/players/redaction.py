@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Callable, Coroutine, Iterable
+from functools import lru_cache, wraps
 from itertools import takewhile
+from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from peerage.players.client import Answer, Later, PlayerError
+from peerage.players.client import Answer, Later, PlayerError, duration
 from peerage.protocol import visible
 
 LONGEST = 600
@@ -28,6 +29,31 @@ LONG_SECRET = 16
 
 PART = 10
 """Characters by which the beginning or end of a long key is known where a message was cut in the middle."""
+
+
+Method = TypeVar("Method", bound=Callable[..., Coroutine[Any, Any, Any]])
+
+
+def named(method: Method) -> Method:
+    """A client's method whose failures name its player, a TimeoutError among them, and which tells no key.
+
+    The client has its player's `_settings` and `_secrets`, the keys that it keeps to itself.
+    """
+
+    @wraps(method)
+    async def told(self: Any, *arguments: Any) -> Any:
+        try:
+            found = await method(self, *arguments)
+        except TimeoutError:
+            late = f"no reply within {duration(self._settings.timeout_s)}"
+            error = PlayerError(late, maybe_paid=True)
+        except PlayerError as raised:
+            error = raised
+        else:
+            return keyless(found, self._secrets) if isinstance(found, Answer) else found
+        raise named_failure(error, self._settings.name, self._secrets) from None
+
+    return cast(Method, told)
 
 
 def named_failure(error: PlayerError, player: str, secrets: Iterable[str]) -> PlayerError:

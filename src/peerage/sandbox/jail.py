@@ -61,12 +61,10 @@ class Jail:
     def become_nobody(self) -> None:
         """From root to a user who owns nothing; for anybody else there is nothing to do."""
         if os.geteuid() == 0:
-            try:
+            with suppress(OSError):  # inside a user namespace root is nobody already
                 os.setgroups([])
                 os.setresgid(_NOBODY, _NOBODY, _NOBODY)
                 os.setresuid(_NOBODY, _NOBODY, _NOBODY)
-            except OSError:
-                pass  # inside a user namespace root is nobody already
 
     def drop_capabilities(self) -> bool:
         """Give up every privilege of root, for good; False where the processor's numbers are not known."""
@@ -124,26 +122,10 @@ class Jail:
         Returns the version of the interface, 0 where there is none. Files that do not exist are left out.
         """
         version = self.landlock_version()
-        if version < 1:
-            return 0
-        files = (1 << min(16, {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16))) - 1
-        network, scope = 3 if version >= 4 else 0, 3 if version >= 6 else 0
-        size = 8 if version < 4 else 16 if version < 6 else 24
-        ruleset = self._libc.syscall(
-            _LANDLOCK_CREATE, struct.pack("=QQQ", files, network, scope), ctypes.c_size_t(size), 0
-        )
-        if ruleset < 0:
-            return 0
-        try:
-            for paths, file_rights, folder_rights in (
-                (readable, _READ_FILE, _READ_FILE | _READ_DIR),
-                (listable, 0, _READ_DIR),
-            ):
-                for path in paths:
-                    self._allow(ruleset, path, file_rights, folder_rights)
-            return version if self._libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) == 0 else 0
-        finally:
-            os.close(ruleset)
+        files = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
+        parts = (files,) if version < 4 else (files, 3) if version < 6 else (files, 3, 3)
+        rules = ((readable, _READ_FILE, _READ_FILE | _READ_DIR), (listable, 0, _READ_DIR))
+        return version if self._restrict(parts, rules) else 0
 
     def landlock_version(self) -> int:
         """The version of Landlock's interface, 0 or less where there is none."""
@@ -157,37 +139,36 @@ class Jail:
         block device, behind which every file is.
         """
         version = self.landlock_version()
-        if version < 1:
-            return False
         change_file = _WRITE_FILE | (_TRUNCATE if version >= 3 else 0)
         handled = _READ_FILE | _MAKE_BLOCK | _CHANGE_FOLDER | change_file
         parts = (handled,) if version < 6 else (handled, 0, _SCOPE_SIGNALS)
-        packed = struct.pack(f"={len(parts)}Q", *parts)
+        rules = (
+            (readable, _READ_FILE, _READ_FILE),
+            (writable, change_file, change_file | _CHANGE_FOLDER),
+        )
+        return self._restrict(parts, rules)
+
+    def _restrict(self, handled: Sequence[int], rules: Iterable[tuple[Iterable[str], int, int]]) -> bool:
+        """Deny what is `handled` (rights over files, TCP, scopes), but to the paths of a rule what it allows:
+        its rights for a file, or for a folder and all in it."""
+        packed = struct.pack(f"={len(handled)}Q", *handled)
         ruleset = self._libc.syscall(_LANDLOCK_CREATE, packed, ctypes.c_size_t(len(packed)), 0)
         if ruleset < 0:
             return False
         try:
-            for paths, file_rights, folder_rights in (
-                (readable, _READ_FILE, _READ_FILE),
-                (writable, change_file, change_file | _CHANGE_FOLDER),
-            ):
+            for paths, file_rights, folder_rights in rules:
                 for path in paths:
-                    with suppress(OSError):  # gone since, or nothing that a rule can be about
+                    with suppress(OSError):  # it is gone, or nothing that a rule can be about
                         self._allow(ruleset, path, file_rights, folder_rights)
             return bool(self._libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) == 0)
         finally:
             os.close(ruleset)
 
     def _allow(self, ruleset: int, path: str, file_rights: int, folder_rights: int) -> None:
+        handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
-            handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except OSError:
-            return
-        try:
-            rights = folder_rights if os.path.isdir(path) else file_rights
-            rule = struct.pack("=Qi", rights, handle)
-            if self._libc.syscall(_LANDLOCK_ADD, ruleset, _PATH_BENEATH, rule, 0) != 0:
-                raise OSError(ctypes.get_errno(), "Landlock refused a rule", path)
+            rule = struct.pack("=Qi", folder_rights if os.path.isdir(path) else file_rights, handle)
+            self._libc.syscall(_LANDLOCK_ADD, ruleset, _PATH_BENEATH, rule, 0)
         finally:
             os.close(handle)
 
@@ -195,10 +176,6 @@ class Jail:
         """Put the system call filter on every thread; False where it cannot be had."""
         if self._machine is None:
             return False
-        try:
-            seccomp.install(
-                self._libc, self._machine, seccomp.program(self._machine, calls, new_code=new_code)
-            )
-        except OSError:
-            return False
-        return True
+        return seccomp.install(
+            self._libc, self._machine, seccomp.program(self._machine, calls, new_code=new_code)
+        )

@@ -127,8 +127,7 @@ class _Fprog(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
-def install(libc: ctypes.CDLL, on: Machine, filter_: bytes) -> None:
-    """Put the filter on every thread; `no_new_privs` must be set. OSError when the kernel refuses."""
+def install(libc: ctypes.CDLL, on: Machine, filter_: bytes) -> bool:
+    """Put the filter on every thread; `no_new_privs` must be set. False when the kernel refuses."""
     fprog = _Fprog(len(filter_) // 8, filter_)
-    if libc.syscall(on.seccomp, _SECCOMP_SET_MODE_FILTER, _TSYNC, ctypes.byref(fprog)) != 0:
-        raise OSError(ctypes.get_errno() or 1, "seccomp refused the filter")
+    return bool(libc.syscall(on.seccomp, _SECCOMP_SET_MODE_FILTER, _TSYNC, ctypes.byref(fprog)) == 0)
