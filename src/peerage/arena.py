@@ -20,13 +20,12 @@ from peerage.ledger import Ledger, open_ledger
 from peerage.settings import ArenaError, ArenaSettings, load
 
 if TYPE_CHECKING:
-    from peerage.engine.import_recordings import Recording
     from peerage.engine.replay import ReplayReport
     from peerage.engine.report import RunReport
     from peerage.engine.runner import Runner
     from peerage.ledger.store import Summary
     from peerage.ledger.verify import Report
-    from peerage.match import MatchRecord, Outcome
+    from peerage.match import MatchRecord, Outcome, Recording
     from peerage.players.client import Client
     from peerage.tables.match_view import MatchView
     from peerage.tables.plan import Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -95,6 +95,15 @@ class Fixture(Struct, frozen=True):
     def all_seats(self) -> tuple[Seat, ...]:
         """Contestants, then officials."""
         return self.seats + tuple(seat for seats in self.officials.values() for seat in seats)
+
+
+class Recording(NamedTuple):
+    """A match as somebody recorded it elsewhere: its fixture (number, round and ratings are set when it is
+    entered), the text of each reply by request key, and when it ended, in Unix milliseconds."""
+
+    fixture: Fixture
+    replies: Mapping[str, str]
+    at_ms: int
 
 
 class Table:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from peerage.engine.benches import OVERBILLED
 from peerage.engine.budget import whole_nano
-from peerage.engine.import_recordings import Recording, admit
+from peerage.engine.import_recordings import admit
 from peerage.engine.pricing import PlayerRuntime
 from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_players
 from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
@@ -36,7 +36,7 @@ from peerage.ledger.secret import arena_secret
 from peerage.ledger.store import Batch, Summary, amend
 from peerage.ledger.verify import check_records
 from peerage.ledger.votes import Votes
-from peerage.match import Fixture, MatchRecord, Outcome
+from peerage.match import Fixture, MatchRecord, Outcome, Recording
 from peerage.outputs import copies, secret_files
 from peerage.players import open_client
 from peerage.players.client import Client, PlayerError

@@ -20,6 +20,9 @@ from peerage.sealing import sealing_key
 from peerage.settings import ArenaError, ArenaSettings, SettingsError, rules_of
 from peerage.standings import UNRATED, unrated
 
+_AGENTS = ("command", "http", "https", "python")
+"""Providers whose players may remember from one request to the next."""
+
 
 def with_meant(settings: ArenaSettings, unpriced: Iterable[str]) -> str:
     """Players without a known price, each with the model that was probably meant."""
@@ -132,16 +135,21 @@ def _refuse_changed(settings: ArenaSettings, ledger: Ledger) -> None:
 
 
 def _refuse_readers(settings: ArenaSettings) -> None:
-    """Raise where a player could read from the ledger what its game hides from it."""
-    if not GAMES[settings.game].hides:
-        return
+    """Raise where a player could read from the ledger what its game hides from it, or remember what it must
+    not know."""
+    spec = GAMES[settings.game]
+    why = spec.forgets(rules_of(settings))
     for player in settings.players:
-        if player.provider == "python":
+        if why and player.provider in _AGENTS:
+            raise SettingsError(
+                f"{player.name} is an agent and may remember what {settings.game} asked it before: {why}"
+            )
+        if player.provider == "python" and spec.hides:
             raise ArenaError(
                 f"{settings.game} hides things from its players, and {player.name} runs inside this process, "
                 "where it could read them. Make it a program (`command:`) or a server (`http:`)"
             )
-        if player.provider == "command" and not available():
+        if player.provider == "command" and spec.hides and not available():
             raise ArenaError(
                 f"{settings.game} hides things from its players, and on this system nothing keeps "
                 f"{player.name} from reading them in the ledger (Landlock does, on Linux 5.13 or newer). Let "

@@ -27,8 +27,8 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     ],
     "color-obfuscation": [
         {},
-        {"shares": [1], "color": "fresh", "leaks": "forfeit"},
-        {"ally_failure": "void", "order": "attempts"},
+        {"shares": [1], "color": "same", "leaks": "forfeit"},
+        {"ally_failure": "void", "order": "recoveries"},
     ],
     "bug-hunt": [{"seats": 2}, {"seats": 4, "bugs": 1}],
     "challenge-exchange": [

@@ -8,6 +8,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -65,6 +66,7 @@ def test_an_agent_learns_nothing_from_seed_ledger_and_processes_and_changes_none
     settings = {
         "seed": 0,
         "game": "color-obfuscation",
+        "rules": {"ally_failure": "ignore"},
         "players": [thief, "house:0.9", "house:0.5", "house:0.2"],
         "engine": {"probe": False},
     }
@@ -77,9 +79,32 @@ def test_an_agent_learns_nothing_from_seed_ledger_and_processes_and_changes_none
     assert not any(tried), tried
 
 
+@pytest.mark.parametrize("agent", [{"command": ["true"]}, {"model": "http://127.0.0.1:9/"}])
+@pytest.mark.parametrize(
+    ("rules", "why"),
+    [
+        ({}, "a player is its own ally"),
+        ({"color": "same", "ally_failure": "ignore"}, "`color: same` hides the same color in both rounds"),
+    ],
+)
+def test_an_agent_may_not_play_where_remembering_the_color_would_help_it(
+    tmp_path: Path, agent: dict[str, Any], rules: dict[str, Any], why: str
+) -> None:
+    settings = {
+        "game": "color-obfuscation",
+        "rules": rules,
+        "players": [agent | {"name": "elephant"}, "house:0.9", "house:0.5"],
+    }
+    (tmp_path / "arena.yaml").write_text(yaml.safe_dump(settings))
+    said = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "4", "--yes"])
+    assert said.exit_code != 0
+    told = " ".join(said.output.split())
+    assert f"elephant is an agent and may remember what color-obfuscation asked it before: {why}" in told
+
+
 def test_a_game_that_hides_things_refuses_a_player_inside_this_process(tmp_path: Path) -> None:
     players = [{"model": "python:json:dumps", "name": "inside"}, "house:0.9", "house:0.5"]
-    settings = {"game": "color-obfuscation", "players": players}
+    settings = {"game": "color-obfuscation", "rules": {"ally_failure": "ignore"}, "players": players}
     (tmp_path / "arena.yaml").write_text(yaml.safe_dump(settings))
     said = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "4", "--yes"])
     assert said.exit_code != 0
@@ -91,7 +116,7 @@ def test_a_game_that_hides_things_refuses_a_program_that_nothing_holds(
 ) -> None:
     monkeypatch.setattr("peerage.requirements.available", lambda: False)
     players = [{"command": [sys.executable, "-c", "1"], "name": "loose"}, "house:0.9", "house:0.5"]
-    settings = {"game": "color-obfuscation", "players": players}
+    settings = {"game": "color-obfuscation", "rules": {"ally_failure": "ignore"}, "players": players}
     (tmp_path / "arena.yaml").write_text(yaml.safe_dump(settings))
     said = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "4", "--yes"])
     assert said.exit_code != 0
@@ -136,7 +161,7 @@ def test_an_agent_that_watches_the_live_pages_sees_what_is_over_and_no_color_in_
     settings = {
         "seed": 0,
         "game": "color-obfuscation",
-        "rules": {"color": "fresh"},
+        "rules": {"ally_failure": "ignore"},
         "players": ["house:0.9"],
         "engine": {"probe": False, "concurrency": 1},
     }

@@ -26,7 +26,7 @@ from peerage.formats import Color, Encoded, Encoding, FormatError, between
         "<color>FF00AA</color> and again <COLOR>#ff00aa</COLOR>",
     ],
 )
-def test_a_colour_is_read(text: str) -> None:
+def test_a_color_is_read(text: str) -> None:
     assert Color().parse(text) == "FF00AA"
 
 
@@ -45,7 +45,7 @@ def test_a_colour_is_read(text: str) -> None:
         "rgb(255, 0, 170)",
         "0xFF00AA",
         "FF00AA or FF00AB",
-        "The colour is FF00AA",
+        "The color is FF00AA",
         "color: FF00AA\ncolor: 00FF00",
         "<color>FF00AA</color><color>FF00AB</color>",
         "<color>RRGGBB</color><color>FF00AA</color>",
@@ -61,8 +61,8 @@ def test_a_colour_is_read(text: str) -> None:
         '{"color": "FF00AA"',
     ],
 )
-def test_what_is_no_single_colour_is_unusable(text: str) -> None:
-    with pytest.raises(FormatError, match="colour"):
+def test_what_is_no_single_color_is_unusable(text: str) -> None:
+    with pytest.raises(FormatError, match="color"):
         Color().parse(text)
 
 

@@ -4,7 +4,8 @@ from random import Random
 
 import pytest
 
-from peerage.games.color_obfuscation.leaks import leaks
+from peerage.games.color_obfuscation.house import hide
+from peerage.games.color_obfuscation.leaks import _signs, leaks
 
 DATA = json.loads((Path(__file__).parents[1] / "data/cob/data.json").read_text("utf-8"))
 
@@ -12,10 +13,10 @@ DATA = json.loads((Path(__file__).parents[1] / "data/cob/data.json").read_text("
 @pytest.mark.parametrize(
     ("text", "form"),
     [
-        ("the colour is 68b288.", "the colour"),
-        ("6-8 B;2 8 8", "the colour"),
-        ("0x68, 0xB2, 0x88", "the colour"),
-        ("６８Ｂ２８８", "the colour"),
+        ("the color is 68b288.", "the color"),
+        ("6-8 B;2 8 8", "the color"),
+        ("0x68, 0xB2, 0x88", "the color"),
+        ("６８Ｂ２８８", "the color"),
         ("882B86", "reversed"),
         ("88 B2 68", "bytes reversed"),
         ("862B88", "digits swapped in pairs"),
@@ -35,6 +36,43 @@ DATA = json.loads((Path(__file__).parents[1] / "data/cob/data.json").read_text("
         ("54,56,66,50,56,56", "character codes"),
         ("six eight Bravo two, eight and eight", "spelled out"),
         ("eight eight two bee eight six", "spelled out"),
+        ("68\N{CYRILLIC CAPITAL LETTER VE}288", "the color"),
+        ("6-8-\N{GREEK CAPITAL LETTER BETA}-2-8-8", "the color"),
+        ("\u0666\u0668B\u0662\u0668\u0668", "the color"),
+        ("6z8zBz2z8z8", "separated"),
+        ("6 / 0 / 8 / 0 / B / 0 / 2 / 0 / 8 / 0 / 8", "separated"),
+        ("first 68, then B2, then 88", "separated"),
+        ("88 nothing B2 nothing 68", "separated"),
+        ("Digit 1 is 6. Digit 2 is 8. Digit 3 is B. Digit 4 is 2. Digit 5 is 8. Digit 6 is 8.", "separated"),
+        ("red 0x68, green 0xB2, blue 0x88", "separated"),
+        ("-.... ---.. -... ..--- ---.. ---..", "Morse"),
+        (
+            "\u2212\u00b7\u00b7\u00b7\u00b7 \u2013\u2013\u2013\u00b7\u00b7 / -... / ..___ / ---.. ---..",
+            "Morse",
+        ),
+        ("150 262 210", "octal bytes"),
+        ("150262210", "octal bytes"),
+        ("0o32131210", "octal"),
+        ("066 070 102 062 070 070", "octal character codes"),
+        ("NCZIQ===", "base32"),
+        ("GY4EEMRYHA", "base32"),
+        ("gy4eemryha======", "base32"),
+        ("hsl(146, 32%, 55%)", "hue, saturation, lightness"),
+        ("Hue 146, saturation 0.42, value 0.70", "hue, saturation, lightness"),
+        ("sechs, acht, elf, zwei, acht, acht", "spelled out"),
+        ("six huit b\u00e9 deux huit huit", "spelled out"),
+        ("seis ocho B dos ocho ocho", "spelled out"),
+        ("sei otto undici due otto otto", "spelled out"),
+        ("seis oito onze dois oito oito", "spelled out"),
+        ("zes acht B twee acht acht", "spelled out"),
+        ("roku hachi juichi ni hachi hachi", "spelled out"),
+        ("\u516d\u516bB\u4e8c\u516b\u516b", "spelled out"),
+        ("\uc721\ud314B\uc774\ud314\ud314", "spelled out"),
+        (
+            "\u0448\u0435\u0441\u0442\u044c \u0432\u043e\u0441\u0435\u043c\u044c B \u0434\u0432\u0430 "
+            "\u0432\u043e\u0441\u0435\u043c\u044c \u0432\u043e\u0441\u0435\u043c\u044c",
+            "spelled out",
+        ),
     ],
 )
 def test_a_plain_transliteration_is_a_leak(text: str, form: str) -> None:
@@ -58,16 +96,24 @@ def test_in_the_recorded_battles() -> None:
             if forms:
                 found[place, one["round_number"]] = forms
     assert found == {
-        (4, 2): ["the colour"],
-        (5, 2): ["reversed", "decimal bytes", "the colour"],
+        (4, 2): ["the color"],
+        (5, 2): ["reversed", "decimal bytes", "the color"],
         (9, 1): ["bytes reversed"],
     }
 
 
-def test_other_colours_are_not_found_in_the_recorded_texts() -> None:
+def test_other_colors_are_not_found_in_honest_texts() -> None:
+    """The recorded texts, encodings of house players, and number words of every language among numbers."""
     random = Random(1)
-    rounds = [one for battle in DATA for one in battle["rounds"]]
-    for _ in range(300):
-        one = random.choice(rounds)
-        text = f"{one['obfuscated_text']} {one['instructions_list']}"
-        assert not leaks(f"{random.randrange(16**6):06X}", text)
+    texts = [f"{one['obfuscated_text']} {one['instructions_list']}" for b in DATA for one in b["rounds"]]
+    for number in range(60):
+        made, _ = hide(f"{random.randrange(16**6):06X}", number / 60, random)
+        texts.append(" ".join([made.text, *made.instructions]))
+    for words in _signs().words:
+        told = random.choices(list(words), k=120)
+        texts.append(
+            " ".join([one if at % 4 else f"{random.randrange(256)}%" for at, one in enumerate(told)])
+        )
+    for text in texts:
+        for _ in range(30):
+            assert not leaks(f"{random.randrange(16**6):06X}", text)

@@ -13,6 +13,8 @@ from pydantic import ValidationError
 from tests.offline import Played, fixture, house, play, scripted
 
 from peerage.arena import open_arena
+from peerage.blocks import Block, ScoreLine, SeatReply, Sentence
+from peerage.formats import Encoded
 from peerage.games import GAMES
 from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
 from peerage.games.color_obfuscation.house import hide
@@ -33,7 +35,7 @@ def encoding(text: str = "a riddle", steps: list[str] = STEPS) -> str:
 
 
 Script = Mapping[str, Any]
-"""Request key → reply; `recover` and `attack` stand for all of a kind; "right" is the colour."""
+"""Request key → reply; `recover` and `attack` stand for all of a kind; "right" is the color."""
 
 
 def battle(script: Script = MappingProxyType({}), **rules: Any) -> Played:
@@ -45,8 +47,9 @@ def battle(script: Script = MappingProxyType({}), **rules: Any) -> Played:
         number, what = ask.key.split("~")[0].split("/")[:2]
         default = encoding() if what == "obfuscate" else "right" if what == "recover" else "000000"
         said = script.get(ask.key.split("~")[0], script.get(f"{number}/{what}", script.get(what, default)))
-        said = said(colors[0]) if callable(said) else said
-        return colors[int(number) - 1 if len(colors) > 1 else 0] if said == "right" else said
+        mine = colors[int(number) - 1 if len(colors) > 1 else 0]
+        said = said(mine) if callable(said) else said
+        return mine if said == "right" else said
 
     return play(COLOR_OBFUSCATION, made, scripted(answer))
 
@@ -56,7 +59,7 @@ def rounds(played: Played) -> list[dict[str, Any]]:
     return found
 
 
-def test_who_recovers_more_colours_wins() -> None:
+def test_who_recovers_more_colors_wins() -> None:
     assert battle().outcome.scores == {"A": 0.5, "B": 0.5}
     assert battle({"1/attack": "right"}).outcome.scores == {"A": 0, "B": 1}
     assert battle({"2/attack/6": "right"}).outcome.scores == {"A": 1, "B": 0}
@@ -93,7 +96,7 @@ def test_shares_are_rounded_up_and_configurable() -> None:
 @pytest.mark.parametrize("said", ["123456", "I give up", Reply("refused", "no"), Reply("ok", "")])
 @pytest.mark.parametrize("part", ["1/recover", "1/obfuscate"])
 def test_a_broken_encoding(part: str, said: Any) -> None:
-    """An ally that is wrong, or gave no colour, and an obfuscator that gave nothing to decode."""
+    """An ally that is wrong, or gave no color, and an obfuscator that gave nothing to decode."""
     script = {part: said}
     assert battle(script).outcome.scores == {"A": 0, "B": 1}
     assert battle(script, ally_failure="ignore").outcome.scores == {"A": 0.5, "B": 0.5}
@@ -159,7 +162,7 @@ def test_a_leak_counts_once_it_was_shown() -> None:
     early = battle({**script, "1/attack/3": "right"})
     assert [rounds(early)[0]["leaks"], rounds(early)[0]["recovered"]] == [[], 3]
     late = battle(script)
-    assert rounds(late)[0]["leaks"] == [{"form": "the colour", "where": "instruction 3"}]
+    assert rounds(late)[0]["leaks"] == [{"form": "the color", "where": "instruction 3"}]
 
 
 def test_a_leak_over_several_instructions() -> None:
@@ -182,20 +185,55 @@ def test_by_setting_a_leak_forfeits_the_round() -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "score"),
+    ("script", "score", "how"),
     [
-        ({"1/attack/2": "right", "2/attack/5": "right"}, 0.0),
-        ({"1/attack/3": "right", "2/attack/3": "right"}, 0.5),
-        ({"2/attack/6": "right"}, 1.0),
-        ({"1/recover": "123456", "2/attack/2": "right"}, 0.0),
+        (
+            {"1/attack/2": "right", "2/attack/5": "right"},
+            0.0,
+            "by fewer attempts: each found the other's color",
+        ),
+        (
+            {"1/attack/3": "right", "2/attack/3": "right"},
+            0.5,
+            "a tie: each found the other's color, after as many attempts",
+        ),
+        ({"2/attack/6": "right"}, 1.0, "by the color that only one of them found"),
+        (
+            {"1/recover": "123456", "2/attack/2": "right"},
+            0.0,
+            "by fewer attempts: each found the other's color",
+        ),
+        ({}, 0.5, "a tie: neither found the other's color"),
     ],
 )
-def test_fewer_attempts_decide_among_equals_by_setting(script: Script, score: float) -> None:
-    assert battle(script, order="attempts").outcome.scores["A"] == score
+def test_fewer_attempts_decide_among_equals_unless_set_otherwise(
+    script: Script, score: float, how: str
+) -> None:
+    outcome = battle(script).outcome
+    assert (outcome.scores["A"], outcome.detail["decided"]) == (score, how)
+    recovered = battle(script, order="recoveries").outcome
+    assert recovered.scores["A"] == (0.5 if "attempts" in how else score)
+    told = [block.text for block in shown(script) if isinstance(block, Sentence)]
+    assert any(how in text or how.capitalize() in text for text in told)
 
 
-def test_same_colour_or_fresh_ones() -> None:
-    same, fresh = battle(), battle(color="fresh")
+def shown(script: Script) -> list[Block]:
+    """The battle in blocks, every encoding the same."""
+    played, made = battle(script), Encoded("a riddle", tuple(STEPS))
+    replies = {
+        key: SeatReply(key, label, "contestant", "ok", "", made, "", tuple)
+        for label, key in zip("AB", ("1/obfuscate", "2/obfuscate"), strict=True)
+    }
+    return list(COLOR_OBFUSCATION.show(played.fixture, played.outcome, replies))
+
+
+def test_a_broken_encoding_is_shown_as_what_gave_the_round_away() -> None:
+    won, lost = [block.why for block in shown({"1/recover": "123456"}) if isinstance(block, ScoreLine)]
+    assert (won, lost) == ("as attacker was given the round", "as attacker did not find the color")
+
+
+def test_fresh_colors_or_the_same() -> None:
+    same, fresh = battle(color="same"), battle()
     assert color_of(same, 1) == color_of(same, 2)
     assert color_of(fresh, 1) != color_of(fresh, 2)
     rules = ColorObfuscationRules()
@@ -209,16 +247,15 @@ def test_costs_are_those_of_every_reply() -> None:
     assert played.outcome.costs == pytest.approx({label: count / 1e3 for label, count in asked.items()})
 
 
-def test_the_colour_reaches_the_obfuscator_alone() -> None:
-    played = battle(color="fresh")
+def test_the_color_reaches_the_obfuscator_alone() -> None:
+    played = battle()
     for step in played.steps:
-        shown = color_of(played) in str(step.ask.messages)
-        assert shown == (step.ask.key == "1/obfuscate")
+        assert (color_of(played) in str(step.ask.messages)) == (step.ask.key == "1/obfuscate")
 
 
 def test_prompts_say_what_the_settings_mean() -> None:
-    def told(**rules: Any) -> str:
-        return str(battle(**rules).step("1/obfuscate").ask.messages)
+    def told(key: str = "1/obfuscate", **rules: Any) -> str:
+        return str(battle(**rules).step(key).ask.messages)
 
     assert "up to 6 attempts with 0%, 20%, 40%, 60%, 80% and 100% of" in told()
     assert "100% of the instructions for a single attempt" in told(shares=[1])
@@ -226,6 +263,11 @@ def test_prompts_say_what_the_settings_mean() -> None:
     assert "makes the whole battle void" in told(ally_failure="void")
     assert "gains nobody anything" in told(ally_failure="ignore")
     assert "loses you the round" in told(leaks="forfeit")
+    for key in ("1/obfuscate", "1/attack/1", "1/recover"):
+        assert "the one that needed fewer attempts wins" in told(key)
+        assert "it is a tie, however many attempts they needed" in told(key, order="recoveries")
+        assert "Each round has a color of its own" in told(key)
+        assert "Both rounds have the same color" in told(key, color="same")
 
 
 def test_the_true_order_of_house_players_comes_out() -> None:
@@ -247,7 +289,7 @@ def test_the_true_order_of_house_players_comes_out() -> None:
 
 
 def test_instructions_of_house_players_are_true() -> None:
-    """Following the instructions by hand gives the colour back, unless the encoding is broken."""
+    """Following the instructions by hand gives the color back, unless the encoding is broken."""
     for number in range(200):
         made, broken = hide("12AB9F", number / 200, Random(number))
         assert (follow(made.text, list(made.instructions)) == "12AB9F") != broken

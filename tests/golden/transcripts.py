@@ -36,9 +36,15 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "duel-prompts": ("duel", {"prompts": ["Name a river and say why it matters."], "judges": 2}, 10),
     "duel-binary-troubled": ("duel", {"judges": 3, "committee": 2, "binary": True, "max_drafts": 2}, 33),
     "color-obfuscation": ("color-obfuscation", {}, 24),
-    "color-obfuscation-fresh": (
+    "color-obfuscation-same": (
         "color-obfuscation",
-        {"color": "fresh", "shares": [0.5, 1], "order": "attempts", "ally_failure": "void"},
+        {
+            "color": "same",
+            "shares": [0.5, 1],
+            "order": "recoveries",
+            "ally_failure": "void",
+            "leaks": "forfeit",
+        },
         28,
     ),
     "color-obfuscation-troubled": ("color-obfuscation", {}, 33),

@@ -13,7 +13,7 @@ from peerage.tables.under_way import UNDER_WAY, under_way
 
 GAMES = {
     "duel": {"rules": {"prompts": [{"prompt": "Name three tides."}], "judges": 3}},
-    "color-obfuscation": {"rules": {"color": "fresh"}},
+    "color-obfuscation": {"rules": {}},
     "challenge-exchange": {"rules": {"seats": 3, "proof": "blind", "attempts": 1}},
     "last-arena": {"rules": {"preset": "development", "seats": 4}},
 }

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -19,17 +18,7 @@ if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.ledger.outside import Source
     from peerage.ratings.data import Battles, Played
-    from peerage.tables.cob import Battle
 
-_COB = """\
-# Battles of the Color Obfuscation Benchmark, entered by `peerage import`.
-name: color obfuscation
-game: color-obfuscation
-rules:
-  shares: [1]                # one attempt with everything, as the original plays
-  ally_failure: {reading}
-players:
-"""
 _OUTSIDE = """\
 # Results of others, entered by `peerage import`; name players here and `peerage run` plays beside them.
 name: outside results
@@ -139,26 +128,38 @@ def _enter_outside(found: list[tuple[Source, Battles | Played]], folder: Path) -
 def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
     from hashlib import sha256
 
+    from msgspec.json import decode
+    from yaml import safe_dump  # a name that a file brings cannot add settings of its own
+
     from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
+    from peerage.games.color_obfuscation.data_json import (
+        SOURCE,
+        arena_settings,
+        entered,
+        read_battles,
+        recording,
+    )
     from peerage.inputs import read_bytes
     from peerage.settings import FILE_NAME, SettingsError, rules_of
-    from peerage.tables.cob import entered, read_battles, recording
 
     body = read_bytes(file)
-    battles = read_battles(body, str(file))
-    with _arena(folder, _COB.format(reading=ally_failure) + _players(battles)) as arena:
+    with _told():
+        battles = read_battles(body, str(file))
+    made = safe_dump(arena_settings(battles, ally_failure), allow_unicode=True, sort_keys=False)
+    with _arena(folder, f"# Battles of {SOURCE}, entered by `peerage import`.\n{made}") as arena:
         if arena.settings.game != COLOR_OBFUSCATION.name:
             raise SettingsError(
                 f"{folder / FILE_NAME}: this arena plays {arena.settings.game!r}, and the file holds battles "
                 f"of {COLOR_OBFUSCATION.name!r}; `--dir FOLDER` makes an arena for them elsewhere"
             )
-        rules, known = rules_of(arena.settings), entered(arena.ledger)
-        new = [battle for battle in battles if battle.battle_id not in known]
+        rules = rules_of(arena.settings)
+        known = entered(decode(row.body)["drawn"] for row in arena.ledger.fixtures())
+        new = [one for one in battles if one.battle.battle_id not in known]
         digest = sha256(body).hexdigest()
-        outcomes = arena.admit([recording(battle, rules, digest) for battle in new])
-        pairs = list(zip(new, outcomes, strict=True))
-        same = sum(outcome.detail["readings"]["ignore"] == battle.scores for battle, outcome in pairs)
-        other = sum(outcome.scores != battle.scores for battle, outcome in pairs)
+        outcomes = arena.admit([recording(one, rules, digest) for one in new])
+        pairs = [(one.battle.scores, outcome) for one, outcome in zip(new, outcomes, strict=True)]
+        same = sum(outcome.detail["readings"]["ignore"] == scores for scores, outcome in pairs)
+        other = sum(outcome.scores != scores for scores, outcome in pairs)
         typer.echo(
             f"{len(new)} battles entered, {len(battles) - len(new)} were there already\n"
             f"{same} of {len(new)} come out as recorded when broken encodings are ignored; with "
@@ -183,12 +184,3 @@ def _arena(folder: Path, otherwise: str) -> Arena:
         if made:
             path.unlink()  # a file that cannot be entered leaves nothing behind
         raise
-
-
-def _players(battles: Iterable[Battle]) -> str:
-    """Lines of `arena.yaml`; an encoder writes the names, so that none can add settings of its own."""
-    from yaml import safe_dump
-
-    names = {name: 0 for battle in battles for name in (battle.model_A_info.name, battle.model_B_info.name)}
-    listed = [{"model": f"openrouter:{name}", "name": name} for name in names]
-    return indent(safe_dump(listed, default_flow_style=None, allow_unicode=True, sort_keys=False), "  ")

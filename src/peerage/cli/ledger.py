@@ -205,9 +205,10 @@ def disclose(
 def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
     """The export, piece by piece."""
     if shape == "cob":
-        from peerage.tables.cob import battles, write_battles
+        from peerage.games.color_obfuscation.data_json import write_battles
+        from peerage.ledger.export import documents
 
-        return write_battles(battles(ledger))
+        return write_battles(documents(ledger))
     if shape == "outside":
         from peerage.ledger.outside import lines
 

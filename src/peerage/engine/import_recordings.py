@@ -5,8 +5,8 @@ The game is played with the replies on record, so that what is entered replays a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
@@ -19,22 +19,13 @@ from peerage.ledger.codec import fixture_body, reply_body, reply_salt, request_b
 from peerage.ledger.merkle import GENESIS, leaf, link
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, Ledger, LedgerError, RecordRow, ReplyRow
-from peerage.match import Fixture, Outcome, Seat
+from peerage.match import Outcome, Recording, Seat
 from peerage.protocol import Reply
 from peerage.ratings.elo import EloSettings
 from peerage.standings import NOBODY, Standings, after_all
 
 ASKED_ONCE = "on record once; whoever recorded it did not ask again"
 """`reason` of the empty reply that stands for a repair."""
-
-
-class Recording(NamedTuple):
-    """A match as somebody recorded it: its fixture (number, round and ratings are set when it is entered),
-    the text of each reply by request key, and when it ended, in Unix milliseconds."""
-
-    fixture: Fixture
-    replies: Mapping[str, str]
-    at_ms: int
 
 
 def recorded_reply(recording: Recording, key: str) -> Reply:

@@ -1,4 +1,4 @@
-"""Formats of Color Obfuscation: a colour, and an encoding of one."""
+"""Formats of Color Obfuscation: a color, and an encoding of one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AROUND = " \t\r\n\"'`*_.,"
 
 
 class Color(Struct, frozen=True, tag="color"):
-    """A colour: six hexadecimal digits, capital or small, with or without `#`, in quotes or not.
+    """A color: six hexadecimal digits, capital or small, with or without `#`, in quotes or not.
 
     The answer is looked for in four forms, and the first that occurs counts: `field` of the JSON object that
     the reply is (alone, or in a code fence); what stands between `<color>` tags (or the original's
@@ -71,9 +71,9 @@ class Color(Struct, frozen=True, tag="color"):
         if len(colors) == 1 and all(map(_SIX.fullmatch, bare)):
             return colors.pop()
         if len(bare) > 1:
-            raise FormatError(f"{len(bare)} different answers found; one colour was expected")
+            raise FormatError(f"{len(bare)} different answers found; one color was expected")
         raise FormatError(
-            f'no colour found; a JSON object with six hexadecimal digits as "{self.field}" was expected'
+            f'no color found; a JSON object with six hexadecimal digits as "{self.field}" was expected'
         )
 
     def write(self, value: str) -> str:

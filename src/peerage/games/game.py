@@ -135,6 +135,9 @@ class GameSpec(Generic[Rules]):
     """A void reply of a contestant is the game's own matter; else the match is void, "no_answer"."""
     hides: bool = False
     """Contestants must not see what is on record of a match under way: a player that could is refused."""
+    forgets: Callable[[Rules], str] = lambda rules: ""
+    """Why a player that remembers what it was asked (an agent) may not play under these rules, with what
+    would let it; empty: it may."""
     sandbox: Callable[[Rules], bool] = lambda rules: False
     """Whether it yields `Run` under these rules: then no arena starts without a sandbox."""
     kin: Callable[[Rules], bool] = lambda rules: True

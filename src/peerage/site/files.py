@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 
 from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
-from peerage.ledger.export import cell
+from peerage.games.color_obfuscation.data_json import write_battles
+from peerage.ledger.export import cell, documents
 from peerage.site.costs import by_day
 from peerage.site.leaderboards import has_outside, outside, priced
 from peerage.site.rating_history import course
 from peerage.site.reading import Site
 from peerage.standings import DONE
-from peerage.tables.cob import battles, write_battles
 
 
 def paths(site: Site) -> Iterator[str]:
@@ -41,7 +41,7 @@ def view(site: Site, path: str) -> bytes | None:
     if path not in paths(site):
         return None
     if path == "data.json":
-        return "".join(write_battles(battles(site.moment))).encode()
+        return "".join(write_battles(documents(site.moment))).encode()
     name, _, kind = path.removeprefix("data/").rpartition(".")
     what, _, track = name.partition("-")
     if what == "spending":

@@ -1,7 +1,7 @@
-"""How house players hide, recover and attack colours: real encodings with true instructions, by skill.
+"""How house players hide, recover and attack colors: real encodings with true instructions, by skill.
 
 The better the player, the more steps its encoding has and the surer it makes them. A fool's slip in the
-encoding hides another colour than it was given, so that nobody who follows the instructions can recover it.
+encoding hides another color than it was given, so that nobody who follows the instructions can recover it.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _STEPS: tuple[_Step, ...] = (
         "Deal the digits out: places 1, 4, 2, 5, 3, 6, in this order.",
     ),
 )
-_START, _END = "Read the string as six hexadecimal digits.", "The six digits are the colour, red first."
+_START, _END = "Read the string as six hexadecimal digits.", "The six digits are the color, red first."
 
 
 def house(call: Call, skill: float, rng: Random) -> Any:
-    """An encoding; or the colour that an ally, or an attacker of whom the oracle says what it sees, finds."""
+    """An encoding; or the color that an ally, or an attacker of whom the oracle says what it sees, finds."""
     known: Mapping[str, Any] = call.oracle or {"color": "808080"}
     color, made = known["color"], known.get("encoding") or {}
     if isinstance(call.expects, Encoding):
@@ -83,6 +83,6 @@ def hide(color: str, quality: float, rng: Random) -> tuple[Encoded, bool]:
 
 
 def near(color: str, rng: Random) -> str:
-    """Another colour: one digit of it is wrong."""
+    """Another color: one digit of it is wrong."""
     place = rng.randrange(6)
     return color[:place] + rng.choice(_HEX.replace(color[place], "")) + color[place + 1 :]

@@ -1,60 +1,93 @@
-"""Does a text give a colour away? Plain transliterations of it, found by looking for each of them.
+"""Does a text give a color away? Plain transliterations of it, found by looking for each of them.
 
-A leak is the colour itself or what anybody undoes at sight or with one standard decoder: another order,
-another base, base64, rot13, its digits spelled out. A cipher with a key of its own (each digit shifted by
-three, say) is no leak: finding the key is the game.
+A leak is the color itself or what anybody undoes at sight or with one standard decoder: another order or
+alphabet, separators, another base, base64, Morse, rot13, HSL, its digits spelled out in a major language. A
+cipher with a key of its own (each digit shifted by three, say) is no leak: finding the key is the game.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
-from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from base64 import b32encode, b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from colorsys import hls_to_rgb, hsv_to_rgb
 from functools import lru_cache
+from importlib.resources import files
+from typing import NamedTuple
 
 _HEX = "0123456789ABCDEF"
-_DIGIT_WORDS = (
-    ("zero", "oh", "nought", "null"),
-    ("one",),
-    ("two",),
-    ("three",),
-    ("four",),
-    ("five",),
-    ("six",),
-    ("seven",),
-    ("eight",),
-    ("nine", "niner"),
-    ("a", "ten", "alpha", "alfa", "ay"),
-    ("b", "eleven", "bravo", "bee"),
-    ("c", "twelve", "charlie", "cee"),
-    ("d", "thirteen", "delta", "dee"),
-    ("e", "fourteen", "echo"),
-    ("f", "fifteen", "foxtrot", "eff"),
-)
-_SPELLED = {word: value for value, words in enumerate(_DIGIT_WORDS) for word in words}
-_FILLERS = frozenset({"and", "then", "hash", "dash", "comma", "digit", "letter"})
 _ROT13 = str.maketrans("ABCDEF", "NOPQRS")
 _ROT5 = str.maketrans("0123456789", "5678901234")
+_WORD = re.compile(r"[\u3007\u4e00-\u9fff\uac00-\ud7a3]|[^\W\d_\u3007\u4e00-\u9fff\uac00-\ud7a3]+|\d+")
+"""A word; a character by itself in scripts without spaces."""
+_TELLS_HUE = re.compile(r"\bhs[lvb]|\bhue\b|\bsaturation\b", re.IGNORECASE)
+_NUMBER = r"(\d{1,3}(?:\.\d{1,6})?)"
+_NAMED_HUES = re.compile(rf"(?<![\d.])(?={_NUMBER}[^\d]{{1,20}}{_NUMBER}[^\d]{{1,20}}{_NUMBER})")
+_BARE_HUES = re.compile(rf"(?<![\d.])(?={_NUMBER}\W{{1,4}}{_NUMBER}%\W{{1,3}}{_NUMBER}%)")
+_NEAR = 3.5 / 255
+"""How far a channel may be from what rounded hue, saturation and lightness give back."""
 
 
 @lru_cache(maxsize=4096)  # what was shown once is shown at every further attempt
 def leaks(color: str, text: str) -> tuple[str, ...]:
     """The names of the ways in which `text` shows `color` (six capital hexadecimal digits); empty: none.
 
-    Case, spaces and punctuation between the digits, `0x`, and full-width digits make no difference.
+    Case, spaces and punctuation between digits, `0x`, and look-alikes of other alphabets make no difference.
     """
     plain = unicodedata.normalize("NFKC", text)
-    joined = re.sub(r"[^0-9A-Z]", "", re.sub(r"\b0[xX]", "", plain).upper())
+    if not plain.isascii():
+        plain = "".join([str(unicodedata.decimal(char, char)) for char in plain])
+    latin = re.sub(r"\b0[xX]", "", plain.translate(_signs().alike))
+    joined = re.sub(r"[^0-9A-Z]", "", latin.upper())
     found = [name for name, needle in _needles(color).items() if needle in joined]
-    if any(code in plain for code in _base64(color)):
-        found.append("base64")
+    if not found and _separated(color).search(latin):
+        found.append("separated")
+    for name, codes in _codes(color).items():
+        if any(code in plain and _alone(code, plain) for code in codes):
+            found.append(name)
     if any(code in plain.lower() for code in _rot47(color)):
         found.append("rot47")
     found += _in_numbers(color, [int(number) for number in re.findall(r"\d{1,9}", plain)])
-    if any(_holds(_spelled(plain), digits) for digits in _orders(_values(color))):
+    if _in_hues(color, plain):
+        found.append("hue, saturation, lightness")
+    if any(order in _morse(plain) for order in (color, color[::-1])):
+        found.append("Morse")
+    if any(order in digits for digits in _spelled(plain) for order in (color, color[::-1])):
         found.append("spelled out")
     return tuple(dict.fromkeys(found))
+
+
+class _Signs(NamedTuple):
+    """Other ways to write digits: look-alikes and strokes by character, Morse code, each language's words."""
+
+    alike: Mapping[int, str]
+    strokes: Mapping[int, str]
+    morse: Mapping[str, str]
+    words: tuple[Mapping[str, str], ...]
+    any_word: frozenset[str]
+    fillers: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def _signs() -> _Signs:
+    """The signs as they are in their file."""
+    signs = tomllib.loads(files("peerage.games.color_obfuscation").joinpath("signs.toml").read_text("utf-8"))
+    alike, strokes = (
+        {ord(char): sign for sign, some in signs[name].items() for char in some}
+        for name in ("lookalikes", "strokes")
+    )
+    plain = {name: digit for at, digit in enumerate(_HEX) for name in (digit.lower(), str(at))}
+    words = tuple([plain | _by_word(listed) for listed in signs["words"].values()])
+    morse = dict(zip(signs["morse"].split(), _HEX, strict=True))
+    any_word, fillers = frozenset[str]().union(*words), frozenset(signs["fillers"].split())
+    return _Signs(alike, strokes, morse, words, any_word, fillers)
+
+
+def _by_word(ways: Sequence[str]) -> dict[str, str]:
+    words = [one.split("|") for one in ways]
+    return {_folded(word): digit for digit, some in zip(_HEX, words, strict=False) for word in some}
 
 
 @lru_cache(maxsize=256)
@@ -63,7 +96,7 @@ def _needles(color: str) -> dict[str, str]:
     pairs = [color[at : at + 2] for at in (0, 2, 4)]
     red, green, blue = (int(pair, 16) for pair in pairs)
     named = {
-        "the colour": color,
+        "the color": color,
         "reversed": color[::-1],
         "bytes reversed": "".join(reversed(pairs)),
         "digits swapped in pairs": "".join(pair[::-1] for pair in pairs),
@@ -73,6 +106,7 @@ def _needles(color: str) -> dict[str, str]:
         "hexadecimal of its small characters": color.lower().encode().hex().upper(),
         "binary": f"{int(color, 16):024b}",
         "decimal bytes": f"{red:03}{green:03}{blue:03}",
+        "octal bytes": f"{red:03o}{green:03o}{blue:03o}",
     }
     needles: dict[str, str] = {}
     for name, needle in named.items():
@@ -82,11 +116,36 @@ def _needles(color: str) -> dict[str, str]:
 
 
 @lru_cache(maxsize=256)
-def _base64(color: str) -> tuple[str, ...]:
+def _separated(color: str) -> re.Pattern[str]:
+    """The digits, or the bytes, with the same characters between any two of them, forwards or backwards; or
+    each after its place, or the name of its channel."""
+    pairs = [color[at : at + 2] for at in (0, 2, 4)]
+    forms = [
+        rf"(?P<s{at}>.{{1,16}}?)".join(parts[:2]) + "".join(f"(?P=s{at}){part}" for part in parts[2:])
+        for at, parts in enumerate((color, color[::-1], pairs, pairs[::-1]))
+    ]
+    gap = r"\W{0,4}(?:\w{1,6}\W{1,3})?"
+    for labels, parts in (
+        ("123456", color),
+        ("123", pairs),
+        (("r(?:ed)?", "g(?:reen)?", "b(?:lue)?"), pairs),
+    ):
+        labelled = [rf"{label}{gap}{part}" for label, part in zip(labels, parts, strict=True)]
+        forms.append(r"\b" + r"\W{0,4}(?:[^\W\d]{2,12}\W{1,3}){0,2}\b".join(labelled) + r"\b")
+    return re.compile("|".join(forms), re.IGNORECASE | re.DOTALL)
+
+
+@lru_cache(maxsize=256)
+def _codes(color: str) -> dict[str, tuple[str, ...]]:
+    """What standard encoders make of the digits and of the three bytes, by name."""
     texts = [color, color.lower(), f"#{color}", f"#{color.lower()}", color[::-1]]
     raw = [text.encode() for text in texts] + [bytes.fromhex(color)]
-    codes = [b64encode(one).decode().rstrip("=") for one in raw]
-    return tuple(codes + [code.replace("+", "-").replace("/", "_") for code in codes])
+    base64 = [b64encode(one).decode().rstrip("=") for one in raw]
+    base32 = [b32encode(one).decode().rstrip("=") for one in raw]
+    return {
+        "base64": (*base64, *[code.replace("+", "-").replace("/", "_") for code in base64]),
+        "base32": (*base32, *[code.lower() for code in base32]),
+    }
 
 
 @lru_cache(maxsize=256)
@@ -98,17 +157,47 @@ def _rot47(color: str) -> tuple[str, ...]:
 
 
 def _in_numbers(color: str, numbers: Sequence[int]) -> Iterator[str]:
-    """Ways in which a text's decimal numbers, in their order, show the colour."""
-    rgb = tuple(bytes.fromhex(color))
-    if any(_holds(numbers, order) for order in _orders(rgb)):
-        yield "decimal bytes"
-    if int(color, 16) in numbers and int(color, 16) > 999:
-        yield "decimal"
-    if any(_holds(numbers, order) for order in _orders(_values(color))) and not color.isdigit():
-        yield "decimal digits"
+    """Ways in which a text's whole numbers, in their order, show the color."""
+    rgb, whole = tuple(bytes.fromhex(color)), int(color, 16)
     codes = [tuple(text.encode()) for text in (color, color.lower())]
-    if any(_holds(numbers, order) for one in codes for order in _orders(one)):
+    if _holds(numbers, _orders(rgb)):
+        yield "decimal bytes"
+    if whole in numbers and whole > 999:
+        yield "decimal"
+    if _holds(numbers, _orders(_values(color))) and not color.isdigit():
+        yield "decimal digits"
+    if any(_holds(numbers, _orders(code)) for code in codes):
         yield "character codes"
+    if _holds(numbers, _orders(_in_octal(rgb))):
+        yield "octal bytes"
+    if _in_octal([whole])[0] in numbers and whole > 999:
+        yield "octal"
+    if any(_holds(numbers, _orders(_in_octal(code))) for code in codes):
+        yield "octal character codes"
+
+
+def _in_octal(values: Iterable[int]) -> tuple[int, ...]:
+    """The octal digits of each value, read as a decimal number."""
+    return tuple([int(f"{value:o}") for value in values])
+
+
+def _in_hues(color: str, text: str) -> bool:
+    """Whether three numbers in a row are its hue, saturation and lightness, or value, but for rounding: where
+    nothing names these, the second and the third are percentages and stand close."""
+    rgb = [byte / 255 for byte in bytes.fromhex(color)]
+    for triple in (_NAMED_HUES if _TELLS_HUE.search(text) else _BARE_HUES).findall(text):
+        hue, *shares = map(float, triple)
+        part, light = (share if share <= 1 else share / 100 for share in shares)
+        if hue <= 360 and max(part, light) <= 1:
+            for found in (hls_to_rgb(hue / 360, light, part), hsv_to_rgb(hue / 360, part, light)):
+                if all(abs(one - other) <= _NEAR for one, other in zip(found, rgb, strict=True)):
+                    return True
+    return False
+
+
+def _alone(code: str, text: str) -> bool:
+    """Whether a code stands in a text as a word of its own."""
+    return re.search(rf"(?<![\w+/]){re.escape(code)}(?![\w+/])", text) is not None
 
 
 def _values(color: str) -> tuple[int, ...]:
@@ -119,17 +208,32 @@ def _orders(values: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     return tuple(values), tuple(reversed(values))
 
 
-def _spelled(text: str) -> list[int]:
-    """The digits that words, letters and numbers stand for, in order; -1 for any other word."""
-    values: list[int] = []
-    for word in re.findall(r"[a-z]+|\d+", text.lower()):
-        if word.isdigit():
-            values.append(int(word) if len(word) < 3 and int(word) < 16 else -1)
-        elif word not in _FILLERS:
-            values.append(_SPELLED.get(word, -1))
-    return values
+def _morse(text: str) -> str:
+    """The digits that a text's runs of dots and dashes stand for, in order; a dot for any other run."""
+    runs = re.findall(r"[.-]+", text.translate(_signs().strokes))
+    return "".join([_signs().morse.get(run, ".") for run in runs])
 
 
-def _holds(values: Sequence[int], wanted: Sequence[int]) -> bool:
-    size = len(wanted)
-    return any(tuple(values[at : at + size]) == tuple(wanted) for at in range(len(values) - size + 1))
+def _spelled(text: str) -> Iterator[str]:
+    """The digits that words, letters and numbers stand for, in order, by each language; a dot for others."""
+    signs = _signs()
+    words = [word for word in _WORD.findall(_folded(text)) if word not in signs.fillers]
+    if "xxxxxx" in "".join(["x" if word in signs.any_word else "." for word in words]):
+        for digits in signs.words:
+            yield "".join([digits.get(word, ".") for word in words])
+
+
+def _folded(text: str) -> str:
+    """Small letters without accents."""
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return unicodedata.normalize("NFC", "".join(c for c in apart if unicodedata.category(c)[0] != "M"))
+
+
+def _holds(values: Sequence[int], orders: Iterable[Sequence[int]]) -> bool:
+    return any(
+        tuple(values[at : at + len(wanted)]) == tuple(wanted)
+        for wanted in orders
+        for at in range(len(values) - len(wanted) + 1)
+    )

@@ -1,12 +1,13 @@
-"""Color Obfuscation: one side hides a colour, its ally must find it again, the other side must not.
+"""Color Obfuscation: one side hides a color, its ally must find it again, the other side must not.
 
     A > {"obfuscated": "7-8-A-0-9-0", "instructions": ["Take the digits.", "Subtract 1.", …]}   (1/obfuscate)
     A > {"color": "68B288"}          its ally, from the string and all instructions             (1/recover)
     B > {"color": "78A090"}          the attacker, from the string alone: wrong                 (1/attack/1)
     B > {"color": "68B288"}          with a fifth of the instructions: right                    (1/attack/2)
 
-Two rounds with roles swapped, side by side; who recovers more colours as attacker wins. After the Color
-Obfuscation Benchmark of 10decikelvin; `docs/games/color-obfuscation.md` states every rule and what differs.
+Two rounds with roles swapped, side by side; who recovers more colors as attacker wins, among equals who
+needed fewer attempts. After the Color Obfuscation Benchmark of 10decikelvin;
+`docs/games/color-obfuscation.md` states every rule and what differs.
 """
 
 from __future__ import annotations
@@ -28,9 +29,18 @@ from peerage.games.color_obfuscation.rules import (
     RECOVER,
     ColorObfuscationRules,
     asks,
-    reveal,
+    forgets,
+    told,
 )
-from peerage.games.color_obfuscation.score import READINGS, Guess, Round, leaks_in, scores
+from peerage.games.color_obfuscation.score import (
+    READINGS,
+    Guess,
+    Round,
+    decided,
+    leaks_in,
+    reading_of,
+    scores,
+)
 from peerage.games.color_obfuscation.show import show
 from peerage.games.game import GameSpec
 from peerage.match import Outcome, Table
@@ -65,7 +75,8 @@ def play(table: Table) -> Steps[Outcome]:
     detail["readings"] = {reading: scores(both, reading, rules.order) for reading in READINGS}
     if rules.ally_failure == "void" and any(one.broken for one in both):
         return Outcome(void="broken_encoding", detail=detail)
-    reading = "attacker" if rules.ally_failure == "attacker" else "ignore"
+    reading = reading_of(rules.ally_failure)
+    detail["decided"] = decided(both, reading, rules.order)
     return Outcome(scores=detail["readings"][reading], detail=detail)
 
 
@@ -80,7 +91,7 @@ class _Begun(NamedTuple):
 def _obfuscate(rules: ColorObfuscationRules, begun: _Begun, key: str) -> Ask:
     """The request that opens a round."""
     fill = {
-        "reveal": reveal(rules.shares),
+        **told(rules),
         "color": begun.color,
         "broken": BROKEN[rules.ally_failure],
         "leak": LEAK[rules.leaks],
@@ -119,13 +130,12 @@ def _attacks(
 ) -> Steps[Round]:
     """The rest of round `number`, which ends when `said` shows that a provider failed."""
     obfuscator, attacker, color = done.obfuscator, done.attacker, done.color
-    told = {"reveal": reveal(rules.shares)}
     if not hidden.ok:
         return done
     made: Encoded = hidden.value
     done = msgspec.structs.replace(done, count=len(made.instructions))
     oracle = {"color": color, "encoding": hidden.hidden}
-    seen = told | {"string": Quote("obfuscated string", made.text)}
+    seen = told(rules) | {"string": Quote("obfuscated string", made.text)}
     guesses: list[Guess] = []
     ally: Guess | None = None
     for attempt in range(1, len(rules.shares) + 1):
@@ -206,15 +216,15 @@ def _guess(reply: Reply, shown: int, color: str) -> Guess:
 
 
 def draw(rules: ColorObfuscationRules, seed: str, number: int) -> dict[str, Any]:
-    """The colours of match `number`: one for both rounds, or one for each."""
+    """The colors of match `number`: one for both rounds, or one for each."""
     random = Random(f"{seed}/color/{number}")
     return {"colors": [f"{random.randrange(16**6):06X}" for _ in range(1 if rules.color == "same" else 2)]}
 
 
 GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     name="color-obfuscation",
-    version=3,
-    about="One hides a colour, its ally must recover it and the opponent must not; then they change places.",
+    version=4,
+    about="One hides a color, its ally must recover it and the opponent must not; then they change places.",
     contestants=(2, 2),
     rules=ColorObfuscationRules,
     play=play,
@@ -224,6 +234,7 @@ GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     house=house,
     show=show,
     hides=True,
+    forgets=forgets,
     kin=lambda rules: rules.same_family,
     rating={"k_factor": 32.0, "initial": 1500.0, "propagation_width": None},
 )

@@ -14,14 +14,14 @@ READINGS = ("attacker", "ignore")
 
 
 class Leak(Struct, frozen=True):
-    """A plain transliteration of the colour: which, and where (`string`, `instruction 3`, `instructions`)."""
+    """A plain transliteration of the color: which, and where (`string`, `instruction 3`, `instructions`)."""
 
     form: str
     where: str
 
 
 class Guess(Struct, frozen=True):
-    """An attempt: instructions shown, the reply's status, the colour it named, and whether it was right."""
+    """An attempt: instructions shown, the reply's status, the color it named, and whether it was right."""
 
     shown: int
     status: str
@@ -57,15 +57,35 @@ class Round(Struct, frozen=True):
         return 1 if self.forfeit or (self.broken and reading == "attacker") else self.recovered
 
 
+def reading_of(ally_failure: str) -> str:
+    """The reading that decides under this rule."""
+    return "attacker" if ally_failure == "attacker" else "ignore"
+
+
 def scores(rounds: Sequence[Round], reading: str, order: str) -> dict[str, float]:
     """Each side's score: 1, ½ or 0."""
-    needed = {one.attacker: one.needed(reading) for one in rounds}
-    ranks = {
-        label: (bool(attempts), -attempts if order == "attempts" else 0) for label, attempts in needed.items()
-    }
-    (a, mine), (b, theirs) = sorted(ranks.items())
+    (a, mine), (b, theirs) = sorted(_ranks(rounds, reading, order).items())
     score = 0.5 if mine == theirs else float(mine > theirs)
     return {a: score, b: 1 - score}
+
+
+def decided(rounds: Sequence[Round], reading: str, order: str) -> str:
+    """What decided between the two, in words."""
+    mine, theirs = _ranks(rounds, reading, order).values()
+    if mine[0] != theirs[0]:
+        return "by the color that only one of them found"
+    equal = "each found the other's color" if mine[0] else "neither found the other's color"
+    if mine != theirs:
+        return f"by fewer attempts: {equal}"
+    return f"a tie: {equal}" + (", after as many attempts" if mine[0] and order == "attempts" else "")
+
+
+def _ranks(rounds: Sequence[Round], reading: str, order: str) -> dict[str, tuple[bool, int]]:
+    """How well each side attacked, the better the higher: the color first, then by `order` fewer attempts."""
+    needed = {one.attacker: one.needed(reading) for one in rounds}
+    return {
+        label: (bool(attempts), -attempts if order == "attempts" else 0) for label, attempts in needed.items()
+    }
 
 
 def leaks_in(color: str, made: Encoded, shown: int) -> tuple[Leak, ...]:

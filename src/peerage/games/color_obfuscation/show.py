@@ -19,7 +19,7 @@ from peerage.blocks import (
     score_lines,
 )
 from peerage.formats import Encoded
-from peerage.games.color_obfuscation.score import Guess, Round
+from peerage.games.color_obfuscation.score import Guess, Round, reading_of
 from peerage.match import Fixture, Outcome
 
 
@@ -59,14 +59,16 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield Sentence("The provider of a player failed, so there is no result.")
     elif outcome.void:
         yield Sentence("An ally could not find its own side's color, so the battle does not count.")
-    won = {one.attacker: one for one in rounds}
+    elif how := outcome.detail.get("decided"):
+        yield Sentence(f"Decided {how}." if how.startswith("by") else f"{how.capitalize()}.")
+    reading = reading_of(fixture.settings["ally_failure"])
     why = {
-        label: f"as attacker found the color at attempt {one.recovered}"
+        one.attacker: f"as attacker found the color at attempt {one.recovered}"
         if one.recovered
         else "as attacker was given the round"
-        if one.forfeit
+        if one.needed(reading)
         else "as attacker did not find the color"
-        for label, one in won.items()
+        for one in rounds
     }
     yield from score_lines(fixture, outcome, why)
 
@@ -77,7 +79,7 @@ def _answer(guess: Guess) -> tuple[str, str]:
 
 def _ended(one: Round, attacker: str) -> Iterator[Block]:
     for leak in one.leaks:
-        yield Sentence(f"The color stands plainly in the {leak.where} ({leak.form}).", "bad")
+        yield Sentence(f"The {leak.where} shows the color plainly ({leak.form}).", "bad")
     if one.forfeit:
         yield Sentence("A plain color loses the round.", "bad")
     elif one.broken:

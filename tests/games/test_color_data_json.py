@@ -2,23 +2,48 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from tests.offline import fixture
 
-from peerage.arena import open_arena
+from peerage.arena import Arena, open_arena
 from peerage.engine.import_recordings import admit, outcome
 from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
+from peerage.games.color_obfuscation.data_json import (
+    SOURCE,
+    Battle,
+    Entry,
+    Layout,
+    entered,
+    read_battles,
+    write_battles,
+)
+from peerage.games.color_obfuscation.data_json import recording as recording_of
 from peerage.games.color_obfuscation.rules import ColorObfuscationRules
 from peerage.ledger.codec import fixture_body
+from peerage.ledger.export import documents
 from peerage.ledger.store import Batch, FixtureRow, LedgerError
+from peerage.match import Recording
 from peerage.standings import elo_settings
-from peerage.tables.cob import SOURCE, Battle, battles, entered, read_battles, recording, write_battles
 
 FILE = Path(__file__).parents[1] / "data/cob/data.json"
-RECORDED = read_battles(FILE.read_bytes(), "data.json")
+ENTRIES = read_battles(FILE.read_bytes(), "data.json")
+RECORDED = [one.battle for one in ENTRIES]
 IGNORE, OURS = ColorObfuscationRules(ally_failure="ignore"), ColorObfuscationRules()
+
+
+def recording(battle: Battle, rules: ColorObfuscationRules, digest: str = "") -> Recording:
+    return recording_of(Entry(battle, msgspec.to_builtins(battle), Layout()), rules, digest)
+
+
+def written(arena: Arena) -> str:
+    return "".join(write_battles(documents(arena.ledger)))
+
+
+def known(arena: Arena) -> set[str]:
+    return entered(msgspec.json.decode(row.body)["drawn"] for row in arena.ledger.fixtures())
 
 
 @pytest.mark.parametrize("battle", RECORDED, ids=lambda battle: battle.battle_id)
@@ -62,9 +87,9 @@ def arena_folder(tmp_path: Path) -> Path:
 
 def test_entered_battles_verify_replay_rate_and_leave_as_they_came(arena_folder: Path) -> None:
     with open_arena(arena_folder) as arena:
-        assert entered(arena.ledger) == set()
-        arena.admit([recording(battle, IGNORE, "ab" * 32) for battle in RECORDED])
-        assert entered(arena.ledger) == {battle.battle_id for battle in RECORDED}
+        assert known(arena) == set()
+        arena.admit([recording_of(one, IGNORE, "ab" * 32) for one in ENTRIES])
+        assert known(arena) == {battle.battle_id for battle in RECORDED}
         assert arena.verify().ok
         report = arena.replay()
         assert report.ok
@@ -74,8 +99,58 @@ def test_entered_battles_verify_replay_rate_and_leave_as_they_came(arena_folder:
         source = arena.match_view(1).drawn["source"]
         assert (source["from"], source["sha256"]) == (SOURCE, "ab" * 32)
         assert arena.stats().matches == 10
-        text = "".join(write_battles(battles(arena.ledger)))
-    assert json.loads(text) == json.loads(FILE.read_text("utf-8"))
+        assert written(arena).encode() == FILE.read_bytes()
+
+
+def strange() -> list[dict[str, Any]]:
+    """The kinds of entries that the original writes beside the usual, and what people add by hand."""
+    data: list[dict[str, Any]] = json.loads(FILE.read_text("utf-8"))
+    silent, mute, tagged, small, odd, whole, *rest = data
+    silent["rounds"][0] |= {"obfuscated_text": None, "instructions_list": None, "llm2_conversation": {}}
+    silent["rounds"][0] |= {"llm3_attempts": [], "attacker_succeeded_on_attempt": None}
+    silent["rounds"][0]["llm1_conversation"] |= {"response": None, "parsed_obfuscated_text": None}
+    silent["rounds"][0]["llm1_conversation"] |= {"parsed_instructions": None}
+    silent["battle_outcome"] = f"{silent['model_A_info']['name']}_wins"
+    mute["rounds"][1]["llm2_conversation"] |= {"response": None, "parsed_deobfuscated_color": None}
+    mute["rounds"][1]["llm3_attempts"][0] |= {"response": "", "guessed_color": None}
+    # The original took the first of two tags, and tags inside of thoughts; it parsed less than we do, too.
+    said = tagged["rounds"][0]["llm1_conversation"]["response"]
+    said = f"<think><obfuscated_text>x</obfuscated_text></think>{said}"
+    tagged["rounds"][0]["llm1_conversation"] |= {"response": said, "parsed_obfuscated_text": "x"}
+    tagged["rounds"][0]["obfuscated_text"] = "x"
+    tagged["rounds"][1]["llm1_conversation"]["parsed_instructions"] = None
+    tagged["rounds"][1] |= {"instructions_list": None, "llm2_conversation": {}, "llm3_attempts": []}
+    small["plaintext_color"] = small["plaintext_color"].lower()
+    small["rounds"][0]["llm3_attempts"][0]["guessed_color"] = "653c2b"
+    odd["note"] = {"by hand": [1, 1.50, None, "Ärger \u2028 𝄞"]}
+    del odd["rounds"][0]["llm2_conversation"]["is_correct_deobfuscation"]
+    whole["rounds"][0]["llm3_attempts"][0]["instructions_provided_percentage"] = 1
+    return [silent, mute, tagged, small, odd, whole, *rest]
+
+
+@pytest.mark.parametrize("policy", ["ignore", "attacker", "void"])
+@pytest.mark.parametrize("layout", [Layout(), Layout(4, False, "\n")], ids=["original", "other"])
+def test_every_kind_of_entry_goes_back_byte_for_byte(arena_folder: Path, policy: Any, layout: Layout) -> None:
+    body = (json.dumps(strange(), indent=layout.indent, ensure_ascii=layout.ascii) + layout.end).encode()
+    rules = ColorObfuscationRules(ally_failure=policy)
+    with open_arena(arena_folder) as arena:
+        arena.admit([recording_of(one, rules) for one in read_battles(body, "data.json")])
+        assert arena.verify().ok
+        assert arena.replay().ok
+        assert written(arena).encode() == body
+
+
+def test_battles_that_an_earlier_release_entered_leave_as_they_can(arena_folder: Path) -> None:
+    """It kept their ids and times alone."""
+    with open_arena(arena_folder) as arena:
+        for one in ENTRIES:
+            recorded, battle = recording_of(one, IGNORE), one.battle
+            times = {key: getattr(battle, key) for key in ("battle_id", "timestamp_start", "timestamp_end")}
+            drawn = dict(recorded.fixture.drawn) | {"source": {"from": SOURCE, **times}}
+            fixture = msgspec.structs.replace(recorded.fixture, drawn=drawn)
+            arena.admit([recorded._replace(fixture=fixture)])
+        assert known(arena) == {battle.battle_id for battle in RECORDED}
+        assert json.loads(written(arena)) == json.loads(FILE.read_text("utf-8"))
 
 
 def published() -> dict[str, float]:
@@ -97,7 +172,7 @@ def test_an_arena_goes_on_after_entered_battles(arena_folder: Path) -> None:
         assert arena.ledger.heads() == (18, 18)
         assert arena.verify().ok
         assert arena.replay().ok
-        found = list(battles(arena.ledger))
+        found = [one.battle for one in read_battles(written(arena).encode(), "ours")]
         assert [battle.battle_id for battle in found[-4:]] == [battle.battle_id for battle in RECORDED[6:]]
         ours = found[6:-4]
         again = [outcome(COLOR_OBFUSCATION, recording(battle, IGNORE)) for battle in ours]
@@ -113,8 +188,9 @@ def test_what_we_play_reads_back(tmp_path: Path) -> None:
     )
     with open_arena(tmp_path) as arena:
         arena.run(max_matches=60)
-        found = read_battles("".join(write_battles(battles(arena.ledger))).encode(), "ours")
+        found = [one.battle for one in read_battles(written(arena).encode(), "ours")]
         assert len(found) == 60
+        assert all(len(battle.colors) == 2 for battle in found)
         assert any(len(one.llm3_attempts) == 6 for battle in found for one in battle.rounds)
         assert any(one.obfuscated_text is None for battle in found for one in battle.rounds)
         scores = [summary.scores for summary in arena.ledger.summaries()]
@@ -134,8 +210,8 @@ def test_an_unreadable_reply_is_stored_once_and_leaves_as_it_came(arena_folder: 
         assert len(replies) == 2, "the reply, and what stands for its repair"
         assert sum(text.encode() in (reply or b"") for reply in replies) == 1
         assert arena.replay().ok
-        left = next(iter(battles(arena.ledger)))
-    assert left.rounds[0].llm2_conversation.response == text
+        left = json.loads(written(arena))[0]
+    assert left["rounds"][0]["llm2_conversation"]["response"] == text
 
 
 def test_an_incomplete_record_is_refused_and_nothing_is_entered(arena_folder: Path) -> None:
@@ -159,7 +235,7 @@ def test_matches_under_way_come_first(arena_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"plaintext_color": "red"}, "found the colour 'red'"),
+        ({"plaintext_color": "red"}, "found the color 'RED'"),
         ({"battle_outcome": "draw"}, "found the outcome 'draw'"),
         ({"timestamp_end": "today"}, "found the time 'today'"),
         ({"rounds": []}, "expected two rounds"),
@@ -170,7 +246,7 @@ def test_matches_under_way_come_first(arena_folder: Path) -> None:
 def test_a_file_that_is_none_is_told(change: dict[str, object], problem: str) -> None:
     data = json.loads(FILE.read_text("utf-8"))[:1]
     data[0] |= change
-    with pytest.raises(LedgerError, match=problem):
+    with pytest.raises(ValueError, match=problem):
         read_battles(json.dumps(data).encode(), "data.json")
-    with pytest.raises(LedgerError, match=r"data\.json is no data\.json"):
+    with pytest.raises(ValueError, match=r"data\.json is no data\.json"):
         read_battles(b"{", "data.json")

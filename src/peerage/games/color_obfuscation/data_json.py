@@ -1,0 +1,354 @@
+"""Battles in the shape of the Color Obfuscation Benchmark's `data.json`: read, and written.
+
+https://github.com/10decikelvin/cob publishes its battles as one JSON array. A battle read from there
+becomes a recording of our game, replies word for word, and keeps its entry, which goes back as it came; a
+match of ours is written so that the original's page shows it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from peerage.formats import Encoding, FormatError, between
+from peerage.games.color_obfuscation.play import GAME
+from peerage.games.color_obfuscation.rules import ColorObfuscationRules
+from peerage.games.color_obfuscation.score import Guess, Round
+from peerage.match import Fixture, Recording, Seat
+
+SOURCE = "10decikelvin/cob"
+_ROOMY = {"max_chars": 20_000, "max_instructions": 200, "instruction_chars": 5_000}
+"""Limits of recorded encodings: the original set none."""
+_HEX = frozenset("0123456789ABCDEF")
+
+
+class Model(Struct):
+    name: str
+    role_in_round1: str = ""
+    role_in_round2: str = ""
+
+
+class Obfuscation(Struct):
+    prompt: str
+    response: str | None
+    parsed_obfuscated_text: str | None = None
+    parsed_instructions: str | None = None
+
+
+class Recovery(Struct, omit_defaults=True):
+    """What the ally was asked and said; nothing at all when there was nothing to recover."""
+
+    prompt: str = ""
+    response: str | None = ""
+    parsed_deobfuscated_color: str | None = ""
+    is_correct_deobfuscation: bool | None = None
+
+
+class Attempt(Struct):
+    attempt_number: int
+    instructions_provided_percentage: float
+    prompt: str
+    response: str | None
+    guessed_color: str | None
+    is_correct: bool
+
+
+class BattleRound(Struct, omit_defaults=True):
+    """One round. The original has one `plaintext_color` for a battle, ours one for each round by default."""
+
+    round_number: int
+    obfuscator_model: str
+    deobfuscator_model: str
+    attacker_model: str
+    obfuscated_text: str | None
+    instructions_list: str | None
+    llm1_conversation: Obfuscation
+    llm2_conversation: Recovery
+    llm3_attempts: list[Attempt]
+    attacker_succeeded_on_attempt: int | None
+    plaintext_color: str = ""
+
+
+class Battle(Struct):
+    """One battle; `instructions_provided_percentage` is a share from 0 to 1, whatever its name."""
+
+    battle_id: str
+    timestamp_start: str
+    model_A_info: Model
+    model_B_info: Model
+    plaintext_color: str
+    rounds: list[BattleRound]
+    battle_outcome: str
+    timestamp_end: str
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The recorded outcome, by seat label."""
+        names = {f"{self.model_A_info.name}_wins": 1.0, f"{self.model_B_info.name}_wins": 0.0, "tie": 0.5}
+        first = names[self.battle_outcome]
+        return {"A": first, "B": 1 - first}
+
+    @property
+    def colors(self) -> list[str]:
+        """The color of both rounds, or that of each."""
+        return list(
+            dict.fromkeys((one.plaintext_color or self.plaintext_color).upper() for one in self.rounds)
+        )
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The shares that attackers saw, attempt by attempt; everything at once where nobody attacked."""
+        longest = max((one.llm3_attempts for one in self.rounds), key=len)
+        return tuple([attempt.instructions_provided_percentage for attempt in longest]) or (1.0,)
+
+
+class Layout(Struct, frozen=True):
+    """How a file sets its JSON; by default as the original writes it."""
+
+    indent: int = 2
+    ascii: bool = True
+    end: str = ""
+
+
+class Entry(NamedTuple):
+    """A battle of a file, and all that the file says of it: plain JSON, and the file's layout."""
+
+    battle: Battle
+    raw: Mapping[str, Any]
+    layout: Layout
+
+
+def read_battles(body: bytes, where: str) -> list[Entry]:
+    """The battles of a `data.json`, checked. Raises ValueError that names the place."""
+    try:
+        raw = msgspec.json.decode(body)
+        battles = msgspec.convert(raw, list[Battle])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"{where} is no data.json of the Color Obfuscation Benchmark: {error}") from None
+    for place, battle in enumerate(battles):
+        problem = _problem(battle)
+        if problem:
+            raise ValueError(f"{where}, battle {place + 1} ({battle.battle_id}): {problem}")
+    margin = body.partition(b"\n")[2]
+    layout = Layout(
+        len(margin) - len(margin.lstrip(b" ")), body.isascii(), "\n" if body.endswith(b"\n") else ""
+    )
+    return [Entry(battle, one, layout) for battle, one in zip(battles, raw, strict=True)]
+
+
+def _problem(battle: Battle) -> str:
+    first, second = battle.model_A_info.name, battle.model_B_info.name
+    if first == second:
+        return f"{first} plays against itself"
+    if [one.obfuscator_model for one in battle.rounds] != [first, second]:
+        return "expected two rounds, in which first model_A and then model_B obfuscates"
+    if battle.battle_outcome not in (f"{first}_wins", f"{second}_wins", "tie"):
+        return f"found the outcome {battle.battle_outcome!r}; expected tie, {first}_wins or {second}_wins"
+    for color in battle.colors:
+        if len(color) != 6 or set(color) - _HEX:
+            return f"found the color {color!r}; expected six hexadecimal digits"
+    try:
+        _at_ms(battle.timestamp_end)
+    except ValueError:
+        return f"found the time {battle.timestamp_end!r}; expected ISO 8601"
+    for one in battle.rounds:
+        shares = tuple([attempt.instructions_provided_percentage for attempt in one.llm3_attempts])
+        if shares != battle.shares[: len(shares)]:
+            return "the two rounds showed other shares of the instructions"
+    return ""
+
+
+def _at_ms(timestamp: str) -> int:
+    return round(datetime.fromisoformat(timestamp).timestamp() * 1000)
+
+
+def recording(entry: Entry, rules: ColorObfuscationRules, digest: str = "") -> Recording:
+    """A battle as a recording of our game under `rules`, with colors, shares and limits of its own.
+
+    Its source is kept under `drawn`: the whole entry, and the `digest` (SHA-256, hex) of the file that it
+    came from. A reply that the original did not get, or never asked for, is an empty text: unusable, as the
+    original counted it.
+    """
+    battle, colors = entry.battle, entry.battle.colors
+    own = rules.model_copy(
+        update={
+            "shares": battle.shares,
+            "limits": rules.limits.model_copy(update=_ROOMY),
+            "color": "same" if len(colors) == 1 else "fresh",
+        }
+    )
+    source = {
+        "from": SOURCE,
+        "battle_id": battle.battle_id,
+        "sha256": digest,
+        "layout": msgspec.to_builtins(entry.layout),
+        "entry": entry.raw,
+    }
+    replies: dict[str, str] = {}
+    for one in battle.rounds:
+        number = one.round_number
+        replies[f"{number}/obfuscate"] = one.llm1_conversation.response or ""
+        replies[f"{number}/recover"] = one.llm2_conversation.response or ""
+        said = [attempt.response or "" for attempt in one.llm3_attempts]
+        for at in range(len(battle.shares)):
+            replies[f"{number}/attack/{at + 1}"] = said[at] if at < len(said) else ""
+    fixture = Fixture(
+        number=0,
+        round=0,
+        game=GAME.name,
+        version=GAME.version,
+        seed=f"cob/{battle.battle_id}",
+        seats=(Seat("A", battle.model_A_info.name), Seat("B", battle.model_B_info.name)),
+        officials={},
+        settings=own.model_dump(mode="json"),
+        drawn={"colors": colors, "source": source},
+    )
+    return Recording(fixture, replies, _at_ms(battle.timestamp_end))
+
+
+def entered(drawn: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The ids of the battles from the original, by what was drawn for an arena's matches."""
+    sources = [one.get("source", {}) for one in drawn]
+    return {source["battle_id"] for source in sources if source.get("from") == SOURCE}
+
+
+def write_battles(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """A `data.json`, in pieces of text, of the battles among exported matches (`ledger.export.documents`).
+
+    A battle that came from such a file goes back as it came, in that file's layout. Of ours the decided ones
+    are written; one ended when its record was written, which is given for its start too.
+    """
+    layout, before = Layout(), "["
+    for document in documents:
+        fixture: Fixture = document["fixture"]
+        if fixture.game != GAME.name:
+            continue
+        source = fixture.drawn.get("source", {})
+        outcome = msgspec.json.decode(document["record"])["outcome"]
+        if "entry" in source:
+            entry: Any = source["entry"]
+            layout = msgspec.convert(source["layout"], Layout)
+        elif outcome["void"]:
+            continue
+        else:
+            entry = msgspec.to_builtins(_battle(fixture, outcome, document, source))
+        text = json.dumps(entry, indent=layout.indent, ensure_ascii=layout.ascii)
+        margin = " " * layout.indent
+        yield f"{before}\n{margin}" + text.replace("\n", f"\n{margin}")
+        before = ","
+    yield ("[]" if before == "[" else "\n]") + layout.end
+
+
+def _battle(
+    fixture: Fixture, outcome: Mapping[str, Any], document: Mapping[str, Any], source: Mapping[str, Any]
+) -> Battle:
+    """A match as a battle; `source` is what an import of an earlier release kept of where it came from."""
+    names = {seat.label: seat.player for seat in fixture.seats}
+    rounds = msgspec.convert(outcome["detail"]["rounds"], list[Round])
+    texts: dict[str, str] = {}
+    prompts: dict[str, str] = {}
+    for one in document["exchanges"]:
+        if one["reply"] is not None:  # a second reply comes after the first, and counts unless it is empty
+            key, text = one["key"].partition("~")[0], str(msgspec.json.decode(one["reply"]).get("text", ""))
+            if text or key not in texts:
+                texts[key] = text
+            prompts.setdefault(key, one["messages"][-1]["text"])
+    ended = datetime.fromtimestamp(document["at_ms"] / 1000, UTC).isoformat(timespec="microseconds")
+    rules = ColorObfuscationRules.model_validate(fixture.settings)
+    score = outcome["scores"]["A"]
+    first, second = names.values()
+    return Battle(
+        source.get("battle_id", f"peerage-{fixture.number}-{fixture.seed[:8]}"),
+        source.get("timestamp_start", ended),
+        Model(first, "LLM1_LLM2", "LLM3"),
+        Model(second, "LLM3", "LLM1_LLM2"),
+        rounds[0].color,
+        [
+            _round(place, one, names, rules, texts, {} if source else prompts)
+            for place, one in enumerate(rounds, 1)
+        ],
+        "tie" if score == 0.5 else f"{first if score == 1 else second}_wins",
+        source.get("timestamp_end", ended),
+    )
+
+
+def _round(
+    number: int,
+    played: Round,
+    names: Mapping[str, str],
+    rules: ColorObfuscationRules,
+    texts: Mapping[str, str],
+    prompts: Mapping[str, str],
+) -> BattleRound:
+    said = texts.get(f"{number}/obfuscate", "")
+    text, steps = _encoding(rules.encoding(), said)
+    asked = f"<obfuscated_text>{text}</obfuscated_text><instructions_list>{steps}</instructions_list>"
+    ally = played.ally or Guess(0, "", "", False)
+    attempts = [
+        Attempt(
+            place,
+            rules.shares[place - 1],
+            prompts.get(f"{number}/attack/{place}", asked),
+            texts.get(f"{number}/attack/{place}") or None,
+            guess.color or None,
+            guess.right,
+        )
+        for place, guess in enumerate(played.attempts, 1)
+    ]
+    own = names[played.obfuscator]
+    return BattleRound(
+        number,
+        own,
+        own,
+        names[played.attacker],
+        text,
+        steps,
+        Obfuscation(
+            prompts.get(f"{number}/obfuscate", f"<color_to_obfuscate>{played.color}</color_to_obfuscate>"),
+            said or None,
+            text,
+            steps,
+        ),
+        Recovery()
+        if played.ally is None
+        else Recovery(
+            prompts.get(f"{number}/recover", asked),
+            texts.get(f"{number}/recover") or None,
+            ally.color or None,
+            ally.right,
+        ),
+        attempts,
+        played.recovered or None,
+        "" if rules.color == "same" else played.color,
+    )
+
+
+def _encoding(kind: Encoding, said: str) -> tuple[str | None, str | None]:
+    """The obfuscated string and the instructions as one text, as a reply has them; None without."""
+    try:
+        made = kind.parse(said)
+    except FormatError:
+        return None, None
+    tagged = between(said, "instructions_list")
+    if tagged:
+        return made.text, tagged[0].strip()
+    return made.text, "\n".join(f"{place}. {step}" for place, step in enumerate(made.instructions, 1))
+
+
+def arena_settings(battles: Sequence[Entry], ally_failure: str) -> dict[str, Any]:
+    """The settings of an arena for recorded battles: their players, and one attempt with everything, decided
+    as the original does."""
+    infos = [info for one in battles for info in (one.battle.model_A_info, one.battle.model_B_info)]
+    return {
+        "name": "color obfuscation",
+        "game": GAME.name,
+        "rules": {"shares": [1], "ally_failure": ally_failure, "order": "recoveries"},
+        "players": [
+            {"model": f"openrouter:{name}", "name": name} for name in dict.fromkeys(one.name for one in infos)
+        ],
+    }
