@@ -19,7 +19,7 @@ from aiohttp import web
 from tests.cli.test_play import peerage, recorded
 
 from peerage.ledger import open_ledger
-from peerage.ledger.store import Unanswered
+from peerage.ledger.store import Exchange
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="these signals are unknown there")
 PATIENCE_S = 60
@@ -32,10 +32,10 @@ def wait_for(what: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def unanswered(folder: Path) -> list[Unanswered]:
+def unanswered(folder: Path) -> list[Exchange]:
     """Attempts that came to nothing."""
     with closing(open_ledger("sqlite:///arena.db", folder, create=False)) as ledger:
-        return [*ledger.unanswered(1)]
+        return [*ledger.exchanges(1, unanswered=True)]
 
 
 def test_a_closed_window_ends_a_run_in_good_order(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_closed_window_ends_a_run_in_good_order(tmp_path: Path) -> None:
     os.kill(child, signal.SIGHUP)  # the shell says so, and then the kernel once more
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 130
-    assert [one for one in unanswered(tmp_path) if not one.failed] == []
+    assert [one for one in unanswered(tmp_path) if one.failure is None] == []
     played = recorded(tmp_path / "arena.db")
     assert 0 < played < 20_000
     assert f"whole: {played} matches" in peerage("verify", "--dir", str(tmp_path))
@@ -172,7 +172,7 @@ def test_a_reader_who_leaves_ends_a_run_in_good_order(tmp_path: Path) -> None:
     assert "Traceback" not in err
     assert "stopped: " in err
     assert "the same command goes on from here" in err
-    assert [one for one in unanswered(tmp_path) if one.cost_nano != 0] == [], "a call in flight was given up"
+    assert [one for one in unanswered(tmp_path) if one.lost_nano != 0] == [], "a call in flight was given up"
     assert f"whole: {recorded(tmp_path / 'arena.db')} matches" in peerage("verify", "--dir", str(tmp_path))
 
 

@@ -9,21 +9,21 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
+from msgspec.structs import astuple
 
 from peerage.ledger import Ledger, LedgerBusy, LedgerError, open_ledger
 from peerage.ledger.store import (
     Amendment,
     Batch,
-    Exchange,
     FailureRow,
     FixtureRow,
     IntentRow,
     RecordRow,
     ReplyRow,
     Summary,
-    Unanswered,
 )
 
 Opener = Callable[..., Ledger]
@@ -110,11 +110,16 @@ def test_everything_is_there_after_reopening(ledger: Ledger, again: Opener) -> N
     ledger.close()
     fresh = again()
     assert fresh.texts() == {b"d" * 32: "long text"}
-    assert list(fresh.fixtures()) == [FixtureRow(1, 1, b"{}")]
-    assert list(fresh.exchanges(1)) == [
-        Exchange(1, "answer/A", 1, "ada", b'{"to":"answer/A"}', reply(1, "answer/A").body, 50, 20),
-        Exchange(1, "answer/B", 1, "ada", b'{"to":"answer/B"}', None, None, None),
+    assert list(fresh.fixtures()) == [FixtureRow(1, 1, b"{}", crc32(b"{}"))]
+    assert [astuple(row)[:8] for row in fresh.exchanges(1)] == [
+        (1, "answer/A", 1, "ada", b'{"to":"answer/A"}', reply(1, "answer/A").body, 50, 20),
+        (1, "answer/B", 1, "ada", b'{"to":"answer/B"}', None, None, None),
     ]
+    answered, failed = fresh.exchanges(1)
+    assert (answered.at_ms, answered.reply_checksum) == (1, crc32(reply(1, "answer/A").body))
+    assert failed.failure is not None
+    assert failed.failure[1:] == ("429", 0, 3)
+    assert failed.checksum == crc32(failed.request)
     assert list(fresh.records()) == [RecordRow(1, body, b"c" * 32, 4)]
     assert list(fresh.summaries()) == [summary(1)]
     assert fresh.snapshot() == (1, b"state")
@@ -130,7 +135,6 @@ def test_everything_is_there_after_reopening(ledger: Ledger, again: Opener) -> N
 
 def test_an_empty_ledger(ledger: Ledger) -> None:
     assert ledger.heads() == (0, 0)
-    assert ledger.spent() == (0, 0, 0)
     assert ledger.spent_by() == {}
     assert ledger.snapshot() is None
     assert ledger.topics() == {}
@@ -247,13 +251,15 @@ def test_money(ledger: Ledger) -> None:
         replies=[reply(1, "paid", cost=20), reply(1, "unknown", cost=None), reply(1, "failed", 2, cost=5)],
         failures=[FailureRow(1, "failed", 1, "timeout", 50, 1)],
     )
-    assert ledger.spent() == (75, 70, 2)
-    assert list(ledger.unanswered(1)) == [
-        Unanswered(1, "lost", 1, "bob", 70, False, None),
-        Unanswered(1, "lost unpriced", 1, "cyd", None, False, None),
-        Unanswered(1, "failed", 1, "bob", 50, True, 50),
+    assert [
+        (row.key, row.player, row.failure is not None, row.lost_nano)
+        for row in ledger.exchanges(1, unanswered=True)
+    ] == [
+        ("lost", "bob", False, 70),
+        ("lost unpriced", "cyd", False, None),
+        ("failed", "bob", True, 50),
     ]
-    assert list(ledger.unanswered(2)) == []
+    assert list(ledger.exchanges(2, unanswered=True)) == []
     assert ledger.spent_by() == {"ada": 20, "bob": 125, "cyd": 0}
     assert {row.key: row.cost_nano for row in ledger.exchanges(1) if row.reply} == {
         "paid": 20,
@@ -269,7 +275,7 @@ def test_large_sums_stay_exact(ledger: Ledger) -> None:
         intents=[intent(1, "a", worst=huge), intent(1, "b", worst=huge + 1)],
         replies=[reply(1, "a", cost=huge)],
     )
-    assert ledger.spent() == (huge, huge + 1, 1)
+    assert ledger.spent_by() == {"ada": 2 * huge + 1}
 
 
 def test_the_newest_snapshot_not_beyond(ledger: Ledger) -> None:

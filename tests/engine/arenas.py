@@ -135,8 +135,7 @@ def total_spent(folder: Path) -> int:
     """What the whole arena cost at most, in 1e-9 dollars, from the ledger alone."""
     ledger = ledger_of(folder)
     try:
-        known, still_open, _ = ledger.spent()
-        return known + still_open
+        return sum(ledger.spent_by().values())
     finally:
         ledger.close()
 
@@ -148,8 +147,8 @@ def spent_by_match(folder: Path) -> Counter[int]:
         spent: Counter[int] = Counter()
         for exchange in ledger.exchanges(1):
             spent[exchange.match] += exchange.cost_nano or 0
-        for lost in ledger.unanswered(1):
-            spent[lost.match] += (lost.cost_nano if lost.failed else lost.worst_nano) or 0
+        for lost in ledger.exchanges(1, unanswered=True):
+            spent[lost.match] += lost.lost_nano or 0
         return spent
     finally:
         ledger.close()

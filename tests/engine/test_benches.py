@@ -320,7 +320,7 @@ def test_a_house_player_that_fails_is_not_waited_for(tmp_path: Path) -> None:
 
     asyncio.run(timed())
     ledger = ledger_of(tmp_path)
-    assert any(one.failed for one in ledger.unanswered(1)), "the fault did not strike"
+    assert any(one.failure for one in ledger.exchanges(1, unanswered=True)), "the fault did not strike"
     ledger.close()
 
 

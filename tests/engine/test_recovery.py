@@ -99,9 +99,9 @@ def test_what_pending_matches_have_cost_is_known_by_match_and_player(tmp_path: P
     ledger = ledger_of(tmp_path)
     for match, nano in found.begun.items():
         replied = sum(row.cost_nano or 0 for row in ledger.exchanges(match, match))
-        mine = [row for row in ledger.unanswered(match) if row.match == match]
-        failed += sum(row.failed for row in mine)
-        unanswered = sum((row.cost_nano if row.failed else row.worst_nano) or 0 for row in mine)
+        mine = [row for row in ledger.exchanges(match, unanswered=True) if row.match == match]
+        failed += sum(row.failure is not None for row in mine)
+        unanswered = sum(row.lost_nano or 0 for row in mine)
         assert nano == replied + unanswered
     ledger.close()
     assert failed, "calls that failed and cost nothing"

@@ -34,7 +34,7 @@ from peerage.engine.recovery import recover
 from peerage.engine.runner import LEFT_OPEN
 from peerage.ledger import LedgerError
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
-from peerage.ledger.store import Unanswered
+from peerage.ledger.store import Exchange
 from peerage.protocol import SANDBOX
 from peerage.standings import elo_settings
 
@@ -118,9 +118,9 @@ def made(folder: Path) -> bool:
     return True
 
 
-def unanswered(folder: Path) -> list[Unanswered]:
+def unanswered(folder: Path) -> list[Exchange]:
     with closing(ledger_of(folder)) as ledger:
-        return list(ledger.unanswered(1))
+        return list(ledger.exchanges(1, unanswered=True))
 
 
 def answered(folder: Path) -> int:
@@ -180,7 +180,7 @@ def books(folder: Path) -> Books:
     with closing(ledger_of(folder)) as ledger:
         texts = by_hex(ledger.texts())
         seeds = {row.number: read_fixture(row.body, texts).seed for row in ledger.fixtures()}
-        for row in ledger.attempts(1):
+        for row in ledger.exchanges(1):
             if row.player in (SANDBOX, DEAD):
                 continue
             request = seeds[row.match], row.key
@@ -258,7 +258,7 @@ class Campaign:
                 break
             self.signals[moment.number.name] += 1
             self.counts["hurried"] += moment.hurried
-            found = [one for one in unanswered(folder) if not one.failed] if known else []
+            found = [one for one in unanswered(folder) if one.failure is None] if known else []
             self.counts["resumed"] += bool(before)
             before = sum(one.player != SANDBOX for one in found)
             opened |= {(one.match, one.key, one.attempt) for one in found}
@@ -297,7 +297,7 @@ class Campaign:
         replies = {(match, key) for match, key in found["replies"]}
         self.counts["opened"] += len(opened)
         self.counts["misreported"] += abs(report["twice"] - before)
-        self.counts["unaccounted"] += sum(not one.failed for one in lost)
+        self.counts["unaccounted"] += sum(one.failure is None for one in lost)
         self.counts["not_asked_again"] += sum((match, key) not in replies for match, key, _ in opened)
         self.counts["asked_again"] += asked_again(folder)
         for name, number in kept._asdict().items():

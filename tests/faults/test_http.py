@@ -70,7 +70,7 @@ def attempts(folder: Path) -> Counter[str]:
     ledger = ledger_of(folder)
     try:
         found: Counter[str] = Counter(row.reply is not None and "replied" for row in ledger.exchanges(1))
-        lost = Counter("failed" if row.failed else "open" for row in ledger.unanswered(1))
+        lost = Counter("failed" if row.failure else "open" for row in ledger.exchanges(1, unanswered=True))
         return Counter({"replied": found["replied"]}) + lost
     finally:
         ledger.close()

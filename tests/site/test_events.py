@@ -64,11 +64,13 @@ def test_matches_in_flight_are_those_that_ask(ledger: Ledger) -> None:
     recorded = ledger.heads()[1]
     assert found
     assert found[0].number == recorded + 1
-    waiting = {one.match for one in ledger.unanswered(recorded + 1) if not one.failed}
+    waiting = {one.match for one in ledger.exchanges(recorded + 1, unanswered=True) if not one.failure}
     assert waiting == {match.number for match in found if match.waiting}
     for match in found:
         assert match.game == "duel"
-        asking = [one.key for one in ledger.unanswered(match.number) if one.match == match.number]
+        asking = [
+            one.key for one in ledger.exchanges(match.number, unanswered=True) if one.match == match.number
+        ]
         assert match.waiting == len(set(asking))
 
 

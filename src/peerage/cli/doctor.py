@@ -226,7 +226,9 @@ def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
         return
     try:
         issued, recorded = ledger.heads()
-        spent, held, waiting = ledger.spent()
+        waiting = [one for one in ledger.exchanges(1, unanswered=True) if one.failure is None]
+        held = sum(one.worst_nano or 0 for one in waiting)
+        spent = sum(ledger.spent_by().values()) - held
         spent += sum(cost.most_nano for cost in probe_costs(ledger).values())
     except LedgerError as error:
         yield Finding("ledger", settings.ledger, "broken", str(error))
@@ -239,7 +241,7 @@ def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
     yield Finding("ledger", settings.ledger, "ok", about)
     if waiting:
         most = dollars(held / 1e9)
-        about = f"{waiting} calls without a reply, worth at most {most}: in flight, or left by a crash"
+        about = f"{len(waiting)} calls without a reply, worth at most {most}: in flight, or left by a crash"
         yield Finding("ledger", "open calls", "warning", about, "`peerage run` goes on with them")
 
 

@@ -18,7 +18,7 @@ from peerage.engine.probes import ProbeCost, probe_costs
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, Unanswered
+from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import Moment, Waits
 from peerage.match import DEVELOPMENT, Fixture
@@ -75,7 +75,7 @@ class Recovered:
     possibly_nano: int = 0
     spent_by: Mapping[str, int] = field(default_factory=dict)
     begun: dict[int, int] = field(default_factory=dict)
-    left_open: list[Unanswered] = field(default_factory=list)
+    left_open: list[Exchange] = field(default_factory=list)
     without_result: int = 0
     benches: Benches = field(default_factory=Benches)
     models: Watch = field(default_factory=Watch)
@@ -148,14 +148,13 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
             if exchange.reply is not None:
                 _add(found.begun, exchange.match, exchange.cost_nano)
                 found.billed_nano += read_reply(exchange.key, exchange.reply).cost_nano or 0
-    for lost in ledger.unanswered(recorded + 1):
-        _add(found.begun, lost.match, lost.cost_nano if lost.failed else lost.worst_nano)
-        if not lost.failed:
-            found.left_open.append(lost)
+            else:
+                _add(found.begun, exchange.match, exchange.lost_nano)
+                if exchange.failure is None:
+                    found.left_open.append(exchange)
     found.without_result = recorded - decided(ledger)
     found.benches = Benches.of(ledger.amendments(TOPIC))
     found.models = Watch.of(ledger)
-    known, open_nano, _ = ledger.spent()
     found.spent_by = ledger.spent_by()
     for player, account in found.accounts.items():
         if found.spent_by.get(player, 0) < account.cost_nano:
@@ -166,7 +165,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
                 "written; restore the ledger from a copy"
             )
     found.billed_nano += sum([account.cost_nano for account in found.accounts.values()])
-    found.possibly_nano = known + open_nano - found.billed_nano
+    found.possibly_nano = sum(found.spent_by.values()) - found.billed_nano
     found.charge(probe_costs(ledger))
     return found
 

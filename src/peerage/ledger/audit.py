@@ -12,6 +12,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -20,11 +21,11 @@ from zlib import crc32
 
 import msgspec
 
-from peerage.ledger.log import Attempt, of_match, of_record
+from peerage.ledger.log import of_match, of_record
 from peerage.ledger.merkle import GENESIS, leaves, link, root
 from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.places import Places, places
-from peerage.ledger.store import Ledger, LedgerError, RecordRow, Summary
+from peerage.ledger.places import places
+from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
 from peerage.match import ranked
 
 _UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyError)
@@ -36,15 +37,13 @@ BLOCK = 500
 
 class Findings(msgspec.Struct):
     """What a span came to: answered exchanges and bytes hashed, the texts it refers to (digest in hex → the
-    first match that does), and problems as (match, what). `seen` counts intents, replies and failures;
-    `digests` are those that the log holds of each match without a problem: in the form of today, and in the
-    earlier one where there is anything of that."""
+    first match that does), and problems as (match, what). `digests` are those that the log holds of each
+    match without a problem: in the form of today, and in the earlier one where there is anything of that."""
 
     exchanges: int = 0
     hashed: int = 0
     texts: dict[bytes, int] = {}
     problems: list[tuple[int, str]] = []
-    seen: tuple[int, int, int] = (0, 0, 0)
     digests: dict[int, tuple[bytes, bytes]] = {}
 
     def add(self, other: Findings) -> None:
@@ -53,44 +52,13 @@ class Findings(msgspec.Struct):
         self.hashed += other.hashed
         self.texts = other.texts | self.texts
         self.problems += other.problems
-        self.see(*other.seen)
         self.digests |= other.digests
-
-    def see(self, intents: int, replies: int, failures: int) -> None:
-        """Count rows."""
-        before = self.seen
-        self.seen = (before[0] + intents, before[1] + replies, before[2] + failures)
 
 
 def audit(ledger: Ledger, first: int, last: int, *, replies: bool = True) -> Findings:
     """Check the finished matches at places first..last; without `replies` nothing but fixtures, records and
     the narrow table, which takes a tenth of the time."""
-    findings = Findings()
-    chain = _Chain(ledger, first)
-    known = places(ledger)
-    earlier = next(ledger.streams(), None) is not None
-    start = first
-    while start <= last:
-        stop = min(start + BLOCK - 1, last)
-        before = len(findings.problems)
-        _block(ledger, start, stop, chain, known, findings, replies, earlier)
-        start = stop + 1
-        if len(findings.problems) - before >= BLOCK:
-            start = _further(ledger, start, last, findings)
-    return findings
-
-
-def _further(ledger: Ledger, start: int, last: int, findings: Findings) -> int:
-    """The first match from `start` on of which there is anything: one changed number makes a gap that nobody
-    could walk through."""
-    try:
-        issued = next((ledger.place(row.number) for row in ledger.fixtures(start, last)), last + 1)
-        found = min(issued, next((ledger.place(row.number) for row in ledger.records(start, last)), issued))
-    except _UNREADABLE:
-        return start
-    if found > start:
-        findings.problems.append((start, f"neither it nor any match up to {found - 1} is there"))
-    return found
+    return _Audit(ledger, first, replies).span(first, last)
 
 
 class _Chain:
@@ -121,65 +89,6 @@ class _Chain:
         self._links = ()
 
 
-def _block(
-    ledger: Ledger,
-    first: int,
-    last: int,
-    chain: _Chain,
-    known: Places | None,
-    findings: Findings,
-    replies: bool,
-    earlier: bool,
-) -> None:
-    try:
-        fixtures = {row[0]: row for row in ledger.issued(first, last)}
-        records = {row.number: row for row in ledger.records(first, last)}
-        summaries = {row.number: row for row in ledger.summaries(first, last)}
-        tallies = {
-            number: _Tally(rows)
-            for number, rows in groupby(ledger.attempts(first, last) if replies else (), attrgetter("match"))
-        }
-    except _UNREADABLE as error:
-        if first == last:
-            findings.problems.append((first, f"cannot be read: {error}"))
-            chain.lost()
-        else:
-            half = (first + last) // 2
-            _block(ledger, first, half, chain, known, findings, replies, earlier)
-            _block(ledger, half + 1, last, chain, known, findings, replies, earlier)
-        return
-    nothing = _Tally(())
-    for at, number in enumerate(ledger.numbers(first, last), first):
-        fixture, record, tally = fixtures.get(number), records.get(number), tallies.get(number, nothing)
-        findings.exchanges += tally.answered
-        findings.hashed += tally.hashed + (len(fixture[3]) if fixture else 0)
-        findings.hashed += len(record.body) if record else 0
-        findings.see(*tally.seen)
-        try:
-            problems = _match(
-                ledger,
-                at,
-                number,
-                fixture,
-                record,
-                summaries.get(number),
-                tally if replies else None,
-                chain,
-                known,
-            )
-        except _UNREADABLE as error:
-            problems = [f"cannot be read: {error}"]
-            chain.lost()
-        findings.problems += [(number, what) for what in problems]
-        if not problems and fixture is not None:
-            for digest in (settings_text(fixture[3]), *tally.texts):
-                findings.texts.setdefault(digest, number)
-            if replies and record is not None:
-                row = (record.number, record.chain, record.at_ms)
-                before = of_match(fixture[:3], row, tally.rows) if earlier else b""
-                findings.digests[number] = of_record(record.at_ms, tally.rows), before
-
-
 def settings_text(fixture: bytes) -> bytes:
     """The digest (hex) of the text to which a stored fixture refers for its game's settings."""
     at = fixture.find(b'"settings":"') + 12
@@ -201,7 +110,7 @@ _TEXTS = re.compile(rb'"text":"([0-9a-f]{64})"').findall
 class _Tally:
     """One match's exchanges: their root, and sums to hold against its record."""
 
-    def __init__(self, attempts: Iterable[Attempt]) -> None:
+    def __init__(self, attempts: Iterable[Exchange]) -> None:
         # Columns, and all requests at once: this runs for every reply there is.
         self.rows = rows = list(attempts)
         answered = [row for row in rows if row.reply is not None]
@@ -212,7 +121,7 @@ class _Tally:
             zip(keys, leaves(keys, [row.player for row in answered], requests, replies), strict=True)
         )
         self.answered = len(found)
-        self.unanswered = len(rows) - len(answered)
+        unanswered = len(rows) > len(answered)
         self.twice: set[str] = set()
         if len(found) < len(keys):
             self.twice = {key for key, times in Counter(keys).items() if times > 1}
@@ -222,10 +131,8 @@ class _Tally:
             *[row.checksum for row in answered],
             *[row.reply_checksum for row in answered],
         ] or any(crc32(row.request) != row.checksum for row in rows if row.reply is None)
-        failed = len([row for row in rows if row.failure is not None]) if self.unanswered else 0
-        self.seen = (len(rows), len(answered), failed)
         self.hashed = sum(map(len, requests)) + sum(map(len, replies))
-        self.texts = texts_of(b"".join([row.request for row in rows] if self.unanswered else requests))
+        self.texts = texts_of(b"".join([row.request for row in rows] if unanswered else requests))
 
 
 class _Seat(msgspec.Struct, gc=False):
@@ -272,86 +179,150 @@ read_issued = msgspec.json.Decoder(_Issued).decode
 """What a stored fixture says that others repeat. Raises msgspec.MsgspecError."""
 
 
-def _match(
-    ledger: Ledger,
-    at: int,
-    number: int,
-    fixture: tuple[int, int, int, bytes] | None,
-    record: RecordRow | None,
-    summary: Summary | None,
-    tally: _Tally | None,
-    chain: _Chain,
-    known: Places | None,
-) -> list[str]:
-    """What is wrong with the match at a place."""
-    if record is None:
-        chain.lost()
-        return ["its record is missing"]
-    if not chain.fits(record):
-        # Nothing can be held against a record that is itself not as it was written.
-        return ["its record changed", *_changed(ledger, at)]
-    if fixture is None:
-        return ["its fixture is missing"]
-    problems: list[str] = []
-    try:
-        header = _read_record(record.body)
-        if header.number != number:
-            problems.append(f"its record is that of match {header.number}")
-        if header.fixture != digest_of(fixture[3]):
-            problems.append("its fixture changed")
-        else:
-            issued = read_issued(fixture[3])
-            if (issued.number, issued.round) != (number, fixture[1]):
-                problems.append("number or round beside its fixture changed")
-            problems += _pairing(issued, at, known)
-    except msgspec.MsgspecError as error:
-        return [f"its fixture or record is not in the form of this version: {error}"]
-    if tally is not None:
-        problems += _exchanges(ledger, at, header, tally, problems)
-    if not problems:
-        problems += _compare(summary, header, issued, record.at_ms)
-    return problems
+class _Audit:
+    """Checks matches in their order."""
 
+    def __init__(self, ledger: Ledger, first: int, replies: bool) -> None:
+        self._ledger = ledger
+        self._replies = replies
+        self._chain = _Chain(ledger, first)
+        self._places = places(ledger)
+        self._earlier = next(ledger.streams(), None) is not None
+        self._found = Findings()
 
-def _pairing(issued: _Issued, at: int, known: Places | None) -> list[str]:
-    """Where a fixture names another place than the one it was paired from."""
-    if known is None or not issued.paired_from:
-        return []
-    own, due = known.of_match(at), known.paired_from(issued.snapshot, issued.round)
-    if issued.paired_from >= own:
-        return [f"it says that it was paired from place {issued.paired_from}, and its own is {own}"]
-    if issued.paired_from != due:
-        return [
-            f"it says that it was paired from place {issued.paired_from}, and benches and ratings say {due}"
-        ]
-    return []
+    def span(self, first: int, last: int) -> Findings:
+        problems = self._found.problems
+        while first <= last:
+            stop, before = min(first + BLOCK - 1, last), len(problems)
+            self._block(first, stop)
+            first = stop + 1
+            if len(problems) - before >= BLOCK:
+                first = self._further(first, last)
+        return self._found
 
+    def _further(self, start: int, last: int) -> int:
+        """The first match from `start` on of which there is anything: one changed number makes a gap that
+        nobody could walk through."""
+        place = self._ledger.place
+        try:
+            issued = next((place(row.number) for row in self._ledger.fixtures(start, last)), last + 1)
+            found = min(
+                issued, next((place(row.number) for row in self._ledger.records(start, last)), issued)
+            )
+        except _UNREADABLE:
+            return start
+        if found > start:
+            self._found.problems.append((start, f"neither it nor any match up to {found - 1} is there"))
+        return found
 
-def _exchanges(ledger: Ledger, at: int, header: _Record, tally: _Tally, known: Sequence[str]) -> list[str]:
-    """What is wrong with the exchanges of a match whose record stands."""
-    problems = [f"{key} is answered twice" for key in sorted(tally.twice)]
-    if header.root != tally.root:
-        found = [what for what in _changed(ledger, at) if what not in known]
-        problems += found or ["its exchanges do not give the Merkle root on record"]
-    elif tally.misfiled:
-        problems += _changed(ledger, at)
-    else:
+    def _block(self, first: int, last: int) -> None:
+        ledger, found = self._ledger, self._found
+        try:
+            fixtures = {row.number: row for row in ledger.fixtures(first, last)}
+            records = {row.number: row for row in ledger.records(first, last)}
+            summaries = {row.number: row for row in ledger.summaries(first, last)}
+            asked = groupby(ledger.exchanges(first, last) if self._replies else (), attrgetter("match"))
+            tallies = {number: _Tally(rows) for number, rows in asked}
+        except _UNREADABLE as error:
+            if first == last:
+                found.problems.append((first, f"cannot be read: {error}"))
+                self._chain.lost()
+            else:
+                half = (first + last) // 2
+                self._block(first, half)
+                self._block(half + 1, last)
+            return
+        nothing = _Tally(())
+        for at, number in enumerate(ledger.numbers(first, last), first):
+            fixture, record, tally = fixtures.get(number), records.get(number), tallies.get(number, nothing)
+            found.exchanges += tally.answered
+            found.hashed += tally.hashed + sum(
+                [len(row.body) for row in (fixture, record) if row is not None]
+            )
+            try:
+                problems = self._match(at, number, fixture, record, summaries.get(number), tally)
+            except _UNREADABLE as error:
+                problems = [f"cannot be read: {error}"]
+                self._chain.lost()
+            found.problems += [(number, what) for what in problems]
+            if problems or fixture is None or record is None:
+                continue
+            for digest in (settings_text(fixture.body), *tally.texts):
+                found.texts.setdefault(digest, number)
+            if self._replies:
+                row = (record.number, record.chain, record.at_ms)
+                before = of_match(fixture, row, tally.rows) if self._earlier else b""
+                found.digests[number] = of_record(record.at_ms, tally.rows), before
+
+    def _match(
+        self,
+        at: int,
+        number: int,
+        fixture: FixtureRow | None,
+        record: RecordRow | None,
+        summary: Summary | None,
+        tally: _Tally,
+    ) -> list[str]:
+        """What is wrong with the match at a place."""
+        if record is None:
+            self._chain.lost()
+            return ["its record is missing"]
+        if not self._chain.fits(record):
+            # Nothing can be held against a record that is itself not as it was written.
+            return ["its record changed", *self._changed(at)]
+        if fixture is None:
+            return ["its fixture is missing"]
+        problems: list[str] = []
+        try:
+            header = _read_record(record.body)
+            if header.number != number:
+                problems.append(f"its record is that of match {header.number}")
+            if header.fixture != digest_of(fixture.body):
+                problems.append("its fixture changed")
+            else:
+                issued = read_issued(fixture.body)
+                if (issued.number, issued.round) != (number, fixture.round):
+                    problems.append("number or round beside its fixture changed")
+                problems += self._pairing(issued, at)
+        except msgspec.MsgspecError as error:
+            return [f"its fixture or record is not in the form of this version: {error}"]
+        if self._replies:
+            problems += self._exchanges(at, header, tally, problems)
+        return problems or _compare(summary, header, issued, record.at_ms)
+
+    def _pairing(self, issued: _Issued, at: int) -> list[str]:
+        """Where a fixture names another place than the one it was paired from."""
+        if self._places is None or not issued.paired_from:
+            return []
+        own, due = self._places.of_match(at), self._places.paired_from(issued.snapshot, issued.round)
+        stated = f"it says that it was paired from place {issued.paired_from}, and"
+        if issued.paired_from >= own:
+            return [f"{stated} its own is {own}"]
+        return [f"{stated} benches and ratings say {due}"] if issued.paired_from != due else []
+
+    def _exchanges(self, at: int, header: _Record, tally: _Tally, known: Sequence[str]) -> list[str]:
+        """What is wrong with the exchanges of a match whose record stands."""
+        problems = [f"{key} is answered twice" for key in sorted(tally.twice)]
+        if header.root != tally.root:
+            found = [what for what in self._changed(at) if what not in known]
+            return problems + (found or ["its exchanges do not give the Merkle root on record"])
+        if tally.misfiled:
+            return problems + self._changed(at)
         spent = sum([total.cost_nano for total in header.totals.values()])
         unknown = any(total.unknown_costs for total in header.totals.values())
         # An unknown cost stands beside its reply as the most it may be.
         if tally.cost_nano < spent or (tally.cost_nano > spent and not unknown):
             problems.append(f"costs beside its replies come to {tally.cost_nano}, its record says {spent}")
-    return problems
+        return problems
+
+    def _changed(self, at: int) -> list[str]:
+        """What a checksum says of the match at a place: which row an accident changed."""
+        issued = self._ledger.fixtures(at, at)
+        found = ["its fixture changed" for row in issued if crc32(row.body) != row.checksum]
+        return found + [what for row in self._ledger.exchanges(at, at) for what in altered(row)]
 
 
-def _changed(ledger: Ledger, at: int) -> list[str]:
-    """What a checksum says of the match at a place: which row an accident changed."""
-    fixtures = ledger.issued(at, at)
-    found = ["its fixture changed" for _, _, checksum, body in fixtures if crc32(body) != checksum]
-    return found + [what for row in ledger.attempts(at, at) for what in altered(row)]
-
-
-def altered(row: Attempt) -> Iterator[str]:
+def altered(row: Exchange) -> Iterator[str]:
     """What of an attempt no longer fits its checksum."""
     which = row.key if row.attempt == 1 else f"{row.key} (attempt {row.attempt})"
     if crc32(row.request) != row.checksum:
@@ -400,15 +371,11 @@ def main(address: str, first: str, last: str, replies: str) -> None:
     # Rows by the million and no cycles among them: the collector would only walk them.
     gc.disable()
     try:
-        ledger = open_ledger(address, Path(), create=False)
+        with closing(open_ledger(address, Path(), create=False)) as ledger:
+            found = audit(ledger, int(first), int(last), replies=replies == "replies")
     except LedgerError as error:
         sys.exit(str(error))
-    try:
-        sys.stdout.buffer.write(
-            msgspec.msgpack.encode(audit(ledger, int(first), int(last), replies=replies == "replies"))
-        )
-    finally:
-        ledger.close()
+    sys.stdout.buffer.write(msgspec.msgpack.encode(found))
 
 
 if __name__ == "__main__":

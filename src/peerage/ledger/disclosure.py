@@ -18,12 +18,12 @@ import msgspec
 from peerage.challenges.pool import STREAM, Action
 from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_fixture, reply_salt, request_salt
-from peerage.ledger.log import Entry
 from peerage.ledger.secret import OLD_FACT, read_secret
 from peerage.ledger.store import (
     COPY,
     Amendment,
     Batch,
+    Entry,
     Exchange,
     FailureRow,
     FixtureRow,
@@ -179,7 +179,7 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
             summaries=list(ledger.summaries(first, last)),
             log=with_log,
         )
-        for row in ledger.attempts(first, last):
+        for row in ledger.exchanges(first, last):
             at, request = (row.match, row.key, row.attempt), committed(row.request, revealed)
             batch.intents.append(IntentRow(*at, row.player, request, row.worst_nano))
             if row.reply is not None and row.at_ms is not None:

@@ -23,8 +23,6 @@ FACTS = ("rating", "window", "lag")
 Found = tuple[int | None, str]
 """(match or None, what is wrong)."""
 
-FAR = -(2**62)
-
 
 class Logged(Struct):
     """The newest digest of each thing that the log is about.
@@ -216,18 +214,7 @@ def in_play(ledger: Ledger, recorded: int, logged: Logged) -> Iterator[Found]:
     if logged.in_play is None or COPY in ledger.meta():
         return
     number, due = logged.in_play
-    if number == recorded and of_play(ledger.issued(number + 1), ledger.attempts(number + 1)) != due:
+    if number == recorded and of_play(ledger.fixtures(number + 1), ledger.exchanges(number + 1)) != due:
         ended = next((one.chain for one in ledger.log() if one.position > logged.length), None)
         if ended is None:  # no run has begun meanwhile
             yield None, f"what is in play after match {number} is not as it was when the last run ended"
-
-
-def strays(ledger: Ledger) -> Iterator[Found]:
-    """Rows of matches that there cannot be."""
-    for what, rows in (
-        ("fixture", ledger.fixtures(FAR, 0)),
-        ("record", ledger.records(FAR, 0)),
-        ("row of the narrow table", ledger.summaries(FAR, 0)),
-    ):
-        for row in rows:
-            yield None, f"there is a {what} of a match {row.number}; they count from 1"

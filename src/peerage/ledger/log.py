@@ -28,22 +28,13 @@ from operator import attrgetter
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
+from peerage.ledger.store import Exchange, FixtureRow
 from peerage.sealing import committed
 
 GENESIS = bytes(32)
 
 Row = Sequence[Any]
-
-
-class Entry(Struct, frozen=True, gc=False):
-    """One line of the log."""
-
-    position: int
-    about: str
-    digest: bytes
-    chain: bytes
 
 
 def extended(
@@ -94,39 +85,11 @@ class Rolling:
     def digest(self) -> bytes:
         return self._state.digest()
 
-    def copy(self) -> Rolling:
-        """The same, to go on with alone."""
-        other = Rolling()
-        other.rows, other._state = self.rows, self._state.copy()
-        return other
-
 
 _encode = msgspec.json.Encoder().encode
 
 
-class Attempt(Struct, frozen=True, gc=False):
-    """Everything the ledger holds of one attempt: the columns of intent, reply and failure.
-
-    `failure` is (id, reason, cost_nano, at_ms) where there is one; what belongs to the reply is None without.
-    """
-
-    match: int
-    id: int
-    key: str
-    attempt: int
-    player: str
-    worst_nano: int | None
-    checksum: int
-    request: bytes
-    reply_id: int | None
-    cost_nano: int | None
-    at_ms: int | None
-    reply_checksum: int | None
-    reply: bytes | None
-    failure: Row | None = None
-
-
-_COLUMNS = (
+_columns = attrgetter(
     "id",
     "key",
     "attempt",
@@ -139,7 +102,6 @@ _COLUMNS = (
     "reply_checksum",
     "failure",
 )
-_columns = attrgetter(*_COLUMNS)
 
 
 def of_amendment(at_ms: int, body: bytes) -> bytes:
@@ -148,7 +110,7 @@ def of_amendment(at_ms: int, body: bytes) -> bytes:
     return sha256(b"%d %b" % (at_ms, committed(body))).digest()
 
 
-def of_record(at_ms: int, attempts: Iterable[Attempt]) -> bytes:
+def of_record(at_ms: int, attempts: Iterable[Exchange]) -> bytes:
     """The digest of a finished match's rows, their bodies left out; `attempts` are in order of writing.
 
     Requests that nobody answered are in no Merkle tree, so their bodies are held here.
@@ -162,19 +124,21 @@ def of_record(at_ms: int, attempts: Iterable[Attempt]) -> bytes:
 _said = attrgetter("key", "attempt", "player", "worst_nano", "cost_nano", "at_ms")
 
 
-def of_match(fixture: Row, record: Row, attempts: Iterable[Attempt]) -> bytes:
+def of_match(fixture: FixtureRow, record: Row, attempts: Iterable[Exchange]) -> bytes:
     """The digest of a finished match's rows in a ledger of the earlier form, their bodies left out.
 
-    `fixture` is number, round, checksum; `record` number, chain, at_ms; `attempts` are in order of their ids.
-    Requests that nobody answered are in no Merkle tree, so their bodies are held here.
+    `record` is number, chain, at_ms; `attempts` are in order of their ids. Requests that nobody
+    answered are in no Merkle tree, so their bodies are held here.
     """
     rows = list(attempts)
+    issued = fixture.number, fixture.round, fixture.checksum
     return digest(
-        (fixture, record, [*map(_columns, rows)], [row.request for row in rows if row.reply is None])
+        (issued, record, [*map(_columns, rows)], [row.request for row in rows if row.reply is None])
     )
 
 
-def of_play(fixtures: Iterable[Row], attempts: Iterable[Attempt]) -> bytes:
-    """The digest of all that is there of matches in play: `fixtures` are number, round, checksum, body."""
+def of_play(fixtures: Iterable[FixtureRow], attempts: Iterable[Exchange]) -> bytes:
+    """The digest of all that is there of matches in play."""
+    issued = [(row.number, row.round, row.checksum, row.body) for row in fixtures]
     rows = [(row.match, *_columns(row), row.request, row.reply) for row in attempts]
-    return digest(([*fixtures], rows))
+    return digest((issued, rows))

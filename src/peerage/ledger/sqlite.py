@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, MetaData, UniqueConstraint, create_engine, event
+from sqlalchemy import Connection, Engine, MetaData, Table, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 
@@ -125,65 +125,43 @@ class SqliteFile:
     def integrity(self, engine: Engine, tables: MetaData) -> list[str]:
         """What SQLite itself finds wrong with the file, and what is in it beside the `tables` of a ledger or
         missing there: a trigger would write what nobody recorded, a missing index let in what contradicts."""
-        with engine.connect() as connection:
+        with engine.connect() as connection, create_engine("sqlite://").connect() as new:
+            tables.create_all(new)
             found = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(20)")]
-            there = {
-                (kind, name)
-                for kind, name in connection.exec_driver_sql("SELECT type, name FROM sqlite_master")
-                if not str(name).startswith("sqlite_")
-            }
-            expected = {("table", name) for name in tables.tables}
-            indexes = {
-                ("index", index.name)
-                for name in tables.tables
-                if ("table", name) in there
-                for index in tables.tables[name].indexes
-            }
-            unique = [
-                (name, constraint.name)
-                for name in tables.tables
-                if ("table", name) in there
-                for constraint in tables.tables[name].constraints
-                if isinstance(constraint, UniqueConstraint)
-                and not any(
-                    tuple(row[2] for row in connection.exec_driver_sql(f'PRAGMA index_info("{index[1]}")'))
-                    == tuple(constraint.columns.keys())
-                    for index in connection.exec_driver_sql(f'PRAGMA index_list("{name}")').all()
-                    if index[2]
-                )
-            ]
+            there, due = ({tuple(row) for row in each.exec_driver_sql(_SHAPE)} for each in (connection, new))
         problems = [] if found == ["ok"] else [f"{self.path} is damaged: {one}" for one in found]
         problems += [
             f"{self.path} holds a {kind} {name}, which is none of a ledger's"
-            for kind, name in sorted(there - expected - indexes)
+            for kind, _, name in sorted(there - due)
         ]
-        problems += [f"{self.path} lacks the index {name}" for _, name in sorted(indexes - there, key=str)]
-        return problems + [f"{self.path}: the table {name} lacks its rule {rule}" for name, rule in unique]
+        return problems + [
+            f"{self.path}: the table {table} lacks its {kind} {name}"
+            for kind, table, name in sorted(due - there)
+            if kind != "table" and ("table", table, table) in there
+        ]
 
     def insert(
-        self,
-        connection: Connection,
-        into: str,
-        row: str,
-        rows: Sequence[tuple[Any, ...]],
-        conflict: str = "",
+        self, connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]], conflict: str = ""
     ) -> None:
-        """Insert rows in order, in few statements.
+        """Insert rows in order, in few statements: their values in the order of the table's columns, but for
+        an `id`, and match, key and attempt in place of an `intent`.
 
-        `into` names table and columns, `row` holds the places of one row. The driver hands over the
-        interpreter lock at every statement, which against a busy event loop may cost milliseconds; so
-        many rows go in one INSERT, of few enough sizes that all of them stay prepared.
+        `conflict` is "", "OR IGNORE" or "OR REPLACE". The driver hands over the interpreter lock at every
+        statement, which against a busy event loop may cost milliseconds; so many rows go in one INSERT, of
+        few enough sizes that all of them stay prepared.
         """
-        at = 0
-        while at < len(rows):
-            size = min(len(rows) - at, _MOST_ROWS)
-            values = tuple(chain.from_iterable(rows[at : at + size]))
-            connection.exec_driver_sql(_bulk_sql(into, row, conflict, size), values)
-            at += size
+        for at in range(0, len(rows), _MOST_ROWS):
+            part = rows[at : at + _MOST_ROWS]
+            values = tuple(chain.from_iterable(part))
+            connection.exec_driver_sql(_bulk_sql(table, conflict, len(part)), values)
 
-    def explain(self, error: Exception) -> str:
-        """What went wrong, where, and how to fix it."""
-        return _explain(error, self.path)
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Raise LedgerError, which says what went wrong, where, and how to fix it."""
+        try:
+            yield
+        except (DBAPIError, OSError) as error:
+            raise LedgerError(_explain(error, self.path)) from error
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -209,12 +187,25 @@ def _holder(note: Path) -> str:
         return ""
 
 
+_SHAPE = """
+SELECT type, tbl_name, name FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'
+UNION SELECT 'rule', m.name, (SELECT group_concat(name, ', ') FROM pragma_index_info(i.name))
+FROM sqlite_master AS m, pragma_index_list(m.name) AS i WHERE m.type = 'table' AND i."unique"
+"""
+"""Kind, table and name of all that a file holds, unique columns ("rule") by their names."""
+
 _MOST_ROWS = 128
 
 
-@lru_cache(maxsize=512)
-def _bulk_sql(into: str, row: str, conflict: str, rows: int) -> str:
-    return f"INSERT INTO {into} VALUES {','.join([row] * rows)} {conflict}"
+# Without an intent a reply is refused, since its column must not be null.
+_INTENT = "(SELECT id FROM intents WHERE match = ? AND key = ? AND attempt = ?)"
+
+
+@lru_cache(maxsize=2048)
+def _bulk_sql(table: Table, conflict: str, rows: int) -> str:
+    names = [column.name for column in table.columns if column.name != "id"]
+    row = f"({', '.join([_INTENT if name == 'intent' else '?' for name in names])})"
+    return f"INSERT {conflict} INTO {table.name} ({', '.join(names)}) VALUES {', '.join([row] * rows)}"
 
 
 def _explain(error: Exception, path: Path) -> str:

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 from msgspec import Struct, field
 
-from peerage.ledger.log import Attempt, Entry
-
 MENDED = "mended"
 """The fact that says how often the narrow table was written again: what was made of it is no longer right."""
 
@@ -37,11 +35,15 @@ class LedgerBusy(LedgerError):
 
 
 class FixtureRow(Struct, frozen=True, gc=False):
-    """A fixture as issued: `body` is the JSON of `match.Fixture`, its settings by reference to a text."""
+    """A fixture as issued: `body` is the JSON of `match.Fixture`, its settings by reference to a text.
+
+    `checksum` is the CRC-32 of the body as it was written, known once it is read back.
+    """
 
     number: int
     round: int
     body: bytes
+    checksum: int = 0
 
 
 class IntentRow(Struct, frozen=True, gc=False):
@@ -85,8 +87,21 @@ class FailureRow(Struct, frozen=True, gc=False):
     at_ms: int
 
 
+class Failure(NamedTuple):
+    """A failure as it is read back; `id` says in which order they were written."""
+
+    id: int
+    reason: str
+    cost_nano: int | None
+    at_ms: int
+
+
 class Exchange(Struct, frozen=True, gc=False):
-    """An intent with its reply, as read back. `reply` is None when unanswered (in flight, lost or failed)."""
+    """An attempt as it is read back: an intent with its reply or its failure, every column there is.
+
+    `reply` is None when unanswered (in flight, lost or failed), and so is then what belongs to it. The ids
+    say in which order rows were written, the checksums are CRC-32 of the bodies.
+    """
 
     match: int
     key: str
@@ -96,18 +111,17 @@ class Exchange(Struct, frozen=True, gc=False):
     reply: bytes | None
     worst_nano: int | None
     cost_nano: int | None
+    id: int = 0
+    checksum: int = 0
+    reply_id: int | None = None
+    reply_checksum: int | None = None
+    at_ms: int | None = None
+    failure: Failure | None = None
 
-
-class Unanswered(Struct, frozen=True, gc=False):
-    """An attempt without a reply: `failed`, with what it may have cost, or open, as a crash leaves it."""
-
-    match: int
-    key: str
-    attempt: int
-    player: str
-    worst_nano: int | None
-    failed: bool
-    cost_nano: int | None
+    @property
+    def lost_nano(self) -> int | None:
+        """What an attempt without a reply may have cost: while nothing is known of it, its worst."""
+        return self.worst_nano if self.failure is None else self.failure.cost_nano
 
 
 class RecordRow(Struct, frozen=True, gc=False):
@@ -165,6 +179,15 @@ class OldAmendment(NamedTuple):
     body: bytes
 
 
+class Entry(Struct, frozen=True, gc=False):
+    """One line of the log: see `ledger.log`."""
+
+    position: int
+    about: str
+    digest: bytes
+    chain: bytes
+
+
 class Batch(Struct):
     """Rows to make durable together. `snapshots` are (number, bytes): rating states, derived data.
 
@@ -204,14 +227,6 @@ def amend(ledger: Ledger, topic: str, said: Iterable[Any], at_ms: int) -> None:
     ledger.write(Batch(amendments=rows))
 
 
-class Rows(NamedTuple):
-    """A number for each of the three tables of attempts."""
-
-    intents: int
-    replies: int
-    failures: int
-
-
 class Ledger(Protocol):
     """A store of records. Methods may block; a writer thread calls `write`, any thread may read.
 
@@ -245,20 +260,11 @@ class Ledger(Protocol):
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
         """Fixtures."""
 
-    def issued(self, first: int = 1, last: int | None = None) -> Iterator[tuple[int, int, int, bytes]]:
-        """(number, round, checksum, body) of fixtures: every column there is."""
-
-    def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
-        """Exchanges of matches first..last (`last` None: to the end), by match, then in order of writing.
-
-        Every attempt is given, unanswered ones too.
-        """
-
-    def attempts(self, first: int, last: int | None = None) -> Iterator[Attempt]:
-        """The same with every column there is, by match, then in order of writing."""
-
-    def unanswered(self, first: int) -> Iterator[Unanswered]:
-        """Attempts without a reply in matches from `first` on, in order of writing where nothing waits."""
+    def exchanges(
+        self, first: int, last: int | None = None, *, unanswered: bool = False
+    ) -> Iterator[Exchange]:
+        """Every attempt in matches first..last (`last` None: to the end), by match, then in order of writing;
+        only those without a reply when asked for the `unanswered`."""
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
         """Records."""
@@ -288,15 +294,9 @@ class Ledger(Protocol):
     def heads(self) -> tuple[int, int]:
         """(number of fixtures issued, number of records)."""
 
-    def spent(self) -> tuple[int, int, int]:
-        """(known cost of replies and failures, worst cost of open intents, open intents), 1e-9 dollars.
-
-        An intent is open while neither a reply nor a failure of that match, key and attempt stands.
-        """
-
     def spent_by(self, last: int | None = None) -> dict[str, int]:
-        """What each player cost in matches up to place `last` (None: in all), open intents at their worst, in
-        1e-9 dollars."""
+        """What each player cost in matches up to place `last` (None: in all), in 1e-9 dollars: replies,
+        failures, and at their worst intents that neither followed."""
 
     def amendments(self, topic: str = "") -> Iterator[Amendment]:
         """All that was said on one topic, or on any, in order."""
@@ -308,11 +308,9 @@ class Ledger(Protocol):
         """The amendments on one topic, or any, of the earlier form of ledgers, in which each topic was a
         chain of its own; none where the log held them from the first on."""
 
-    def counts(self) -> tuple[Rows, Rows]:
-        """The newest id of intents, replies and failures, and how many rows there are up to it."""
-
     def integrity(self) -> Sequence[str]:
-        """What the database itself finds wrong with its file, indexes included, and what is foreign there."""
+        """What the database itself finds wrong with its file, indexes included, what is foreign there, and
+        rows that belong to no match or request: nobody reads them, and sums would count them."""
 
     def close(self) -> None:
         """Release the connection; safe to call twice."""

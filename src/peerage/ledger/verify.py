@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -22,14 +22,14 @@ from zlib import crc32
 import msgspec
 
 from peerage.ledger.audit import Findings, altered, audit, read_issued, settings_text, texts_of
-from peerage.ledger.held import Logged, amendments, facts, read_log, records, strays, stream, streams
+from peerage.ledger.held import Found, Logged, amendments, facts, read_log, records, stream, streams
 from peerage.ledger.held import in_play as play
 from peerage.ledger.held import votes as held_votes
 from peerage.ledger.merkle import GENESIS, stream_genesis
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.secret import strange_keys
 from peerage.ledger.since import Head, Since, extends_log, extends_play, log_root
-from peerage.ledger.store import COPY, Ledger, LedgerError, Rows
+from peerage.ledger.store import COPY, Ledger, LedgerError
 from peerage.ledger.votes import STREAM, Votes
 
 PARALLEL_FROM = 4_000
@@ -115,15 +115,14 @@ def remedy(report: Report) -> str:
 def _verify(
     ledger: Ledger, workers: int | None, votes: Votes | None, since: Head | None, *, replies: bool
 ) -> Report:
-    counts = ledger.counts()
     issued, recorded = ledger.heads()
     if workers is None:
         worth = PARALLEL_FROM if replies else PARALLEL_FROM * 5
         workers = min(os.cpu_count() or 1, 1 + recorded // worth)
     cuts = [recorded * part // workers for part in range(workers + 1)]
     spans = [(before + 1, cut) for before, cut in pairwise(cuts) if before < cut]
-    problems: list[Problem] = []
-    follows: list[tuple[int | None, str]] = []
+    problems: list[Found] = []
+    follows: list[Found] = []
     known: dict[bytes, str] | None = None
     logged = Logged()
     head = GENESIS
@@ -133,10 +132,10 @@ def _verify(
         helpers = [_start(stack, ledger, *span, replies) for span in spans] if len(spans) > 1 else []
         if replies:
             with _noted(problems):
-                problems += [Problem(None, what) for what in ledger.integrity()]
+                problems += [(None, what) for what in ledger.integrity()]
         with _noted(problems):
             logged = read_log(ledger)
-            problems += _problems(logged.problems)
+            problems += logged.problems
         with _noted(problems):
             known = ledger.texts()
         if helpers:
@@ -144,40 +143,37 @@ def _verify(
         found = Findings()
         for span, helper in zip_longest(spans, helpers):
             found.add(audit(ledger, *span, replies=replies) if helper is None else _finish(helper, span))
-    problems += [Problem(match, what) for match, what in found.problems]
+    problems += found.problems
     if not found.problems:
-        problems += _problems(follows if helpers else _follows(ledger, recorded, logged))
+        problems += follows if helpers else _follows(ledger, recorded, logged)
     with _noted(problems):
-        in_play, needed = _in_play(ledger, recorded, issued, found)
+        in_play, needed = _in_play(ledger, recorded, issued)
         problems += in_play
         problems += _texts(known, needed | found.texts) if known is not None else []
-        problems += _without_record(ledger, recorded)
         problems += _strange(ledger, issued)
-        problems += _problems(facts(ledger, logged))
+        problems += facts(ledger, logged)
         if replies:
             # What was told is not told again as a digest that differs.
-            told = {problem.match for problem in problems}
+            told = {match for match, _ in problems}
             there = {number: what for number, what in found.digests.items() if number not in told}
-            problems += _problems(records(there, logged, told, recorded) if logged.length else ())
-            problems += _problems(_nobodys(ledger, found, counts) if not found.problems else ())
+            problems += records(there, logged, told, recorded) if logged.length else ()
         if not in_play:
-            problems += _problems(play(ledger, recorded, logged))
-        problems += _problems(strays(ledger))
-        problems += _problems(amendments(ledger, logged))
-        problems += _problems(streams(ledger, logged, heads))
+            problems += play(ledger, recorded, logged)
+        problems += amendments(ledger, logged)
+        problems += streams(ledger, logged, heads)
         problems += _outside(ledger)
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
     if votes is not None and ((logged.votes and not copy) or votes.path.exists()):
         with _noted(problems):
             if votes.path.exists():
-                problems += [Problem(None, what) for what in votes.integrity()]
+                problems += [(None, what) for what in votes.integrity()]
             given = list(votes.rows())
             heads[STREAM] = (given[-1].chain if given else stream_genesis(STREAM)).hex()
             broken = [*stream([(row.sequence, row.body, row.chain) for row in given], STREAM)]
-            problems += _problems(broken or held_votes([row.chain for row in given], logged))
+            problems += broken or held_votes([row.chain for row in given], logged)
             problems += _uncited(ledger, votes)
             problems += [
-                Problem(None, f"amendment {at} of {STREAM} is filed under another voter, match or time")
+                (None, f"amendment {at} of {STREAM} is filed under another voter, match or time")
                 for at in votes.misfiled()
             ]
     extension: Since | None = None
@@ -187,13 +183,13 @@ def _verify(
                 extension, differs = extends_play(since, [row.chain for row in ledger.records(1, recorded)])
             else:
                 extension, differs = extends_log(since, logged.leaves, logged.firsts)
-            problems += [Problem(None, differs)] if differs else []
+            problems += [(None, differs)] if differs else []
     return Report(
         recorded,
         found.exchanges,
         found.hashed + sum([len(text.encode()) for text in (known or {}).values()]),
         head.hex(),
-        tuple(sorted(problems, key=lambda problem: (problem.match is None, problem.match or 0))),
+        tuple([Problem(*one) for one in sorted(problems, key=lambda one: (one[0] is None, one[0] or 0))]),
         heads,
         log_root(logged.leaves) if replies else "",
         copy,
@@ -202,19 +198,15 @@ def _verify(
     )
 
 
-def _problems(found: Iterable[tuple[int | None, str]]) -> list[Problem]:
-    return [Problem(match, what) for match, what in found]
-
-
-def _strange(ledger: Ledger, issued: int) -> list[Problem]:
+def _strange(ledger: Ledger, issued: int) -> list[Found]:
     told = "its key does not follow from the arena's secret: somebody chose what it drew"
     try:
-        return [Problem(number, told) for number in strange_keys(ledger, issued)]
+        return [(number, told) for number in strange_keys(ledger, issued)]
     except (msgspec.MsgspecError, ValueError) as error:
-        return [Problem(None, f"the keys of matches cannot be checked: {error}")]
+        return [(None, f"the keys of matches cannot be checked: {error}")]
 
 
-def _follows(ledger: Ledger, recorded: int, logged: Logged) -> list[tuple[int | None, str]]:
+def _follows(ledger: Ledger, recorded: int, logged: Logged) -> list[Found]:
     """What does not follow from the records."""
     # Folding reads with NumPy; and a process that checks a part of the records needs none of it.
     from peerage.ledger.derived import problems
@@ -249,40 +241,36 @@ def _finish(helper: subprocess.Popen[bytes], span: tuple[int, int]) -> Findings:
 
 
 @contextmanager
-def _noted(problems: list[Problem]) -> Iterator[None]:
+def _noted(problems: list[Found]) -> Iterator[None]:
     try:
         yield
     except LedgerError as error:
-        problems.append(Problem(None, str(error)))
+        problems.append((None, str(error)))
 
 
-def _in_play(
-    ledger: Ledger, recorded: int, issued: int, found: Findings
-) -> tuple[list[Problem], dict[bytes, int]]:
-    """What is wrong with what is issued and not on record yet, and the texts it refers to. Its rows are
-    counted into `found`."""
-    problems: list[Problem] = []
+def _in_play(ledger: Ledger, recorded: int, issued: int) -> tuple[list[Found], dict[bytes, int]]:
+    """What is wrong with what is issued and not on record yet, and the texts it refers to."""
+    problems: list[Found] = []
     texts: dict[bytes, int] = {}
     numbers: list[int] = []
-    for number, round, checksum, body in ledger.issued(recorded + 1):
-        numbers.append(number)
+    for issue in ledger.fixtures(recorded + 1):
+        numbers.append(issue.number)
         try:
-            said = read_issued(body)
-            changed = (said.number, said.round) != (number, round)
+            said = read_issued(issue.body)
+            changed = (said.number, said.round) != (issue.number, issue.round)
         except msgspec.MsgspecError:
             changed = True
-        if changed or crc32(body) != checksum:
-            problems.append(Problem(number, "its fixture changed"))
+        if changed or crc32(issue.body) != issue.checksum:
+            problems.append((issue.number, "its fixture changed"))
         else:
-            texts.setdefault(settings_text(body), number)
+            texts.setdefault(settings_text(issue.body), issue.number)
     answered: set[tuple[int, str]] = set()
-    for row in ledger.attempts(recorded + 1):
-        found.see(1, row.reply is not None, row.failure is not None)
+    for row in ledger.exchanges(recorded + 1):
         if row.match > max(issued, *numbers, 0):
-            problems.append(Problem(row.match, f"request {row.key} is of a match that was never issued"))
-        problems += [Problem(row.match, what) for what in altered(row)]
+            problems.append((row.match, f"request {row.key} is of a match that was never issued"))
+        problems += [(row.match, what) for what in altered(row)]
         if row.reply is not None and (row.match, row.key) in answered:
-            problems.append(Problem(row.match, f"{row.key} is answered twice"))
+            problems.append((row.match, f"{row.key} is answered twice"))
         if row.reply is not None:
             answered.add((row.match, row.key))
         for digest in texts_of(row.request):
@@ -290,64 +278,44 @@ def _in_play(
     due = ledger.numbers(recorded + 1, max(issued, *numbers, 0))
     if not isinstance(due, range):  # matches were folded past others
         missing = sorted({*due}.difference(numbers))
-        return problems + [Problem(number, "its fixture is missing") for number in missing], texts
+        return problems + [(number, "its fixture is missing") for number in missing], texts
     for before, number in pairwise([recorded, *numbers]):
         if number == before + 2:
-            problems.append(Problem(before + 1, "its fixture is missing"))
+            problems.append((before + 1, "its fixture is missing"))
         elif number > before + 2:
-            problems.append(Problem(before + 1, f"its fixture is missing, and all up to match {number - 1}"))
+            problems.append((before + 1, f"its fixture is missing, and all up to match {number - 1}"))
     return problems, texts
 
 
-def _nobodys(ledger: Ledger, found: Findings, counts: tuple[Rows, Rows]) -> Iterator[tuple[int | None, str]]:
-    """Rows that belong to no match or to no request: sums of costs would count them."""
-    _, there = counts
-    for name, here, seen in zip(Rows._fields, there, found.seen, strict=True):
-        if here > seen:
-            yield None, f"the table {name} holds {here - seen} rows that belong to no request of a match"
-
-
-def _without_record(ledger: Ledger, recorded: int) -> list[Problem]:
-    """Rows of the narrow table that no record stands behind; tables would count them."""
-    rows = [row.number for row in ledger.summaries(recorded + 1)]
-    # Read after them: a run may have finished these matches meanwhile, and both are written at once.
-    there = {row.number for row in ledger.records(recorded + 1)} if rows else set()
-    return [
-        Problem(number, "the narrow table has a row for it, and there is no record")
-        for number in rows
-        if number not in there
-    ]
-
-
-def _texts(known: dict[bytes, str], needed: dict[bytes, int]) -> list[Problem]:
+def _texts(known: dict[bytes, str], needed: dict[bytes, int]) -> list[Found]:
     problems = [
-        Problem(needed.get(digest.hex().encode()), f"text {digest.hex()} changed")
+        (needed.get(digest.hex().encode()), f"text {digest.hex()} changed")
         for digest, text in known.items()
         if sha256(text.encode()).digest() != digest
     ]
     there = {digest.hex().encode() for digest in known}
     problems += [
-        Problem(match, f"text {digest.decode(errors='replace')}, to which it refers, is missing")
+        (match, f"text {digest.decode(errors='replace')}, to which it refers, is missing")
         for digest, match in needed.items()
         if digest not in there
     ]
     return problems
 
 
-def _outside(ledger: Ledger) -> list[Problem]:
+def _outside(ledger: Ledger) -> list[Found]:
     rows = list(ledger.amendments("outside"))
     if not rows:
         return []
     from peerage.ledger import outside  # reads with NumPy, which few ledgers need
 
-    return [Problem(None, what) for what in outside.problems(rows)]
+    return [(None, what) for what in outside.problems(rows)]
 
 
-def _uncited(ledger: Ledger, votes: Votes) -> list[Problem]:
+def _uncited(ledger: Ledger, votes: Votes) -> list[Found]:
     """Votes that cite a record other than the one that stands."""
     cited = {(vote.match, vote.record) for vote in votes.votes()}
     return [
-        Problem(match, "votes were given on a record that is not this one")
+        (match, "votes were given on a record that is not this one")
         for match, record in sorted(cited)
         if not any(digest_of(row.body) == record for row in ledger.records(*[ledger.place(match)] * 2))
     ]

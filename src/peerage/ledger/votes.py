@@ -31,7 +31,6 @@ from sqlalchemy import (
     inspect,
     select,
 )
-from sqlalchemy.exc import DBAPIError
 
 from peerage.ledger.merkle import link, stream_genesis
 from peerage.ledger.sqlite import SqliteFile
@@ -160,7 +159,7 @@ class Votes:
         """What the database itself finds wrong with the file."""
         engine = self._file.reading()
         try:
-            with self._explained():
+            with self._file.explained():
                 return self._file.integrity(engine, _SCHEMA)
         finally:
             engine.dispose()
@@ -192,7 +191,7 @@ class Votes:
         # Opened for one vote: once it is closed the file holds everything and can be copied alone.
         engine = self._file.writing(create=True)
         try:
-            with self._explained(), engine.begin() as connection:
+            with self._file.explained(), engine.begin() as connection:
                 _SCHEMA.create_all(connection)
                 yield connection
         finally:
@@ -203,19 +202,12 @@ class Votes:
             return []
         engine = self._file.reading()
         try:
-            with self._explained(), engine.connect() as connection:
+            with self._file.explained(), engine.connect() as connection:
                 if not inspect(connection).has_table(_VOTES.name):  # the first vote is just being cast
                     return []
                 return [tuple(row) for row in connection.execute(wanted)]
         finally:
             engine.dispose()
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except (DBAPIError, OSError) as error:
-            raise LedgerError(self._file.explain(error)) from error
 
 
 def read_vote(row: VoteRow) -> Vote:

@@ -75,8 +75,8 @@ def playing(ledger: Ledger) -> tuple[Playing, ...]:
     """
     first, away = ledger.heads()[1] + 1, waits(ledger).now
     asked: dict[int, set[str]] = {}
-    for one in ledger.unanswered(first):
-        if not one.failed and one.match not in away:
+    for one in ledger.exchanges(first, unanswered=True):
+        if one.failure is None and one.match not in away:
             asked.setdefault(one.match, set()).add(one.key)
     newest, flight, waiting = max(asked, default=0), list[Playing](), list[Playing]()
     for row in ledger.fixtures(first, first + len(away) + IN_FLIGHT - 1):

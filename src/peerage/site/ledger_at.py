@@ -10,19 +10,18 @@ from typing import Any
 
 from peerage.accounts import Position, position, snapshot_body
 from peerage.ledger.disclosure import disclosed, redacted
-from peerage.ledger.log import Attempt, Entry, finished
+from peerage.ledger.log import finished
 from peerage.ledger.store import (
     Amendment,
     Batch,
+    Entry,
     Exchange,
     FixtureRow,
     Ledger,
     LedgerError,
     OldAmendment,
     RecordRow,
-    Rows,
     Summary,
-    Unanswered,
 )
 from peerage.ratings.elo import EloSettings
 
@@ -94,16 +93,13 @@ class Moment:
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
         return (self._shown(row, over=True) for row in self._ledger.fixtures(first, self._end(last)))
 
-    def issued(self, first: int = 1, last: int | None = None) -> Iterator[tuple[int, int, int, bytes]]:
-        for number, round, checksum, body in self._ledger.issued(first, self._end(last)):
-            shown = self._shown(FixtureRow(number, round, body), over=True)
-            yield number, round, checksum, shown.body
-
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
         return map(self._shown, self._ledger.records(first, self._end(last)))
 
-    def exchanges(self, first: int, last: int | None = None) -> Iterator[Exchange]:
-        return map(self._shown, self._ledger.exchanges(first, self._end(last)))
+    def exchanges(
+        self, first: int, last: int | None = None, *, unanswered: bool = False
+    ) -> Iterator[Exchange]:
+        return map(self._shown, self._ledger.exchanges(first, self._end(last), unanswered=unanswered))
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
         if self._snapshot is not None and self._end(at_most) == self.number:
@@ -121,10 +117,6 @@ class Moment:
                 return
             yield entry
 
-    def attempts(self, first: int, last: int | None = None) -> Iterator[Attempt]:
-        """As they are stored: what is sealed is not redacted."""
-        return self._ledger.attempts(first, self._end(last))
-
     def position(self, elo: EloSettings) -> Position:
         """Where the arena stands at this moment. Folded once: from then on it is the newest snapshot that
         tables find here."""
@@ -133,17 +125,11 @@ class Moment:
             self._snapshot = self.number, snapshot_body(*found)
         return found
 
-    def unanswered(self, first: int) -> Iterator[Unanswered]:
-        return iter(())
-
     def meta(self) -> Mapping[str, str]:
         return self._ledger.meta()
 
     def texts(self, digests: Iterable[bytes] | None = None) -> dict[bytes, str]:
         return self._ledger.texts(digests)
-
-    def spent(self) -> tuple[int, int, int]:
-        return self._ledger.spent()
 
     def spent_by(self, last: int | None = None) -> dict[str, int]:
         return self._ledger.spent_by(self._end(last))
@@ -156,9 +142,6 @@ class Moment:
 
     def streams(self, topic: str = "") -> Iterator[OldAmendment]:
         return self._ledger.streams(topic)
-
-    def counts(self) -> tuple[Rows, Rows]:
-        return self._ledger.counts()
 
     def integrity(self) -> Sequence[str]:
         return self._ledger.integrity()

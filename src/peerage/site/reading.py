@@ -135,7 +135,7 @@ class Site:
                 self._played[number] = self._whole.until(number)
             standings = self._stood(number) if track in ("raw", "cost") else NOBODY
             found = METHODS[track](self._played[number], self._rating, standings)
-            self._courses[track, number] = Course(found.players, found.rating, found.lower, found.upper)
+            self._courses[track, number] = Course(found.players, *found.bounded)
         return self._courses[track, number]
 
     @cached_property

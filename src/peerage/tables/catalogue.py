@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Any
-
-import msgspec
-from msgspec import Struct
 
 from peerage.games import GAMES
 from peerage.players.prices import price_of
 from peerage.settings import ArenaSettings
+from peerage.tables import Shown
 
 
-class PlayerRow(Struct, frozen=True):
+class PlayerRow(Shown, frozen=True):
     """A player of the arena. Prices in dollars, None when unknown; `pricing_source` says who states them."""
 
     player: str
@@ -28,13 +25,8 @@ class PlayerRow(Struct, frozen=True):
     pricing_source: str
     price_known: bool
 
-    def as_dict(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
-        return found
 
-
-class GameRow(Struct, frozen=True):
+class GameRow(Shown, frozen=True):
     """A game. `contestants` are the fewest and the most of a match, `officials` the same by role."""
 
     game: str
@@ -42,11 +34,6 @@ class GameRow(Struct, frozen=True):
     contestants: tuple[int, int]
     officials: Mapping[str, tuple[int, int]]
     about: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return found
 
 
 def players(settings: ArenaSettings, today: date) -> Iterator[PlayerRow]:

@@ -8,9 +8,7 @@ Votes and scores have no common unit: in an arena with both, scores are left out
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 
@@ -30,6 +28,7 @@ from peerage.ratings.judges import fit_coded
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
+from peerage.tables import Shown
 from peerage.tables.matches import Matches
 from peerage.tables.told import Told, told
 
@@ -97,17 +96,12 @@ class FavourRow(Struct, frozen=True):
     found: bool
 
 
-class JudgesReport(Struct, frozen=True):
+class JudgesReport(Shown, frozen=True):
     """Everything about an arena's judges; `favours` are all pairs tested, the most suspicious first."""
 
     measures: tuple[Measure, ...]
     judges: tuple[JudgeRow, ...]
     favours: tuple[FavourRow, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return found
 
 
 def judges(ledger: Ledger, settings: ArenaSettings, level: float = LEVEL) -> JudgesReport:

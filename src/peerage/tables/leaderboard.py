@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -18,12 +18,13 @@ from peerage.protocol import visible
 from peerage.ratings.table import rank_ranges
 from peerage.settings import ArenaSettings, suggest
 from peerage.standings import pinned_elo, pinned_rating
+from peerage.tables import Shown
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
 from peerage.tables.tracks import METHODS, OUTSIDE, TRACKS, Ratings, Track
 
 
-class Row(Struct, frozen=True):
+class Row(Shown, frozen=True):
     """One player's line.
 
     `rank` is 1 for the best, shared by equal ratings, and None for a player without a decided match, who
@@ -68,11 +69,6 @@ class Row(Struct, frozen=True):
     topic: str = ""
     possibly_usd: float = 0.0
     status: Literal["active", "benched", "left"] = "active"
-
-    def as_dict(self) -> dict[str, Any]:
-        """The row as plain JSON data, keys in this order."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return found
 
 
 class Board(Struct, frozen=True):
@@ -205,13 +201,12 @@ class _Line(Struct, frozen=True):
 def _lines(rated: Ratings) -> dict[str, _Line]:
     best_first = sorted(range(len(rated.players)), key=lambda i: (-rated.rating[i], rated.players[i]))
     open_ranks = rank_ranges(rated.above)
+    bounded = list(zip(*rated.bounded, strict=True))
     return {
         rated.players[i]: _Line(
-            rated.rating[i],
-            rated.lower[i],
-            rated.upper[i],
-            rated.mu[i] if rated.mu is not None else None,
-            rated.sigma[i] if rated.sigma is not None else None,
+            *bounded[i],
+            float(rated.mu[i]) if rated.mu is not None else None,
+            float(rated.sigma[i]) if rated.sigma is not None else None,
             open_ranks[i],
             tuple([rated.players[j] for j in best_first if rated.above[i, j]]),
         )

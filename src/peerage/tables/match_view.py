@@ -17,6 +17,7 @@ from peerage.ledger.merkle import digest, leaf
 from peerage.ledger.store import Ledger
 from peerage.match import Totals
 from peerage.protocol import Chosen, Role, Run, fence, render
+from peerage.tables import Shown
 from peerage.tables.matches import Match, Matches, Step
 
 
@@ -81,7 +82,7 @@ class Digests(Struct, frozen=True):
     chain: str = ""
 
 
-class MatchView(Struct, frozen=True):
+class MatchView(Shown, frozen=True):
     """A match. `status` is done, the reason why there is no result, or "under way"; `verdict` says it in
     words, `note` why this program cannot recompute the match, if so.
 
@@ -112,11 +113,6 @@ class MatchView(Struct, frozen=True):
     detail: dict[str, Any]
     digests: Digests
     at_ms: int | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return found
 
     def player(self, label: str) -> str:
         """Who sits at `label`; the label itself where nobody does."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import msgspec
 from msgspec import Struct
 
 from peerage.engine.budget import usual_call, worst_cost
@@ -17,6 +16,7 @@ from peerage.scheduling.fixtures import Scheduler, next_round, remember
 from peerage.scheduling.standing import History, Standing
 from peerage.settings import ArenaSettings, PlayerSettings, rules_of
 from peerage.standings import NOBODY, Standings
+from peerage.tables import Shown
 
 SAMPLE = 200
 """Matches that are paired to see who is asked how often; longer plans are scaled from them."""
@@ -38,7 +38,7 @@ class PlayerPlan(Struct, frozen=True):
     thinking_tokens: int
 
 
-class Plan(Struct, frozen=True):
+class Plan(Shown, frozen=True):
     """What `matches` further matches are likely to take.
 
     `expected_usd` is for usual replies; `worst_usd` for every draft rejected, every reply as long as allowed,
@@ -53,11 +53,6 @@ class Plan(Struct, frozen=True):
     worst_usd: float
     unpriced: tuple[str, ...]
     players: tuple[PlayerPlan, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return found
 
 
 class _Priced(NamedTuple):

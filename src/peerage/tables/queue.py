@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from peerage.ledger.store import Ledger
 from peerage.ledger.waits import waits
+from peerage.tables import Shown
 
 
-class QueueRow(Struct, frozen=True):
+class QueueRow(Shown, frozen=True):
     """A match that waits: its contestants, and for which `player` and `why`. Times in Unix milliseconds;
     `until_ms` is null where the player did not say when."""
 
@@ -23,10 +23,6 @@ class QueueRow(Struct, frozen=True):
     why: str
     since_ms: int
     until_ms: int | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        return msgspec.structs.asdict(self)
 
 
 class _Seat(Struct):

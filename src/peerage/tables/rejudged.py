@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +15,7 @@ from peerage.judging.panel import TIE
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger
 from peerage.ratings.bradley_terry import BradleyTerry, Pair, fit
+from peerage.tables import Shown
 
 
 class Moved(Struct, frozen=True):
@@ -35,7 +36,7 @@ class Moved(Struct, frozen=True):
     matches: int
 
 
-class Rejudged(Struct, frozen=True):
+class Rejudged(Shown, frozen=True):
     """What was found.
 
     `issued` matches are to be judged again and `judged` are done, of which the new panel decided `decided`,
@@ -55,11 +56,6 @@ class Rejudged(Struct, frozen=True):
     agreement_lower: float | None
     agreement_upper: float | None
     players: tuple[Moved, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return found
 
 
 class _Compared(NamedTuple):

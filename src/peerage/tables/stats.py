@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -13,12 +12,13 @@ from peerage.accounts import NOTHING, Account, possibly_billed
 from peerage.engine.probes import probe_costs
 from peerage.engine.registration import model_and_family, registered
 from peerage.judging.ballots import ballots_in
-from peerage.judging.statistics import JudgeStatistics, judge_statistics
+from peerage.judging.statistics import judge_statistics
 from peerage.ledger.codec import read_reply
 from peerage.ledger.store import Ledger
 from peerage.protocol import SANDBOX
 from peerage.settings import ArenaSettings
 from peerage.standings import pinned_elo
+from peerage.tables import Shown
 from peerage.tables.judges import families_of
 from peerage.tables.matches import Matches
 from peerage.tables.outside import SourceStats, listed
@@ -117,7 +117,7 @@ class UnfinishedStats(Struct, frozen=True):
     possibly_usd: float
 
 
-class Stats(Struct, frozen=True):
+class Stats(Shown, frozen=True):
     """All statistics of an arena; `voids` counts matches without a result by reason, `readings` are tables
     under each reading of its game, one after another (none where the game has but one), `outside` the
     imported results by source, `unfinished` what matches cost that have not ended yet."""
@@ -131,11 +131,6 @@ class Stats(Struct, frozen=True):
     outside: tuple[SourceStats, ...]
     probes: tuple[ProbeStats, ...]
     unfinished: tuple[UnfinishedStats, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return found
 
 
 def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) -> Stats:
@@ -177,7 +172,7 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
                 for name in names
             ]
         ),
-        tuple([_judge(name, found) for name, found in judges.items()]),
+        tuple([JudgeStats(name, **msgspec.structs.asdict(found)) for name, found in judges.items()]),
         tuple([_author(name, read.authors[name]) for name in sorted(read.authors)]),
         readings.rows(elo),
         listed(ledger),
@@ -214,9 +209,8 @@ def unfinished_stats(ledger: Ledger) -> tuple[UnfinishedStats, ...]:
         if one.reply is not None and one.player != SANDBOX:
             known = read_reply(one.key, one.reply).cost_nano
             add(one.player, known or 0, one.cost_nano if known is None else 0)
-    for lost in ledger.unanswered(first):
-        if lost.player != SANDBOX:
-            add(lost.player, 0, lost.cost_nano if lost.failed else lost.worst_nano)
+        elif one.player != SANDBOX:
+            add(one.player, 0, one.lost_nano)
     return tuple(
         [
             UnfinishedStats(player, calls, billed / 1e9, possibly / 1e9)
@@ -230,48 +224,25 @@ def _player(
 ) -> PlayerStats:
     waits = sorted(said.waits.items())
     came = sum(said.waits.values())
+    from_account = ("matches", "wins", "draws", "losses", "calls", "input_tokens", "output_tokens")
     return PlayerStats(
-        name,
-        model,
-        family,
-        account.matches,
-        account.wins,
-        account.draws,
-        account.losses,
-        account.void,
-        account.calls,
-        dict(sorted(said.calls.items())),
-        account.input_tokens,
-        account.output_tokens,
-        account.cost_usd,
-        possibly / 1e9,
-        account.cost_per_match,
-        sum(wait * replies for wait, replies in waits) / came / 1e3 if came else None,
-        _quantile(waits, came, 0.5),
-        _quantile(waits, came, 0.95),
-        said.statuses.get("invalid", 0),
-        said.statuses.get("refused", 0),
-        said.statuses.get("void", 0),
-        said.repaired,
-        said.cut,
-        said.lost,
-        said.reasoning_tokens,
-    )
-
-
-def _judge(name: str, found: JudgeStatistics) -> JudgeStats:
-    return JudgeStats(
-        name,
-        found.votes,
-        found.abstentions,
-        found.ties,
-        found.unusable,
-        found.flips,
-        found.flip_share,
-        found.agreement,
-        found.first_share,
-        found.kin_lean,
-        found.kin_votes,
+        player=name,
+        model=model,
+        family=family,
+        **{field: getattr(account, field) for field in from_account},
+        void_matches=account.void,
+        calls_as=dict(sorted(said.calls.items())),
+        cost_usd=account.cost_usd,
+        possibly_usd=possibly / 1e9,
+        cost_per_match=account.cost_per_match,
+        latency_mean_s=sum(wait * replies for wait, replies in waits) / came / 1e3 if came else None,
+        latency_p50_s=_quantile(waits, came, 0.5),
+        latency_p95_s=_quantile(waits, came, 0.95),
+        **{status: said.statuses.get(status, 0) for status in ("invalid", "refused", "void")},
+        repaired=said.repaired,
+        cut=said.cut,
+        lost=said.lost,
+        reasoning_tokens=said.reasoning_tokens,
     )
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from functools import reduce
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from peerage.engine.driver import REPAIR, ROOM, first_key
 from peerage.games.rejudgement import GAME as REJUDGEMENT
@@ -22,8 +24,6 @@ from peerage.match import Fixture, Outcome
 from peerage.standings import DONE
 from peerage.tables.matches import Match, Step
 from peerage.tables.readings import Read, read
-
-Key = TypeVar("Key")
 
 ANSWER = "answer/"
 """How the request keys of contestants' answers begin: `answer/LABEL`, or `answer/LABEL/QUESTION`."""
@@ -77,7 +77,7 @@ def told(matches: Iterable[Match]) -> Told:
         fixture, outcome, name = match.fixture, match.outcome, str(match.fixture.number)
         found.matches += 1
         if match.status != DONE:
-            _sum(found.voids, {match.status: 1})
+            found.voids[match.status] = found.voids.get(match.status, 0) + 1
         asked = [step for step in match.steps if step.role != "sandbox"]
         said.update(_counted(asked))
         for step in asked:
@@ -105,35 +105,22 @@ def told(matches: Iterable[Match]) -> Told:
 
 def together(parts: Iterable[Told]) -> Told:
     """What the matches of all parts tell, which are in number order."""
-    whole, parts = Told(), list(parts)
-    whole.ballots = joined([part.ballots for part in parts], BALLOTS)
-    whole.seated = joined([part.seated for part in parts], SEATED)
-    whole.marks = joined([part.marks for part in parts], MARKS)
-    for part in parts:
-        whole.matches += part.matches
-        _sum(whole.voids, part.voids)
-        whole.readings += part.readings
-        for player, said in part.replies.items():
-            replies = whole.replies.setdefault(player, Replies())
-            _sum(replies.calls, said.calls)
-            _sum(replies.waits, said.waits)
-            _sum(replies.statuses, said.statuses)
-            replies.repaired += said.repaired
-            replies.cut += said.cut
-            replies.reasoning_tokens += said.reasoning_tokens
-            replies.lost += said.lost
-        for player, wrote in part.authors.items():
-            drafts = whole.authors.setdefault(player, Drafts())
-            drafts.drafts += wrote.drafts
-            drafts.approved += wrote.approved
-            drafts.approvals += wrote.approvals
-            drafts.turns_lost += wrote.turns_lost
+    parts = list(parts)
+    whole: Told = reduce(_added, parts, Told())
+    for name, layout in (("ballots", BALLOTS), ("seated", SEATED), ("marks", MARKS)):
+        setattr(whole, name, joined([getattr(part, name) for part in parts], layout))
     return whole
 
 
-def _sum(counts: dict[Key, int], more: Mapping[Key, int]) -> None:
-    for key, count in more.items():
-        counts[key] = counts.get(key, 0) + count
+def _added(one: Any, other: Any) -> Any:
+    """The sum of two values of a kind, field by field; columns are joined all at once."""
+    if isinstance(one, Columns):
+        return other
+    if isinstance(one, Struct):
+        return type(one)(*map(_added, astuple(one), astuple(other)))
+    if isinstance(one, dict):
+        return one | {key: _added(one[key], more) if key in one else more for key, more in other.items()}
+    return one + other
 
 
 def _chars(match: Match) -> dict[str, int]:
@@ -197,8 +184,8 @@ def _replies(
         if status == "waiting":
             tally.lost += count
             continue
-        _sum(tally.calls, {role: count})
-        _sum(tally.statuses, {status: count})
+        tally.calls[role] = tally.calls.get(role, 0) + count
+        tally.statuses[status] = tally.statuses.get(status, 0) + count
         tally.repaired += count * repair
         tally.cut += count * cut
     for (player, latency), count in waits.items():

@@ -35,12 +35,13 @@ from peerage.ledger.codec import by_hex, read_fixture, read_record, read_reply
 from peerage.ledger.public import Opinion, opinions, read_opinion
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.match import Seat
+from peerage.tables import Shown
 
 MOST_SAVED = 1_000_000
 """Bytes of a file that the audience's page saves."""
 
 
-class TournamentReport(Struct, frozen=True):
+class TournamentReport(Shown, frozen=True):
     """One tournament. `status` is `done`, or why it rates nobody."""
 
     number: int
@@ -51,13 +52,8 @@ class TournamentReport(Struct, frozen=True):
     scaling: tuple[BudgetRow, ...]
     reasons: tuple[ReasonsRow, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return found
 
-
-class ProgressRow(Struct, frozen=True):
+class ProgressRow(Shown, frozen=True):
     """One player over all tournaments that rated it.
 
     `score` is the mean, `sd` its standard deviation (how consistent it is), `first` and `last` the scores of
@@ -73,11 +69,6 @@ class ProgressRow(Struct, frozen=True):
     last: float
     trend: float | None
     trend_se: float | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
-        return found
 
 
 class Played(Struct, frozen=True):

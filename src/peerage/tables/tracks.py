@@ -34,9 +34,14 @@ _PLAYS = 200_000  # duels that averaging over orders plays at most, though ten o
 _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
 
 
+_NO_COST = "neither cost nor the spread of ratings to neighbours (propagation) enters"
+_NO_ORDER = f"neither the order of matches nor {_NO_COST.removeprefix('neither ')}"
+
+
 @dataclass(frozen=True)
 class Ratings:
-    """A track's ratings of `players`, in their order, with 95% intervals, None where too little is known.
+    """A track's ratings of `players`, in their order, with standard errors: the 95% interval is `center`, or
+    without one the rating, give or take 1.96 of these, NaN where too little is known.
 
     `apart` gives `above`, a boolean matrix, [i, j] when i is better than j at 95%, for all pairs together:
     what follows ratings through time has no use for it, and it takes longest. `mu` and `sigma` are the
@@ -44,18 +49,25 @@ class Ratings:
     """
 
     players: tuple[str, ...]
-    rating: Sequence[float]
-    lower: Sequence[float | None]
-    upper: Sequence[float | None]
+    rating: Floats
+    error: Floats
     apart: Callable[[], np.ndarray]
     notes: tuple[str, ...]
     start: float = 1500.0
-    mu: Sequence[float] | None = None
-    sigma: Sequence[float] | None = None
+    mu: Floats | None = None
+    sigma: Floats | None = None
+    center: Floats | None = None
 
     @cached_property
     def above(self) -> np.ndarray:
         return self.apart()
+
+    @property
+    def bounded(self) -> tuple[list[float], list[float | None], list[float | None]]:
+        """Ratings, and the lower and upper bounds of their intervals, None where too little is known."""
+        center = self.rating if self.center is None else self.center
+        lower, upper = center - Z95 * self.error, center + Z95 * self.error
+        return self.rating.tolist(), known(lower), known(upper)
 
 
 def bradley_terry(played: History, rating: Rating, standings: Standings) -> Ratings:
@@ -82,15 +94,10 @@ def bradley_terry(played: History, rating: Rating, standings: Standings) -> Rati
         )
     return Ratings(
         tuple(played.players),
-        table.rating.tolist(),
-        known(table.lower),
-        known(table.upper),
+        table.rating,
+        (table.upper - table.rating) / Z95,
         lambda: table.above,
-        (
-            *notes,
-            "neither the order of matches nor cost nor the spread of ratings to neighbours "
-            "(propagation) enters",
-        ),
+        (*notes, _NO_ORDER),
     )
 
 
@@ -102,20 +109,20 @@ def trueskill(played: History, rating: Rating, standings: Standings) -> Ratings:
         table = rate(played.tables, _SKILL)
     return Ratings(
         tuple(played.players),
-        table.rating.tolist(),
-        (table.mu - Z95 * table.sigma).tolist(),
-        (table.mu + Z95 * table.sigma).tolist(),
+        table.rating,
+        table.sigma,
         partial(separated, table.mu, np.diag(table.sigma**2)),
         (
             f"TrueSkill, μ - {_SKILL.k:g}σ: what one can be sure of; the interval is that of μ",
             f"a newcomer has μ = {_SKILL.mu:g}, σ = {_SKILL.sigma:.3f}; β = {_SKILL.beta:.3f}, "
             f"τ = {_SKILL.tau:.4f}, draw probability {_SKILL.draw_probability:g}; in the order played",
             *_unconnected(played.history),
-            "neither cost nor the spread of ratings to neighbours (propagation) enters",
+            _NO_COST,
         ),
         _SKILL.mu - _SKILL.k * _SKILL.sigma,
-        table.mu.tolist(),
-        table.sigma.tolist(),
+        table.mu,
+        table.sigma,
+        center=table.mu,
     )
 
 
@@ -126,30 +133,19 @@ def glicko(played: History, rating: Rating, standings: Standings) -> Ratings:
     value, deviation = np.array(table.rating), np.array(table.deviation)
     return Ratings(
         tuple(played.players),
-        table.rating,
-        (value - Z95 * deviation).tolist(),
-        (value + Z95 * deviation).tolist(),
+        value,
+        deviation,
         partial(separated, value, np.diag(deviation**2)),
         (
             f"Glicko-2 in periods of about {_PERIOD} matches a player, τ = {settings.tau:g}; the interval is "
             "the rating ± 1.96 deviations (σ)",
             *_unconnected(played.history),
-            "neither cost nor the spread of ratings to neighbours (propagation) enters",
+            _NO_COST,
         ),
         settings.rating,
-        table.rating,
-        table.deviation,
+        value,
+        deviation,
     )
-
-
-def raw_elo(played: Played, rating: Rating, standings: Standings) -> Ratings:
-    """Sequential Elo of matches of two; see `ratings.elo_error` for its intervals."""
-    return _elo(played, rating, standings, "raw")
-
-
-def cost_elo(played: Played, rating: Rating, standings: Standings) -> Ratings:
-    """Sequential Elo of matches of two adjusted for what they cost."""
-    return _elo(played, rating, standings, "cost")
 
 
 def points(played: Played, rating: Rating, standings: Standings) -> Ratings:
@@ -170,19 +166,18 @@ def points(played: Played, rating: Rating, standings: Standings) -> Ratings:
     error: Floats = np.sqrt(number * spread**2)
     return Ratings(
         tuple(found),
-        total.tolist(),
-        (total - Z95 * error).tolist(),
-        (total + Z95 * error).tolist(),
+        total,
+        error,
         partial(separated, total, np.diag(error**2)),
         (
             "total points, whose interval allows for the spread of points from match to match; μ is the mean "
             "of a match, σ its standard error",
             "whoever plays more has more to gain and to lose: compare the means where matches differ",
-            "neither cost nor the spread of ratings to neighbours (propagation) enters",
+            _NO_COST,
         ),
         0.0,
-        (total / number).tolist(),
-        (error / number).tolist(),
+        total / number,
+        error / number,
     )
 
 
@@ -209,16 +204,10 @@ def averaged(played: Played, rating: Rating, standings: Standings) -> Ratings:
         notes.append(f"the order alone moves a rating by {table.spread.mean():.1f} points; who leads: {told}")
     return Ratings(
         names,
-        table.rating.tolist(),
-        (table.rating - Z95 * found.error).tolist(),
-        (table.rating + Z95 * found.error).tolist(),
+        table.rating,
+        found.error,
         found.above,
-        (
-            *notes,
-            *_settled(found),
-            *_unconnected(history),
-            "neither cost nor the spread of ratings to neighbours (propagation) enters",
-        ),
+        (*notes, *_settled(found), *_unconnected(history), _NO_COST),
         rating.initial,
     )
 
@@ -241,39 +230,15 @@ def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings
         notes.append("the graph of votes is not strongly connected: a prior of one tied game each was added")
     return Ratings(
         cast.players,
-        table.rating.tolist(),
-        (table.rating - Z95 * table.error).tolist(),
-        (table.rating + Z95 * table.error).tolist(),
+        table.rating,
+        table.error,
         partial(separated, table.rating, table.covariance),
-        (
-            *notes,
-            "neither the order of matches nor cost nor the spread of ratings to neighbours "
-            "(propagation) enters",
-        ),
+        (*notes, _NO_ORDER),
     )
 
 
-METHODS: Mapping[Track, Callable[[Played, Rating, Standings], Ratings]] = {
-    "bt": bradley_terry,
-    "trueskill": trueskill,
-    "raw": raw_elo,
-    "cost": cost_elo,
-    "glicko2": glicko,
-    "points": points,
-    "averaged": averaged,
-    "judge-aware": judge_aware,
-}
-"""How each track rates: from the matches, the arena's constants, and where the whole arena stands on Elo."""
-
-OUTSIDE: Mapping[str, Callable[[History, Rating, Standings], Ratings]] = {
-    "bt": bradley_terry,
-    "trueskill": trueskill,
-    "glicko2": glicko,
-}
-"""Those that outside results have too: they need no costs, no points and no place in the arena's order."""
-
-
 def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["raw", "cost"]) -> Ratings:
+    """Sequential Elo of matches of two, raw or adjusted for cost; see `ratings.elo_error` for intervals."""
     settings = elo_settings(rating)
     if not played.whole:
         standings = after_all(NOBODY, played.decided, settings)
@@ -289,13 +254,32 @@ def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["r
     found = elo_error(value, met[np.ix_(order, order)], settings, cost)
     return Ratings(
         standings.players,
-        value.tolist(),
-        (value - Z95 * found.error).tolist(),
-        (value + Z95 * found.error).tolist(),
+        value,
+        found.error,
         found.above,
         (*_elo_notes(rating, track), *_settled(found), *_unconnected(history)),
         rating.initial,
     )
+
+
+METHODS: Mapping[Track, Callable[[Played, Rating, Standings], Ratings]] = {
+    "bt": bradley_terry,
+    "trueskill": trueskill,
+    "raw": partial(_elo, track="raw"),
+    "cost": partial(_elo, track="cost"),
+    "glicko2": glicko,
+    "points": points,
+    "averaged": averaged,
+    "judge-aware": judge_aware,
+}
+"""How each track rates: from the matches, the arena's constants, and where the whole arena stands on Elo."""
+
+OUTSIDE: Mapping[str, Callable[[History, Rating, Standings], Ratings]] = {
+    "bt": bradley_terry,
+    "trueskill": trueskill,
+    "glicko2": glicko,
+}
+"""Those that outside results have too: they need no costs, no points and no place in the arena's order."""
 
 
 def _settled(found: EloError) -> tuple[str, ...]:
@@ -304,7 +288,7 @@ def _settled(found: EloError) -> tuple[str, ...]:
     if not len(found.rating) or shares[0] == "100":
         return ()
     reached = shares[0] if shares[0] == shares[1] else "–".join(shares)
-    return (f"ratings have come {reached} % of the way from where they started to where they settle",)
+    return (f"ratings have come {reached}% of the way from where they started to where they settle",)
 
 
 def _duelled(
