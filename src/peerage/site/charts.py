@@ -129,7 +129,8 @@ def trajectories(
         for point in points
     ]
     last = {row["player"]: row for row in rows if row["series"] >= 0}
-    ends = [row[end] for row in rows for end in ("rating", "low", "high") if row["series"] >= 0]
+    shown = [row[end] for row in rows for end in ("rating", "low", "high") if row["series"] >= 0]
+    ends = [end for end in shown if end is not None]
     named = sorted(last.values(), key=lambda row: float(row["rating"]))
     labels = [
         {**row, "at": at}
