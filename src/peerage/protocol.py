@@ -36,6 +36,7 @@ from peerage.formats import (
     storable,
     visible,
 )
+from peerage.sandbox.program import FUEL, MEMORY, SECONDS
 
 __all__ = [
     "MORE_ROOM",
@@ -237,10 +238,10 @@ class Run(Struct, frozen=True, gc=False):
     key: str
     source: str
     stdin: str = ""
-    fuel: int = 5_000_000_000
-    memory: int = 256 * 1024 * 1024
+    fuel: int = FUEL
+    memory: int = MEMORY
     output: int = 64 * 1024
-    seconds: float = 60.0
+    seconds: float = SECONDS
 
     @property
     def to(self) -> str:

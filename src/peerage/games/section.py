@@ -21,12 +21,11 @@ Fuel = Annotated[
     int,
     Field(
         ge=1_000_000,
-        description="Instructions of one run; a usual core does three to five billion a second.",
+        description="Instructions of one run; a usual core does three to six billion a second.",
     ),
 ]
 Memory = Annotated[int, Field(ge=64 * 2**20, le=2**30, description="Bytes of memory of one run.")]
 Seconds = Annotated[float, Field(gt=0, description="Seconds of one run, for slow machines; fuel decides.")]
-MEMORY = 256 * 2**20
 Share = Annotated[float, Field(ge=0, le=1)]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 

@@ -27,9 +27,10 @@ from peerage.games.code_golf.house import house
 from peerage.games.game import Asks, GameRules, GameSpec
 from peerage.games.ranking import by_rank
 from peerage.games.run_tests import TrialRules, tried
-from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Temperature
+from peerage.games.section import Fuel, Memory, Seats, Seconds, Temperature
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Reply, Steps
+from peerage.sandbox.program import FUEL, MEMORY, SECONDS, environment
 
 HUNT = Prompt(
     """\
@@ -48,6 +49,9 @@ Fix it. Your program is run on hidden inputs of that form. A bug counts as fixed
 it come out right; when an input that came out right before comes out wrong, nothing counts as fixed. Among \
 programs with equally many bugs fixed the one with the fewest lines removed and added ranks higher, so leave \
 alone what is right. Reply with the whole program.
+
+{sandbox}
+
 {format}""",
 )
 
@@ -64,9 +68,9 @@ class BugHuntRules(GameRules):
         6_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
     )
     temperature: Temperature = None
-    fuel: Fuel = 5_000_000_000
+    fuel: Fuel = FUEL
     memory: Memory = MEMORY
-    seconds: Seconds = 60.0
+    seconds: Seconds = SECONDS
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -79,6 +83,7 @@ def play(table: Table) -> Steps[Outcome]:
             "bugs": "one bug" if len(task.bugs) == 1 else f"{len(task.bugs)} bugs",
             "statement": task.statement,
             "source": task.source.rstrip(),
+            "sandbox": environment(rules.fuel, rules.memory),
             "format": expects.instruction(),
         }
     )
@@ -141,7 +146,7 @@ def asks(rules: BugHuntRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 GAME: GameSpec[BugHuntRules] = GameSpec(
     name="bug-hunt",
-    version=2,
+    version=3,
     about="Everybody repairs the same program; most bugs fixed with nothing broken wins.",
     contestants=(2, 10),
     rules=BugHuntRules,

@@ -23,6 +23,7 @@ from peerage.formats import Choice, Integer, Json, visible
 from peerage.formats.integer import whole_number
 from peerage.match import Seat
 from peerage.protocol import Ask, Prompt, Quote, Ran, Reply, Role, Run, Steps, Works
+from peerage.sandbox.program import environment
 
 _TOLERANCE = 1e-9
 
@@ -186,9 +187,10 @@ def _proof(rules: CreationRules) -> str:
         "`solution`, a Python 3.12 program that uses the standard library alone, prints the answer and "
         "nothing else; it reads no input unless there are tests"
     )
+    sandbox = environment(rules.fuel, rules.memory)
     if rules.proof == "solution":
-        return f"To be accepted it must be solvable: write {program}."
-    return f"To be accepted it must be solvable: write {program}. Without a solution {blind}."
+        return f"To be accepted it must be solvable: write {program}. {sandbox}"
+    return f"To be accepted it must be solvable: write {program}. Without a solution {blind}. {sandbox}"
 
 
 def _run(challenge: Proposed, rules: CreationRules) -> Steps[tuple[str, ...]]:

@@ -10,10 +10,11 @@ from pydantic import Field, model_validator
 from peerage.formats import Json
 from peerage.games.challenge_exchange.creation import CreationRules, Proposed
 from peerage.games.game import GameRules
-from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Temperature
+from peerage.games.section import Fuel, Memory, Seats, Seconds, Temperature
 from peerage.games.tools import ToolRules
 from peerage.judging.prompts import MATERIAL
 from peerage.protocol import Prompt
+from peerage.sandbox.program import FUEL, MEMORY, SECONDS
 
 WRITE = Prompt(
     """\
@@ -100,9 +101,9 @@ class ChallengeExchangeRules(GameRules):
     solve_tokens: int = Field(4_000, ge=1, description="Tokens of an answer, beside what is thought.")
     vote_tokens: int = Field(600, ge=1, description="Tokens of a committee member's vote.")
     temperature: Temperature = None
-    fuel: Fuel = 5_000_000_000
+    fuel: Fuel = FUEL
     memory: Memory = MEMORY
-    seconds: Seconds = 60.0
+    seconds: Seconds = SECONDS
 
     @model_validator(mode="after")
     def _something_to_solve(self) -> ChallengeExchangeRules:

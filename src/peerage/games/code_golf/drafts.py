@@ -23,6 +23,7 @@ from peerage.games.code_golf.tasks import FAMILIES, Task, solutions, statement
 from peerage.games.run_tests import Test
 from peerage.match import Seat
 from peerage.protocol import Ask, Prompt, Ran, Reply, Run, Steps
+from peerage.sandbox.program import environment
 
 INPUT_CHARS, OUTPUT_CHARS = 1_000, 2_000
 """The longest input that a generator may make, and the longest right answer."""
@@ -50,7 +51,10 @@ has at most {output_chars} characters.
 Your generator is run with {numbers} numbers that nobody knows beforehand, then your solution with the \
 inputs. Some of what comes out is shown as examples; programs are tried on the rest. The task does not stand \
 when one of these runs fails, when there are fewer than {needed} different inputs, or when every input has \
-the same answer. Programs may use the standard library, but no network and no files.
+the same answer.
+
+{sandbox}
+
 {format}""",
 )
 
@@ -119,6 +123,7 @@ def written(
         "output_chars": str(OUTPUT_CHARS),
         "numbers": str(_SPARE * needed),
         "needed": str(needed),
+        "sandbox": environment(rules.fuel, rules.memory),
         "format": TASK.instruction(),
     }
     for turn, (author, offer) in enumerate(zip(authors, offers, strict=False), 1):

@@ -41,9 +41,10 @@ from peerage.games.code_golf.tasks import task as drawn_task
 from peerage.games.game import QUOTE, Asks, Bench, GameRules, GameSpec
 from peerage.games.ranking import by_rank
 from peerage.games.run_tests import TrialRules, tried
-from peerage.games.section import MEMORY, Fuel, Memory, Seats, Seconds, Temperature
+from peerage.games.section import Fuel, Memory, Seats, Seconds, Temperature
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Quote, Reply, Steps
+from peerage.sandbox.program import FUEL, MEMORY, SECONDS, environment
 
 GOLF = Prompt(
     """\
@@ -56,9 +57,11 @@ Write a Python 3.12 program for this task. It reads standard input and writes st
 {examples}
 
 The program is run on hidden inputs of the same form and must print the right output for each of them; white \
-space at the end of lines does not count. It may use the standard library, but no network and no files. \
-Among correct programs the shortest wins, counted in bytes of UTF-8; an incorrect program comes last, \
-whatever its length.
+space at the end of lines does not count. Among correct programs the shortest wins, counted in bytes of \
+UTF-8; an incorrect program comes last, whatever its length.
+
+{sandbox}
+
 {format}""",
 )
 GOLF_BY_PLAYERS = Prompt(
@@ -98,9 +101,9 @@ class CodeGolfRules(GameRules):
         4_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
     )
     temperature: Temperature = None
-    fuel: Fuel = 5_000_000_000
+    fuel: Fuel = FUEL
     memory: Memory = MEMORY
-    seconds: Seconds = 60.0
+    seconds: Seconds = SECONDS
 
     @field_validator("families")
     @classmethod
@@ -121,7 +124,10 @@ def play(table: Table) -> Steps[Outcome]:
     rules: CodeGolfRules = table.rules
     detail: dict[str, Any] = {}
     expects = Code(rules.max_bytes)
-    fill: dict[str, str | Quote] = {"format": expects.instruction()}
+    fill: dict[str, str | Quote] = {
+        "sandbox": environment(rules.fuel, rules.memory),
+        "format": expects.instruction(),
+    }
     if rules.tasks == "families":
         task = msgspec.convert(table.drawn, Task)
         messages = GOLF.messages({**fill, "statement": task.statement, "examples": _shown(task)})
@@ -207,7 +213,7 @@ def asks(rules: CodeGolfRules, fixture: Fixture) -> Iterator[Asks]:
 
 GAME: GameSpec[CodeGolfRules] = GameSpec(
     name="code-golf",
-    version=3,
+    version=4,
     about="Everybody solves one task; the shortest program that passes the hidden tests wins.",
     contestants=(2, 10),
     rules=CodeGolfRules,
