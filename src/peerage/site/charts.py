@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import product
 from math import log
 from threading import Thread
 from typing import Any, NamedTuple, TypeAlias
@@ -27,6 +28,8 @@ SHOWN = 60
 """Rows of a chart's table that are in the page; all of them are in its file."""
 LABEL_PX = 15
 """Between two labels that would overlap."""
+EDGE = 24
+"""Between the first and the last point and the ends of an axis."""
 
 Values: TypeAlias = Sequence[Mapping[str, Any]]
 Spec: TypeAlias = dict[str, Any]
@@ -70,14 +73,6 @@ def frontier(offers: Values) -> Spec:
     costs = [offer["cost"] for offer in offers]
     # Logarithmic where costs span more than a factor of eight and none is zero.
     scale = "log" if costs and min(costs) > 0 and max(costs) > 8 * min(costs) else "linear"
-    best = [offer for offer in offers if offer["best"]]
-    ends = [
-        end for offer in offers for end in (offer["low"], offer["rating"], offer["high"]) if end is not None
-    ]
-    labels = [
-        {**offer, "at": at, "right": _share(offer["cost"], costs, scale) > 0.5}
-        for offer, at in zip(best, _apart([offer["rating"] for offer in best], ends), strict=True)
-    ]
     layers = [
         _layer(
             {"type": "rule", "color": LINE, "strokeWidth": 2, "aria": False},
@@ -95,16 +90,13 @@ def frontier(offers: Values) -> Spec:
             color={"condition": {"test": "datum.best", "value": COLOURS[0]}, "value": QUIET},
             description={"field": "tip"},
         ),
-        *[
-            _labels([one for one in labels if one["right"] == right], align, dx, -8)
-            for right, align, dx in ((False, "left", 6), (True, "right", -6))
-        ],
+        _labels(_placed(offers, scale), {"expr": "datum.align"}, {"expr": "datum.dx"}, {"expr": "datum.dy"}),
     ]
     x = {
         "field": "cost",
         "type": "quantitative",
         "title": "cost per match, in the arena's cost unit",
-        "scale": {"type": scale, "nice": False, "padding": 24},
+        "scale": {"type": scale, "nice": False, "zero": False, "padding": EDGE},
         "axis": {"labelOverlap": "greedy", "tickCount": 4, "grid": False},
     }
     tips = [
@@ -243,12 +235,45 @@ def embedded(data: Mapping[str, Any]) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
-def _share(value: float, values: Sequence[float], scale: str) -> float:
-    """Where a value lies between the least (0) and the greatest (1)."""
-    low, high = min(values), max(values)
-    if low == high:
-        return 0.0
-    return log(value / low) / log(high / low) if scale == "log" else (value - low) / (high - low)
+def _placed(offers: Values, scale: str) -> list[dict[str, Any]]:
+    """The best offers, each with the place of its name: where it lies over no point and no other name."""
+    if not offers:
+        return []
+    costs = [log(offer["cost"]) if scale == "log" else offer["cost"] for offer in offers]
+    ends = [end for one in offers for end in (one["low"], one["rating"], one["high"]) if end is not None]
+    wide, high = (max(costs) - min(costs)) or 1.0, (max(ends) - min(ends)) or 1.0
+    # As Vega draws it, in pixels from the upper left corner: axes and their titles take the rest.
+    width, height = WIDTH - 52, HEIGHT - 72
+    points = [
+        (
+            EDGE + (cost - min(costs)) / wide * (width - 2 * EDGE),
+            (max(ends) - one["rating"]) / high * height,
+        )
+        for cost, one in zip(costs, offers, strict=True)
+    ]
+    taken: list[tuple[float, float, float]] = []
+
+    def crowded(left: float, middle: float, long: float) -> float:
+        over = [left - 5 < x < left + long + 5 and abs(middle - y) < 11 for x, y in points]
+        names = [left < x + more and x < left + long and abs(middle - y) < 18 for x, y, more in taken]
+        outside = left < 0 or left + long > width + 10 or not 0 < middle < height
+        return sum(over) + sum(names) + 9 * outside
+
+    found = []
+    for offer, (x, y) in zip(offers, points, strict=True):
+        if not offer["best"]:
+            continue
+        long = min(150.0, 6.8 * len(offer["player"]))
+        choices = [
+            (crowded(x + dx - long * (dx < 0), y + dy, long), place, dx, dy)
+            for place, (dy, dx) in enumerate(product((-9, 10, -24, 25, -39, 40), (7, -7)))
+        ]
+        _, _, dx, dy = min(choices)
+        taken.append((x + dx - long * (dx < 0), y + dy, long))
+        found.append(
+            {**offer, "at": offer["rating"], "dx": dx, "dy": dy, "align": "left" if dx > 0 else "right"}
+        )
+    return found
 
 
 def _apart(wanted: Sequence[float], ends: Sequence[float]) -> list[float]:
@@ -261,7 +286,7 @@ def _apart(wanted: Sequence[float], ends: Sequence[float]) -> list[float]:
     return [height - max(0.0, found[-1] - wanted[-1]) / 2 for height in found]
 
 
-def _labels(rows: Values, align: str, dx: int, dy: int, **encoding: Any) -> dict[str, Any]:
+def _labels(rows: Values, align: Any, dx: Any, dy: Any, **encoding: Any) -> dict[str, Any]:
     """The names of players at their heights `at`, so many pixels beside their points."""
     mark = {"type": "text", "color": INK, "fontSize": 12, "limit": 150, "aria": False}
     layer = _layer(
