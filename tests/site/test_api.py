@@ -19,8 +19,7 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.ledger.votes import Vote
-from peerage.site.api import answer
-from peerage.site.api_document import openapi
+from peerage.site.api import answer, openapi
 from peerage.site.api_endpoints import ENDPOINTS
 from peerage.site.reading import Site
 from peerage.site.votes import finished

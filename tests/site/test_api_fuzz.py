@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from tests.engine.arenas import play, write_arena
 
 from peerage.site import voting_pages
-from peerage.site.api_document import openapi
+from peerage.site.api import openapi
 from peerage.site.server import Server
 from peerage.site.server_guard import MOST_ADDRESS
 

@@ -7,12 +7,10 @@ import io
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -139,33 +137,6 @@ def test_a_file_is_written_where_it_differs(site: Site, tmp_path: Path, small: i
         assert downloads.update(site, path, file)
         assert file.read_bytes() == whole
     assert {*tmp_path.iterdir()} == {file, fresh}
-
-
-@pytest.mark.parametrize(
-    ("kind", "values"),
-    [
-        ("int64", [2**63 - 1, -(2**63), 0]),
-        ("float64", [0.1, -0.0, 5e-324]),
-        ("float64", [None, 1.0, *[2.0] * 7, None, 3.0, None]),
-        ("float64", [None]),
-        ("string", ["", "é", "\u202e\0\n", "a", "名前", "a"]),
-    ],
-)
-def test_columns_are_as_arrow_makes_them(kind: str, values: list[Any]) -> None:
-    import pyarrow as arrow
-
-    assert downloads._array(getattr(arrow, kind)(), values).equals(
-        arrow.array(values, getattr(arrow, kind)())
-    )
-
-
-def test_pandas_is_not_imported_for_parquet(sealed: Path, tmp_path: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path; from peerage.site.downloads import PARQUET, main\n"
-        "main(Path(sys.argv[1]), PARQUET, Path(sys.argv[2])); print('pandas' in sys.modules)"
-    )
-    command = [sys.executable, "-c", code, str(sealed), str(tmp_path / "file")]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "False"
 
 
 def test_a_long_ledger_is_offered_by_the_server_alone(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

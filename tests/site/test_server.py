@@ -22,8 +22,8 @@ from peerage.site import server_pages, voting_pages
 from peerage.site.pages import page
 from peerage.site.reading import Site
 from peerage.site.server import Server
-from peerage.site.server_clients import ClientHeader
-from peerage.site.server_worker import menu
+from peerage.site.server_guard import ClientHeader
+from peerage.site.server_pages import menu
 from peerage.site.sessions import Sessions
 from peerage.site.voting import VotingService
 

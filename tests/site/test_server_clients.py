@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from starlette.datastructures import Headers
 
-from peerage.site.server_clients import ClientHeader, network
+from peerage.site.server_guard import ClientHeader, network
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_the_entry_that_counts_is_the_one_our_own_proxy_wrote(
 ) -> None:
     headers = [(header[0].lower().encode(), value.encode()) for value in sent]
     scope = {"headers": [(b"host", b"localhost"), *headers, (b"x-other", b"203.0.113.5")]}
-    assert ClientHeader(*header).client(scope) == found
+    assert ClientHeader(*header).client(Headers(scope=scope)) == found
 
 
 @pytest.mark.parametrize(

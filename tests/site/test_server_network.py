@@ -19,8 +19,8 @@ import uvicorn
 from tests.site.arenas import eventually
 
 from peerage.site import server, server_connections
+from peerage.site.server_connections import LEAST, RESERVED
 from peerage.site.server_guard import PIECE, Guard
-from peerage.site.server_room import LEAST, RESERVED
 from peerage.site.voting_pages import SESSIONS_A_MINUTE
 
 resource = pytest.importorskip("resource")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -15,7 +16,7 @@ from tests.site.arenas import MATCHES_SERVED, eventually
 from peerage.site import server_pages
 from peerage.site.events import Version
 from peerage.site.server import Server
-from peerage.site.server_worker import Job
+from peerage.site.server_pages import Job
 from peerage.tables.challenges import pool, retire
 
 
@@ -50,12 +51,14 @@ async def test_what_is_kept_is_given_at_once_renewed_behind_and_bounded(
 
 
 async def test_a_worker_that_dies_is_replaced(folder: Path) -> None:
-    worker = server_pages.Worker(folder, False)
+    worker, wanted = server_pages.Worker(), (server_pages.make, folder, False, Job("api/arena"))
     try:
-        before = await worker.make(Job("api/arena"))
-        assert worker._process is not None
+        before = await worker.call(*wanted)
         worker._process.kill()
-        assert (await worker.make(Job("api/arena"))).body == before.body
+        assert (await worker.call(*wanted)).body == before.body
+        with pytest.raises(server_pages.WorkerLost):
+            await worker.call(os._exit, 1)
+        assert (await worker.call(*wanted)).body == before.body
     finally:
         await worker.close()
 
@@ -64,10 +67,10 @@ async def test_a_worker_that_dies_is_replaced(folder: Path) -> None:
 def test_what_no_process_can_make_is_told_in_the_words_of_whoever_asked(
     folder: Path, monkeypatch: pytest.MonkeyPatch, path: str, kind: str
 ) -> None:
-    async def lost(worker: server_pages.Worker, job: Job) -> None:
-        raise server_pages.WorkerLost(f"the process that makes pages died at {job.path}")
+    async def lost(*_: object) -> None:
+        raise server_pages.WorkerLost("the process that makes pages died")
 
-    monkeypatch.setattr(server_pages.Worker, "make", lost)
+    monkeypatch.setattr(server_pages.Worker, "call", lost)
     with TestClient(Server(folder, voting=False, token=None).app, "http://localhost") as client:
         found = client.get(f"/{path}")
     assert found.status_code == 500

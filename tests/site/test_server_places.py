@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.site.server_places import Held, Places
+from peerage.site.server_connections import Held, Places
 
 
 def nothing() -> None:

@@ -17,7 +17,7 @@ from peerage.cli.options import HERE, Folder
 
 if TYPE_CHECKING:
     from peerage.site.server import Server
-    from peerage.site.server_clients import ClientHeader
+    from peerage.site.server_guard import ClientHeader
 
 TOKEN = "PEERAGE_TOKEN"
 EVERYWHERE = "0.0.0.0"
@@ -88,7 +88,7 @@ def _token() -> str:
 
 
 def _header(name: str | None, proxies: int) -> ClientHeader | None:
-    from peerage.site.server_clients import ClientHeader
+    from peerage.site.server_guard import ClientHeader
 
     if name is None:
         if proxies != 1:
@@ -105,7 +105,7 @@ def _header(name: str | None, proxies: int) -> ClientHeader | None:
 def _server(folder: Path, vote: bool, token: str | None, header: ClientHeader | None) -> Server:
     try:
         from peerage.site.server import Server
-        from peerage.site.server_room import NoRoom, room
+        from peerage.site.server_connections import NoRoom, room
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("peerage"):
             raise

@@ -1,11 +1,17 @@
-"""The endpoints of the JSON API: for each its parameters, what it gives and how that is found."""
+"""The endpoints of the JSON API: every function here is one, and its signature is its contract.
+
+The keyword parameters are those of the query (one stands in the path), the docstring and the result's type go
+into the OpenAPI document.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, NamedTuple
+import inspect
+from collections.abc import Callable
+from itertools import islice
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, defstruct
 
 from peerage import __version__
 from peerage.blocks import Task
@@ -19,6 +25,7 @@ from peerage.site.api_rows import (
     PlayerRecord,
     Standing,
     match_row,
+    picked,
 )
 from peerage.site.reading import Site
 from peerage.site.tally import Mine
@@ -37,43 +44,16 @@ Before = Annotated[
     int, Meta(ge=0, le=MOST, description="Only matches with a smaller number; 0: from the newest.")
 ]
 Limit = Annotated[int, Meta(ge=1, le=200, description="How many at most.")]
-
-
-class NoParameters(Struct):
-    pass
-
-
-class LeaderboardParameters(Struct):
-    track: Annotated[str, Meta(description="One of the arena's tracks; empty: its game's own.")] = ""
-    game: Annotated[str, Meta(description="Matches of this game alone; empty: all.")] = ""
-    topic: Annotated[str, Meta(description="Matches on this topic alone; empty: all.")] = ""
-
-
-class PlayerParameters(Struct):
-    name: Annotated[str, Meta(min_length=1, description="The player's name in the arena.")]
-
-
-class MatchParameters(Struct):
-    number: Number
-
-
-class MatchesParameters(Struct):
-    before: Before = 0
-    limit: Limit = 50
-    player: Annotated[str, Meta(description="Only matches that this player contested.")] = ""
-    game: Annotated[str, Meta(description="Only matches of this game.")] = ""
-    topic: Annotated[str, Meta(description="Only matches on this topic.")] = ""
-    status: Annotated[str, Meta(description="`done`, or the reason of a void.")] = ""
-
-
-class ChallengesParameters(Struct):
-    before: Before = 0
-    limit: Annotated[int, Meta(ge=1, le=50, description="How many at most.")] = 20
-
-
-class PoolParameters(Struct):
-    after: Annotated[str, Meta(description="Only what was accepted after this challenge; empty: all.")] = ""
-    limit: Limit = 50
+Few = Annotated[int, Meta(ge=1, le=50, description="How many at most.")]
+Track = Annotated[str, Meta(description="One of the arena's tracks; empty: its game's own.")]
+OneGame = Annotated[str, Meta(description="Matches of this game alone; empty: all.")]
+OneTopic = Annotated[str, Meta(description="Matches on this topic alone; empty: all.")]
+Name = Annotated[str, Meta(min_length=1, description="The player's name in the arena.")]
+Contestant = Annotated[str, Meta(description="Only matches that this player contested.")]
+Game = Annotated[str, Meta(description="Only matches of this game.")]
+Topic = Annotated[str, Meta(description="Only matches on this topic.")]
+Status = Annotated[str, Meta(description="`done`, or the reason of a void.")]
+After = Annotated[str, Meta(description="Only what was accepted after this challenge; empty: all.")]
 
 
 class Missing(Exception):
@@ -87,10 +67,33 @@ class Endpoint(NamedTuple):
     about: str
     parameters: type[Struct]
     gives: Any
-    answer: Callable[[Site, Any], Any]
+    answer: Callable[..., Any]
 
 
-def _arena(site: Site, _: NoParameters) -> Arena:
+ENDPOINTS: list[Endpoint] = []
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _endpoint(path: str) -> Callable[[_F], _F]:
+    """Let a function answer at a path."""
+
+    def add(answer: _F) -> _F:
+        types = get_type_hints(answer, include_extras=True)
+        _, *stated = inspect.signature(answer).parameters.values()
+        fields: list[Any] = [
+            (one.name, types[one.name], *([] if one.default is one.empty else [one.default]))
+            for one in stated
+        ]
+        parameters = defstruct("Parameters", fields)
+        ENDPOINTS.append(Endpoint(path, inspect.getdoc(answer) or "", parameters, types["return"], answer))
+        return answer
+
+    return add
+
+
+@_endpoint("arena")
+def _arena(site: Site) -> Arena:
+    """The arena: its game, its tracks, how far it is."""
     settings = site.settings
     issued = max(site.ledger.heads()[0], site.number)
     return Arena(
@@ -106,109 +109,98 @@ def _arena(site: Site, _: NoParameters) -> Arena:
     )
 
 
-def _leaderboard(site: Site, wanted: LeaderboardParameters) -> Board:
-    if wanted.track and wanted.track not in site.tracks:
-        raise Missing(f"track: there is none called {wanted.track!r}; there are {', '.join(site.tracks)}")
-    if wanted.game or wanted.topic:
+@_endpoint("leaderboard")
+def _leaderboard(site: Site, track: Track = "", game: OneGame = "", topic: OneTopic = "") -> Board:
+    """The table of one track, best first."""
+    if track and track not in site.tracks:
+        raise Missing(f"track: there is none called {track!r}; there are {', '.join(site.tracks)}")
+    if game or topic:
         everything = site.board()
-        for what, name, there in (
-            ("game", wanted.game, everything.games),
-            ("topic", wanted.topic, everything.topics),
-        ):
+        for what, name, there in (("game", game, everything.games), ("topic", topic, everything.topics)):
             if name and name not in there:
                 raise Missing(f"{what}: no finished match has {name!r}; there are {', '.join(there)}")
-    return site.board(wanted.track, wanted.game, wanted.topic)
+    return site.board(track, game, topic)
 
 
-def _players(site: Site, _: NoParameters) -> list[Player]:
+@_endpoint("players")
+def _players(site: Site) -> list[Player]:
+    """Every player, in the table's order."""
     cards = registered(site.ledger)
     return [_player(site, row, cards.get(row.player, {})) for row in site.board().rows]
 
 
-def _one_player(site: Site, wanted: PlayerParameters) -> PlayerRecord:
-    row = next((row for row in site.board().rows if row.player == wanted.name), None)
+@_endpoint("players/{name}")
+def _one_player(site: Site, name: Name) -> PlayerRecord:
+    """One player, and its record against each opponent."""
+    row = next((row for row in site.board().rows if row.player == name), None)
     if row is None:
-        raise Missing(f"there is no player called {wanted.name!r}; /api/players lists them")
-    card = registered(site.ledger).get(row.player, {})
+        raise Missing(f"there is no player called {name!r}; /api/players lists them")
     standings: dict[str, Standing] = {
-        track: _standing(found)
+        track: picked(Standing, found)
         for track in site.tracks
         for found in site.board(track).rows
-        if found.player == row.player
+        if found.player == name
     }
-    return PlayerRecord(_player(site, row, card), standings, _opponents(site, row.player))
+    met = site.tally.players.get(name, Mine()).against
+    opponents = tuple([picked(Opponent, record, opponent=other) for other, record in sorted(met.items())])
+    return PlayerRecord(_player(site, row, registered(site.ledger).get(name, {})), standings, opponents)
 
 
-def _player(site: Site, row: Row, card: Mapping[str, Any]) -> Player:
-    return Player(
-        row.player,
-        row.model,
-        row.family,
-        row.player in {player.name for player in site.settings.players},
-        _standing(row),
-        row.matches,
-        row.wins,
-        row.draws,
-        row.losses,
-        row.void,
-        row.cost_usd,
-        row.possibly_usd,
-        row.cost_per_match,
-        dict(card),
+def _player(site: Site, row: Row, card: dict[str, Any]) -> Player:
+    active = any(row.player == player.name for player in site.settings.players)
+    return picked(Player, row, active=active, standing=picked(Standing, row), card=card)
+
+
+@_endpoint("matches")
+def _matches(
+    site: Site,
+    before: Before = 0,
+    limit: Limit = 50,
+    player: Contestant = "",
+    game: Game = "",
+    topic: Topic = "",
+    status: Status = "",
+) -> list[Match]:
+    """Finished matches, the newest first; the next page is that before the last number you have."""
+    found = (
+        match_row(summary)
+        for summary in reversed(site.summaries[: before - 1] if before else site.summaries)
+        if (not player or player in summary.players)
+        and game in ("", summary.game)
+        and topic in ("", summary.topic)
+        and status in ("", summary.status)
     )
+    return list(islice(found, limit))
 
 
-def _standing(row: Row) -> Standing:
-    return Standing(row.track, row.rank, row.rank_range, row.rating, row.lower, row.upper)
+@_endpoint("matches/{number}")
+def _match(site: Site, number: Number) -> MatchView:
+    """The whole transcript of a settled match."""
+    if site.moment.place(number) > site.number:
+        at = f"; match {number} is under way, see /api/live/{number}"
+        more = at if number <= site.ledger.heads()[0] else ""
+        raise Missing(f"there is no settled match {number}, the newest is {site.number}{more}")
+    return match_view(site.moment, number)
 
 
-def _opponents(site: Site, player: str) -> tuple[Opponent, ...]:
-    met = site.tally.players.get(player, Mine()).against
-    return tuple(
-        [
-            Opponent(other, record.matches, record.wins, record.draws, record.losses)
-            for other, record in sorted(met.items())
-        ]
-    )
-
-
-def _matches(site: Site, wanted: MatchesParameters) -> list[Match]:
-    found: list[Match] = []
-    for summary in reversed(site.summaries[: wanted.before - 1] if wanted.before else site.summaries):
-        if (
-            (not wanted.player or wanted.player in summary.players)
-            and (not wanted.game or wanted.game == summary.game)
-            and (not wanted.topic or wanted.topic == summary.topic)
-            and (not wanted.status or wanted.status == summary.status)
-        ):
-            found.append(match_row(summary))
-            if len(found) == wanted.limit:
-                break
-    return found
-
-
-def _match(site: Site, wanted: MatchParameters) -> MatchView:
-    if site.moment.place(wanted.number) > site.number:
-        at = f"; match {wanted.number} is under way, see /api/live/{wanted.number}"
-        more = at if wanted.number <= site.ledger.heads()[0] else ""
-        raise Missing(f"there is no settled match {wanted.number}, the newest is {site.number}{more}")
-    return match_view(site.moment, wanted.number)
-
-
-def _live(site: Site, wanted: MatchParameters) -> UnderWay:
-    if wanted.number > site.ledger.heads()[0]:
-        raise Missing(f"there is no match {wanted.number} yet")
-    found = under_way(site.ledger, wanted.number)
+@_endpoint("live/{number}")
+def _live(site: Site, number: Number) -> UnderWay:
+    """What every contestant of a match under way has been sent; no more, since players may be watching."""
+    if number > site.ledger.heads()[0]:
+        raise Missing(f"there is no match {number} yet")
+    found = under_way(site.ledger, number)
     if found is None:
-        raise Missing(f"match {wanted.number} is settled, see /api/matches/{wanted.number}")
+        raise Missing(f"match {number} is settled, see /api/matches/{number}")
     return found
 
 
-def _challenges(site: Site, wanted: ChallengesParameters) -> list[Challenge]:
-    last = min(wanted.before - 1, site.number) if wanted.before else site.number
+@_endpoint("challenges")
+def _challenges(site: Site, before: Before = 0, limit: Few = 20) -> list[Challenge]:
+    """What was asked, the newest first, paged like matches."""
+    last = min(before - 1, site.number) if before else site.number
     found: list[Challenge] = []
     matches = Matches(site.moment, whole=False)
-    while last > 0 and len(found) < wanted.limit:
+    while last > 0 and len(found) < limit:
         match = matches.one(*site.moment.numbers(last, last))
         last -= 1
         texts = tasks(match.blocks)
@@ -233,69 +225,17 @@ def _challenges(site: Site, wanted: ChallengesParameters) -> list[Challenge]:
     return found
 
 
-def _pool(site: Site, wanted: PoolParameters) -> list[ChallengeRow]:
+@_endpoint("pool")
+def _pool(site: Site, after: After = "", limit: Limit = 50) -> list[ChallengeRow]:
+    """The pool of challenges, the first accepted first; the next page is that after the last id you have."""
     ids = [row.challenge_id for row in site.pool]
-    if wanted.after and wanted.after not in ids:
-        raise Missing(f"after: no challenge of the {len(ids)} has the id {wanted.after!r}")
-    first = ids.index(wanted.after) + 1 if wanted.after else 0
-    return site.pool[first : first + wanted.limit]
+    if after and after not in ids:
+        raise Missing(f"after: no challenge of the {len(ids)} has the id {after!r}")
+    first = ids.index(after) + 1 if after else 0
+    return site.pool[first : first + limit]
 
 
-def _votes(site: Site, _: NoParameters) -> Audience:
+@_endpoint("votes")
+def _votes(site: Site) -> Audience:
+    """The audience's own table and what it rests on."""
     return audience(site.ledger, site.votes.votes())
-
-
-ENDPOINTS: tuple[Endpoint, ...] = (
-    Endpoint("arena", "The arena: its game, its tracks, how far it is.", NoParameters, Arena, _arena),
-    Endpoint(
-        "leaderboard",
-        "The table of one track, best first.",
-        LeaderboardParameters,
-        Board,
-        _leaderboard,
-    ),
-    Endpoint("players", "Every player, in the table's order.", NoParameters, tuple[Player, ...], _players),
-    Endpoint(
-        "players/{name}",
-        "One player, and its record against each opponent.",
-        PlayerParameters,
-        PlayerRecord,
-        _one_player,
-    ),
-    Endpoint(
-        "matches",
-        "Finished matches, the newest first; the next page is that before the last number you have.",
-        MatchesParameters,
-        tuple[Match, ...],
-        _matches,
-    ),
-    Endpoint(
-        "matches/{number}",
-        "The whole transcript of a settled match.",
-        MatchParameters,
-        MatchView,
-        _match,
-    ),
-    Endpoint(
-        "live/{number}",
-        "What every contestant of a match under way has been sent; no more, since players may be watching.",
-        MatchParameters,
-        UnderWay,
-        _live,
-    ),
-    Endpoint(
-        "challenges",
-        "What was asked, the newest first, paged like matches.",
-        ChallengesParameters,
-        tuple[Challenge, ...],
-        _challenges,
-    ),
-    Endpoint(
-        "pool",
-        "The pool of challenges, the first accepted first; the next page is that after the last id you have.",
-        PoolParameters,
-        tuple[ChallengeRow, ...],
-        _pool,
-    ),
-    Endpoint("votes", "The audience's own table and what it rests on.", NoParameters, Audience, _votes),
-)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
 from peerage.ledger.store import Summary
 
 JSON = "application/json"
+S = TypeVar("S", bound=Struct)
 
 
 class Failure(Struct, frozen=True):
@@ -157,19 +158,12 @@ class Playing(Struct, frozen=True):
     until_ms: int | None = None
 
 
+def picked(kind: type[S], source: object, **more: Any) -> S:
+    """A row of the API: `more`, and all else as the source has it."""
+    fields = [name for name in kind.__struct_fields__ if name not in more]
+    return kind(**more, **{name: getattr(source, name) for name in fields})
+
+
 def match_row(summary: Summary) -> Match:
     """A row of the narrow table as the API gives it."""
-    return Match(
-        summary.number,
-        summary.round,
-        summary.game,
-        summary.topic,
-        summary.status,
-        summary.players,
-        summary.scores,
-        summary.costs,
-        summary.spent_nano / 1e9,
-        summary.raw,
-        summary.cost_elo,
-        summary.at_ms,
-    )
+    return picked(Match, summary, cost_usd=summary.spent_nano / 1e9)

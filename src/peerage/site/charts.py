@@ -239,12 +239,12 @@ def _placed(offers: Values, scale: str) -> list[dict[str, Any]]:
     """The best offers, each with the place of its name: where it lies over no point and no other name."""
     if not offers:
         return []
-    costs = [log(offer["cost"]) if scale == "log" else offer["cost"] for offer in offers]
+    costs: list[float] = [log(offer["cost"]) if scale == "log" else offer["cost"] for offer in offers]
     ends = [end for one in offers for end in (one["low"], one["rating"], one["high"]) if end is not None]
     wide, high = (max(costs) - min(costs)) or 1.0, (max(ends) - min(ends)) or 1.0
     # As Vega draws it, in pixels from the upper left corner: axes and their titles take the rest.
     width, height = WIDTH - 52, HEIGHT - 72
-    points = [
+    points: list[tuple[float, float]] = [
         (
             EDGE + (cost - min(costs)) / wide * (width - 2 * EDGE),
             (max(ends) - one["rating"]) / high * height,
@@ -253,7 +253,7 @@ def _placed(offers: Values, scale: str) -> list[dict[str, Any]]:
     ]
     taken: list[tuple[float, float, float]] = []
 
-    def crowded(left: float, middle: float, long: float) -> float:
+    def crowded(left: float, middle: float, long: float) -> int:
         over = [left - 5 < x < left + long + 5 and abs(middle - y) < 11 for x, y in points]
         names = [left < x + more and x < left + long and abs(middle - y) < 18 for x, y, more in taken]
         outside = left < 0 or left + long > width + 10 or not 0 < middle < height

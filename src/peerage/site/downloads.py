@@ -1,31 +1,25 @@
 """The ledger to take along: all of it as SQLite and JSON Lines, its narrow table as CSV and Parquet.
 
 What is sealed is in them as its commitment, so `peerage verify` finds the same head in the copy as in the
-arena. Files are written piece by piece: none is ever held in memory. The same ledger gives the same bytes. A
-server starts a process to make one, `python -m peerage.site.downloads FOLDER PATH FILE`.
+arena. Files are written piece by piece: none is ever held in memory. The same ledger gives the same bytes.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from filecmp import cmp
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple
-
-import numpy as np
+from typing import Final, NamedTuple
 
 from peerage.ledger import Ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import COLUMNS, contestants, lines, table
 from peerage.ledger.store import LedgerError
 from peerage.outputs import replacing
-from peerage.protocol import visible
 from peerage.settings import SettingsError
 from peerage.site.reading import Site
 
@@ -115,41 +109,20 @@ def _parquet(ledger: Ledger, file: Path) -> None:
         parquet.ParquetWriter(out, schema, use_dictionary=list(_TEXTS)) as writer,
     ):
         while some := list(islice(rows, _GROUP)):
-            columns = zip(schema.types, zip(*some, strict=True), strict=True)
-            arrays = [_array(kind, values) for kind, values in columns]
+            arrays = [
+                arrow.array(
+                    [text.encode("utf-8", "replace") for text in values] if name in _TEXTS else values, kind
+                )
+                for name, kind, values in zip(COLUMNS, schema.types, zip(*some, strict=True), strict=True)
+            ]
             writer.write_table(arrow.Table.from_arrays(arrays, schema=schema), _GROUP)
 
 
-def _array(kind: Any, values: Sequence[Any]) -> Any:
-    """A column of Arrow, of numbers or texts; None: unknown.
-
-    `pyarrow.array` would import pandas where it is installed, which takes longer than all else.
-    """
-    arrow = import_module("pyarrow")
-    if kind == arrow.string():
-        encoded = {text: text.encode("utf-8", "replace") for text in set(values)}
-        texts = [encoded[text] for text in values]
-        ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
-        parts = [None, arrow.py_buffer(ends), arrow.py_buffer(b"".join(texts))]
-    else:
-        known = None
-        if None in values:
-            known = arrow.py_buffer(np.packbits([value is not None for value in values], bitorder="little"))
-        numbers = np.array(values, np.int64 if kind == arrow.int64() else np.float64)
-        parts = [known, arrow.py_buffer(numbers)]
-    return arrow.Array.from_buffers(kind, len(values), parts)
-
-
-def main(folder: Path, path: str, to: Path) -> None:
-    """Write one file of the arena in `folder` as it is now."""
+def write(folder: Path, path: str, to: Path) -> str:
+    """Write one file of the arena in `folder` as it is now; why it was not written, empty when it was."""
     try:
         with closing(Site.open(folder)) as site:
             update(site, path, to)
     except (LedgerError, SettingsError, OSError) as error:
-        sys.exit(visible(str(error)))
-
-
-if __name__ == "__main__":
-    if hasattr(os, "nice"):
-        os.nice(10)  # answers to spectators go first
-    main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]))
+        return str(error)
+    return ""

@@ -18,6 +18,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -27,7 +28,6 @@ from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.votes import Votes
 from peerage.ledger.waits import waits
 from peerage.site.api_rows import Match, Playing, match_row
-from peerage.site.ledger_file import LedgerFile, LedgerGone
 
 LOOK_S = 0.5
 """Seconds between two looks at the ledger."""
@@ -54,6 +54,34 @@ class Version(NamedTuple):
     records: int
     votes: int
     amended: Mapping[str, int]
+
+
+class LedgerGone(LedgerError):
+    """The ledger was deleted, or replaced by another."""
+
+
+class LedgerFile:
+    """The file at a ledger's `address`, as it is when this is made. SQLite goes on reading one that was
+    deleted or replaced, and a server would show an arena that is no longer there."""
+
+    def __init__(self, address: str) -> None:
+        self._path = Path(address.removeprefix("sqlite:///"))
+        self._opened = self._identity()
+
+    def check(self) -> None:
+        """Raises LedgerGone when another file, or none, has its place."""
+        if self._identity() != self._opened:
+            raise LedgerGone(
+                f"{self._path} was deleted or replaced while it was served; put it back, or start "
+                "`peerage serve` again"
+            )
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
 
 class _Issued(Struct, gc=False):

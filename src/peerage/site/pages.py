@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from hashlib import sha256
 from importlib import resources
 from typing import NamedTuple
 
@@ -45,11 +44,10 @@ POLICY = (
 
 
 class Page(NamedTuple):
-    """What stands at a path. `etag` is a digest of the body."""
+    """What stands at a path."""
 
     body: bytes
     content_type: str
-    etag: str
 
 
 MENU = (
@@ -73,7 +71,7 @@ def page(site: Site, path: str) -> Page | None:
     path = path or "index.html"
     kind = TYPES.get(path.rpartition(".")[2])
     made = None if kind is None else body(site, path)
-    return None if made is None or kind is None else Page(made, kind, sha256(made).hexdigest()[:32])
+    return None if made is None or kind is None else Page(made, kind)
 
 
 def paths(site: Site) -> Iterator[str]:

@@ -28,21 +28,17 @@ from peerage.ledger import open_ledger
 from peerage.ledger.store import LedgerError
 from peerage.ledger.votes import Votes
 from peerage.settings import load
-from peerage.site.api import PREFIX, failure
+from peerage.site.api import PREFIX
 from peerage.site.downloads import possible
 from peerage.site.events import Feed
 from peerage.site.pages import TYPES
-from peerage.site.server_clients import ClientHeader
-from peerage.site.server_connections import Connections
+from peerage.site.server_connections import WHOLE, Connections, Places, Room
 from peerage.site.server_downloads import DownloadCache
-from peerage.site.server_frame import PageFrame, as_json, line, unchanged
-from peerage.site.server_guard import Guard, refuse
+from peerage.site.server_frame import NOT_KEPT, PageFrame, line, unchanged
+from peerage.site.server_guard import ClientHeader, Guard
 from peerage.site.server_live import LiveRoutes
 from peerage.site.server_log import bounded
-from peerage.site.server_pages import Busy, PageCache, WorkerLost
-from peerage.site.server_places import Places
-from peerage.site.server_room import WHOLE, Room
-from peerage.site.server_worker import Job, Made, menu
+from peerage.site.server_pages import Busy, Job, Made, PageCache, WorkerLost, fault, menu
 from peerage.site.sessions import Sessions
 from peerage.site.voting import VotingService
 from peerage.site.voting_pages import VotingRoutes
@@ -53,8 +49,8 @@ ASSETS = ("live.css", "live.js")
 GRACE_S = 3
 """How long answers under way may take when the server stops."""
 
-THREADS = 8
-"""That read the ledger for answers, each with files of its own open."""
+THREADS = 10
+"""That read the ledger for answers, each with files of its own open, or wait for a worker."""
 
 _log = logging.getLogger("peerage")
 
@@ -108,7 +104,8 @@ class Server:
 
         async def there(scope: Scope, receive: Receive, send: Send) -> None:
             if self._feed.gone and scope["type"] == "http":
-                await refuse(send, 503, "this arena's ledger is no longer there; the log says more")
+                gone = line(503, "this arena's ledger is no longer there; the log says more")
+                await gone(scope, receive, send)
             else:
                 await inner(scope, receive, send)
 
@@ -162,7 +159,7 @@ class Server:
         try:
             made = await self._shelf.get(Job(path, tuple(asked)))
         except WorkerLost as lost:
-            _log.error("%s", lost)
+            _log.error("%s: %s", path, lost)
             return _fault(request, 500, "this page could not be made; the log says why")
         except Busy:
             busy = _fault(request, 503, "too much is asked for at once; try again in a moment")
@@ -254,6 +251,5 @@ async def _unreadable(request: Request, error: Exception) -> Response:
 
 
 def _fault(request: Request, status: int, why: str) -> Response:
-    """What is wrong, as whoever asked can read it."""
-    api = request.scope["path"].startswith(f"/{PREFIX}")
-    return as_json(failure(status, why)) if api else line(status, why)
+    status, kind, body = fault(request.scope["path"].removeprefix("/"), status, why)
+    return Response(body, status, NOT_KEPT, kind)

@@ -5,6 +5,9 @@ Here a request has `RECEIVE_S` seconds for its head and as many for its body, an
 given up after `READ_S`, and at most `limit` connections are open. When all are taken, a newcomer gets the
 place of one whose client owes us bytes, from the address that holds most connections. So clients that send
 half requests shut out nobody: a client that sends its request at once is answered.
+
+Answers that last, event streams and downloads, have places of their own, which addresses share:
+`Held(places, stream, full)` is an ASGI response that sends `stream` while it holds a place, else `full`.
 """
 
 from __future__ import annotations
@@ -14,16 +17,20 @@ import logging
 import re
 import socket
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from heapq import nsmallest
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 import h11
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from peerage.site.server_clients import network
+from peerage.site.server_guard import network
 
 RECEIVE_S = 10.0
 """For the head of a request, and again for its body; also for the first byte of a connection."""
@@ -33,6 +40,11 @@ MOST_HEAD = 16_384
 """Bytes of a request line and its headers together."""
 CONNECTION = "connection"
 """The name of the connection in the state of its requests."""
+RESERVED = 112
+"""Files for all that is no connection: the ledger and the votes in each thread, the processes that make pages
+and copies, and downloads."""
+LEAST = 32
+"""Connections without which there is no sense in serving."""
 _FULL_S = 0.05
 _AGAIN_S = 1.0
 
@@ -209,3 +221,110 @@ class Connection(H11Protocol):
                 + body
             )
         self.transport.close()
+
+
+@dataclass(eq=False, slots=True)
+class _Place:
+    """A place taken by an address; `give_up` ends what it was taken for."""
+
+    address: str
+    give_up: Callable[[], None]
+
+
+class Places:
+    """`count` places. When all are taken, the address that holds most gives one to an address that holds
+    fewer, so that none can keep all others out. Belongs to the event loop."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._taken: dict[_Place, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._taken)
+
+    def take(self, address: str, give_up: Callable[[], None]) -> _Place | None:
+        """A place, to be left again; None when there is none for this address."""
+        if len(self._taken) >= self._count:
+            held = Counter(place.address for place in self._taken)
+            most, number = held.most_common(1)[0]
+            if number <= held[address] + 1:
+                return None
+            last = next(place for place in reversed(self._taken) if place.address == most)
+            self.leave(last)
+            last.give_up()
+        place = _Place(address, give_up)
+        self._taken[place] = None
+        return place
+
+    def leave(self, place: _Place) -> None:
+        """Give a place back; one that was taken away is no longer there."""
+        self._taken.pop(place, None)
+
+
+class Held:
+    """Sends `response` while it holds one of `places`, or `full` when there is none for its client."""
+
+    def __init__(self, places: Places, response: ASGIApp, full: ASGIApp) -> None:
+        self._places = places
+        self._response = response
+        self._full = full
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client = scope.get("client")
+        connection = scope.get("state", {}).get(CONNECTION)
+        give_up: Callable[[], None] = connection.abort if connection is not None else lambda: None
+        place = self._places.take(network(client[0]) if client else "", give_up)
+        if place is None:
+            await self._full(scope, receive, send)
+            return
+        try:
+            await self._response(scope, receive, send)
+        finally:
+            self._places.leave(place)
+
+
+class Room(NamedTuple):
+    """The most connections, and among them the most event streams and downloads, that are open at once."""
+
+    connections: int
+    streams: int
+    downloads: int
+
+
+WHOLE = Room(connections=4_000, streams=2_000, downloads=16)
+
+
+class NoRoom(Exception):
+    """The process may open too few files."""
+
+
+def room() -> Room:
+    """What there is room for here; raises this process's limit of open files as far as that helps.
+
+    Raises NoRoom.
+    """
+    wanted = WHOLE.connections + RESERVED
+    files = _files(wanted)
+    if files < RESERVED + LEAST:
+        raise NoRoom(
+            f"this process may open {files} files; `peerage serve` needs at least {RESERVED + LEAST}. "
+            "Raise the limit with `ulimit -n`"
+        )
+    connections = min(files, wanted) - RESERVED
+    # A quarter stays for those who ask for a page.
+    return WHOLE._replace(connections=connections, streams=min(WHOLE.streams, connections * 3 // 4))
+
+
+def _files(wanted: int) -> int:
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows, which has no such limit
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return wanted
+    if soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else max(soft, min(wanted, hard))
+        with suppress(OSError, ValueError):  # a system that allows less than it says
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,9 +19,11 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.types import ASGIApp
 
-from peerage.site.downloads import TYPES
+from peerage.protocol import visible
+from peerage.site.downloads import TYPES, write
+from peerage.site.server_connections import Held, Places
 from peerage.site.server_frame import full, line, unchanged
-from peerage.site.server_places import Held, Places
+from peerage.site.server_pages import Worker, WorkerLost
 
 PACE = 5.0
 SHORTEST_S = 2.0
@@ -31,11 +32,11 @@ _log = logging.getLogger("peerage")
 
 
 class _Copy(NamedTuple):
-    """A file, when it was made (monotonic seconds), for how long it is given out, and the one before it."""
+    """A file, until when it is given out (monotonic seconds), and the one before it. None: it could not be
+    made, and is not tried again until then."""
 
-    file: Path
-    at: float
-    lasts: float
+    file: Path | None
+    until: float
     before: Path | None
 
 
@@ -48,19 +49,15 @@ class DownloadCache:
         self._room: TemporaryDirectory[str] | None = None
         self._making = asyncio.Lock()
         self._kept: dict[str, _Copy] = {}
-        self._failed: dict[str, float] = {}
 
     async def get(self, request: Request) -> ASGIApp:
         """`data/arena.db` and its like."""
         path = str(request.scope["path"]).removeprefix("/")
         async with self._making:
             copy = self._kept.get(path)
-            now = time.monotonic()
-            if now < self._failed.get(path, now):
-                copy = None
-            elif copy is None or now - copy.at > copy.lasts:
-                copy = await self._make(path)
-        if copy is None:
+            if copy is None or time.monotonic() > copy.until:
+                copy = self._kept[path] = await self._make(path, copy)
+        if copy.file is None:
             return line(500, "this file could not be made; the log says why")
         headers = {"cache-control": "no-cache"}
         file = FileResponse(
@@ -70,38 +67,27 @@ class DownloadCache:
             return Response(None, 304, {"etag": file.headers["etag"], **headers})
         return Held(self._places, file, full(60))
 
-    async def _make(self, path: str) -> _Copy | None:
+    async def _make(self, path: str, was: _Copy | None) -> _Copy:
         began = time.monotonic()
         if self._room is None:
             self._room = TemporaryDirectory(prefix="peerage-", ignore_cleanup_errors=True)
         # Under a new name: the one before may just be about to be sent to somebody.
         file = Path(self._room.name) / f"{time.monotonic_ns()}-{Path(path).name}"
-        making = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "peerage.site.downloads", str(self._folder), path, str(file)),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-            # Ctrl+C is for the server.
-            start_new_session=True,
-        )
+        worker = Worker()
         try:
-            _, said = await making.communicate()
+            wrong = await worker.call(write, self._folder, path, file)
+        except WorkerLost:
+            wrong = "the process that makes it died"
         finally:
-            with contextlib.suppress(ProcessLookupError):
-                making.kill()
+            await worker.close()
         now = time.monotonic()
-        lasts = max(SHORTEST_S, PACE * (now - began))
-        if making.returncode:
-            _log.error("%s could not be made: %s", path, said.decode(errors="replace").strip())
-            self._failed[path] = now + lasts
-            return None
-        was = self._kept.get(path)
+        until = now + max(SHORTEST_S, PACE * (now - began))
         if was is not None and was.before is not None:
             with contextlib.suppress(OSError):  # somebody still reads it, on a system that minds
                 was.before.unlink()
-        made = _Copy(file, now, lasts, was and was.file)
-        self._kept[path] = made
-        return made
+        if wrong:
+            _log.error("%s could not be made: %s", path, visible(wrong))
+        return _Copy(None if wrong else file, until, was and was.file)
 
     def close(self) -> None:
         """Remove the files."""

@@ -43,7 +43,7 @@ class PageFrame:
         return Response(await asyncio.to_thread(make), status, NOT_KEPT, HTML)
 
 
-def as_json(answer: tuple[int, bytes] | tuple[int, bytes, str]) -> Response:
+def as_json(answer: tuple[int, bytes]) -> Response:
     """An answer in JSON: status and body."""
     return Response(answer[1], answer[0], NOT_KEPT, JSON)
 

@@ -5,23 +5,27 @@ elsewhere cannot reach it by pointing its own name here (DNS rebinding). Open to
 brings the token: once in the address, from then on in a cookie, or as `Authorization: Bearer`. Every answer
 carries the headers that keep a browser from running, framing or sniffing anything in it, and goes out in
 pieces, so that a reader who takes it slowly holds one piece and not the whole.
+
+Limits count by the address of whoever asks. A proxy names its client in a header; anybody can send such a
+header, so none is believed unless the operator names it, and then only the entry that the outermost of their
+own proxies wrote.
 """
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, TypeAlias
-from urllib.parse import parse_qsl, urlencode
+import re
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from peerage.site.pages import POLICY
-from peerage.site.server_clients import ClientHeader
-
-Scope: TypeAlias = MutableMapping[str, Any]
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+from peerage.site.server_frame import line
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 PARAMETER = "token"
@@ -32,6 +36,9 @@ PIECE = 65_536
 MOST_ADDRESS = 4_096
 """Bytes of path and query together."""
 
+PREFIX = 64
+"""Bits of an IPv6 address that name a household; the rest is its own to choose."""
+
 HEADERS = (
     (b"content-security-policy", f"{POLICY}; frame-ancestors 'none'".encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -41,13 +48,56 @@ HEADERS = (
 )
 
 
+class ClientHeader(NamedTuple):
+    """The header that names the client, and how many of the operator's proxies stand one behind the other.
+
+    `X-Forwarded-For` and its like hold a list of addresses, `Forwarded` (RFC 7239) a list of elements with
+    `for=`. Each proxy appends the address that it was asked from: the one that counts is `proxies` from the
+    end, and what a client wrote stands before it.
+    """
+
+    name: str
+    proxies: int = 1
+
+    def client(self, headers: Headers) -> str | None:
+        """The client's address in the headers of a request; None when there is none that can be read."""
+        entries = ",".join(headers.getlist(self.name)).split(",")
+        if len(entries) < self.proxies:
+            return None
+        entry = entries[-self.proxies]
+        if self.name.lower() == "forwarded":
+            found = re.search(r'(?:^|;)\s*for\s*=\s*"?([^";]*)', entry, re.IGNORECASE)
+            entry = found[1] if found else ""
+        address = _address(entry.strip())
+        return None if address is None else str(address)
+
+
+def network(address: str) -> str:
+    """By what limits count an address: itself, or its network where it is IPv6."""
+    found = _address(address)
+    if not isinstance(found, IPv6Address):
+        return address
+    if found.ipv4_mapped:
+        return str(found.ipv4_mapped)
+    return str(IPv6Address(int(found) >> (128 - PREFIX) << (128 - PREFIX)))
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    """An address, with or without brackets, port and zone."""
+    text = re.sub(r"^\[([^\]]*)\](?::\d*)?$|^([0-9.]+):\d*$", r"\1\2", text).partition("%")[0]
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
+
+
 class Guard:
     """Lets a request through to `app`, or says why not.
 
     `token` None: this machine alone. `header` names the client where a proxy asks in its place.
     """
 
-    def __init__(self, app: App, token: str | None, header: ClientHeader | None = None) -> None:
+    def __init__(self, app: ASGIApp, token: str | None, header: ClientHeader | None = None) -> None:
         self._app = app
         self._token = token
         self._header = header
@@ -70,82 +120,40 @@ class Guard:
                 message["body"] = body[-(len(body) % PIECE or PIECE) :]
             await send(message)
 
-        client = self._header and self._header.client(scope)
+        request = Request(scope)
+        client = self._header and self._header.client(request.headers)
         if client:
             scope["client"] = (client, 0)
+        await (self._refusal(request) or self._app)(scope, receive, safely)
 
+    def _refusal(self, request: Request) -> Response | None:
+        """The answer to a request that comes no further."""
+        scope, token = request.scope, self._token
         if len(scope["raw_path"]) + len(scope["query_string"]) > MOST_ADDRESS:
-            await refuse(safely, 414, "this address is longer than any of ours")
-        elif self._token is None:
-            if _host(scope) in LOOPBACK:
-                await self._app(scope, receive, safely)
-            else:
-                await refuse(
-                    safely, 421, "this server answers to localhost alone; see peerage serve --network"
-                )
-        else:
-            await self._with_token(self._token, scope, receive, safely)
-
-    async def _with_token(self, token: str, scope: Scope, receive: Receive, send: Send) -> None:
-        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        brought = [value for name, value in query if name == PARAMETER]
-        if brought and same(brought[0], token):
+            return line(414, "this address is longer than any of ours")
+        if token is None:
+            if re.sub(r":\d*$", "", request.headers.get("host", "").lower()) in LOOPBACK:
+                return None
+            return line(421, "this server answers to localhost alone; see peerage serve --network")
+        cookie = f"{COOKIE}{scope['server'][1]}"
+        query = request.query_params.multi_items()
+        if any(name == PARAMETER and same(value, token) for name, value in query):
             # Out of the address at once, before it is shared, bookmarked or logged with it.
             rest = urlencode([pair for pair in query if pair[0] != PARAMETER])
             to = scope["raw_path"].decode("latin-1").rpartition("/")[2] or "."
-            headers = [
-                (b"location", f"./{to}{'?' if rest else ''}{rest}".encode("latin-1")),
-                (b"set-cookie", f"{_cookie(scope)}={token}; Path=/; HttpOnly; SameSite=Lax".encode()),
-                (b"cache-control", b"no-store"),
-            ]
-            await refuse(send, 303, "this way", headers)
-        elif same(_header(scope, b"authorization").removeprefix("Bearer "), token) or same(
-            cookies(scope).get(_cookie(scope), ""), token
-        ):
-            await self._app(scope, receive, send)
-        else:
-            why = "this arena is open to those who have its link; ask whoever runs `peerage serve` for it"
-            await refuse(send, 401, why, [(b"www-authenticate", b'Bearer realm="peerage"')])
+            moved = line(303, "this way")
+            moved.headers["location"] = f"./{to}{'?' if rest else ''}{rest}"
+            moved.headers["set-cookie"] = f"{cookie}={token}; Path=/; HttpOnly; SameSite=Lax"
+            return moved
+        brought = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if same(brought, token) or same(request.cookies.get(cookie, ""), token):
+            return None
+        why = "this arena is open to those who have its link; ask whoever runs `peerage serve` for it"
+        refused = line(401, why)
+        refused.headers["www-authenticate"] = 'Bearer realm="peerage"'
+        return refused
 
 
 def same(found: str, expected: str) -> bool:
     """Whether two secrets are the same, in a time that does not tell where they differ."""
     return hmac.compare_digest(found.encode("utf-8", "replace"), expected.encode("utf-8"))
-
-
-def cookies(scope: Scope) -> dict[str, str]:
-    """The cookies of a request, by name; of two of the same name the first counts."""
-    found: dict[str, str] = {}
-    for part in _header(scope, b"cookie").split(";"):
-        name, equals, value = part.strip().partition("=")
-        if equals:
-            found.setdefault(name, value)
-    return found
-
-
-def _cookie(scope: Scope) -> str:
-    """The name of the cookie that holds the token."""
-    return f"{COOKIE}{scope['server'][1]}"
-
-
-def _host(scope: Scope) -> str:
-    """The name by which the server was asked, without its port."""
-    host = _header(scope, b"host").lower()
-    name, colon, port = host.rpartition(":")
-    return name if colon and (port.isdecimal() or not port) else host
-
-
-def _header(scope: Scope, name: bytes) -> str:
-    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
-
-
-async def refuse(send: Send, status: int, why: str, headers: list[tuple[bytes, bytes]] | None = None) -> None:
-    """Answer with one line of text."""
-    body = f"{why}\n".encode()
-    head = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-        *(headers or ()),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": head})
-    await send({"type": "http.response.body", "body": body})

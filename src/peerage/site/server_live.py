@@ -12,8 +12,8 @@ from starlette.types import ASGIApp
 
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.site.events import Feed, playing, settled
+from peerage.site.server_connections import Held, Places
 from peerage.site.server_frame import PageFrame, full, line
-from peerage.site.server_places import Held, Places
 from peerage.tables.under_way import UnderWay, under_way
 
 RECENT = 12

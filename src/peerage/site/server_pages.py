@@ -1,6 +1,8 @@
 """Pages as the server hands them out: made by worker processes, kept, and renewed behind the reader's back.
 
-A page that is kept is given at once; when the arena has moved on since it was made, a worker makes it anew
+Making the table of a long ledger takes seconds of Python. In the server's own process every other request
+would wait for it; a worker stands behind them, at a lower priority, and a page that fails takes nobody along.
+A page that is kept is given at once; when the arena has moved on since it was made, a worker makes it again
 for those who come next. So a table is as old as it takes to make, and nobody waits while matches pour in.
 """
 
@@ -8,15 +10,32 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
+import gzip
+import logging
+import os
+import signal
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from peerage.frames import frame, receive
-from peerage.site.events import Version
-from peerage.site.server_worker import Job, Made
+from peerage.ledger.store import LedgerError
+from peerage.protocol import visible
+from peerage.settings import SettingsError
+from peerage.site.api import PREFIX, VOTE, answer, failure
+from peerage.site.api_endpoints import ENDPOINTS
+from peerage.site.api_rows import JSON
+from peerage.site.events import LedgerFile, Version
+from peerage.site.pages import HTML, document, page
+from peerage.site.reading import Menu, Site
+from peerage.site.rendering import View
+from peerage.site.server_log import bounded
 
 WORKERS = 2
 """One may renew while the other makes what nobody has asked for before."""
@@ -30,10 +49,15 @@ MOST_WAITING = 256
 """Pages that may wait to be made; their clients may have gone."""
 STALE_S = 10.0
 """A page that nobody asked for in so long is made again before it is shown."""
-
-
 MOST_S = 300.0
 """No page takes so long to make: the process hangs, and is replaced."""
+PACKED_FROM = 1_000
+"""Bytes from which on a body is worth compressing."""
+POLITE = 10
+"""How far below the server's own priority."""
+
+_log = logging.getLogger("peerage")
+_spawn = get_context("spawn")
 
 
 class Busy(Exception):
@@ -44,67 +68,148 @@ class WorkerLost(Exception):
     """The process that was making a page has died."""
 
 
-class Worker:
-    """One process that makes pages; started when it is first needed, and again when it has died."""
+class Job(NamedTuple):
+    """What was asked for: the path as it came, without its leading slash."""
+
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+
+
+class Made(NamedTuple):
+    """What stands there. `packed` is the body in gzip, empty where that is not worth it; `version` is the
+    moment that it shows, `seconds` what it took."""
+
+    status: int
+    content_type: str
+    etag: str
+    body: bytes
+    packed: bytes
+    version: Version
+    seconds: float
+
+
+def menu(voting: bool) -> Menu:
+    """What a server has beside the pages of every site."""
+    return (("live.html", "Live"), *(((VOTE, "Vote"),) if voting else ()))
+
+
+class _Arena:
+    """The arena that a worker makes pages of, as it is at that time."""
 
     def __init__(self, folder: Path, voting: bool) -> None:
-        self._arguments = (str(folder), "voting" if voting else "")
-        self._process: asyncio.subprocess.Process | None = None
+        self._site = Site.open(folder, menu(voting))
+        self._file = LedgerFile(self._site.ledger.address)
 
-    async def make(self, job: Job) -> Made:
-        """What stands at a path. Raises WorkerLost when the process dies of it twice."""
+    def now(self) -> Site:
+        """Raises LedgerError."""
+        self._file.check()
+        self._site = self._site.refreshed()
+        return self._site
+
+
+_arena = lru_cache(maxsize=1)(_Arena)
+
+
+def make(folder: Path, voting: bool, job: Job) -> Made:
+    """The answer to a job; a fault in making it is an answer too."""
+    began = time.perf_counter()
+    version = Version(0, 0, {})
+    try:
+        site = _arena(folder, voting).now()
+        version = Version(site.number, site.votes.count(), site.amended)
+        status, kind, body = _answer(site, job)
+    except (LedgerError, SettingsError) as error:
+        _log.error("%s could not be made: %s", job.path, error)
+        status, kind, body = fault(job.path, 503, "the arena cannot be read; the log says why")
+    except Exception:
+        _log.exception("%s could not be made", job.path)
+        status, kind, body = fault(job.path, 500, "this page could not be made; the log says why")
+    packed = gzip.compress(body, 6, mtime=0) if len(body) >= PACKED_FROM else b""
+    etag = sha256(body).hexdigest()[:32]
+    return Made(status, kind, etag, body, packed, version, time.perf_counter() - began)
+
+
+def _answer(site: Site, job: Job) -> tuple[int, str, bytes]:
+    if job.path == "api":
+        view = View("api.html", "API", "", {"endpoints": ENDPOINTS})
+        return 200, HTML, document(site, job.path, view)
+    if job.path.startswith(PREFIX):
+        found = answer(site, job.path, job.query)
+        return found.status, JSON, found.body
+    made = page(site, job.path)
+    if made is not None:
+        return 200, made.content_type, made.body
+    view = View("missing.html", "Nothing here", "", {"path": f"/{job.path}"})
+    return 404, HTML, document(site, job.path, view)
+
+
+def fault(path: str, status: int, why: str) -> tuple[int, str, bytes]:
+    """Status, content type and body that say what is wrong, as whoever asked can read it."""
+    if path.startswith(PREFIX):
+        return status, JSON, failure(status, why).body
+    return status, "text/plain; charset=utf-8", f"{visible(why)}\n".encode()
+
+
+def _work(calls: Connection) -> None:
+    """Answer calls until the server has gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the server, which ends its workers itself
+    if hasattr(os, "nice"):
+        os.nice(POLITE)
+    with bounded(), contextlib.suppress(EOFError, OSError):
+        while True:
+            function, arguments = calls.recv()
+            calls.send(function(*arguments))
+
+
+class Worker:
+    """One process that does what it is told; started when it is first needed, and again when it has died."""
+
+    def __init__(self) -> None:
+        self._process: Any = None
+        self._calls: Connection | None = None
+
+    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What the function returns; it must raise nothing. Raises WorkerLost when the process dies of it
+        twice."""
         for _ in range(2):
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, TimeoutError):
-                return await asyncio.wait_for(self._ask(await self._started(), job), MOST_S)
+            with contextlib.suppress(EOFError, OSError):  # a time-out is an OSError too
+                return await asyncio.wait_for(asyncio.to_thread(self._ask, function, arguments), MOST_S)
             await self.close()
-        raise WorkerLost(f"the process that makes pages died at {job.path}")
+        raise WorkerLost("the process that makes pages died")
 
-    async def _started(self) -> asyncio.subprocess.Process:
-        if self._process is None or self._process.returncode is not None:
-            self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "peerage.site.server_worker", *self._arguments),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                # Ctrl+C is for the server, which ends its workers itself.
-                start_new_session=True,
-            )
-        return self._process
-
-    async def _ask(self, process: asyncio.subprocess.Process, job: Job) -> Made:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(frame(job))
-        await process.stdin.drain()
-        return await receive(process.stdout, Made)
+    def _ask(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        if self._calls is None:
+            self._calls, theirs = _spawn.Pipe()
+            self._process = _spawn.Process(target=_work, args=(theirs,), daemon=True)
+            self._process.start()
+            theirs.close()
+        self._calls.send((function, arguments))
+        return self._calls.recv()
 
     async def close(self) -> None:
         """End the process, and wait for its end."""
-        process, self._process = self._process, None
+        process, self._process, self._calls = self._process, None, None
         if process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            assert process.stdin is not None
-            process.stdin.close()
-            await process.wait()
+            process.kill()
+            await asyncio.to_thread(process.join)
 
 
+@dataclass(slots=True)
 class _Kept:
     """A page on the shelf, and when it was made and last asked for (monotonic seconds)."""
 
-    __slots__ = ("asked", "at", "made")
-
-    def __init__(self, made: Made, now: float) -> None:
-        self.made = made
-        self.at = now
-        self.asked = now
+    made: Made
+    at: float
+    asked: float
 
 
 class PageCache:
-    """Keeps what workers made. `version` tells the moment that the arena is at."""
+    """Keeps what workers made of the arena in `folder`. `version` tells the moment that the arena is at."""
 
     def __init__(self, folder: Path, voting: bool, version: Callable[[], Version]) -> None:
+        self._arena = folder, voting
         self._version = version
-        self._workers = [Worker(folder, voting) for _ in range(WORKERS)]
+        self._workers = [Worker() for _ in range(WORKERS)]
         self._idle: asyncio.Queue[Worker] = asyncio.Queue()
         for worker in self._workers:
             self._idle.put_nowait(worker)
@@ -149,7 +254,7 @@ class PageCache:
     async def _make(self, job: Job) -> Made:
         worker = await self._idle.get()
         try:
-            made = await worker.make(job)
+            made: Made = await worker.call(make, *self._arena, job)
         finally:
             self._idle.put_nowait(worker)
             del self._making[job]
@@ -158,12 +263,10 @@ class PageCache:
         return made
 
     def _keep(self, job: Job, made: Made) -> None:
+        now = time.monotonic()
         before = self._kept.pop(job, None)
-        kept = self._kept[job] = _Kept(made, time.monotonic())
-        if before is not None:
-            kept.asked = before.asked
-            self._bytes -= _size(before.made)
-        self._bytes += _size(made)
+        self._kept[job] = _Kept(made, now, before.asked if before else now)
+        self._bytes += _size(made) - (_size(before.made) if before else 0)
         while self._bytes > KEPT_BYTES and len(self._kept) > 1:
             _, oldest = self._kept.popitem(last=False)
             self._bytes -= _size(oldest.made)

@@ -22,8 +22,8 @@ from peerage.ledger.store import Ledger
 from peerage.ledger.votes import VotedAlready, Votes
 from peerage.site.api import failure
 from peerage.site.api_rows import Ballot, Cast, Revealed
-from peerage.site.server_clients import network
 from peerage.site.server_frame import PageFrame, as_json, line
+from peerage.site.server_guard import network
 from peerage.site.sessions import Sessions
 from peerage.site.votes import finished
 from peerage.site.voting import Limit, Pending, TicketUnknown, Verdict, VotingService, voter_of
