@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from peerage.site.charts import chart, frontier
+from peerage.site.charts import chart, frontier, trajectories
 
 CROWDED = (
     *((6.8, 1658), (9.3, 1610), (9.6, 1647), (9.7, 1490), (10.2, 1662), (10.3, 1652), (10.8, 1602)),
@@ -52,3 +52,15 @@ def test_no_name_on_the_plane_of_costs_lies_over_a_point_or_another_name(less: f
         assert not [
             x for x, y, more in others if left < x + more and x < left + long and abs(y - middle) < 10
         ]
+
+
+def test_a_course_without_intervals_is_drawn() -> None:
+    """Few matches have none."""
+    points = [
+        {"player": name, "match": match, "rating": 1500.0 + match, "low": None, "high": None}
+        for name in ("a", "b")
+        for match in (1, 2, 3)
+    ]
+    drawn = chart("Ratings", "", "course", points, trajectories(points, ["a", "b"], "Elo")).svg
+    assert ">a<" in drawn
+    assert ">b<" in drawn

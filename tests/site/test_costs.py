@@ -9,7 +9,7 @@ import math
 import pytest
 from tests.site.test_pages import Read
 
-from peerage.site.costs import bits, by_day, by_game
+from peerage.site.arena_pages import bits, by_day, by_game
 from peerage.site.pages import page
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import board

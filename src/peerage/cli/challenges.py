@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Force, Format, Report, Shape, Written
+from peerage.cli.options import HERE, Folder, Force, Format, Report, Shape, Written, group, now_ms, say
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.challenges.pool import Pool
 
-app = typer.Typer(
-    help="The pool of challenges: list, flag, withdraw, retire.", no_args_is_help=True, rich_markup_mode=None
-)
+app = group("The pool of challenges: list, flag, withdraw, retire.")
 
 Name = Annotated[str, typer.Argument(metavar="ID", help="The challenge's id, or how it begins.")]
 Reason = Annotated[str, typer.Option(help="Why; kept on record.")]
 Answers = Annotated[bool, typer.Option("--answers", help="Show sealed answers too; for the arena's owner.")]
+Flag = Literal["ambiguous", "unsolvable", "trivial", "leaked", "wrong reference"]
 
 _WIDE = 60
 """Characters of a description that a table shows."""
-
-
-Flag = Literal["ambiguous", "unsolvable", "trivial", "leaked", "wrong reference"]
-"""What is wrong with a challenge."""
 
 
 @app.command("list")
@@ -55,15 +49,9 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format
 
 
 @app.command()
-def show(
-    name: Name,
-    folder: Folder = HERE,
-    answers: Answers = False,
-    shape: Written = Report.text,
-) -> None:
+def show(name: Name, folder: Folder = HERE, answers: Answers = False, shape: Written = Report.text) -> None:
     """Show one challenge with all its attempts."""
     from peerage.cli.output import show_json
-    from peerage.protocol import visible
     from peerage.tables.challenges import attempts, named, rows
 
     with _opened(folder) as arena:
@@ -77,22 +65,19 @@ def show(
     answer = "sealed" if row.reference_answer is None else str(row.reference_answer)
     where = f"match {row.match}" if row.match else "imported"
     flags = f" ({', '.join(row.flags)})" if row.flags else ""
-    typer.echo(
-        f"challenge {row.challenge_id}: {row.state}{flags}\n{visible(row.description)}\n"
-        f"answer: {answer}; by {visible(row.author_llm)}, {where}, proof: {row.proof}"
-    )
+    say(f"challenge {row.challenge_id}: {row.state}{flags}\n{row.description}")
+    say(f"answer: {answer}; by {row.author_llm}, {where}, proof: {row.proof}")
     if row.reason:
-        typer.echo(f"reason: {visible(row.reason)}")
+        say(f"reason: {row.reason}")
     if row.difficulty is not None:
-        typer.echo(
+        say(
             f"difficulty {row.difficulty:+.2f} ± {row.difficulty_error:.2f}, "
             f"discrimination {row.discrimination:.2f} ± {row.discrimination_error:.2f}"
         )
     for one in tried:
         own = ", its author" if one["own_challenge"] else ""
         said = "" if one["submitted_answer"] is None else f" {one['submitted_answer']}"
-        who = f"  match {one['match']}: {visible(one['llm_id'])}{own}"
-        typer.echo(f"{who}: {one['result']}{said}, {one['points']:+g}")
+        say(f"  match {one['match']}: {one['llm_id']}{own}: {one['result']}{said}, {one['points']:+g}")
 
 
 @app.command()
@@ -110,8 +95,8 @@ def flag(
     from peerage.tables import challenges
 
     with _opened(folder) as arena:
-        entry = challenges.flag(arena.ledger, name, what, reason, _now_ms())
-    typer.echo(f"challenge {entry.challenge_id} is flagged: {what}; it comes into no further match")
+        entry = challenges.flag(arena.ledger, name, what, reason, now_ms())
+    say(f"challenge {entry.challenge_id} is flagged: {what}; it comes into no further match")
 
 
 @app.command()
@@ -123,12 +108,11 @@ def withdraw(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
     from peerage.tables import challenges
 
     with _opened(folder) as arena:
-        entry = challenges.withdraw(arena.ledger, name, reason, _now_ms())
+        entry = challenges.withdraw(arena.ledger, name, reason, now_ms())
         found = challenges.effect(arena.ledger, entry)
-    changed = ", ".join(map(str, found.changed)) or "none"
-    typer.echo(
+    say(
         f"challenge {entry.challenge_id} is withdrawn: {found.attempts} attempts in {found.matches} matches "
-        f"no longer count\nmatches with another result now: {changed}"
+        f"no longer count\nmatches with another result now: {', '.join(map(str, found.changed)) or 'none'}"
     )
 
 
@@ -141,8 +125,8 @@ def retire(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
     from peerage.tables import challenges
 
     with _opened(folder) as arena:
-        entry = challenges.retire(arena.ledger, name, reason, _now_ms())
-    typer.echo(f"challenge {entry.challenge_id} is retired; its answer was {entry.answer}")
+        entry = challenges.retire(arena.ledger, name, reason, now_ms())
+    say(f"challenge {entry.challenge_id} is retired; its answer was {entry.answer}")
 
 
 @app.command()
@@ -173,8 +157,8 @@ def enter(
     from peerage.tables import challenges
 
     with _opened(folder) as arena:
-        new, double = challenges.enter(arena.ledger, _records(file), _now_ms(), arena.settings.secret_seed)
-    typer.echo(f"{new} challenges entered, {double} were there already")
+        new, double = challenges.enter(arena.ledger, _records(file), now_ms(), arena.settings.secret_seed)
+    say(f"{new} challenges entered, {double} were there already")
 
 
 @app.command()
@@ -230,7 +214,3 @@ def _records(file: Path) -> Iterator[tuple[str, Any]]:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _WIDE else f"{line[: _WIDE - 1]}…"
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

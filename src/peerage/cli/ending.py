@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from peerage.cli.options import at, program
-from peerage.cli.output import dollars, money
+from peerage.cli.output import dollars, moment, money
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -88,7 +88,6 @@ REASONS = {
 
 def _waiting(arena: Arena, report: RunReport) -> Iterator[str]:
     """For whom matches wait, the most first."""
-    from peerage.cli.queue import moment
     from peerage.protocol import visible
 
     for player, count in Counter(one.player for one in report.waiting).most_common():

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, at, program
+from peerage.cli.options import HERE, Folder, at, now_ms, program, say
 from peerage.cli.rate import named
 from peerage.inputs import opened
 
@@ -27,10 +26,7 @@ players: []
 
 
 Layout = Literal["auto", "battles", "games", "valyrian", "cob"]
-"""What a file holds."""
-
 Reading = Literal["attacker", "void", "ignore"]
-"""What a broken encoding is read as."""
 
 
 class ImportRefused(ValueError):
@@ -104,25 +100,23 @@ def _read(path: Path, kind: str) -> tuple[Source, Battles | Played]:
 
 def _enter_outside(found: list[tuple[Source, Battles | Played]], folder: Path) -> None:
     from peerage.ledger.outside import enter as write
-    from peerage.protocol import visible
 
     with _arena(folder, _OUTSIDE) as arena, arena.ledger.runner():
         entered = 0
         for source, data in found:
-            name = visible(source.name)
-            if not write(arena.ledger, source, data, time.time_ns() // 1_000_000):
-                typer.echo(f"{name}: was entered before (the same bytes), nothing changed")
+            if not write(arena.ledger, source, data, now_ms()):
+                say(f"{source.name}: was entered before (the same bytes), nothing changed")
                 continue
             entered += 1
-            typer.echo(
-                f"{name}: {source.results:,} results of {len(source.players):,} players, "
+            say(
+                f"{source.name}: {source.results:,} results of {len(source.players):,} players, "
                 f"sha256 {source.sha256[:16]}…"
             )
             for note in source.notes:
-                typer.echo(f"  {note}")
-        typer.echo(f"ledger: {arena.ledger.address}")
+                say(f"  {note}")
+        say(f"ledger: {arena.ledger.address}")
         if entered:
-            typer.echo(f"see them: {program()} leaderboard --source outside{at(folder)}")
+            say(f"see them: {program()} leaderboard --source outside{at(folder)}")
 
 
 def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:

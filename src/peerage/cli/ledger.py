@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Force, Report, Written, at
+from peerage.cli.options import HERE, Folder, Force, Report, Written, at, ledger_in, now_ms, say
 
 if TYPE_CHECKING:
     from peerage.ledger.store import Ledger
@@ -19,9 +19,7 @@ SHOWN = 20
 INCOMPLETE = 3
 """The exit code of a replay that found nothing wrong, and could not play everything again."""
 
-
 Document = Literal["jsonl", "json", "csv", "cob", "valyrian", "outside"]
-"""What an export is written as."""
 
 
 def verify(
@@ -42,37 +40,35 @@ def verify(
     from peerage.ledger.verify import remedy
     from peerage.ledger.verify import verify as check
     from peerage.ledger.votes import Votes
-    from peerage.protocol import visible
 
     try:
         kept = read_head(since) if since else None
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--since") from None
-    with closing(_ledger(folder)) as ledger:
+    with ledger_in(folder) as ledger:
         report = check(ledger, votes=Votes(ledger.address, folder), since=kept)
+    code = 0 if report.ok else 1
     if shape is Report.json:
-        _json(report, report.ok, 0 if report.ok else 1)
-        return
-    _problems([str(problem) for problem in report.problems])
-    typer.echo(
+        _leave(report, code)
+    _problems(report.problems)
+    say(
         f"{'whole' if report.ok else 'NOT whole'}: {report.matches:,} matches, {report.exchanges:,} replies, "
         f"{report.bytes / 1e6:.1f} MB checked\nplay head: {report.head}"
     )
     if report.log_root:
-        typer.echo(f"log root: {report.log_root}")
+        say(f"log root: {report.log_root}")
     for stream, head in report.streams.items():
-        typer.echo(f"head of {visible(stream)}: {head}")
+        say(f"head of {stream}: {head}")
     if report.copy:
-        typer.echo("a copy for others: what was in play and the audience's votes are not in it")
+        say("a copy for others: what was in play and the audience's votes are not in it")
     if not report.ended:
-        typer.echo("the run that wrote last did not come to its end, or is still under way")
+        say("the run that wrote last did not come to its end, or is still under way")
     if report.since is not None and report.since.extends:
         more = f" and {report.since.entries:,} entries" if report.since.entries is not None else ""
-        typer.echo(f"extends {report.since.head} by {report.since.matches:,} matches{more}")
+        say(f"extends {report.since.head} by {report.since.matches:,} matches{more}")
     if report.problems:
-        typer.echo(remedy(report))
-    if not report.ok:
-        raise typer.Exit(1)
+        say(remedy(report))
+    raise typer.Exit(code)
 
 
 def replay(
@@ -92,7 +88,7 @@ def replay(
     from peerage.engine.replay import mend
     from peerage.engine.replay import replay as recompute
 
-    with closing(_ledger(folder)) as ledger:
+    with ledger_in(folder) as ledger:
         report = (mend if mended else recompute)(ledger)
     code, said = 0, "all follows"
     if not report.ok:
@@ -100,50 +96,39 @@ def replay(
     elif not report.complete:
         code, said = INCOMPLETE, "nothing differs"
     if shape is Report.json:
-        _json(report, report.ok, code)
-        return
-    _problems([str(difference) for difference in report.differences])
-    typer.echo(
+        _leave(report, code)
+    _problems(report.differences)
+    say(
         f"{said}: {report.recomputed} of {report.matches} matches recomputed, {report.as_stated} voided "
         "without asking the game and taken as stated"
     )
     if mended:
-        typer.echo(
-            "the narrow table and the newest snapshot are written again"
-            if report.ok
-            else "nothing was written"
-        )
+        written = "the narrow table and the newest snapshot are written again"
+        say(written if report.ok else "nothing was written")
     for one in report.elsewhere:
-        typer.echo(
+        say(
             f"not recomputable here: {one.matches} matches of {one.game} version {one.version} "
             f"({one.first:,} to {one.last:,}). {_how(one.release, at(folder))}"
         )
     if report.sealed:
-        typer.echo(
+        say(
             f"not recomputable here: {report.sealed} matches that are sealed in this copy. Anyone who has "
             "the whole ledger can replay them"
         )
-    if code:
-        raise typer.Exit(code)
+    raise typer.Exit(code)
 
 
 def _how(release: str, at_folder: str) -> str:
-    """What replays matches that another release, or another file, played."""
+    """What replays matches that another release, or another file, played, in an environment of its own."""
     from peerage.games import FILE
     from peerage.protocol import visible
 
-    if FILE in release:
-        file, _, digest = visible(release).rpartition(" ")[2].partition(f"@{FILE}")
-        return f"Another {file} played them, with SHA-256 {digest}: put it back to replay them"
-    return f"This replays them:\n  {_command(release)} replay{at_folder}"
-
-
-def _command(release: str) -> str:
-    """What starts the Peerage of another release, in an environment of its own."""
-    from peerage.protocol import visible
-
     ours, *more = visible(release).split()
-    return " ".join(["uvx --from", quote(ours), *[f"--with {quote(one)}" for one in more], "peerage"])
+    if FILE in release:
+        file, _, digest = [ours, *more][-1].partition(f"@{FILE}")
+        return f"Another {file} played them, with SHA-256 {digest}: put it back to replay them"
+    command = " ".join(["uvx --from", quote(ours), *[f"--with {quote(one)}" for one in more], "peerage"])
+    return f"This replays them:\n  {command} replay{at_folder}"
 
 
 def export(
@@ -159,22 +144,18 @@ def export(
     Valyrian Games (games/, game_history.json, leaderboard.json) into the folder --to; outside the imported
     results, one a line with its source, as `peerage rate` reads them. What is sealed is redacted.
     """
-    import sys
-
     if (shape == "valyrian") != (to is not None):
         raise typer.BadParameter("--to FOLDER goes with --format valyrian, which needs it")
-    if to is not None:
-        with closing(_ledger(folder)) as ledger:
+    with ledger_in(folder) as ledger:
+        if to is not None:
             typer.echo(f"wrote {_write_valyrian(ledger, folder, to, force)} files into {to}")
-        return
-    with closing(_ledger(folder)) as ledger:
-        for piece in _pieces(ledger, shape):
-            sys.stdout.write(piece)
+        else:
+            for piece in _pieces(ledger, shape):
+                sys.stdout.write(piece)
 
 
 def disclose(
-    folder: Folder = HERE,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    folder: Folder = HERE, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False
 ) -> None:
     """Open the arena's secret and end the arena.
 
@@ -182,24 +163,22 @@ def disclose(
     open, anyone can check that nobody chose what was drawn, and copies show all that was sealed. No match can
     follow.
     """
-    import time
-
     from peerage.ledger.secret import disclose as open_secret
     from peerage.ledger.secret import strange_keys
 
-    with closing(_ledger(folder)) as ledger, ledger.runner():
+    with ledger_in(folder) as ledger, ledger.runner():
         done = ledger.heads()[1]
         if not yes:
             typer.confirm(
                 f"This ends the arena after {done} matches and opens all that is sealed. Go on?", abort=True
             )
-        opened = open_secret(ledger, time.time_ns() // 1_000_000)
+        opened = open_secret(ledger, now_ms())
         strange = list(strange_keys(ledger, done))
-    typer.echo(f"secret: {opened.value}")
+    say(f"secret: {opened.value}")
     if strange:
         _problems([f"match {number}: its key does not follow from the secret" for number in strange])
         raise typer.Exit(1)
-    typer.echo(f"the keys of matches {opened.after_match + 1} to {done} follow from it")
+    say(f"the keys of matches {opened.after_match + 1} to {done} follow from it")
 
 
 def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
@@ -230,30 +209,18 @@ def _write_valyrian(ledger: Ledger, folder: Path, to: Path, force: bool) -> int:
     return len(export.digests)
 
 
-def _json(report: Any, ok: bool, code: int) -> None:
-    """A report with its verdict as one JSON object, and the exit code that goes with it."""
+def _leave(report: Any, code: int) -> None:
+    """Write a report with its verdict as one JSON object, and leave."""
     import msgspec
 
     from peerage.cli.output import show_json
 
-    show_json({"ok": ok, **msgspec.to_builtins(report)})
-    if code:
-        raise typer.Exit(code)
+    show_json({"ok": report.ok, **msgspec.to_builtins(report)})
+    raise typer.Exit(code)
 
 
-def _problems(lines: list[str]) -> None:
-    from peerage.protocol import visible
-
-    for line in lines[:SHOWN]:
-        typer.echo(f"  {visible(line)}")
-    if len(lines) > SHOWN:
-        typer.echo(f"  … and {len(lines) - SHOWN} more")
-
-
-def _ledger(folder: Path) -> Ledger:
-    """The ledger of the arena in `folder`, to read; a ledger may be checked without its arena.yaml."""
-    from peerage.ledger import open_ledger
-    from peerage.settings import FILE_NAME, ArenaSettings, load
-
-    settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
-    return open_ledger(settings.ledger, folder, create=False)
+def _problems(found: Any) -> None:
+    for problem in found[:SHOWN]:
+        say(f"  {problem}")
+    if len(found) > SHOWN:
+        say(f"  … and {len(found) - SHOWN} more")

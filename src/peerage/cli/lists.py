@@ -1,12 +1,16 @@
-"""`peerage players`: who is there to play."""
+"""`peerage players`, `queue` and `judges`: who is there to play, which matches wait, how the judges agree."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from peerage.cli.options import HERE, Folder, Format, Shape
-from peerage.cli.output import Column, show
+import typer
+
+from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in, now_ms
+from peerage.cli.output import Column, Titled, hundredths, moment, percent, show, show_parts, signed, whole
 
 
 def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
@@ -25,13 +29,14 @@ def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
         Column("output_usd_per_million", ">$ out / M tokens", "{:g}".format),
         Column("pricing_source", "Prices from", str, 1),
     ]
-    unknown = ", ".join(row.player for row in rows if not row.price_known)
-    notes = [
-        f"No price is known for {unknown}: their matches stay off the cost track, and a budget "
-        "refuses them. `price: {input: …, output: …}` states one."
-    ]
-    noted = [*(notes if unknown else ()), *_on_record(folder)]
-    show([row.as_dict() for row in rows], columns, shape, notes=noted)
+    notes = _on_record(folder)
+    if unknown := ", ".join(row.player for row in rows if not row.price_known):
+        notes.insert(
+            0,
+            f"No price is known for {unknown}: their matches stay off the cost track, and a budget "
+            "refuses them. `price: {input: …, output: …}` states one.",
+        )
+    show([row.as_dict() for row in rows], columns, shape, notes=notes)
 
 
 def _on_record(folder: Path) -> list[str]:
@@ -54,3 +59,126 @@ def _on_record(folder: Path) -> list[str]:
         *[f"{name} is {out[name].told}" for name in names if name in out],
         *[f"{name}: {line}" for name in names for line in told(models, name)],
     ]
+
+
+def queue(
+    drop: Annotated[
+        int | None,
+        typer.Option(
+            metavar="MATCH", help="End this match without a result; what was asked stays on record."
+        ),
+    ] = None,
+    why: Annotated[
+        str, typer.Option(help="Why it is dropped; kept on record.")
+    ] = "dropped by the arena's owner",
+    folder: Folder = HERE,
+    shape: Shape = Format.table,
+) -> None:
+    """List the matches that wait, and for whom; or end one.
+
+    A match waits while a player pauses for long or asks to be asked later; others go on meanwhile, and the
+    next `peerage run` takes it up first.
+    """
+    from peerage.tables.queue import queue as rows
+
+    with ledger_in(folder) as ledger:
+        if drop is not None:
+            from peerage.engine.dropping import drop as end
+            from peerage.protocol import storable
+
+            end(ledger, drop, storable(why)[:500], now_ms())
+            typer.echo(f"match {drop} ended without a result: {why}")
+            return
+        found = [row.as_dict() for row in rows(ledger)]
+    if not found and shape is Format.table:
+        typer.echo("no match waits")
+        return
+    columns = [
+        Column("match", ">Match"),
+        Column("players", "Between", " and ".join),
+        Column("player", "Waits for"),
+        Column("why", "Why", str, 1),
+        Column("since_ms", "Since", moment),
+        Column("until_ms", "Until", moment, 2),
+    ]
+    counted = "1 match waits" if len(found) == 1 else f"{len(found)} matches wait"
+    show(found, columns, shape, title=counted)
+
+
+def judges(
+    folder: Folder = HERE,
+    of: Annotated[
+        Literal["measures", "judges", "favours"] | None,
+        typer.Option("--of", help="One table alone (CSV: judges, if not said)."),
+    ] = None,
+    level: Annotated[
+        float, typer.Option(min=0.0001, max=0.5, help="Share of the favours found that may be false.")
+    ] = 0.05,
+    shape: Shape = Format.table,
+) -> None:
+    """Show how judges agree and what they favour.
+
+    JSON holds all tables as one object, or with --of as the list of one; `favours` then lists every judge and
+    author tested, found or not.
+    """
+    from peerage.tables.judges import judges as counted
+
+    with arena_in(folder) as arena:
+        found = counted(arena.ledger, arena.settings, level).as_dict()
+    beyond = [row for row in found["favours"] if row["found"] or not shape.for_people]
+    show_parts(found | {"favours": beyond}, _JUDGES, of, shape, "judges")
+    if of is None and shape.for_people:
+        typer.echo(_favour_note(found, level))
+
+
+def _favour_note(found: dict[str, Any], level: float) -> str:
+    if not found["judges"]:
+        return "no judge has voted yet"
+    tested = len(found["favours"])
+    if not tested:
+        return "too few marks to tell whether a judge favours an author"
+    beyond = sum(row["found"] for row in found["favours"])
+    return (
+        f"{tested} pairs of judge and author tested, {beyond} beyond chance; of those found some "
+        f"{percent(level)} may be false. Favour may be taste: see docs/judging.md"
+    )
+
+
+_JUDGES: Mapping[str, Titled] = {
+    "measures": (
+        "Judges together",
+        Column("measure", "Measure"),
+        Column("value", ">Value", hundredths),
+        Column("lower", ">from", hundredths, 3),
+        Column("upper", ">to", hundredths, 3),
+        Column("units", ">Over", whole, 2),
+        Column("about", "What it is", str, 1),
+    ),
+    "judges": (
+        "Judges one by one, with 95% bounds",
+        Column("judge", "Judge"),
+        Column("marks", ">Marks", whole, 2),
+        Column("mean", ">Mean", hundredths, 12),
+        Column("agreement", ">Agreement", percent, 4),
+        Column("flip_share", ">Flips", percent),
+        Column("first_share", ">For the first", percent, 5),
+        Column("self_preference", ">For itself", signed, 6),
+        Column("kin_preference", ">For family", signed),
+        Column("kin_preference_lower", ">from", signed, 7),
+        Column("kin_preference_upper", ">to", signed, 7),
+        Column("length_lean", ">Length bias", signed, 3),
+        Column("length_lean_lower", ">from", signed, 8),
+        Column("length_lean_upper", ">to", signed, 8),
+        Column("reliability", ">Reliability", hundredths),
+        Column("reliability_lower", ">from", hundredths, 9),
+        Column("reliability_upper", ">to", hundredths, 9),
+    ),
+    "favours": (
+        "Favours: who gives whom more than quality explains",
+        Column("judge", "Judge"),
+        Column("author", "favours"),
+        Column("excess", ">by", signed),
+        Column("marks", ">Marks", whole, 1),
+        Column("q", ">q", "{:.4f}".format),
+    ),
+}

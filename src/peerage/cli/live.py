@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from peerage.cli.output import Column, money, table, whole
+from peerage.cli.output import Column, moment, money, table, whole
 from peerage.cli.streams import drop
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ class Spectator:
         self._record = _so_far(arena)
         self._began = time.monotonic()
         self._first = 0
-        self._void: list[tuple[int, str]] = []
+        self.void: list[tuple[int, str]] = []
+        """The matches of this run that came to nothing: number and reason."""
         self._runner: Runner | None = None
         self.reader_left = False
         """Nobody reads any more, as when `head` has seen enough: that stops the run in good order."""
@@ -52,7 +53,7 @@ class Spectator:
         """One more match is on the ledger."""
         self._recent.append(verdict(summary))
         if summary.status != "done":
-            self._void.append((summary.number, summary.status))
+            self.void.append((summary.number, summary.status))
         else:
             best = max(summary.scores, default=0.0)
             for player, score in zip(summary.players, summary.scores, strict=True):
@@ -61,21 +62,13 @@ class Spectator:
         if self._batch and self._runner is not None and summary.number % self._batch == 0:
             self._say(self._line(self._runner.progress(), summary.number))
 
-    @property
-    def void(self) -> list[tuple[int, str]]:
-        """The matches of this run that came to nothing: number and reason."""
-        return self._void
-
     async def watch(self, runner: Runner) -> None:
         """Show a run's progress, beside it, until cancelled."""
         self._runner = runner
         self._first = runner.progress().settled
-        if self._console.is_terminal:
-            await self._draw(runner)
-        else:
+        if not self._console.is_terminal:
             await self._lines(runner)
-
-    async def _draw(self, runner: Runner) -> None:
+            return
         from rich.live import Live
 
         with Live(console=self._console, auto_refresh=False, transient=True) as live:
@@ -133,10 +126,8 @@ class Spectator:
             parts.append(Padding(ProgressBar(total=progress.limit, completed=progress.decided, width=60), 0))
         if rows:
             parts.append(table(rows, _COLUMNS))
-        parts += [Text(line, style="dim", overflow="ellipsis", no_wrap=True) for line in self._recent]
-        parts += [
-            Text(line, style="yellow", overflow="ellipsis", no_wrap=True) for line in troubles(progress)
-        ]
+        for style, lines in (("dim", self._recent), ("yellow", troubles(progress))):
+            parts += [Text(line, style=style, overflow="ellipsis", no_wrap=True) for line in lines]
         parts.append(Text(hint(progress), style="bold yellow" if progress.stopping else "dim italic"))
         return Group(*parts)
 
@@ -181,8 +172,6 @@ def troubles(progress: Progress) -> list[str]:
 
 def waiting(found: Sequence[Waiting]) -> Iterator[str]:
     """For whom matches wait since when, the most first."""
-    from peerage.cli.queue import moment
-
     for player, count in Counter(one.player for one in found).most_common(TROUBLED):
         since = moment(min(one.since_ms for one in found if one.player == player))
         yield f"{'1 match waits' if count == 1 else f'{count} matches wait'} for {player} since {since}"
@@ -213,18 +202,18 @@ def verdict(summary: Summary) -> str:
     from peerage.protocol import visible
 
     topic = f" on {summary.topic}" if summary.topic else ""
-    if summary.status != "done":
-        return visible(
-            f"{summary.number}: {' and '.join(summary.players)}{topic}: no result, {summary.status}"
-        )
-    if not summary.scores:
-        return visible(f"{summary.number}: judged{topic}")
-    best = max(summary.scores)
-    winners = [p for p, score in zip(summary.players, summary.scores, strict=True) if score == best]
-    if len(winners) > 1:
-        return visible(f"{summary.number}: {' and '.join(winners)} tied{topic}")
+    best = max(summary.scores, default=0.0)
+    winners = [p for p, score in zip(summary.players, summary.scores, strict=False) if score == best]
     losers = " and ".join(player for player in summary.players if player not in winners)
-    return visible(f"{summary.number}: {winners[0]} beat {losers}{topic}")
+    if summary.status != "done":
+        said = f"{' and '.join(summary.players)}{topic}: no result, {summary.status}"
+    elif not summary.scores:
+        said = f"judged{topic}"
+    elif len(winners) > 1:
+        said = f"{' and '.join(winners)} tied{topic}"
+    else:
+        said = f"{winners[0]} beat {losers}{topic}"
+    return visible(f"{summary.number}: {said}")
 
 
 def play(

@@ -21,11 +21,9 @@ from peerage.cli import (
     challenges,
     games,
     imports,
-    judges,
     ledger,
     lists,
     play,
-    queue,
     rate,
     rejudge,
     sandbox,
@@ -91,7 +89,7 @@ for command in (
     tables.leaderboard,
     tables.stats,
     tables.match,
-    judges.judges,
+    lists.judges,
     rejudge.rejudge,
     ledger.verify,
     ledger.replay,
@@ -101,7 +99,7 @@ for command in (
     site.report,
     rate.rate,
     lists.players,
-    queue.queue,
+    lists.queue,
 ):
     app.command()(command)
 app.command("import")(imports.enter)

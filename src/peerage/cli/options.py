@@ -1,14 +1,21 @@
-"""Options that several commands share."""
+"""What several commands share: options, and how they open an arena and speak."""
 
 from __future__ import annotations
 
 import shlex
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from peerage.arena import Arena
+    from peerage.ledger.store import Ledger
 
 
 class Format(StrEnum):
@@ -18,6 +25,10 @@ class Format(StrEnum):
     json = "json"
     csv = "csv"
     markdown = "markdown"
+
+    @property
+    def for_people(self) -> bool:
+        return self in (Format.table, Format.markdown)
 
 
 class Report(StrEnum):
@@ -37,6 +48,55 @@ Force = Annotated[
 ]
 
 HERE = Path(".")
+
+
+class SiteExtraMissing(Exception):
+    """What draws pages is not installed; the message says how to fix it."""
+
+
+def group(about: str) -> typer.Typer:
+    """Commands under one name."""
+    return typer.Typer(help=about, no_args_is_help=True, rich_markup_mode=None)
+
+
+def arena_in(folder: Path) -> Arena:
+    """The arena in `folder`, which has been played."""
+    from peerage.arena import open_arena
+
+    return open_arena(folder, create=False)
+
+
+def ledger_in(folder: Path) -> AbstractContextManager[Ledger]:
+    """The ledger of the arena in `folder`, to read; there may be no arena.yaml any more."""
+    from peerage.ledger import open_ledger
+    from peerage.settings import FILE_NAME, ArenaSettings, load
+
+    settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
+    return closing(open_ledger(settings.ledger, folder, create=False))
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Write a line in which nothing steers a terminal, whoever wrote it."""
+    from peerage.protocol import visible
+
+    typer.echo(visible(text), err=err)
+
+
+@contextmanager
+def drawing(what: str = "pages need") -> Iterator[None]:
+    """Say how to install what draws and serves pages, where it is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("peerage"):
+            raise
+        raise SiteExtraMissing(
+            f"{what} {error.name}, which is not installed; run `pip install 'peerage[site]'`"
+        ) from None
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def program() -> str:

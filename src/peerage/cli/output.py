@@ -11,12 +11,15 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TextIO
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple, TextIO, TypeAlias
 
 from peerage.cli.options import Format
 from peerage.cli.streams import exact
 
 _GAP = 2  # characters between two columns
+
+Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 class Column(NamedTuple):
@@ -31,9 +34,22 @@ class Column(NamedTuple):
     write: Callable[[Any], str] = str
     spare: int = 0
 
+    @property
+    def title(self) -> str:
+        return self.heading.lstrip(">")
+
+    def text(self, row: Mapping[str, Any]) -> str:
+        """What a row says in this column."""
+        value = row.get(self.key)
+        return "–" if value is None else self.write(value)
+
+
+Titled: TypeAlias = tuple[str, *tuple[Column, ...]]
+"""A table's heading and its columns."""
+
 
 def show(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Rows,
     columns: Sequence[Column],
     shape: Format,
     *,
@@ -47,7 +63,7 @@ def show(
         case Format.json:
             show_json(list(rows), to)
         case Format.csv:
-            _csv(rows, [column.key for column in columns], to)
+            _csv(rows, columns, to)
         case Format.markdown:
             _markdown(rows, columns, title, notes, to)
         case Format.table:
@@ -56,21 +72,21 @@ def show(
 
 def show_parts(
     found: Mapping[str, Any],
-    headings: Mapping[str, str],
-    columns: Mapping[str, Sequence[Column]],
+    parts: Mapping[str, Titled],
     of: str | None,
     shape: Format,
     first: str,
 ) -> None:
-    """Write the tables of one object, each with its heading, those without a row left out; `of` is the one
-    wanted alone. JSON holds all as one object, CSV can hold one table alone: the `first`, if not said."""
+    """Write the tables of one object, each with its heading and columns, those without a row left out; `of`
+    is the one wanted alone. JSON holds all as one object, CSV can hold one table alone: the `first`, if not
+    said."""
     if shape is Format.json and of is None:
         show_json(found)
         return
     of = first if shape is Format.csv and of is None else of
-    for part in columns if of is None else (of,):
-        if found[part] or of is not None:
-            show(found[part], columns[part], shape, title=headings[part])
+    for part, (heading, *columns) in parts.items():
+        if part == of or (of is None and found[part]):
+            show(found[part], columns, shape, title=heading)
 
 
 def show_json(data: Any, to: TextIO | None = None) -> None:
@@ -81,13 +97,7 @@ def show_json(data: Any, to: TextIO | None = None) -> None:
     to.write(re.sub("[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
-def drawn(
-    rows: Sequence[Mapping[str, Any]],
-    columns: Sequence[Column],
-    title: str,
-    notes: Sequence[str],
-    to: TextIO,
-) -> str:
+def drawn(rows: Rows, columns: Sequence[Column], title: str, notes: Sequence[str], to: TextIO) -> str:
     """The table as text, as wide as the terminal; in a pipe as wide as it needs to be."""
     from rich.console import Console
     from rich.padding import Padding
@@ -97,8 +107,7 @@ def drawn(
 
     console = Console(file=to, width=None if to.isatty() else 400, highlight=False)
     fitting = fit(rows, columns, console.width)
-    if len(fitting) < len(columns):
-        more = len(columns) - len(fitting)
+    if more := len(columns) - len(fitting):
         notes = [*notes, f"{more} more column{'s' * (more > 1)} in a wider terminal"]
     with console.capture() as captured:
         console.print(table(rows, fitting, title))
@@ -107,23 +116,21 @@ def drawn(
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
 
 
-def fit(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column], width: int) -> list[Column]:
+def fit(rows: Rows, columns: Sequence[Column], width: int) -> list[Column]:
     """The columns that fit into `width` characters; those that cannot be spared stay in any case."""
     from rich.cells import cell_len
 
     wide = {
-        column: max(
-            cell_len(text) for text in (column.heading.lstrip(">"), *[_cell(row, column) for row in rows])
-        )
+        column: _GAP + max(map(cell_len, (column.title, *[column.text(row) for row in rows])))
         for column in columns
     }
     kept = list(columns)
-    while sum(wide[column] + _GAP for column in kept) > width and any(column.spare for column in kept):
+    while sum(wide[column] for column in kept) > width and any(column.spare for column in kept):
         kept.remove(max(kept, key=lambda column: column.spare))
     return kept
 
 
-def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column], title: str = "") -> Any:
+def table(rows: Rows, columns: Sequence[Column], title: str = "") -> Any:
     """The table as rich draws it."""
     from rich import box
     from rich.table import Table
@@ -131,50 +138,30 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column], title: s
 
     from peerage.protocol import visible
 
-    grid = Table(
-        title=Text(visible(title)) if title else None,
-        box=box.SIMPLE_HEAD,
-        title_justify="left",
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
+    name = Text(visible(title)) if title else None
+    grid = Table(title=name, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         number = column.heading.startswith(">")
-        grid.add_column(
-            Text(visible(column.heading.lstrip(">"))),
-            justify="right" if number else "left",
-            no_wrap=number,
-            overflow="fold",
-        )
+        side: Literal["left", "right"] = "right" if number else "left"
+        grid.add_column(Text(visible(column.title)), justify=side, no_wrap=number, overflow="fold")
     for row in rows:
-        grid.add_row(*[Text(visible(_cell(row, column))) for column in columns])
+        grid.add_row(*[Text(visible(column.text(row))) for column in columns])
     return grid
 
 
-def _csv(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], to: TextIO) -> None:
+def _csv(rows: Rows, columns: Sequence[Column], to: TextIO) -> None:
     from peerage.ledger.export import cell
 
-    fields = list(rows[0]) if rows else list(keys)
-    writer = csv.DictWriter(exact(to), fields, lineterminator="\n")
-    writer.writeheader()
+    writer = csv.writer(exact(to), lineterminator="\n")
+    writer.writerow(rows[0] if rows else [column.key for column in columns])
     for row in rows:
         writer.writerow(
-            {
-                key: cell(value)
-                if not isinstance(value, list | tuple | dict)
-                else json.dumps(value, ensure_ascii=False)
-                for key, value in row.items()
-            }
+            json.dumps(value, ensure_ascii=False) if isinstance(value, list | tuple | dict) else cell(value)
+            for value in row.values()
         )
 
 
-def _markdown(
-    rows: Sequence[Mapping[str, Any]],
-    columns: Sequence[Column],
-    title: str,
-    notes: Sequence[str],
-    to: TextIO,
-) -> None:
+def _markdown(rows: Rows, columns: Sequence[Column], title: str, notes: Sequence[str], to: TextIO) -> None:
     from peerage.protocol import visible
 
     def inert(text: str) -> str:
@@ -183,17 +170,10 @@ def _markdown(
 
     if title:
         to.write(f"**{inert(title)}**\n\n")
-    to.write("| " + " | ".join(inert(column.heading.lstrip(">")) for column in columns) + " |\n")
+    to.write("| " + " | ".join(inert(column.title) for column in columns) + " |\n")
     to.write("|" + "|".join("--:" if column.heading.startswith(">") else "---" for column in columns) + "|\n")
-    for row in rows:
-        cells = (inert(_cell(row, column)) for column in columns)
-        to.write("| " + " | ".join(cells) + " |\n")
+    to.writelines("| " + " | ".join(inert(column.text(row)) for column in columns) + " |\n" for row in rows)
     to.writelines(f"\n{inert(note)}\n" for note in notes)
-
-
-def _cell(row: Mapping[str, Any], column: Column) -> str:
-    value = row.get(column.key)
-    return "–" if value is None else column.write(value)
 
 
 def dollars(value: float) -> str:
@@ -209,25 +189,23 @@ def money(billed_nano: int, possibly_nano: int) -> str:
     return f"{dollars(billed_nano / 1e9)} billed{more}"
 
 
-def whole(value: float) -> str:
-    return f"{value:,.0f}"
-
-
-def percent(value: float) -> str:
-    return f"{100 * value:.0f}%"
+def moment(ms: int) -> str:
+    """A time to the minute, UTC."""
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def seconds(value: float) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
 
 
-def hundredths(value: float) -> str:
-    return f"{value:.2f}"
+def percent(value: float) -> str:
+    return f"{100 * value:.0f}%"
 
 
-def signed(value: float) -> str:
-    """A difference, to a hundredth."""
-    return f"{value:+.2f}"
+whole = "{:,.0f}".format
+tenths = "{:.1f}".format
+hundredths = "{:.2f}".format
+signed = "{:+.2f}".format
 
 
 def span(bounds: Sequence[int]) -> str:

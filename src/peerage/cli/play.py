@@ -7,12 +7,13 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, at, program
+from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, at, program, say
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -29,10 +30,7 @@ PLANNED = 100
 
 THINKS = "A probe showed that a player thinks before it answers; this plan has room for that."
 
-
 Level = Literal["debug", "info", "warning", "error", "critical"]
-"""How much is logged: `info` every call, retry and wait; `debug` what libraries say besides."""
-
 MaxMatches = Annotated[
     int | None, typer.Option(min=1, help="Stop when the arena has so many matches with a result.")
 ]
@@ -69,42 +67,32 @@ def run(
     for again. Before money can be spent it shows a plan and asks; again, when a
     probe of the players finds what the plan did not know.
     """
-    import os
-
     from peerage.cli import tables
     from peerage.cli.logs import log_to_stderr
     from peerage.ledger import LedgerError
     from peerage.players.keys import environment
-    from peerage.protocol import visible
     from peerage.settings import enough_players, load
 
-    env = environment(folder, os.environ)
     settings = None if stats_only else load(folder)
-    log_to_stderr(log_level.upper(), settings.players if settings else (), env)
+    log_to_stderr(log_level.upper(), settings.players if settings else (), environment(folder, os.environ))
     if settings is not None:
         enough_players(settings)
         equipped(settings, folder)
-    with _opened(folder, budget, concurrency, seed, no_probe) as arena:
+    with _opened(folder, seed, budget=budget, concurrency=concurrency, probe=not no_probe) as arena:
         code = 0
         if not stats_only:
             with suppress(LedgerError):  # the run holds the whole ledger against its log, and says more
                 for notice in arena.ready():
-                    typer.echo(visible(notice))
-            _agree(arena, max_matches, yes)
-            code = _play(
-                arena, max_matches, batch_size, replan=lambda: _agree(arena, max_matches, yes, THINKS)
-            )
+                    say(notice)
+
+            def agreed(note: str = "") -> None:
+                _agree(arena, max_matches, yes, note)
+
+            agreed()
+            code = _play(arena, max_matches, batch_size, replan=lambda: agreed(THINKS))
         if stats or stats_only:
             tables.show_stats(arena, Format.table)
     raise typer.Exit(code)
-
-
-def _from(folder: Path, file: Path) -> str:
-    """A file's path as the arena in `folder` states it."""
-    try:
-        return Path(os.path.relpath(file, folder)).as_posix()
-    except ValueError:  # another drive
-        return file.resolve().as_posix()
 
 
 def demo(
@@ -135,7 +123,11 @@ def demo(
     stated = game or "duel"
     if game is not None and game.endswith(".py"):
         try:
-            game, stated = load_file(Path(game)).name, json.dumps(_from(folder, Path(game)))
+            file = Path(os.path.relpath(game, folder))
+        except ValueError:  # another drive
+            file = Path(game).resolve()
+        try:
+            game, stated = load_file(Path(game)).name, json.dumps(file.as_posix())
         except ImportError as error:
             raise SettingsError(f"--game: {error}") from None
     if game is not None and game not in GAMES:
@@ -145,7 +137,7 @@ def demo(
         folder.mkdir(parents=True, exist_ok=True)
         rules = GAMES[game or "duel"].demo_rules
         write(path, demo_text(1 if seed is None else seed, stated, rules), SETTINGS)
-    with _opened(folder, None, concurrency, seed) as arena:
+    with _opened(folder, seed, concurrency=concurrency) as arena:
         if game not in (None, arena.settings.game):
             raise SettingsError(
                 f"{path}: this arena plays {arena.settings.game!r}, and --game says {game!r}; "
@@ -157,12 +149,8 @@ def demo(
                 f"{path}: the demo plays house players alone, and {paid[0]} is none; `peerage run` plays "
                 "this arena, `--dir FOLDER` makes a demo elsewhere"
             )
-        code = _play(
-            arena,
-            matches or GAMES[arena.settings.game].demo,
-            None,
-            _watchable if sys.stdout.isatty() else None,
-        )
+        limit = matches or GAMES[arena.settings.game].demo
+        code = _play(arena, limit, None, _watchable if sys.stdout.isatty() else None)
     if code:
         raise typer.Exit(code)
     there = at(folder)
@@ -173,9 +161,10 @@ def demo(
         f"replay{there}": "recompute every outcome and rating",
         "init --dir my-arena": "an arena of your own models",
     }
-    wide = max(map(len, todo))
-    for lead, (words, about) in zip(["next:", *[""] * len(todo)], todo.items(), strict=False):
+    wide, lead = max(map(len, todo)), "next:"
+    for words, about in todo.items():
         typer.echo(f"{lead:6}{program()} {words:<{wide}}  {about}")
+        lead = ""
 
 
 def _play(
@@ -225,22 +214,14 @@ def estimate(
     Expected is for replies of usual length; worst for every draft rejected, every reply cut at its limit
     and asked for again with twice the tokens. Asks nobody and writes nothing.
     """
+    from peerage.players.prices import price_of
     from peerage.settings import enough_players, load
     from peerage.tables.plan import estimate as planned
 
-    settings = load(folder)
+    settings, today = load(folder), datetime.now(UTC).date()
     enough_players(settings)
-    _write(settings, planned(settings, _prices(settings), max_matches), shape)
-
-
-def _prices(settings: ArenaSettings) -> Mapping[str, Price]:
-    """Today's, by player."""
-    from datetime import UTC, datetime
-
-    from peerage.players.prices import price_of
-
-    today = datetime.now(UTC).date()
-    return {player.name: price_of(player, today) for player in settings.players}
+    prices = {player.name: price_of(player, today) for player in settings.players}
+    _write(settings, planned(settings, prices, max_matches), shape)
 
 
 def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
@@ -287,7 +268,12 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
 
 
 def _opened(
-    folder: Path, budget: float | None, concurrency: int | None, seed: int | None, no_probe: bool = False
+    folder: Path,
+    seed: int | None,
+    *,
+    budget: float | None = None,
+    concurrency: int | None = None,
+    probe: bool = True,
 ) -> Arena:
     """The arena in `folder`, with what the command line says in place of its settings."""
     from peerage.arena import Arena
@@ -295,25 +281,20 @@ def _opened(
     from peerage.settings import load
 
     settings = load(folder)
-    if budget is not None:
-        settings = settings.model_copy(
-            update={"budget": settings.budget.model_copy(update={"arena": budget})}
-        )
-    if concurrency is not None:
-        engine = settings.engine.model_copy(update={"concurrency": concurrency})
-        settings = settings.model_copy(update={"engine": engine})
-    if no_probe:
-        engine = settings.engine.model_copy(update={"probe": False})
-        settings = settings.model_copy(update={"engine": engine})
-    if seed is not None:
-        settings = settings.model_copy(update={"seed": seed})
+    stated = {
+        "budget": settings.budget.model_copy(update={} if budget is None else {"arena": budget}),
+        "engine": settings.engine.model_copy(
+            update=({} if concurrency is None else {"concurrency": concurrency})
+            | ({} if probe else {"probe": False})
+        ),
+        **({} if seed is None else {"seed": seed}),
+    }
+    settings = settings.model_copy(update=stated)
     return Arena(folder, settings, open_ledger(settings.ledger, folder, create=True))
 
 
 def equipped(settings: ArenaSettings, folder: Path) -> None:
     """Refuse, before anything is made or planned, players whose library or key is missing."""
-    import os
-
     from peerage.players.checks import missing_extra
     from peerage.players.keys import environment, find_key, key_names
     from peerage.settings import SettingsError
@@ -341,8 +322,6 @@ def agree(
     Raises ArenaError when a budget could not be kept, SettingsError when there is no terminal to ask at;
     leaves the program when the answer is no.
     """
-    from datetime import UTC, datetime
-
     from peerage.cli.output import dollars
     from peerage.engine.probes import worst_probe
     from peerage.engine.registration import prices

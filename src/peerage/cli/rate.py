@@ -11,7 +11,7 @@ import typer
 
 from peerage import inputs
 from peerage.cli.options import Format
-from peerage.cli.output import Column, percent, show, span, whole
+from peerage.cli.output import Column, hundredths, percent, show, span, whole
 
 _ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 
@@ -21,28 +21,15 @@ class RateError(ValueError):
 
 
 Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob"]
-"""What a row of the data is."""
-
 Method = Literal[
     "auto", "bt", "elo", "elo-averaged", "trueskill", "plackett-luce", "weng-lin-bt", "glicko2",
     "through-time", "judge-aware", "prediction-powered", "irt",
 ]  # fmt: skip
-"""How to rate."""
-
 Side = Literal["raw", "cost"]
-"""Which Elo."""
-
 Ties = Literal["half", "davidson", "rao-kupper"]
-"""How Bradley-Terry reads a tie."""
-
 Seats = Literal["mean", "best", "each"]
-"""How a player with several seats in a game counts."""
-
 Part = Literal["players", "challenges"]
-"""Which table of item response theory."""
-
 CostMode = Literal["linear", "balanced", "exponential"]
-"""How costs enter a score."""
 
 
 def rate(
@@ -106,13 +93,8 @@ def rate(
     try:
         with contextlib.ExitStack() as opened:
             streams = ((name, _open(name, opened)) for name in named(files))
-            data = read(
-                streams,
-                layout,
-                labels=labels,
-                controls=controls,
-                human=method == "prediction-powered",
-            )
+            human = method == "prediction-powered"
+            data = read(streams, layout, labels=labels, controls=controls, human=human)
         report = rate(data, options)
     except ValueError as error:
         raise RateError(str(error)) from None
@@ -120,17 +102,16 @@ def rate(
         raise RateError("--of challenges goes with answers (player, challenge, solved), rated by irt")
     if of != "challenges":
         show(report.rows, _columns(report.rows), output, title=report.title, notes=report.notes)
-    if report.challenges and (of == "challenges" or (of is None and output in _FOR_PEOPLE)):
+    if report.challenges and (of == "challenges" or (of is None and output.for_people)):
         show(report.challenges, _CHALLENGES, output, title="Challenges, the hardest first")
 
 
-_FOR_PEOPLE = (Format.table, Format.markdown)
 _CHALLENGES = [
     Column("challenge", "Challenge"),
-    Column("difficulty", ">Difficulty", "{:.2f}".format),
-    Column("difficulty_error", ">±", "{:.2f}".format),
-    Column("discrimination", ">Discrimination", "{:.2f}".format),
-    Column("discrimination_error", ">±", "{:.2f}".format),
+    Column("difficulty", ">Difficulty", hundredths),
+    Column("difficulty_error", ">±", hundredths),
+    Column("discrimination", ">Discrimination", hundredths),
+    Column("discrimination_error", ">±", hundredths),
     Column("solved", ">Solved", percent),
     Column("answers", ">Answers", whole),
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Quiet, Shape
+from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, arena_in, now_ms
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -48,7 +47,7 @@ def rejudge(
     match, judges and export read like any other; no rating of the first arena moves. The same command goes on
     where it stopped.
     """
-    from peerage.arena import Arena, open_arena
+    from peerage.arena import Arena
     from peerage.cli.play import equipped
     from peerage.engine.rejudge import issue
     from peerage.ledger import open_ledger
@@ -57,7 +56,7 @@ def rejudge(
     from peerage.settings import FILE_NAME, rules_of
 
     target, code = to or folder / INTO, 0
-    with open_arena(folder, create=False) as source:
+    with arena_in(folder) as source:
         settings, text = _settings(source.settings, target, judges or (), report)
         if not report:
             equipped(settings, folder)
@@ -76,9 +75,7 @@ def rejudge(
                         arena.ledger,
                         rules_of(settings),
                         settings.players,
-                        secret=arena_secret(
-                            arena.ledger, settings.secret_seed, at_ms=time.time_ns() // 1_000_000
-                        ),
+                        secret=arena_secret(arena.ledger, settings.secret_seed, at_ms=now_ms()),
                         limit=max_matches,
                     )
                 code = _judge(arena, issued, yes, shape)

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import Report, Written
+from peerage.cli.options import Report, Written, group
 
 if TYPE_CHECKING:
     from peerage.sandbox.pool import Found
 
-app = typer.Typer(
-    help="Run a program that is not to be trusted.", no_args_is_help=True, rich_markup_mode=None
-)
+app = group("Run a program that is not to be trusted.")
 
 
 @app.command()

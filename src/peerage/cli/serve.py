@@ -8,16 +8,14 @@ import secrets
 import socket
 from contextlib import suppress
 from errno import EADDRINUSE
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder
+from peerage.cli.options import HERE, Folder, drawing
 
 if TYPE_CHECKING:
     from peerage.site.server import Server
-    from peerage.site.server_guard import ClientHeader
 
 TOKEN = "PEERAGE_TOKEN"
 EVERYWHERE = "0.0.0.0"
@@ -61,13 +59,18 @@ def serve(
     header itself; docs/serve.md has an example.
     """
     token = _token() if network else None
-    header = _header(client_header, proxies)
-    server = _server(folder, vote, token, header)
-    from peerage.site.server import listening
-
-    host = EVERYWHERE if network else LOOPBACK
+    _check_header(client_header, proxies)
+    with drawing("`peerage serve` needs"):
+        from peerage.site.server import Server, listening
+        from peerage.site.server_connections import NoRoom, room
+        from peerage.site.server_guard import ClientHeader
+    header = None if client_header is None else ClientHeader(client_header, proxies)
     try:
-        door = listening(host, port)
+        server = Server(folder, voting=vote, token=token, room=room(), header=header)
+    except NoRoom as error:
+        raise ServeError(str(error)) from None
+    try:
+        door = listening(EVERYWHERE if network else LOOPBACK, port)
     except OSError as error:
         why = "is in use" if error.errno == EADDRINUSE else f"cannot be opened: {error.strerror}"
         raise ServeError(f"port {port} {why}; name another with --port, or 0 for any free one") from None
@@ -87,35 +90,14 @@ def _token() -> str:
     return token
 
 
-def _header(name: str | None, proxies: int) -> ClientHeader | None:
-    from peerage.site.server_guard import ClientHeader
-
-    if name is None:
-        if proxies != 1:
-            raise ServeError("--proxies counts those that write --client-header; name that header as well")
-        return None
-    if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name):
+def _check_header(name: str | None, proxies: int) -> None:
+    if name is None and proxies != 1:
+        raise ServeError("--proxies counts those that write --client-header; name that header as well")
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name):
         raise ServeError(
             f"--client-header {name!r} is no name of a header; X-Forwarded-For, X-Real-IP or Forwarded "
             "was expected"
         )
-    return ClientHeader(name, proxies)
-
-
-def _server(folder: Path, vote: bool, token: str | None, header: ClientHeader | None) -> Server:
-    try:
-        from peerage.site.server import Server
-        from peerage.site.server_connections import NoRoom, room
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("peerage"):
-            raise
-        raise ServeError(
-            f"`peerage serve` needs {error.name}, which is not installed; run `pip install 'peerage[site]'`"
-        ) from None
-    try:
-        return Server(folder, voting=vote, token=token, room=room(), header=header)
-    except NoRoom as error:
-        raise ServeError(str(error)) from None
 
 
 def _welcome(server: Server, port: int, token: str | None, vote: bool) -> list[str]:

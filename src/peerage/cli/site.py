@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Force
+from peerage.cli.options import HERE, Folder, Force, drawing, group
 
-app = typer.Typer(help="Make a web site of the arena.", no_args_is_help=True, rich_markup_mode=None)
-
-
-class SiteExtraMissing(Exception):
-    """What draws pages is not installed; the message says how to fix it."""
+app = group("Make a web site of the arena.")
 
 
 @app.command()
@@ -111,16 +106,3 @@ def report(
             body = written(site)
     write(out, body, REPORT, kept, force=force)
     typer.echo(f"wrote {out}, {len(body) / 1000:.0f} kB")
-
-
-@contextmanager
-def drawing() -> Iterator[None]:
-    """Say how to install what is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("peerage"):
-            raise
-        raise SiteExtraMissing(
-            f"pages need {error.name}, which is not installed; run `pip install 'peerage[site]'`"
-        ) from None

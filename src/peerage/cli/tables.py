@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Report, Shape, Written
-from peerage.cli.output import Column, dollars, percent, seconds, show, show_json, show_parts, span, whole
+from peerage.cli.options import HERE, Folder, Format, Report, Shape, Written, arena_in
+from peerage.cli.output import (
+    Column,
+    Titled,
+    dollars,
+    percent,
+    seconds,
+    show,
+    show_json,
+    show_parts,
+    signed,
+    span,
+    tenths,
+    whole,
+)
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -17,11 +31,8 @@ if TYPE_CHECKING:
 
 
 Track = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware"]
-"""Which ratings."""
-
 Whose = Literal["played", "outside", "all"]
-"""Whose results a leaderboard counts."""
-
+Part = Literal["players", "judges", "authors", "readings", "outside", "probes", "unfinished"]
 Game = Annotated[str, typer.Option(help="Count the matches of this game alone.", show_default="all")]
 Topic = Annotated[str, typer.Option(help="Count the matches on this topic alone.", show_default="all")]
 
@@ -60,16 +71,23 @@ def leaderboard(
     shape: Shape = Format.table,
 ) -> None:
     """Show the ranking, and who is clearly above whom."""
-    from peerage.arena import open_arena
-    from peerage.protocol import visible
-    from peerage.tables.played import Scope, ScopeError
+    from peerage.tables.played import Scope
 
     weights = dict(_weight(stated) for stated in weight or ())
-    with open_arena(folder, create=False) as arena:
-        try:
-            show_leaderboard(arena, track or "", shape, Scope(game, topic, weights, source))
-        except ScopeError as error:
-            raise typer.BadParameter(visible(str(error))) from None
+    with arena_in(folder) as arena, _stated():
+        show_leaderboard(arena, track or "", shape, Scope(game, topic, weights, source))
+
+
+@contextmanager
+def _stated() -> Iterator[None]:
+    """Tell what is wrong with the scope that was asked for as a wrong option."""
+    from peerage.protocol import visible
+    from peerage.tables.played import ScopeError
+
+    try:
+        yield
+    except ScopeError as error:
+        raise typer.BadParameter(visible(str(error))) from None
 
 
 def show_leaderboard(
@@ -84,8 +102,12 @@ def show_leaderboard(
 
     scope = scope or EVERYTHING
     found = board(arena.ledger, arena.settings, track, scope)
-    people = shape in (Format.table, Format.markdown)
-    if people and len(found.games) > 1 and scope.source == "played" and not (scope.game or scope.topic):
+    if (
+        shape.for_people
+        and len(found.games) > 1
+        and scope.source == "played"
+        and not (scope.game or scope.topic)
+    ):
         for game in found.games:
             alone = board(arena.ledger, arena.settings, track, Scope(game))
             if any(row.rank is not None for row in alone.rows):
@@ -97,14 +119,15 @@ def show_leaderboard(
 def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played") -> None:
     rows = [row.as_dict() for row in found.rows]
     skill = found.track == "trueskill"
-    shown = _tenths if skill or found.track == "points" else whole
+    shown = tenths if skill or found.track == "points" else whole
     shared, marked = _footnotes(rows)
+    possibly = any(row["possibly_usd"] for row in rows)
     columns = [
         Column("rank", ">", str),
         Column("player", "Player"),
         Column("rating", ">Rating", shown),
         *([Column("mu", ">μ", shown, 8), Column("sigma", ">σ", shown, 8)] if skill else ()),
-        *([Column("mu", ">Mean", "{:+.2f}".format)] if found.track == "points" else ()),
+        *([Column("mu", ">Mean", signed)] if found.track == "points" else ()),
         Column("interval", ">95%", str, 2),
         Column("rank_range", ">Ranks", span, 3),
         Column("beats", ">Above", str, 5),
@@ -114,13 +137,9 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
         Column("losses", ">L", whole),
         Column("void", ">No result", whole, 4),
         Column("cost_usd", ">Billed", dollars, 1),
-        *(
-            [Column("possibly_usd", ">Possibly", dollars, 1)]
-            if any(row["possibly_usd"] for row in rows)
-            else ()
-        ),
+        *([Column("possibly_usd", ">Possibly", dollars, 1)] if possibly else ()),
     ]
-    if shape in (Format.table, Format.markdown):
+    if shape.for_people:
         places = {row["player"]: row["rank"] for row in rows}
         rows = [
             {
@@ -138,7 +157,7 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
         "Above: players this one beats with the same confidence.",
         *shared,
     ]
-    if any(row["possibly_usd"] for row in rows):
+    if possibly:
         notes.append("Possibly: billed in addition at most, for calls that failed or stated no usage")
     show(rows, columns, shape, title=f"{arena.settings.name}: {TITLES[found.track]}{about}", notes=notes)
 
@@ -148,13 +167,8 @@ def _weight(stated: str) -> tuple[str, float]:
     try:
         return game, float(number if found else "")
     except ValueError:
-        raise typer.BadParameter(
-            f"--weight {stated!r}: expected GAME=NUMBER, such as --weight duel=2"
-        ) from None
-
-
-Part = Literal["players", "judges", "authors", "readings", "outside", "probes", "unfinished"]
-"""Which statistics."""
+        wrong = f"--weight {stated!r}: expected GAME=NUMBER, such as --weight duel=2"
+        raise typer.BadParameter(wrong) from None
 
 
 def stats(
@@ -170,15 +184,10 @@ def stats(
 
     JSON holds them all as one object, or with --of as the list of one table.
     """
-    from peerage.arena import open_arena
-    from peerage.protocol import visible
-    from peerage.tables.played import Scope, ScopeError
+    from peerage.tables.played import Scope
 
-    with open_arena(folder, create=False) as arena:
-        try:
-            show_stats(arena, shape, of, Scope(game, topic))
-        except ScopeError as error:
-            raise typer.BadParameter(visible(str(error))) from None
+    with arena_in(folder) as arena, _stated():
+        show_stats(arena, shape, of, Scope(game, topic))
 
 
 def show_stats(
@@ -189,23 +198,15 @@ def show_stats(
     from peerage.tables.stats import stats as counted
 
     found = counted(arena.ledger, arena.settings, scope or EVERYTHING).as_dict()
-    show_parts(found, _HEADINGS, _STATS, of, shape, "players")
-    if of is None and found["voids"] and shape in (Format.table, Format.markdown):
+    show_parts(found, _STATS, of, shape, "players")
+    if of is None and found["voids"] and shape.for_people:
         reasons = ", ".join(f"{number} {reason}" for reason, number in found["voids"].items())
         typer.echo(f"matches without a result: {reasons}")
 
 
-_HEADINGS = {
-    "players": "Players: matches, what they were asked and how they replied",
-    "judges": "Judges",
-    "authors": "Authors",
-    "readings": "Readings: where a game's rules leave room, the table under each of them",
-    "outside": "Outside results: imported, not played here",
-    "unfinished": "Matches that have not ended: their calls so far, in no other sum here",
-    "probes": "Probes: small questions before runs, in no match and no other sum here",
-}
-_STATS = {
-    "players": [
+_STATS: Mapping[str, Titled] = {
+    "players": (
+        "Players: matches, what they were asked and how they replied",
         Column("player", "Player"),
         Column("matches", ">Matches", whole),
         Column("wins", ">W", whole, 3),
@@ -223,8 +224,9 @@ _STATS = {
         Column("invalid", ">Invalid", whole),
         Column("refused", ">Refused", whole),
         Column("void", ">No reply", whole),
-    ],
-    "judges": [
+    ),
+    "judges": (
+        "Judges",
         Column("player", "Judge"),
         Column("votes", ">Votes", whole),
         Column("ties", ">Ties", whole),
@@ -234,35 +236,40 @@ _STATS = {
         Column("flip_share", ">Flip share", percent),
         Column("agreement", ">Agreement", percent),
         Column("first_share", ">For the first", percent, 3),
-        Column("kin_lean", ">Family bias", "{:+.2f}".format, 4),
-    ],
-    "authors": [
+        Column("kin_lean", ">Family bias", signed, 4),
+    ),
+    "authors": (
+        "Authors",
         Column("player", "Author"),
         Column("drafts", ">Drafts", whole),
         Column("approved", ">Approved", whole),
         Column("approval", ">Mean approval", percent),
         Column("turns_lost", ">Invalid turns", whole),
-    ],
-    "outside": [
+    ),
+    "outside": (
+        "Outside results: imported, not played here",
         Column("source", "Source"),
         Column("layout", "Format"),
         Column("results", ">Results", whole),
         Column("players", ">Players", whole),
         Column("sha256", "SHA-256", str, 1),
-    ],
-    "unfinished": [
+    ),
+    "unfinished": (
+        "Matches that have not ended: their calls so far, in no other sum here",
         Column("player", "Player"),
         Column("calls", ">Calls", whole),
         Column("cost_usd", ">Billed", dollars),
         Column("possibly_usd", ">Possibly billed", dollars),
-    ],
-    "probes": [
+    ),
+    "probes": (
+        "Probes: small questions before runs, in no match and no other sum here",
         Column("player", "Player"),
         Column("probes", ">Probes", whole),
         Column("cost_usd", ">Billed", dollars),
         Column("possibly_usd", ">Possibly billed", dollars),
-    ],
-    "readings": [
+    ),
+    "readings": (
+        "Readings: where a game's rules leave room, the table under each of them",
         Column("reading", "Reading"),
         Column("rank", ">", whole),
         Column("player", "Player"),
@@ -271,7 +278,7 @@ _STATS = {
         Column("wins", ">W", whole),
         Column("draws", ">D", whole),
         Column("losses", ">L", whole),
-    ],
+    ),
 }
 
 
@@ -282,25 +289,20 @@ def match(
     shape: Written = Report.text,
 ) -> None:
     """Read a match: question, answers, verdicts, and the result."""
-    from peerage.arena import open_arena
     from peerage.tables.match_view import match_view
 
-    with open_arena(folder, create=False) as arena:
+    with arena_in(folder) as arena:
         found = match_view(arena.ledger, number)
     if shape is Report.json:
         show_json(found.as_dict())
         return
-    from peerage.cli.match import show as written
+    from peerage.cli.match import show
 
-    written(found, full=full)
+    show(found, full=full)
 
 
 def _interval(row: dict[str, Any], shown: Callable[[float], str]) -> str | None:
     return None if row["lower"] is None else f"{shown(row['lower'])} – {shown(row['upper'])}"
-
-
-def _tenths(value: float) -> str:
-    return f"{value:.1f}"
 
 
 def _places(ranks: Sequence[int]) -> str | None:
@@ -316,12 +318,13 @@ def _places(ranks: Sequence[int]) -> str | None:
 
 def _footnotes(rows: Sequence[dict[str, Any]]) -> tuple[list[str], dict[str, str]]:
     """Notes to stand under the table, and the marks by which a player refers to those not everybody's."""
-    everybody = set.intersection(*[set(row["notes"]) for row in rows]) if rows else set()
-    shared = [note for note in (rows[0]["notes"] if rows else ()) if note in everybody]
+    shared = [
+        note for note in (rows[0]["notes"] if rows else ()) if all(note in row["notes"] for row in rows)
+    ]
     own: dict[str, str] = {}
     marks: dict[str, str] = {}
     for row in rows:
-        mine = [note for note in row["notes"] if note not in everybody]
+        mine = [note for note in row["notes"] if note not in shared]
         for note in mine:
             own.setdefault(note, "¹²³⁴⁵⁶⁷⁸⁹"[len(own)] if len(own) < 9 else "*")
         marks[row["player"]] = "".join(own[note] for note in mine)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Force, Format, Shape
-from peerage.cli.site import drawing
+from peerage.cli import output
+from peerage.cli.options import HERE, Folder, Force, Format, Shape, arena_in, drawing, group, now_ms, say
+from peerage.cli.output import Column, Titled, hundredths, percent, signed, whole
 
-if TYPE_CHECKING:
-    from peerage.arena import Arena
-
-app = typer.Typer(
-    help="Tournaments of the last arena: results, progress, audience.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = group("Tournaments of the last arena: results, progress, audience.")
 
 Number = Annotated[int | None, typer.Argument(help="The tournament's number; if not said, the last.")]
 
@@ -28,7 +22,6 @@ class NothingToDraw(Exception):
 
 
 Part = Literal["ranking", "matrix", "sorts", "scaling", "reasons"]
-"""Which table."""
 
 
 @app.command()
@@ -46,33 +39,29 @@ def show(
     the same answers, its strictness set aside. Tables of questions by sort, of token limits and of reasons
     follow where the rules asked for them. JSON holds all as one object.
     """
-    from peerage.cli.output import show as written
-    from peerage.cli.output import show_json
     from peerage.tables.tournament import tournament
 
-    with _opened(folder) as arena:
+    with arena_in(folder) as arena:
         found = tournament(arena.ledger, number).as_dict()
     if shape is Format.json and of is None:
-        show_json(found)
+        output.show_json(found)
         return
     if shape is Format.csv and of is None:
         of = "ranking"
-    for part in get_args(Part) if of is None else (of,):
+    for part, (heading, *columns) in _PARTS.items():
         rows = found[part]
-        if part == "sorts" and of is None and len({row["sort"] for row in rows}) < 2:
+        one_sort = of is None and part == "sorts" and len({row["sort"] for row in rows}) < 2
+        if of not in (None, part) or one_sort:
             continue
-        columns = _columns()[part]
-        if part == "matrix" and shape in (Format.table, Format.markdown):
+        if part == "matrix" and shape.for_people:
             rows, columns = _grid(found)
-        if rows or of is part:
-            title = f"Tournament {found['number']}: {_HEADINGS[part]}"
-            written(rows, columns, shape, title=title, notes=_notes(part, found))
+        if rows or of == part:
+            title = f"Tournament {found['number']}: {heading}"
+            output.show(rows, columns, shape, title=title, notes=_notes(part, found))
 
 
-def _grid(found: dict[str, Any]) -> tuple[list[dict[str, Any]], list[Any]]:
+def _grid(found: dict[str, Any]) -> tuple[list[dict[str, Any]], list[Column]]:
     """The matrix as people read it: a line for each judge, a column for each author."""
-    from peerage.cli.output import Column
-
     players = [row["player"] for row in found["ranking"]]
     cells = {(cell["judge"], cell["author"]): cell for cell in found["matrix"]}
     rows = [
@@ -101,71 +90,61 @@ def _notes(part: Part, found: dict[str, Any]) -> list[str]:
     return notes
 
 
-_HEADINGS = {
-    "ranking": "each judge gives 5 on average; equal ranks within error",
-    "matrix": "who gave whom how much",
-    "sorts": "by sort of question",
-    "scaling": "what more tokens are worth",
-    "reasons": "reasons for 0 and 10",
+_PARTS: Mapping[Part, Titled] = {
+    "ranking": (
+        "each judge gives 5 on average; equal ranks within error",
+        Column("rank", ">Rank", whole),
+        Column("player", "Player"),
+        Column("score", ">Score", hundredths),
+        Column("se", ">±", hundredths),
+        Column("raw", ">As given", hundredths, 1),
+        Column("public", ">Public", hundredths, 2),
+        Column("public_scores", ">of", whole, 3),
+        Column("written", ">Questions", whole, 4),
+        Column("duplicates", ">Dropped", whole, 6),
+        Column("diversity", ">Diversity", percent, 5),
+    ),
+    "matrix": (
+        "who gave whom how much",
+        Column("judge", "Judge"),
+        Column("author", "gave"),
+        Column("mean", ">Mean", hundredths),
+        Column("grades", ">Grades", whole, 1),
+        Column("favour", ">Favour", signed),
+    ),
+    "sorts": (
+        "by sort of question",
+        Column("player", "Player"),
+        Column("sort", "Sort"),
+        Column("score", ">Score", hundredths),
+        Column("se", ">±", hundredths),
+        Column("answers", ">Answers", whole, 1),
+    ),
+    "scaling": (
+        "what more tokens are worth",
+        Column("player", "Player"),
+        Column("max_tokens", ">At most", whole),
+        Column("output_tokens", ">Used", whole),
+        Column("score", ">Score", hundredths),
+        Column("se", ">±", hundredths),
+        Column("answers", ">Answers", whole, 1),
+    ),
+    "reasons": (
+        "reasons for 0 and 10",
+        Column("judge", "Judge"),
+        Column("zeros", ">Zeros", whole),
+        Column("tens", ">Tens", whole),
+        Column("words", "Its words", ", ".join),
+    ),
 }
-
-
-def _columns() -> dict[Part, list[Any]]:
-    from peerage.cli.output import Column, hundredths, percent, signed, whole
-
-    error = Column("se", ">±", hundredths)
-    return {
-        "ranking": [
-            Column("rank", ">Rank", whole),
-            Column("player", "Player"),
-            Column("score", ">Score", hundredths),
-            error,
-            Column("raw", ">As given", hundredths, 1),
-            Column("public", ">Public", hundredths, 2),
-            Column("public_scores", ">of", whole, 3),
-            Column("written", ">Questions", whole, 4),
-            Column("duplicates", ">Dropped", whole, 6),
-            Column("diversity", ">Diversity", percent, 5),
-        ],
-        "matrix": [
-            Column("judge", "Judge"),
-            Column("author", "gave"),
-            Column("mean", ">Mean", hundredths),
-            Column("grades", ">Grades", whole, 1),
-            Column("favour", ">Favour", signed),
-        ],
-        "sorts": [
-            Column("player", "Player"),
-            Column("sort", "Sort"),
-            Column("score", ">Score", hundredths),
-            error,
-            Column("answers", ">Answers", whole, 1),
-        ],
-        "scaling": [
-            Column("player", "Player"),
-            Column("max_tokens", ">At most", whole),
-            Column("output_tokens", ">Used", whole),
-            Column("score", ">Score", hundredths),
-            error,
-            Column("answers", ">Answers", whole, 1),
-        ],
-        "reasons": [
-            Column("judge", "Judge"),
-            Column("zeros", ">Zeros", whole),
-            Column("tens", ">Tens", whole),
-            Column("words", "Its words", ", ".join),
-        ],
-    }
 
 
 @app.command()
 def progress(folder: Folder = HERE, shape: Shape = Format.table) -> None:
     """Show how players did over all tournaments: better or not, steady or not."""
-    from peerage.cli.output import Column, hundredths, signed, whole
-    from peerage.cli.output import show as written
     from peerage.tables.tournament import progress as courses
 
-    with _opened(folder) as arena:
+    with arena_in(folder) as arena:
         rows = [row.as_dict() for row in courses(arena.ledger)]
     columns = [
         Column("player", "Player"),
@@ -178,7 +157,7 @@ def progress(folder: Folder = HERE, shape: Shape = Format.table) -> None:
         Column("trend_se", ">±", hundredths),
     ]
     note = "scores are against who took part: an average opponent is worth 5; trend is per tournament"
-    written(rows, columns, shape, title="Over all tournaments", notes=[note])
+    output.show(rows, columns, shape, title="Over all tournaments", notes=[note])
 
 
 @app.command()
@@ -192,7 +171,7 @@ def plot(
     from peerage.outputs import PLOT, arena_files, refuse, write
     from peerage.tables.tournament import tournament
 
-    with _opened(folder) as arena:
+    with arena_in(folder) as arena:
         kept = arena_files(folder, arena.ledger.address)
         refuse(file, PLOT, kept, force=force)
         found = tournament(arena.ledger, number)
@@ -229,7 +208,7 @@ def page(
         from peerage.site.audience import page as made
         from peerage.site.audience import sample as drawn
 
-    with _opened(folder) as arena:
+    with arena_in(folder) as arena:
         kept = arena_files(folder, arena.ledger.address)
         match = find(arena.ledger, number)
         exhibits = drawn(match, answers(arena.ledger, match), sample, seed)
@@ -246,19 +225,12 @@ def votes(
 ) -> None:
     """Enter points that people outside gave; peer scores stay as they are."""
     from peerage.ledger.public import enter
-    from peerage.protocol import visible
     from peerage.tables.tournament import opinion as read
 
-    with _opened(folder) as arena:
+    with arena_in(folder) as arena:
         found = [(file, read(arena.ledger, file)) for file in files]
         with arena.ledger.runner():
             for file, opinion in found:
-                new = enter(arena.ledger, opinion, time.time_ns() // 1_000_000)
+                new = enter(arena.ledger, opinion, now_ms())
                 what = f"{len(opinion.scores)} scores" if new else "entered before, nothing done"
-                typer.echo(f"{visible(str(file))}: {what}")
-
-
-def _opened(folder: Path) -> Arena:
-    from peerage.arena import open_arena
-
-    return open_arena(folder, create=False)
+                say(f"{file}: {what}")

@@ -35,7 +35,9 @@ def match_page(number: int, place: int | None = None) -> str:
     return f"matches/{first_of(place or number, BUNDLE)}.html#m{number}"
 
 
-def number_in(path: str, folder: str, ending: str) -> int | None:
-    """The number n of a path `folder/n` + `ending`, as this module writes it; else None."""
-    found = re.fullmatch(rf"{re.escape(folder)}/([1-9][0-9]{{0,11}}){re.escape(ending)}", path, re.ASCII)
+def number_in(path: str, folder: str, ending: str, mark: str = "/") -> int | None:
+    """The number n of a path `folder` + `mark` + n + `ending`, as this module writes it; else None."""
+    found = re.fullmatch(
+        rf"{re.escape(folder + mark)}([1-9][0-9]{{0,11}}){re.escape(ending)}", path, re.ASCII
+    )
     return int(found[1]) if found else None

@@ -12,9 +12,8 @@ import msgspec
 from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
 from peerage.games.color_obfuscation.data_json import write_battles
 from peerage.ledger.export import cell, documents
-from peerage.site.costs import by_day
-from peerage.site.leaderboards import has_outside, outside, priced
-from peerage.site.rating_history import course
+from peerage.site.arena_pages import by_day
+from peerage.site.leaderboards import course, has_outside, outside, priced
 from peerage.site.reading import Site
 from peerage.standings import DONE
 

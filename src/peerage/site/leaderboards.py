@@ -5,13 +5,12 @@ What others recorded, where some of it was imported, has a table of its own, mar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from peerage.ledger.outside import TOPIC
 from peerage.site.addresses import slug
 from peerage.site.charts import Chart, chart, frontier, trajectories
-from peerage.site.rating_history import COLOURED, before, course, moves
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.history import frontier as offers
@@ -32,6 +31,9 @@ NAMES: Mapping[Track, str] = {
 }
 
 OUTSIDE = "leaderboard/outside.html"
+COLOURED = 6
+STOPS = 20
+"""Ratings are followed over so many moments at most."""
 
 WIDTH = 220
 """Of a drawn interval, in pixels."""
@@ -96,11 +98,10 @@ def _view(site: Site, wanted: Filter) -> View:
     title = " · ".join(
         filter(None, ("Leaderboard", name, "" if wanted.track == site.track else NAMES[wanted.track]))
     )
-    others = list(filters(site))
+    others = [(one, address(site, one)) for one in filters(site)]
     return View(
         "leaderboard.html",
         title,
-        "index.html",
         {
             "found": found,
             "name": name,
@@ -108,12 +109,8 @@ def _view(site: Site, wanted: Filter) -> View:
             "since": before(site.number),
             "width": WIDTH,
             "tenths": wanted.track == "trueskill",
-            "tracks": [
-                (one, NAMES[one.track], address(site, one)) for one in others if not (one.game or one.topic)
-            ],
-            "narrower": [
-                (one, one.topic or one.game, address(site, one)) for one in others if one.game or one.topic
-            ],
+            "tracks": [(one, NAMES[one.track], at) for one, at in others if not (one.game or one.topic)],
+            "narrower": [(one, one.topic or one.game, at) for one, at in others if one.game or one.topic],
             "wanted": wanted,
             "outside": OUTSIDE if has_outside(site) else "",
             "decided": sum(found.games.values()) if everything else (found.topics | found.games)[name],
@@ -126,6 +123,7 @@ def _view(site: Site, wanted: Filter) -> View:
             "charts": list(charts(site, wanted.track, found)) if everything else [],
             "data": f"data/leaderboard-{wanted.track}" if everything else "",
         },
+        "index.html",
     )
 
 
@@ -141,18 +139,8 @@ def outside(site: Site) -> Board:
 
 def _outside(site: Site) -> View:
     found = outside(site)
-    return View(
-        "outside.html",
-        "Outside results",
-        "index.html",
-        {
-            "lines": lines(found, {}),
-            "since": 0,
-            "width": WIDTH,
-            "sources": listed(site.moment),
-            "notes": found.notes,
-        },
-    )
+    values = {"lines": lines(found, {}), "since": 0, "width": WIDTH, "sources": listed(site.moment)}
+    return View("outside.html", "Outside results", {**values, "notes": found.notes}, "index.html")
 
 
 def lines(found: Board, rose: Mapping[str, int]) -> list[Line]:
@@ -224,3 +212,54 @@ def priced(rows: Sequence[Row]) -> list[dict[str, Any]]:
         }
         for offer in offers(rows)
     ]
+
+
+def stops(number: int) -> list[int]:
+    """After which of `number` matches ratings are followed: round ones, which further matches leave be."""
+    if not number:
+        return []
+    step = next(
+        size * 10**zeros for zeros in range(20) for size in (1, 2, 5) if size * 10**zeros * STOPS > number
+    )
+    return list(range(step, number + 1, step))
+
+
+def course(site: Site, track: Track, names: Collection[str] = ()) -> list[dict[str, Any]]:
+    """The rating of every rated player, or of those in `names`, after each stop, with its 95% interval; see
+    `charts.trajectories`."""
+    return [
+        {
+            "player": player,
+            "match": stop,
+            "rating": round(rating, 2),
+            "low": None if low is None else round(low, 2),
+            "high": None if high is None else round(high, 2),
+        }
+        for stop in stops(site.number)
+        for after in (site.earlier(track, stop),)
+        for player, rating, low, high in zip(
+            after.players, after.rating, after.lower, after.upper, strict=True
+        )
+        if not names or player in names
+    ]
+
+
+def before(number: int) -> int:
+    """The match after which "last time" was: a round one, at least a tenth of all matches ago."""
+    return max([stop for stop in stops(number) if stop <= number * 9 // 10], default=0)
+
+
+def moves(site: Site, track: Track) -> Mapping[str, int]:
+    """How many ranks each player rose since match `before`, below zero: fell; newcomers have none."""
+    then = site.earlier(track, before(site.number))
+    ranks = _ranks(then.players, then.rating)
+    return {
+        row.player: ranks[row.player] - row.rank
+        for row in site.table(track)
+        if row.rank is not None and row.player in ranks
+    }
+
+
+def _ranks(players: Sequence[str], ratings: Sequence[float]) -> dict[str, int]:
+    ordered = sorted(ratings, reverse=True)
+    return {player: 1 + ordered.index(rating) for player, rating in zip(players, ratings, strict=True)}

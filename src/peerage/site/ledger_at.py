@@ -25,9 +25,6 @@ from peerage.ledger.store import (
 )
 from peerage.ratings.elo import EloSettings
 
-STOPS = 20
-"""Ratings are followed over so many moments at most."""
-
 
 class Moment:
     """A `Ledger` that ends with record `number`, to be read alone; what is sealed is redacted.
@@ -160,13 +157,3 @@ class Moment:
 
     def _end(self, last: int | None) -> int:
         return self.number if last is None else min(last, self.number)
-
-
-def stops(number: int) -> list[int]:
-    """After which of `number` matches ratings are followed: round ones, which further matches leave be."""
-    if not number:
-        return []
-    step = next(
-        size * 10**zeros for zeros in range(20) for size in (1, 2, 5) if size * 10**zeros * STOPS > number
-    )
-    return list(range(step, number + 1, step))

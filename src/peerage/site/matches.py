@@ -26,22 +26,17 @@ NEWEST = 100
 
 
 def paths(site: Site) -> Iterator[str]:
-    yield "matches.html"
     yield from (f"matches/{first}.html" for first in range(1, site.number + 1, BUNDLE))
     yield from (f"data/matches-{first}.js" for first in range(1, site.number + 1, SHARD))
 
 
 def view(site: Site, path: str) -> View | bytes | None:
-    if path == "matches.html":
-        return _index(site)
     first = number_in(path, "matches", ".html")
     if first is not None and first == first_of(first, BUNDLE) and first <= site.number:
         return _bundle(site, first)
-    name = path.removeprefix("data/matches-")
-    if name != path:
-        first = number_in(f"data/{name}", "data", ".js")
-        if first is not None and first == first_of(first, SHARD) and first <= site.number:
-            return shard(site, first)
+    first = number_in(path, "data/matches", ".js", "-")
+    if first is not None and first == first_of(first, SHARD) and first <= site.number:
+        return shard(site, first)
     return None
 
 
@@ -50,7 +45,6 @@ def _bundle(site: Site, first: int) -> View:
     return View(
         "match.html",
         f"Matches {first} to {last}" if last > first else f"Match {first}",
-        "matches.html",
         {
             "matches": site.reader.matches(first, last),
             "first": first,
@@ -59,10 +53,11 @@ def _bundle(site: Site, first: int) -> View:
             "article": article,
             "tracks": NAMES,
         },
+        "matches.html",
     )
 
 
-def _index(site: Site) -> View:
+def index(site: Site) -> View:
     tally = site.tally
     newest = list(site.moment.summaries(max(1, site.number - NEWEST + 1), site.number))
     catalogue = {
@@ -75,16 +70,12 @@ def _index(site: Site) -> View:
         "bundle": BUNDLE,
         "epoch": tally.began,
     }
-    return View(
-        "matches.html",
-        "Matches",
-        "matches.html",
-        {
-            "newest": newest[::-1],
-            "catalogue": embedded(catalogue),
-            "thousands": list(range(1, site.number + 1, 1000)) if site.number > 1000 else [],
-        },
-    )
+    values = {
+        "newest": newest[::-1],
+        "catalogue": embedded(catalogue),
+        "thousands": list(range(1, site.number + 1, 1000)) if site.number > 1000 else [],
+    }
+    return View("matches.html", "Matches", values)
 
 
 def shard(site: Site, first: int) -> bytes:

@@ -7,21 +7,18 @@ Addresses in pages are relative, so that they hold on any host, under any prefix
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
 from peerage.site import (
-    challenges,
-    costs,
+    arena_pages,
     files,
-    judges,
     leaderboards,
     matches,
-    method,
     players,
-    votes_page,
+    votes,
 )
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View, render
@@ -63,7 +60,17 @@ MENU = (
 
 ASSETS = ("site.css", "site.js", "matches.js", "replay.js")
 
-_ROOMS = (leaderboards, players, matches, challenges, judges, costs, method, files, votes_page)
+_PAGES: Mapping[str, Callable[[Site], View]] = {
+    "head-to-head.html": players.head_to_head,
+    "matches.html": matches.index,
+    "games.html": arena_pages.games_page,
+    "challenges.html": arena_pages.challenges_page,
+    "judges.html": arena_pages.judges_page,
+    "costs.html": arena_pages.costs_page,
+    "method.html": arena_pages.method_page,
+    "ledger.html": arena_pages.ledger_page,
+}
+_ROOMS = (leaderboards, players, matches, files, votes)
 
 
 def page(site: Site, path: str) -> Page | None:
@@ -76,6 +83,7 @@ def page(site: Site, path: str) -> Page | None:
 
 def paths(site: Site) -> Iterator[str]:
     """Every path at which something stands."""
+    yield from _PAGES
     for room in _ROOMS:
         yield from room.paths(site)
     yield from (f"assets/{name}" for name in ASSETS)
@@ -85,6 +93,8 @@ def body(site: Site, path: str) -> bytes | None:
     """The bytes at `path`; None when nothing stands there."""
     if path.startswith("assets/"):
         return _asset(path.removeprefix("assets/"))
+    if path in _PAGES:
+        return document(site, path, _PAGES[path](site))
     for room in _ROOMS:
         found = room.view(site, path)
         if found is not None:
@@ -99,7 +109,7 @@ def _asset(name: str) -> bytes | None:
 
 def menu(site: Site) -> Menu:
     """The entries of the menu."""
-    return (*MENU, *votes_page.menu(site), *site.menu)
+    return (*MENU, *votes.menu(site), *site.menu)
 
 
 def document(site: Site, path: str, view: View) -> bytes:
@@ -113,7 +123,7 @@ def document(site: Site, path: str, view: View) -> bytes:
             "menu": menu(site),
             "root": "../" * path.count("/"),
             "title": view.title,
-            "here": view.here,
+            "here": view.here or view.template,
             **view.values,
         },
     )

@@ -10,35 +10,27 @@ from peerage.engine.registration import registered
 from peerage.protocol import visible
 from peerage.site.addresses import player_page
 from peerage.site.charts import chart, trajectories
-from peerage.site.leaderboards import NAMES, of_mu
-from peerage.site.rating_history import course
+from peerage.site.leaderboards import NAMES, course, of_mu
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record
 
 
 def paths(site: Site) -> Iterator[str]:
-    yield "head-to-head.html"
     yield from (player_page(row.player) for row in site.table())
 
 
 def view(site: Site, path: str) -> View | None:
-    if path == "head-to-head.html":
-        return _head_to_head(site)
     if not path.startswith("players/"):
         return None
     name = next((row.player for row in site.table() if player_page(row.player) == path), None)
     return None if name is None else _player(site, name)
 
 
-def _head_to_head(site: Site) -> View:
+def head_to_head(site: Site) -> View:
     names = [row.player for row in site.table() if row.rank is not None]
-    return View(
-        "head_to_head.html",
-        "Head-to-head",
-        "index.html",
-        {"names": names, "cell": site.met, "shade": shade},
-    )
+    values = {"names": names, "cell": site.met, "shade": shade}
+    return View("head_to_head.html", "Head-to-head", values, "index.html")
 
 
 def shade(rate: float) -> str:
@@ -73,7 +65,6 @@ def _player(site: Site, name: str) -> View:
     return View(
         "player.html",
         name,
-        "index.html",
         {
             "name": name,
             "row": row,
@@ -95,6 +86,7 @@ def _player(site: Site, name: str) -> View:
             "recent": mine.recent[::-1],
             "charts": charts,
         },
+        "index.html",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -17,12 +17,12 @@ from peerage.ratings.elo import EloSettings
 from peerage.settings import ArenaSettings, Rating, load, rules_of
 from peerage.site.addresses import match_page
 from peerage.site.ledger_at import Moment
-from peerage.site.reader import Reader
 from peerage.site.tally import Mine, Record, Tally
 from peerage.standings import NOBODY, Standings, after_all, pinned_elo, pinned_rating
 from peerage.tables.challenges import LEAST_ATTEMPTS, ChallengeRow, pool, pools, rows
 from peerage.tables.judges import JudgesReport, judges_of
 from peerage.tables.leaderboard import Board, Row, board
+from peerage.tables.matches import Match, Matches
 from peerage.tables.played import Played, Scope
 from peerage.tables.stats import Stats, stats_of
 from peerage.tables.told import Told, together, told
@@ -39,6 +39,28 @@ class Course(NamedTuple):
     rating: Sequence[float]
     lower: Sequence[float | None]
     upper: Sequence[float | None]
+
+
+class Reader:
+    """Reads matches from a ledger whose texts it holds."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._matches = Matches(ledger)
+        self._first = 1
+        self._held: list[Match] = []
+
+    def hold(self, first: int, last: int) -> None:
+        """Read these matches now and keep them, until others are held: whatever is told of them comes from
+        there."""
+        self._held = []
+        self._first, self._held = first, list(self._matches.read(first, last))
+
+    def matches(self, first: int, last: int) -> Iterable[Match]:
+        """The finished matches first..last. Raises LedgerError when rows are missing."""
+        if self._first <= first and last < self._first + len(self._held):
+            return self._held[first - self._first : last - self._first + 1]
+        return self._matches.read(first, last)
 
 
 class Site:

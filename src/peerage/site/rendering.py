@@ -23,12 +23,13 @@ DASH = "–"
 
 
 class View(NamedTuple):
-    """A template and what fills it; `title` is the page's own, `here` the entry of the menu it belongs to."""
+    """A template and what fills it; `title` is the page's own, `here` the entry of the menu that it belongs
+    to, where that is not the template's own."""
 
     template: str
     title: str
-    here: str
     values: Mapping[str, Any]
+    here: str = ""
 
 
 def render(template: str, values: Mapping[str, Any]) -> bytes:

@@ -13,9 +13,8 @@ from markupsafe import Markup
 
 from peerage.engine.model_watch import changes
 from peerage.protocol import visible
-from peerage.site.leaderboards import NAMES, WIDTH, charts, lines, priced
+from peerage.site.leaderboards import NAMES, WIDTH, before, charts, lines, moves, priced
 from peerage.site.players import shade
-from peerage.site.rating_history import before, moves
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
 from peerage.tables.leaderboard import Row

@@ -38,7 +38,7 @@ class PageFrame:
         def make() -> bytes:
             # A new one each time: it reads three rows, while a refreshed one reads all that is new.
             site = Site(self._settings, self._ledger, self._votes, menu=self._menu)
-            return document(site, path, View(template, title, path, values))
+            return document(site, path, View(template, title, values, path))
 
         return Response(await asyncio.to_thread(make), status, NOT_KEPT, HTML)
 

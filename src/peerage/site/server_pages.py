@@ -131,7 +131,7 @@ def make(folder: Path, voting: bool, job: Job) -> Made:
 
 def _answer(site: Site, job: Job) -> tuple[int, str, bytes]:
     if job.path == "api":
-        view = View("api.html", "API", "", {"endpoints": ENDPOINTS})
+        view = View("api.html", "API", {"endpoints": ENDPOINTS})
         return 200, HTML, document(site, job.path, view)
     if job.path.startswith(PREFIX):
         found = answer(site, job.path, job.query)
@@ -139,7 +139,7 @@ def _answer(site: Site, job: Job) -> tuple[int, str, bytes]:
     made = page(site, job.path)
     if made is not None:
         return 200, made.content_type, made.body
-    view = View("missing.html", "Nothing here", "", {"path": f"/{job.path}"})
+    view = View("missing.html", "Nothing here", {"path": f"/{job.path}"})
     return 404, HTML, document(site, job.path, view)
 
 

@@ -6,7 +6,7 @@ the peers. A vote counts when it cites the record that stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -20,9 +20,16 @@ from peerage.ratings.history import duels
 from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import known
 from peerage.site.ledger_at import Moment
+from peerage.site.reading import Menu, Site
+from peerage.site.rendering import View
 from peerage.standings import DONE
 from peerage.tables.match_view import answers, tasks
 from peerage.tables.matches import Matches
+
+PATH = "audience.html"
+WIDTH = 150
+"""Of a drawn interval, in pixels."""
+_MARGIN = 4
 
 
 class AudienceRow(Struct, frozen=True):
@@ -213,3 +220,34 @@ def ballot(ledger: Ledger, number: int) -> Ballot | None:
     if match.status != DONE or not asked or len(said) != 2:
         return None
     return Ballot(number, digest(match.finished.row.body), match.fixture.topic, asked, said)
+
+
+class Scale(NamedTuple):
+    """From ratings to pixels, for all intervals of a table alike."""
+
+    width: int
+    low: float
+    high: float
+
+    def at(self, rating: float) -> float:
+        share = (rating - self.low) / ((self.high - self.low) or 1.0)
+        return round(_MARGIN + share * (self.width - 2 * _MARGIN), 1)
+
+
+def menu(site: Site) -> Menu:
+    """The entry of this page, where there is something to show."""
+    return ((PATH, "Audience"),) if site.menu or site.votes.count() else ()
+
+
+def paths(site: Site) -> Iterator[str]:
+    yield from (path for path, _ in menu(site))
+
+
+def view(site: Site, path: str) -> View | None:
+    if path not in paths(site):
+        return None
+    found = audience(site.ledger, site.votes.votes())
+    peers = {row.player: row.rank_range for row in site.board().rows}
+    ends = [end for row in found.rows for end in (row.lower, row.rating, row.upper) if end is not None]
+    scale = Scale(WIDTH, min(ends, default=0.0), max(ends, default=1.0))
+    return View(PATH, "What the audience says", {"audience": found, "scale": scale, "peers": peers})

@@ -1,0 +1,266 @@
+"""The pages about an arena as a whole: games, challenges, judges, costs, method, ledger."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import date, timedelta
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import msgspec
+
+from peerage.blocks import ScoreLine, Task
+from peerage.engine.probes import probe_costs
+from peerage.games import installed
+from peerage.ledger.codec import read_form, read_templates
+from peerage.ledger.log import entry_leaf
+from peerage.ledger.since import log_root
+from peerage.protocol import Role
+from peerage.ratings.table import Z95
+from peerage.settings import ArenaSettings
+from peerage.site import downloads
+from peerage.site.charts import chart, spending
+from peerage.site.leaderboards import NAMES
+from peerage.site.reading import Site
+from peerage.site.rendering import View
+from peerage.standings import DONE
+from peerage.tables.leaderboard import Row
+from peerage.tables.match_view import tasks
+from peerage.tables.matches import Match
+
+NEWEST = 60
+"""Challenges of so many of the newest matches are shown."""
+POOLED = 500
+"""Challenges of the pool on the page, the newest first; all of them are in the file to download."""
+PAIRS = 20
+"""Pairs of judge and author listed where nothing was found."""
+EPOCH = date(1970, 1, 1)
+PRIOR = 350.0
+"""Standard deviation of a rating before any match, in points: Glicko's (Glickman 1999)."""
+FORM = '{"role":'
+"""How a stored form begins."""
+
+
+class Posed(NamedTuple):
+    """A challenge as it was posed in match `number`.
+
+    `texts` are by stage; `authors` wrote them, empty for what was drawn or given; `approval` is the share of
+    the committee that approved, `drafts` how many were written. `results` tell what became of each
+    contestant.
+    """
+
+    number: int
+    topic: str
+    texts: dict[str, str]
+    authors: tuple[str, ...]
+    approval: float | None
+    drafts: int
+    results: tuple[tuple[str, str], ...]
+
+
+class Played(NamedTuple):
+    """A game as this arena plays it; `voids` count void matches by reason."""
+
+    name: str
+    about: str
+    tracks: tuple[str, ...]
+    matches: int
+    decided: int
+    voids: dict[str, int]
+    rules: dict[str, Any]
+
+
+class Spent(NamedTuple):
+    """Matches and dollars of one game or day."""
+
+    what: str
+    matches: int
+    dollars: float
+
+    @property
+    def per_dollar(self) -> float | None:
+        """Matches that a dollar buys."""
+        return self.matches / self.dollars if self.dollars else None
+
+
+class Form(NamedTuple):
+    """What many requests share: the digest that they name it by (hex), and its messages with their places."""
+
+    digest: str
+    role: Role
+    messages: tuple[tuple[str, str], ...]
+
+
+def games_page(site: Site) -> View:
+    return View("games.html", "Games", {"games": list(games(site)), "names": NAMES})
+
+
+def challenges_page(site: Site) -> View:
+    newest = map(posed, site.reader.matches(max(1, site.number - NEWEST + 1), site.number))
+    values = {
+        "pool": site.pool[: -POOLED - 1 : -1],
+        "pooled": len(site.pool),
+        "newest": [one for one in newest if one is not None][::-1],
+        "authors": sorted(site.stats.authors, key=lambda one: -one.drafts),
+        "topics": site.board().topics,
+    }
+    return View("challenges.html", "Challenges", values)
+
+
+def judges_page(site: Site) -> View:
+    report = site.judges
+    found = [pair for pair in report.favours if pair.found]
+    values = {"report": report, "found": found, "pairs": found or report.favours[:PAIRS]}
+    return View("judges.html", "Judges", values)
+
+
+def costs_page(site: Site) -> View:
+    rows, players = by_day(site), site.table()
+    dollars = site.tally.spent_nano / 1e9
+    gained = bits(site.board("bt").rows)
+    charts = []
+    if dollars and len({row["day"] for row in rows}) > 1:
+        about = "Dollars of all matches that ended on a day (UTC)."
+        charts.append(chart("Spend by day", about, "spending", rows, spending(rows)))
+    values = {
+        "dollars": dollars,
+        "possibly": sum(row.possibly_usd for row in players),
+        "probes": sum(one.most_nano for one in probe_costs(site.moment).values()) / 1e9,
+        "players": sorted(players, key=lambda row: -(row.cost_usd or 0.0)),
+        "most": max((row.cost_usd or 0.0 for row in players), default=0.0),
+        "games": by_game(site),
+        "bits": gained,
+        "bits_per_dollar": gained / dollars if dollars else None,
+        "per_dollar": site.number / dollars if dollars else None,
+        "unknown": any(row.cost_usd is None for row in players),
+        "prior": PRIOR,
+        "charts": charts,
+    }
+    return View("costs.html", "Costs", values)
+
+
+def method_page(site: Site) -> View:
+    settings = site.settings
+    stated = [
+        ("Ratings", settings.rating.model_dump(mode="json")),
+        ("Pairing", settings.pairing.model_dump(mode="json")),
+        ("Budget, in dollars", settings.budget.model_dump(mode="json")),
+        ("Rules of the game, where stated", stated_rules(settings)),
+    ]
+    notes = [(NAMES[track], site.board(track).notes) for track in site.tracks]
+    return View("method.html", "Method", {"notes": notes, "settings": stated, "forms": forms(site)})
+
+
+def ledger_page(site: Site) -> View:
+    leaves = [entry_leaf(one.position, one.about, one.digest) for one in site.moment.log()]
+    paths = downloads.paths(site)
+    values = {
+        "topics": sorted(site.moment.topics().items()),
+        "log_root": log_root(leaves),
+        "downloads": downloads.offered(site),
+        "whole": downloads.SQLITE in paths,
+        "parquet": downloads.PARQUET in paths,
+    }
+    return View("ledger.html", "Ledger", values)
+
+
+def games(site: Site) -> Iterator[Played]:
+    """Every game that was played, or that the arena is set to."""
+    unplayed: dict[str, dict[str, int]] = {site.settings.game: {}}
+    for name, counts in (unplayed | site.tally.games).items():
+        spec = installed(name)
+        yield Played(
+            name,
+            spec.about if spec else "This game is not installed here.",
+            spec.tracks if spec else (),
+            sum(counts.values()),
+            counts.get(DONE, 0),
+            {status: count for status, count in sorted(counts.items()) if status != DONE},
+            stated_rules(site.settings) if name == site.settings.game else {},
+        )
+
+
+def posed(match: Match) -> Posed | None:
+    """The challenge of a match; None when none stood."""
+    texts = tasks(match.blocks)
+    if not texts:
+        return None
+    written = [block for block in match.blocks if isinstance(block, Task)]
+    accepted = next((draft for draft in match.drafts if draft.accepted), None)
+    lines = {block.label: block.why for block in match.blocks if isinstance(block, ScoreLine)}
+    return Posed(
+        match.number,
+        match.fixture.topic,
+        texts,
+        tuple(dict.fromkeys(match.players[label] for block in written for label in block.by)),
+        accepted.approval if accepted else None,
+        len(match.drafts),
+        tuple(
+            [
+                (seat.player, ": ".join(filter(None, (_result(match, seat.label), lines.get(seat.label)))))
+                for seat in match.contestants
+            ]
+        ),
+    )
+
+
+def _result(match: Match, label: str) -> str:
+    scores = match.outcome.scores
+    score = scores.get(label)
+    if score is None:
+        return match.status
+    shared = list(scores.values()).count(match.best) > 1
+    return ("tied" if shared else "won") if score == match.best else "lost"
+
+
+def bits(rows: Sequence[Row]) -> float:
+    """Uncertainty about the ratings that the matches removed, in bits: for each player log2 of how many times
+    narrower its Bradley-Terry interval is than the one before any match."""
+    widths = [row.upper - row.lower for row in rows if row.lower is not None and row.upper is not None]
+    return sum(max(0.0, math.log2(2 * Z95 * PRIOR / width)) for width in widths if width > 0)
+
+
+def by_day(site: Site) -> list[dict[str, Any]]:
+    """Dollars by day and game, in order of days."""
+    return [
+        {"day": (EPOCH + timedelta(days)).isoformat(), "game": game, "dollars": nano / 1e9}
+        for days, games in sorted(site.tally.days.items())
+        for game, nano in sorted(games.items())
+    ]
+
+
+def by_game(site: Site) -> list[Spent]:
+    """Matches and dollars of each game."""
+    nano: Counter[str] = Counter()
+    for games in site.tally.days.values():
+        nano.update(games)
+    return [
+        Spent(game, sum(statuses.values()), nano[game] / 1e9)
+        for game, statuses in sorted(site.tally.games.items())
+    ]
+
+
+def forms(site: Site) -> list[Form]:
+    """Every form of request on record, by role."""
+    found: list[Form] = []
+    for digest, text in site.moment.texts().items():
+        if text.startswith(FORM):
+            with suppress(msgspec.MsgspecError):  # something else that begins like one
+                found.append(Form(digest.hex(), read_form(text)[0], read_templates(text)))
+    return sorted(found, key=attrgetter("role", "digest"))
+
+
+def stated_rules(settings: ArenaSettings) -> dict[str, Any]:
+    """The rules as stated; of a list to draw from, such as the owner's prompts, how long it is."""
+    spec = installed(settings.game)
+    if spec is None:  # which of its rules are the owner's alone it says itself
+        return {}
+    lists = spec.lists
+
+    def shown(name: str, value: Any) -> Any:
+        return f"{len(value):,} of the owner's own" if name in lists and isinstance(value, list) else value
+
+    return {name: shown(name, value) for name, value in settings.rules.items()}
