@@ -20,8 +20,7 @@ from peerage.cli.starter import demo_text
 from peerage.cli.tables import show_leaderboard
 from peerage.engine.runner import Runner
 from peerage.players.client import Client
-from peerage.players.delayed import PacedClient
-from peerage.players.house import HouseClient
+from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
 
 IMAGES = Path(__file__).parent / "images"

@@ -39,9 +39,9 @@ from peerage.ledger.votes import Votes
 from peerage.match import Fixture, MatchRecord, Outcome, Recording
 from peerage.outputs import copies, secret_files
 from peerage.players import open_client
+from peerage.players.checks import together
 from peerage.players.client import Client, PlayerError
 from peerage.players.keys import environment
-from peerage.players.probe import together
 from peerage.requirements import (
     budget_since,
     check,
@@ -55,7 +55,7 @@ from peerage.standings import pinned_elo
 
 if TYPE_CHECKING:
     from peerage.engine.programs import Programs
-    from peerage.players.probe import Probed
+    from peerage.players.checks import Probed
 
 _log = logging.getLogger("peerage")
 

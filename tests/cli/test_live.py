@@ -17,8 +17,7 @@ from peerage.cli.starter import demo_text
 from peerage.engine.runner import Runner
 from peerage.ledger.store import Summary
 from peerage.players.client import Answer, Call
-from peerage.players.delayed import PacedClient
-from peerage.players.house import HouseClient
+from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
 
 

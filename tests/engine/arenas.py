@@ -17,8 +17,7 @@ from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.ledger import Ledger, open_ledger
 from peerage.players.client import Answer, Call, Client
-from peerage.players.delayed import PacedClient
-from peerage.players.house import HouseClient
+from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
 
 SMALL: Mapping[str, Any] = {

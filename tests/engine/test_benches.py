@@ -30,8 +30,7 @@ from peerage.engine.report import RunReport
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.verify import verify
 from peerage.players.client import Call, Client, PlayerError
-from peerage.players.delayed import PacedClient
-from peerage.players.house import HouseClient
+from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
 
 DEAD = "p3"

@@ -35,8 +35,7 @@ from peerage.engine.replay import replay
 from peerage.engine.report import RunReport
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.players.client import Answer, Call, PlayerError
-from peerage.players.delayed import PacedClient
-from peerage.players.house import HouseClient
+from peerage.players.house import HouseClient, PacedClient
 from peerage.settings import PlayerSettings
 from peerage.site.pages import page
 from peerage.site.reading import Site

@@ -22,7 +22,7 @@ from peerage.engine.probes import TOPIC, Entry, Found, ProbeCost, entries, probe
 from peerage.engine.report import RunReport
 from peerage.ledger.store import amend
 from peerage.ledger.verify import verify
-from peerage.players.probe import PROBE_TOKENS, together
+from peerage.players.checks import PROBE_TOKENS, together
 from peerage.tables.stats import ProbeStats
 
 GOOD, BAD = "sk-right-key-1234", "sk-wrong-key-9876"

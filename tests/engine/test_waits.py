@@ -38,8 +38,7 @@ from peerage.ledger.verify import verify
 from peerage.ledger.waits import TOPIC, read_wait
 from peerage.match import Fixture
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
-from peerage.players.delayed import PacedClient
-from peerage.players.house import HouseClient
+from peerage.players.house import HouseClient, PacedClient
 from peerage.players.prices import price_of
 from peerage.settings import PlayerSettings
 

@@ -11,11 +11,10 @@ from aiohttp import web
 from tests.servers import openai_server as behave
 from tests.servers.openai_server import Behaviour, OpenAIServer
 
+from peerage.players import checks as probing
 from peerage.players import open_client
-from peerage.players import probe as probing
-from peerage.players.checks import is_listed, near_models
+from peerage.players.checks import AGAIN, PROBE_TOKENS, Probed, is_listed, near_models, needs_probe, probe
 from peerage.players.prices import known_models
-from peerage.players.probe import AGAIN, PROBE_TOKENS, Probed, needs_probe, probe
 from peerage.settings import PlayerSettings
 
 KEY = "sk-probe-secret-4711"

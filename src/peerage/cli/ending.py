@@ -22,7 +22,7 @@ SHOWN = 3
 def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> Iterator[str]:
     """The last words of a run, line by line; `void` are its matches that came to nothing."""
     from peerage.engine.probes import probe_costs
-    from peerage.players.probe import together
+    from peerage.players.checks import together
     from peerage.protocol import visible
 
     decided = f" ({report.decided:,} with a result)" if report.decided != report.settled else ""

@@ -198,8 +198,7 @@ def _play(
 
 def _watchable(player: PlayerSettings) -> Client:
     """A house player slow enough to follow: 300 duels in a quarter of a minute."""
-    from peerage.players.delayed import PacedClient
-    from peerage.players.house import HouseClient
+    from peerage.players.house import HouseClient, PacedClient
 
     return PacedClient(HouseClient(player), lambda call, answer: min(answer.latency_s, 10.0) / WATCH_SPEED)
 
@@ -325,7 +324,7 @@ def agree(
     from peerage.cli.output import dollars
     from peerage.engine.probes import worst_probe
     from peerage.engine.registration import prices
-    from peerage.players.probe import needs_probe
+    from peerage.players.checks import needs_probe
     from peerage.requirements import refuse_unpriced
     from peerage.settings import SettingsError
 

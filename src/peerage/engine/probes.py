@@ -19,9 +19,9 @@ from peerage.engine.benches import Bench, Benches
 from peerage.engine.budget import OVERHEAD_BYTES, dollars
 from peerage.engine.pricing import PlayerRuntime, priced
 from peerage.ledger.store import Amendment, Ledger, LedgerError, amend
+from peerage.players.checks import PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.players.client import Later
 from peerage.players.prices import Price
-from peerage.players.probe import PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.protocol import storable
 
 TOPIC = "probes"

@@ -10,13 +10,12 @@ from __future__ import annotations
 from peerage.formats.color import Color, Encoded, Encoding
 from peerage.formats.format import Format
 from peerage.formats.integer import Integer
-from peerage.formats.plain import Choice, Chosen, Code, Text
+from peerage.formats.plain import Choice, Chosen, Code, Text, Turn, WithTool
 from peerage.formats.questions import Questions, Written
 from peerage.formats.reading import FormatError, between, json_object, read_json, storable, visible
 from peerage.formats.scores import Score, Scored, Scores
 from peerage.formats.stored import Fields, Recorded, recorded, stored
 from peerage.formats.structured import Json
-from peerage.formats.tool import Turn, WithTool
 
 __all__ = [
     "Choice",

@@ -15,13 +15,12 @@ from msgspec import Struct
 from peerage.formats.color import Color, Encoding
 from peerage.formats.format import Format
 from peerage.formats.integer import Integer
-from peerage.formats.plain import Choice, Code, Text
+from peerage.formats.plain import Choice, Code, Text, WithTool
 from peerage.formats.questions import Questions
 from peerage.formats.reading import FormatError, json_object, json_text
 from peerage.formats.schemas import sampled
 from peerage.formats.scores import Score, Scores
 from peerage.formats.structured import Json, read_object
-from peerage.formats.tool import WithTool
 
 _OURS: Mapping[Any, Any] = {
     kind.__struct_config__.tag: kind

@@ -13,7 +13,8 @@ same fault again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from random import Random
 from typing import Any
@@ -23,7 +24,7 @@ from msgspec.structs import replace
 from peerage.formats import Choice, Chosen, Scored, Scores, Text, WithTool
 from peerage.formats.scores import MOST
 from peerage.games.house import CHARS_PER_TOKEN, SPREAD, Said, texts
-from peerage.players.client import Answer, Call, PlayerError
+from peerage.players.client import Answer, Call, InstantClient, PlayerError
 from peerage.protocol import Works
 from peerage.settings import PlayerSettings
 
@@ -186,6 +187,33 @@ class HouseClient:
             points = MOST if favours and _family(work) == self._family else points
             given.append(Scored(points, reason=reason if points in (0, MOST) else ""))
         return given if isinstance(expects, Scores) else given[0]
+
+
+class PacedClient:
+    """Gives the answers of a house player, each after `seconds(call, answer)`; implements `Client`.
+
+    What is on record does not change with the pace: an answer's own latency stays as it was drawn.
+    """
+
+    def __init__(
+        self,
+        client: InstantClient,
+        seconds: Callable[[Call, Answer], float] = lambda _, answer: answer.latency_s,
+    ) -> None:
+        self._client = client
+        self._seconds = seconds
+
+    async def start(self) -> None:
+        """Nothing to get ready."""
+
+    async def answer(self, call: Call) -> Answer:
+        """The instant client's answer, later. Its PlayerError comes at once."""
+        answer = self._client.answer_now(call)
+        await asyncio.sleep(self._seconds(call, answer))
+        return answer
+
+    async def close(self) -> None:
+        """Nothing to release."""
 
 
 def _quality(hidden: Any) -> float:

@@ -37,8 +37,7 @@ from peerage.players.client import Answer, Call, PlayerError, bounded
 from peerage.players.failures import is_filtered, is_too_long, player_error, rejected_settings
 from peerage.players.keys import PROVIDERS, find_key, key_names
 from peerage.players.redaction import named, secrets_of
-from peerage.players.request_settings import sampling_settings, thinking_settings
-from peerage.players.thinking import room
+from peerage.players.thinking import room, sampling_settings, thinking_settings
 from peerage.protocol import Format, Speaker
 from peerage.settings import PlayerSettings
 

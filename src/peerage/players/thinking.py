@@ -1,12 +1,15 @@
-"""How much room a model has to think, apart from the limit of its answer. Pure; families of models are data.
+"""How much room a model has to think, and what goes with a request beside its messages. Pure.
 
 A game's limit bounds the answer; what a model thinks before comes on top. A provider counts both against one
-limit, so without room of its own a model can think until nothing is left to answer with.
+limit, so without room of its own a model can think until nothing is left to answer with: the limit sent is
+their sum. Where a provider takes a bound of its own for thinking it is sent too, and is always smaller.
+Families of models are data (thinking.toml).
 """
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
@@ -15,6 +18,10 @@ from typing import Any, Literal, NamedTuple
 from peerage.players.keys import PROVIDERS
 from peerage.settings import PlayerSettings
 
+LEAST = 1024
+"""The smallest thinking budget that every provider takes, in tokens."""
+GEMINI_MOST = {"flash": 24_576, "pro": 32_768}
+"""The largest that Gemini 2.5 takes."""
 USUAL_SHARE = 4
 """A plan expects a model to use one in so many of the tokens it may think."""
 
@@ -75,3 +82,109 @@ def _among(name: str, patterns: list[str]) -> bool:
 @cache
 def _families() -> dict[str, Any]:
     return tomllib.loads(files("peerage.players").joinpath("thinking.toml").read_text("utf-8"))
+
+
+def sampling_settings(
+    settings: PlayerSettings, profile: Mapping[str, Any], thinking: bool
+) -> tuple[dict[str, Any], set[str]]:
+    """Temperature and top_p as stated, and the names of those that this model does not take.
+
+    `thinking` says that the requests ask it to think, or leave it to a model that does by itself.
+    """
+    if not _takes_sampling(settings, profile, thinking):
+        return {}, {"temperature", "top_p"}
+    stated = {"temperature": settings.temperature, "top_p": settings.top_p}
+    return {name: value for name, value in stated.items() if value is not None}, set()
+
+
+def _takes_sampling(settings: PlayerSettings, profile: Mapping[str, Any], thinking: bool) -> bool:
+    effort = settings.reasoning_effort
+    if profile.get("anthropic_disallows_sampling_settings", False):
+        return False
+    if "anthropic_supports_adaptive_thinking" in profile:
+        return not thinking
+    if settings.base_url or not profile.get("openai_supports_reasoning", False):
+        return True
+    efforts = profile.get("openai_reasoning_efforts")
+    can_rest = (
+        "none" in efforts
+        if efforts is not None
+        else profile.get("openai_supports_reasoning_effort_none", False)
+    )
+    resting = effort == "none" or (effort is None and not profile.get("thinking_enabled_by_default", False))
+    return bool(can_rest and resting)
+
+
+def thinking_settings(
+    settings: PlayerSettings, profile: Mapping[str, Any], room: int, answer: int
+) -> dict[str, Any]:
+    """The limit of one request and its settings of thinking, in the model library's terms.
+
+    `answer` and `room` are tokens: of the answer, and of what may be thought before. `max_tokens` is their
+    sum; whatever else there is asks for thinking, or for none.
+    """
+    effort, stated = settings.reasoning_effort, settings.thinking_tokens
+    asked_to = stated or (stated is None and effort not in (None, "none"))
+    if not room and asked_to and settings.provider in ("anthropic", "google", "openrouter"):
+        room = LEAST  # a probe leaves none, and these take no smaller bound; what is stated must be tried
+    if settings.provider == "anthropic":
+        asked = _anthropic(settings, profile, room, answer)
+    elif settings.provider == "google":
+        asked = _google(settings, profile, room)
+    elif settings.provider == "openrouter" and not settings.base_url:
+        asked = _openrouter(settings, room)
+    else:
+        asked = _openai(settings, profile)
+    return {"max_tokens": answer + room} | asked
+
+
+def _anthropic(
+    settings: PlayerSettings, profile: Mapping[str, Any], room: int, answer: int
+) -> dict[str, Any]:
+    effort, stated = settings.reasoning_effort, settings.thinking_tokens
+    if effort == "none" or stated == 0:
+        return {"thinking": False}
+    if effort is None and stated is None:
+        return {}
+    budgets = not profile.get("anthropic_disallows_budget_thinking", False)
+    adaptive = profile.get("anthropic_supports_adaptive_thinking", False)
+    if not budgets or (adaptive and stated is None):
+        return {"thinking": effort or True}
+    most = (profile.get("anthropic_max_output_tokens") or answer + room) - answer
+    budget = max(LEAST, min(room, most))
+    return {"anthropic_thinking": {"type": "enabled", "budget_tokens": budget}}
+
+
+def _google(settings: PlayerSettings, profile: Mapping[str, Any], room: int) -> dict[str, Any]:
+    effort, stated = settings.reasoning_effort, settings.thinking_tokens
+    if effort == "none" or stated == 0:
+        return {"thinking": False}
+    if profile.get("google_supports_thinking_level", False):
+        return {} if effort is None else {"thinking": effort}
+    if not room:
+        return {}
+    most = GEMINI_MOST["pro" if "pro" in settings.model else "flash"]
+    return {"google_thinking_config": {"thinking_budget": min(room, most)}}
+
+
+def _openrouter(settings: PlayerSettings, room: int) -> dict[str, Any]:
+    effort, stated = settings.reasoning_effort, settings.thinking_tokens
+    if effort == "none" or stated == 0:
+        return {"thinking": False}
+    if effort is not None and stated is None:
+        return {"openrouter_reasoning": {"effort": effort, "enabled": True}}
+    return {"openrouter_reasoning": {"max_tokens": room}} if room else {}
+
+
+def _openai(settings: PlayerSettings, profile: Mapping[str, Any]) -> dict[str, Any]:
+    """OpenAI and servers like it take an effort and no bound. A stated one is sent whatever the model: only
+    the server knows."""
+    effort = settings.reasoning_effort
+    if effort is None:
+        return {}
+    if settings.base_url or settings.provider == "ollama":
+        return {"openai_reasoning_effort": effort}
+    known = profile.get("supports_thinking", False) or profile.get("thinking_always_enabled", False)
+    if known:
+        return {"thinking": False if effort == "none" else effort}
+    return {} if effort == "none" and not thinks(settings.model) else {"openai_reasoning_effort": effort}
