@@ -18,6 +18,7 @@ from peerage.sandbox.confined import available
 from peerage.scheduling.fixtures import tables
 from peerage.sealing import sealing_key
 from peerage.settings import ArenaError, ArenaSettings, SettingsError, rules_of
+from peerage.settings.shape import WINDOW
 from peerage.standings import UNRATED, unrated
 
 _AGENTS = ("command", "http", "https", "python")
@@ -56,13 +57,15 @@ def pin(settings: ArenaSettings, ledger: Ledger) -> int:
 def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str]]:
     """The pairing lag in rounds, and the facts that are still to be written down. Raises SettingsError when
     the settings contradict those that are."""
-    per_round = tables(GAMES[settings.game], rules_of(settings), len(settings.players))
+    spec, meta = GAMES[settings.game], ledger.meta()
+    per_round = tables(spec, rules_of(settings), len(settings.players))
+    # What later matches draw on must be known when they are paired.
+    window = settings.pairing.window or (WINDOW if spec.memory is None else min(WINDOW, per_round))
     pinned = {
         "rating": settings.rating.model_dump_json(),
-        "lag": str(max(1, math.ceil(settings.pairing.window / per_round))),
-        "window": str(settings.pairing.window),
+        "lag": str(max(1, math.ceil(window / per_round))),
+        "window": meta.get("window", str(window)) if settings.pairing.window is None else str(window),
     }
-    meta = ledger.meta()
     games = unrated(meta) | ({settings.game} if "raw" not in tracks_of(settings.game) else set())
     still = {UNRATED: "\n".join(sorted(games - {""}))} if games != unrated(meta) else {}
     if "lag" not in meta:

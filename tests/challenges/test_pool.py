@@ -169,9 +169,16 @@ def test_only_strong_players_overrule_an_author() -> None:
         ("The answer is 250500.", 250500, True),
         ("The answer is 250,500, surely", 250500, True),
         ("It is -250500", -250500, True),
+        ("Find the password: **42**", 42, True),
+        ("Reverse it twice: 123457", 123457, True),
         ("Add up the numbers to 1000", 500500, False),
         ("Is 2505001 the answer?", 250500, False),
         ("Take 42 and think of it", 42, False),
+        ("What is the 100th number of this sequence?", 100, False),
+        ("What is the largest multiple of 8 up to 1000?", 1000, False),
+        ("What is the greatest cube up to 1,000,000?", 1_000_000, False),
+        ("The answer is 12 more than the sum of both.", 12, False),
+        ("The answer is 7.5, rounded down", 7, False),
     ],
 )
 def test_a_text_that_gives_its_answer_away_is_leaked(text: str, answer: int, leaked: bool) -> None:
@@ -211,3 +218,97 @@ def test_hard_challenges_are_found_to_be_hard() -> None:
     noise = {"c": {f"p{at}": [at % 2 == 0] for at in range(6)}}
     assert estimates(answers | noise)["c"].discrimination < found["c3"].discrimination
     assert estimates({}) == {}
+
+
+def claim(name: str, answer: int, author: str = "rival", text: str = "") -> dict[str, Any]:
+    return challenge(name, author, answer, text) | {"fact": "claim"}
+
+
+def ruling(name: str, upheld: bool) -> dict[str, Any]:
+    return {"fact": "ruling", "challenge_id": name, "upheld": upheld, "claims": 1}
+
+
+def test_one_wording_with_two_answers_is_dealt_to_nobody_until_a_match_rules() -> None:
+    made = pool(challenge("c"), claim("c", 8))
+    assert made.entries["c"].state == "disputed"
+    assert made.draw("seed", 2, "s")["challenges"] == []
+    dispute = made.draw("seed", 2, "s")["dispute"]
+    assert [(one["author_llm"], one["reference_answer"]["value"]) for one in dispute["claims"]] == [
+        ("author", "7"),
+        ("rival", "8"),
+    ]
+    made.learn(2, [ruling("c", True)])
+    assert made.entries["c"].state == "in use"
+    assert made.draw("seed", 3, "s")["dispute"] is None
+    made.learn(3, [claim("c", 8)])
+    assert made.entries["c"].state == "in use", "what was refuted does not open the dispute again"
+    made.learn(4, [claim("c", 9)])
+    assert made.entries["c"].state == "disputed"
+
+
+def test_an_answer_that_is_not_upheld_takes_the_challenge_and_its_attempts_away() -> None:
+    made = pool(challenge("c"), *by_others(7, 8))
+    made.learn(2, [claim("c", 8)])
+    made.learn(3, [ruling("c", False)])
+    assert made.entries["c"].state == "withdrawn"
+    made.learn(4, [ruling("c", True), claim("c", 9)])
+    assert made.entries["c"].state == "withdrawn", "it never comes back"
+    assert made.estimates() == {}
+
+
+@pytest.mark.parametrize("over", ["flag", "review", "withdraw", "retire"])
+def test_what_left_the_pool_does_not_come_back_in_other_words(over: str) -> None:
+    text, again = (
+        "What is the sum of the even numbers from 1 to 1000?",
+        "Sum the even numbers, 1 up to 1,000!",
+    )
+    made = pool(challenge("c", answer=250500, text=text))
+    made.amend({"action": over, "challenge_id": "c", "flag": "leaked", "verdict": "object", "reason": ""})
+    made.learn(2, [challenge("d", answer=250500, text=again)])
+    assert list(made.entries) == ["c"]
+    assert made.draw("seed", 3, "s")["challenges"] == []
+    assert len(made.draw("seed", 3, "s")["known"]) == 12, "so that a match knows it too"
+
+
+def test_people_have_the_last_word_on_quality() -> None:
+    made = pool(challenge("c"), *by_others(7, 7, 7, 7))
+    assert made.entries["c"].state == "flagged"
+    said = {"action": "review", "challenge_id": "c", "reason": "good for the weak"}
+    made.amend(said | {"verdict": "approve"})
+    assert (made.entries["c"].state, made.entries["c"].shown) == ("in use", ("trivial",))
+    made.amend(said | {"verdict": "object"})
+    assert made.entries["c"].state == "objected"
+    assert made.draw("seed", 3, "s")["challenges"] == []
+    with pytest.raises(msgspec.ValidationError, match="perhaps"):
+        made.amend(said | {"verdict": "perhaps"})
+
+
+def test_a_committees_verdict_is_kept() -> None:
+    made = pool({**challenge("c"), "votes": [3, 4]})
+    assert [(one.by, one.verdict, one.reason) for one in made.entries["c"].reviews] == [
+        ("committee", "approve", "3 of 4 approve")
+    ]
+
+
+@pytest.mark.parametrize(("others", "attempts"), [(1, 2), (2, 4), (3, 4)])
+def test_flags_need_no_more_attempts_than_a_small_arena_has(others: int, attempts: int) -> None:
+    for count in (attempts - 1, attempts):
+        tried = [attempt("c", f"p{at % others}", 7) for at in range(count)]
+        made = pool(challenge("c"), *[attempt("c", f"p{at}", 7) for at in range(others)], *tried[others:])
+        assert made.entries["c"].shown == (("trivial",) if count == attempts else ())
+
+
+def test_two_others_who_agree_overrule_an_author_where_there_are_no_more() -> None:
+    made = pool(challenge("c"), *[attempt("c", f"p{at % 2}", 9) for at in range(4)])
+    assert made.entries["c"].shown == ("unsolvable", "wrong reference")
+
+
+def test_a_ruling_ends_the_dispute_that_it_heard_and_no_later_one() -> None:
+    """Amendments are read first, so a claim may be there that came after the ruling."""
+    made = Pool(LEAST, 10)
+    for answer in (8, 9):
+        made.amend({**claim("c", answer), "action": "claim"})
+    made.learn(1, [challenge("c")])
+    assert len(made.entries["c"].claims) == 2
+    made.learn(2, [ruling("c", True)])
+    assert (made.entries["c"].state, made.entries["c"].refuted) == ("disputed", {8})

@@ -15,25 +15,19 @@ from peerage.cli.main import app
 from peerage.ledger import open_ledger
 from peerage.ledger.store import Amendment, amend
 from peerage.ledger.verify import verify
-from peerage.tables.challenges import amended, match_points
+from peerage.tables.challenges import amended, match_points, withdrawn
 
 cli = CliRunner()
 MATCHES = 16
 RULES = {"seats": 3, "proof": "blind", "attempts": 1, "least_attempts": 4}
+ARENA = {"game": "challenge-exchange", "seed": 3, "rules": RULES}
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An arena of blind proofs: it needs no sandbox to have run anything."""
     folder = tmp_path_factory.mktemp("exchange")
-    settings = {
-        "game": "challenge-exchange",
-        "seed": 3,
-        "players": house(6),
-        "rules": RULES,
-        "pairing": {"window": 2},
-    }
-    (folder / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")
+    (folder / "arena.yaml").write_text(yaml.safe_dump({**ARENA, "players": house(6)}), "utf-8")
     play(folder, MATCHES)
     return folder
 
@@ -104,6 +98,44 @@ def test_a_flag_takes_a_challenge_out_of_play(say: Callable[..., Result], folder
     drawn = [json.loads(row.body)["drawn"]["challenges"] for row in ledger.fixtures(last + 1, last + 1)]
     ledger.close()
     assert drawn == [[]]
+
+
+@pytest.mark.parametrize(("verdict", "state"), [("object", "objected"), ("approve", "in use")])
+def test_a_review_is_on_record_and_folded_in_the_pool(
+    say: Callable[..., Result], folder: Path, verdict: str, state: str
+) -> None:
+    name = next(row["challenge_id"] for row in listed(say) if row["state"] == "flagged")
+    said = say("challenges", "review", name[:10], verdict, "--reason", "two readings").stdout
+    assert said == f"challenge {name}: {verdict}, on record\n"
+    row = next(row for row in listed(say) if row["challenge_id"] == name)
+    review = {"by": "people", "verdict": verdict, "reason": "two readings"}
+    assert (row["state"], row["reviews"]) == (state, [review])
+    assert f"review, people: {verdict}: two readings" in say("challenges", "show", name).stdout
+    assert "whole:" in say("verify").stdout
+    ledger = open_ledger("sqlite:///arena.db", folder, create=False)
+    log = [json.loads(row.body) for row in ledger.amendments("challenges")]
+    ledger.close()
+    assert [(one["action"], one["verdict"], "record" in one) for one in log] == [("review", verdict, True)]
+
+
+def test_one_is_asked_for_each_that_waits_for_a_review(
+    say: Callable[..., Result], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = cli.invoke(app, ["challenges", "review", "--dir", str(folder)])
+    assert (refused.exit_code, "No terminal" in refused.stderr) == (2, True)
+    monkeypatch.setattr("peerage.cli.challenges.terminal", lambda: True)
+    typed = "a\nfine\n\nobject\nvague\nq\n"
+    found = cli.invoke(app, ["challenges", "review", "--dir", str(folder)], input=typed)
+    assert found.exit_code == 0, found.output
+    assert "1 of" in found.stdout
+    rows = listed(say)
+    said = [one["reviews"][0] for one in rows if one["reviews"]]
+    assert sorted((one["verdict"], one["reason"]) for one in said) == [
+        ("approve", "fine"),
+        ("object", "vague"),
+    ]
+    first = next(row for row in rows if row["reviews"] and row["reviews"][0]["verdict"] == "approve")
+    assert first["flags"], "those with flags come first"
 
 
 def test_a_withdrawn_challenge_counts_for_nobody(say: Callable[..., Result], folder: Path) -> None:
@@ -217,7 +249,8 @@ def test_a_pool_moves_to_another_arena(say: Callable[..., Result], folder: Path,
     shutil.copy(folder / "arena.yaml", tmp_path / "other")
     refused = cli.invoke(app, ["challenges", "import", str(sealed), *other])
     assert refused.exit_code == 1
-    assert "row 1: reference_answer" in refused.stderr
+    assert "sealed.jsonl, line 1, sealed.jsonl, line 2," in refused.stderr
+    assert f" and {len(listed(say)) - 10} more: reference_answer" in refused.stderr
     count = len(listed(say))
     entered = cli.invoke(app, ["challenges", "import", str(opened), *other])
     assert entered.stdout == f"{count} challenges entered, 0 were there already\n"
@@ -258,7 +291,7 @@ def _said(row: Amendment) -> dict[str, Any]:
         ({"description": "d", "reference_answer": 1}, "author_llm"),
     ],
 )
-def test_a_record_that_is_none_is_named_and_nothing_is_entered(
+def test_good_records_are_entered_and_those_refused_are_listed(
     record: dict[str, Any], complaint: str, folder: Path, tmp_path: Path, say: Callable[..., Result]
 ) -> None:
     file = tmp_path / "pool.jsonl"
@@ -266,10 +299,84 @@ def test_a_record_that_is_none_is_named_and_nothing_is_entered(
     file.write_text(json.dumps(good) + "\n" + json.dumps(record) + "\n", "utf-8")
     count = len(listed(say))
     found = cli.invoke(app, ["challenges", "import", str(file), "--dir", str(folder)])
-    assert found.exit_code == 1
-    assert "pool.jsonl, row 2" in found.stderr
+    assert (found.exit_code, found.stdout) == (0, "1 challenges entered, 0 were there already\n")
+    assert "1 refused:\n  pool.jsonl, line 2: " in found.stderr
     assert complaint in found.stderr
-    assert len(listed(say)) == count
+    assert len(listed(say)) == count + 1
+    file.write_text(json.dumps([record]), "utf-8")
+    none = cli.invoke(app, ["challenges", "import", str(file), "--dir", str(folder)])
+    assert (none.exit_code, "pool.jsonl, row 1" in none.stderr) == (1, True)
+
+
+def published(prompt: str, answer: int, code: str = "", **more: Any) -> dict[str, Any]:
+    """A file as ValyrianTech/ValyrianGamesCodingChallenge has them."""
+    return {
+        "conversation_id": "20250825185230553940",
+        "parameters": {"validation_attempts": 5, "success_threshold": 0.5, "agent": "Contender"},
+        "validation_results": {"total_attempts": 5, "correct_answers": 3, "success_rate": 0.6},
+        "status": "ACCEPTED",
+        "challenge": {"challenge_prompt": prompt, "example_code": code, "expected_answer": answer},
+        "solution_attempts": [
+            {"filename": "a.json", "answer": answer, "python_code": code, "is_correct": True}
+        ],
+        "performance_metrics": {"model_name": "Anthropic:claude-3-5-haiku-20241022", "total_cost": 0.1197272},
+        **more,
+    }
+
+
+def test_published_sets_with_code_are_read_as_they_are(
+    say: Callable[..., Result], folder: Path, tmp_path: Path
+) -> None:
+    prompt = "**The Sequence**\n\n1. Start with 1\n2. Double it 10 times\n\nReturn the 10th number."
+    sets = tmp_path / "sets" / "Anthropic:claude-3-5-haiku-20241022"
+    for name, kind, more in (("1", "accepted", {}), ("2", "rejected", {"status": "REJECTED"})):
+        (sets / kind).mkdir(parents=True)
+        file = published(prompt if kind == "accepted" else "Guess 1.", 1024, "print(2 ** 10)", **more)
+        (sets / kind / f"{name}.json").write_text(json.dumps(file, indent=2), "utf-8")
+    found = cli.invoke(app, ["challenges", "import", str(tmp_path / "sets"), "--dir", str(folder)])
+    assert found.stdout == "1 challenges entered, 0 were there already\n"
+    assert "2.json: it was rejected where it was made, with 3 of 5 blind attempts right" in found.stderr
+    row = next(row for row in listed(say, "--answers") if row["match"] == 0)
+    assert (row["description"], row["reference_answer"], row["author_llm"]) == (prompt, 1024, sets.name)
+    assert (row["proof"], row["state"]) == ("imported, 3 of 5 blind attempts", "in use")
+    records = [json.loads(line) for line in say("challenges", "export", "--answers").stdout.splitlines()]
+    assert next(one for one in records if one["author_llm"] == sets.name)["solution"] == "print(2 ** 10)"
+    sealed = [json.loads(line) for line in say("challenges", "export").stdout.splitlines()]
+    assert not any("solution" in one for one in sealed)
+
+
+def test_an_import_that_contradicts_the_pool_is_left_to_the_next_match(
+    say: Callable[..., Result], folder: Path, tmp_path: Path
+) -> None:
+    row = next(row for row in listed(say, "--answers") if row["state"] == "in use")
+    file = tmp_path / "other.json"
+    record = {"author_llm": "else", "description": f"Please: {row['description']}"}
+    file.write_text(json.dumps({**record, "reference_answer": row["reference_answer"] + 1}), "utf-8")
+    said = say("challenges", "import", str(file)).stdout
+    assert "1 contradict an answer of the pool; the next matches decide" in said
+    assert "0 challenges entered, 1 were there already" in say("challenges", "import", str(file)).stdout
+    name = row["challenge_id"]
+    assert next(row for row in listed(say) if row["challenge_id"] == name)["state"] == "disputed"
+    play(folder, MATCHES + 1)
+    after = next(row for row in listed(say) if row["challenge_id"] == name)
+    assert after["state"] in ("in use", "withdrawn"), "a match ruled"
+    assert "A dispute is settled" in say("match", str(MATCHES + 1)).stdout
+    assert "all follows" in say("replay").stdout
+
+
+def test_a_ruling_takes_the_attempts_back(say: Callable[..., Result], folder: Path, tmp_path: Path) -> None:
+    """Nobody who solves it blind finds the first answer, which is wrong."""
+    file = tmp_path / "primes.json"
+    primes = {"author_llm": "else", "description": "How many prime numbers are there up to 100?"}
+    file.write_text(json.dumps([{**primes, "reference_answer": answer} for answer in (24, 25)]), "utf-8")
+    assert "1 contradict" in say("challenges", "import", str(file)).stdout
+    ledger = open_ledger("sqlite:///arena.db", folder, create=False)
+    assert withdrawn(ledger) == frozenset()
+    play(folder, MATCHES + 1)
+    gone = {row["challenge_id"] for row in listed(say) if row["state"] == "withdrawn"}
+    assert len(gone) == 1
+    assert withdrawn(ledger) == gone
+    ledger.close()
 
 
 def test_unknown_ids_are_told(folder: Path) -> None:

@@ -101,7 +101,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     "challenge-exchange": {
         "seats": ({}, 2),
         "write": ({}, 2),
-        "proof": ({}, "blind"),
+        "proof": ({}, "solution"),
         "attempts": ({"proof": "blind"}, 1),
         "threshold": ({"proof": "blind"}, 0.1),
         "committee": ({}, 3),

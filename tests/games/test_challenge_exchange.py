@@ -5,20 +5,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from pydantic import ValidationError
-from tests.offline import Played, check, fixture, play, scripted
+from tests.offline import Played, call, check, fixture, play, scripted
 
-from peerage.challenges.pool import identity
+from peerage.challenges.wording import identity, likeness, mark
 from peerage.formats import FormatError, Json
 from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
-from peerage.games.challenge_exchange.play import points
-from peerage.games.challenge_exchange.rules import ChallengeExchangeRules
-from peerage.match import Fixture
+from peerage.games.challenge_exchange.creation import proposal
+from peerage.games.challenge_exchange.rules import ChallengeExchangeRules, points
 from peerage.protocol import Ask, Choice, Quote, Reply
-from peerage.sealing import seal, unseal
+from peerage.sealing import SALT, seal, unseal
 
 PLAYERS = [f"p{at}" for at in range(10)]
 Said = str | int | Reply
+SECRET = "5" * 32
 
 
 def written(text: str, answer: object = 7, **more: Any) -> str:
@@ -30,13 +31,14 @@ def exchange(
     answer: Callable[[Ask], Said] = lambda ask: 7,
     vote: str = "approve",
     pool: list[dict[str, Any]] | None = None,
+    drawn: dict[str, Any] | None = None,
     **rules: Any,
 ) -> Played:
     """Drafts by seat, answers by request, one vote for all."""
     made = fixture(CHALLENGE_EXCHANGE, PLAYERS, {"seats": len(drafts), "attempts": 2, **rules})
-    if pool is not None:
-        drawn = {**made.drawn, "challenges": pool}
-        made = Fixture(**{name: getattr(made, name) for name in made.__struct_fields__} | {"drawn": drawn})
+    given = {**made.drawn, "challenges": pool or [], **(drawn or {})}
+    given["secret"] = {SALT: SECRET, "value": ""}
+    made = replace(made, drawn=given)
 
     def script(ask: Ask, player: str) -> str | Reply:
         said = drafts[ask.to] if isinstance(ask.expects, Json) else answer(ask)
@@ -52,7 +54,7 @@ def exchange(
 def shown(ask: Ask) -> str:
     """The challenge that a request shows."""
     found = [v.text for m in ask.messages for v in m.fill.values() if isinstance(v, Quote)]
-    return found[0]
+    return found[0] if found else ""
 
 
 def statuses(played: Played) -> dict[str, str]:
@@ -151,7 +153,7 @@ def test_a_solution_passes_its_authors_tests_too(output: int, status: str) -> No
     assert [run.key for run, _ in played.runs] == ["write/A/1/run/1", "write/A/1/run/2"]
     assert played.outcome.detail["challenges"][0]["steps"] == [
         "passed",
-        "passed" if output == 30 else "wrong",
+        *(["passed", "correct", "correct"] if output == 30 else ["wrong"]),
     ]
 
 
@@ -159,11 +161,11 @@ def test_a_solution_passes_its_authors_tests_too(output: int, status: str) -> No
 def test_an_author_must_find_its_answer_often_enough(threshold: float, status: str) -> None:
     played = exchange(
         {"A": written("one"), "B": written("two")},
-        lambda ask: 8 if ask.key == "write/A/1/blind/1" else 7,
+        lambda ask: 8 if ask.key == "write/A/1/blind/1/answer" else 7,
         threshold=threshold,
     )
     assert statuses(played)["A"] == status
-    blind = next(step.ask for step in played.steps if step.ask.key == "write/A/1/blind/1")
+    blind = next(step.ask for step in played.steps if step.ask.key == "write/A/1/blind/1/answer")
     assert "7" not in "".join(
         value for m in blind.messages for value in m.fill.values() if isinstance(value, str)
     )
@@ -263,13 +265,13 @@ def test_nobody_solves_more_than_there_is(pool: int, dealt: int) -> None:
 
 @pytest.mark.parametrize("tools", ["none", "python"])
 def test_each_phase_is_bounded_by_its_own_limits(tools: str) -> None:
-    """Programs may be run while solving alone, and only drafts take `write_tokens`."""
+    """Programs may be run while solving, also blind, and only drafts take `write_tokens`."""
     rules = {"write": 2, "attempts": 3, "assigned": 5, "tools": tools, "tool": {"runs": 4}}
     limits = {"write_tokens": 6_000, "solve_tokens": 4_000, "vote_tokens": 600}
     made = fixture(CHALLENGE_EXCHANGE, PLAYERS, {"seats": 3, "committee": 2, **rules, **limits})
     found = CHALLENGE_EXCHANGE.bounds(ChallengeExchangeRules.model_validate(made.settings), made)
     turns = 5 if tools == "python" else 1
-    contestant = [(2 * 2, 6_000), (2 * 2 * 3, 4_000), (2 * 5 * turns, 4_000)]
+    contestant = [(2 * 2, 6_000), (2 * 2 * 3 * turns, 4_000), (2 * 5 * turns, 4_000)]
     for seat in made.seats:
         assert [(one.worst, one.max_tokens) for one in found if one.seat == seat.label] == contestant
     for seat in made.officials["committee"]:
@@ -283,7 +285,7 @@ def test_something_must_be_there_to_solve() -> None:
 
 
 WHOLE = {"description": "Add 1 and 2.", "reference_answer": 3, "solution": "print(3)", "tests": []}
-PROPOSAL = ChallengeExchangeRules().creation().expects
+PROPOSAL = proposal(ChallengeExchangeRules())
 
 
 def test_a_proposal_is_read() -> None:
@@ -327,3 +329,131 @@ def test_what_no_store_holds_does_not_get_there(place: str) -> None:
     tests = [{"input": parts["input"], "output": 1}]
     found = PROPOSAL.parse(json.dumps(WHOLE | {"solution": parts["solution"], "tests": tests}))
     assert "a\ufffdb" in (found.solution, found.tests[0].input)
+
+
+@pytest.mark.parametrize("solution", ["print(4242)", ""])
+def test_a_number_that_nobody_can_find_is_no_challenge(solution: str) -> None:
+    """By default its author must find it from the wording alone, whatever program it wrote."""
+    drafts = {"A": written("I am thinking of a number.", 4242, solution=solution), "B": written("two")}
+    played = exchange(drafts, lambda ask: 7)
+    assert statuses(played) == {"A": "not solved", "B": "accepted"}
+
+
+def test_a_program_cannot_do_what_the_wording_does_not_say() -> None:
+    drafts = {"A": written("one", solution="print(8)"), "B": written("two", solution="print(7)")}
+    played = exchange(drafts)
+    assert statuses(played) == {"A": "solution failed", "B": "accepted"}
+    assert played.outcome.detail["challenges"][1]["proof"] == "both"
+
+
+def test_two_authors_with_two_answers_for_one_wording_are_both_put_off() -> None:
+    drafts = {"A": written("Add 1 and 2?", 3), "B": written("Please add 1 and 2.", 4), "C": written("three")}
+
+    def answer(ask: Ask) -> Said:
+        return 7 if ask.role != "author" or ask.to == "C" else 3 if ask.to == "A" else 4
+
+    played = exchange(drafts, answer)
+    assert statuses(played) == {"A": "disputed", "B": "disputed", "C": "accepted"}
+    assert {shown(step.ask) for step in played.steps if step.ask.key.startswith("solve/")} == {"three"}
+    told = {fact["author_llm"]: fact for fact in played.outcome.facts if fact["fact"] != "attempt"}
+    assert [told[name]["fact"] for name in ("p0", "p1", "p2")] == ["challenge", "claim", "challenge"]
+    assert unseal(told["p1"]["reference_answer"]) == 4
+
+
+def test_a_challenge_of_the_pool_that_somebody_contradicts_is_dealt_to_nobody() -> None:
+    pool = [from_pool("Add 1 and 2?", "p9", 3)]
+    played = exchange({"A": written("add 1 and 2", 7), "B": written("two")}, pool=pool)
+    assert statuses(played) == {"A": "disputed", "B": "accepted"}
+    assert {shown(step.ask) for step in played.steps if step.ask.key.startswith("solve/")} == {"two"}
+
+
+def test_what_the_pool_knows_is_not_accepted_again() -> None:
+    """Not though it is in other words, and was not drawn: it may be retired, and its answer public."""
+    marks = "".join(mark(text, SECRET) for text in likeness("What is the sum of 1 to 1000?", 500500))
+    drafts = {
+        "A": written("Sum up 1 to 1000", 500500),
+        "B": written("two"),
+        "C": written("sum of 1, 1000", 9),
+    }
+
+    def answer(ask: Ask) -> Said:
+        return {"A": 500500, "B": 7, "C": 9}[ask.to] if ask.role == "author" else 7
+
+    played = exchange(drafts, answer, drawn={"known": marks})
+    assert statuses(played) == {"A": "duplicate", "B": "accepted", "C": "duplicate"}
+    claims = [unseal(fact["reference_answer"]) for fact in played.outcome.facts if fact["fact"] == "claim"]
+    assert claims == [500500, 9], "the pool tells whether they contradict it"
+
+
+def claimed(author: str, answer: int, program: str = "") -> dict[str, Any]:
+    solution = seal("1" * 32, program) if program else None
+    return {"author_llm": author, "reference_answer": seal("0" * 32, answer), "solution": solution}
+
+
+@pytest.mark.parametrize(
+    ("replies", "programs", "upheld"),
+    [
+        ({"C": 3, "D": 3}, ("", ""), True),
+        ({"C": 3, "D": 4}, ("", ""), False),
+        ({"C": 4, "D": 4}, ("", ""), False),
+        ({"C": 3, "D": '{"answer": "pass"}'}, ("", ""), True),
+        ({"C": '{"answer": "pass"}', "D": "No."}, ("", ""), False),
+        ({"C": 3, "D": 3}, ("print(4)", "print(4)"), False),
+        ({"C": 3, "D": 3}, ("print(3)", "print(4)"), True),
+        ({"C": 4, "D": 4}, ("print(3)", "print(4)"), False),
+        ({"C": 3, "D": 3}, ("1/0", "print(4)"), False),
+        ({"C": 5, "D": 5}, ("", ""), False),
+    ],
+)
+def test_programs_and_blind_solvers_decide_between_two_answers(
+    replies: dict[str, Said], programs: tuple[str, str], upheld: bool
+) -> None:
+    """Those who claimed an answer are not asked; the programs are run only where the rules have programs."""
+    dispute = {
+        "challenge_id": "c" * 16,
+        "description": "Add 1 and 2.",
+        "claims": [claimed("p0", 3, programs[0]), claimed("p1", 4, programs[1])],
+    }
+    drafts = {label: written(f"{label} anew") for label in "ABCD"}
+    played = exchange(
+        drafts,
+        lambda ask: replies[ask.to] if ask.key.startswith("dispute/") else 7,
+        drawn={"dispute": dispute},
+    )
+    asked = {step.ask.to for step in played.steps if step.ask.key.startswith("dispute/")}
+    assert asked == {"C", "D"}
+    assert {"fact": "ruling", "challenge_id": "c" * 16, "upheld": upheld, "claims": 1} in played.outcome.facts
+    assert played.outcome.detail["dispute"]["upheld"] is upheld
+    assert len([run for run, _ in played.runs]) == sum(map(bool, programs))
+    blind = exchange(drafts, lambda ask: 3, drawn={"dispute": dispute}, proof="blind", threshold=0)
+    assert blind.runs == []
+
+
+def test_author_and_solver_are_told_what_an_answer_is_worth() -> None:
+    drafts = {"A": written("one"), "B": written("two")}
+    rules = {"correct": 3, "incorrect": -2, "passed": 0.5, "own_failed": -4}
+    pool = [from_pool("an old one", "p9", 7, 0.75)]
+    for scoring, (right, wrong) in {"fixed": ("+3", "-2"), "difficulty": ("+4.5", "-1")}.items():
+        played = exchange(drafts, pool=pool, scoring=scoring, **rules)
+        told = {step.ask.key: call(step.ask).messages for step in played.steps}
+        old = next(step.ask for step in played.steps if shown(step.ask) == "an old one")
+        for text in (call(old).messages[0][1], told["write/A/1/draft"][1][1]):
+            assert "-4 more" in text
+            assert "+0.5 for a pass" in text
+        assert f"{right} for the right number, {wrong} for a wrong one" in call(old).messages[0][1]
+        assert "+3 for the right number" in told["write/A/1/draft"][1][1]
+    without = exchange(drafts, own=False)
+    assert not any("your own" in text for step in without.steps for _, text in call(step.ask).messages)
+
+
+def test_an_author_is_told_of_tools_limits_and_reviewers() -> None:
+    def told(**rules: Any) -> str:
+        played = exchange({"A": written("one"), "B": written("two")}, **rules)
+        return call(played.step("write/A/1/draft").ask).messages[1][1]
+
+    assert "Solvers have no tools" in told()
+    assert "One run may use 1 billion instructions" in told(fuel=10**9)
+    assert "at most 300 characters" in told(max_chars=300)
+    assert "2 other players review" in told(committee=2)
+    assert "`solution`" in told()
+    assert "Leave `solution` empty" in told(proof="blind")

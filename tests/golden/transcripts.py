@@ -233,7 +233,11 @@ def changed() -> Iterator[tuple[str, int, str]]:
     _asked_for.clear()
     for name in MATCHES:
         before = on_file(name)
-        if before and (what := difference(before, transcript(name, before))) is not None:
+        if (
+            before
+            and before["version"] == spec_of(before["game"]).version
+            and (what := difference(before, transcript(name, before))) is not None
+        ):
             yield before["game"], before["version"], f"{name}, {what}"
     today = formats()
     for format, before in on_file(FORMATS).items():

@@ -9,8 +9,9 @@
 | leaked | the description states the answer; or late attempts succeed far more often than early ones did |
 
 Attempts by its author do not count. All but the first reason for `leaked` need a least number of attempts,
-the second one that number in each half: twice as many. A player's strength is the share that it solved of all
-challenges by others it ever attempted, withdrawn ones left out; strong players have at least the median.
+or twice as many as there are other players where the arena is so small; the second one that number in each
+half. A player's strength is the share that it solved of all challenges by others it ever attempted, withdrawn
+ones left out; strong players have at least the median.
 """
 
 from __future__ import annotations
@@ -23,13 +24,20 @@ from typing import Protocol
 
 FLAGS = ("ambiguous", "unsolvable", "trivial", "leaked", "wrong reference")
 AGREEING = 3
-"""Strong players who must give the same other answer."""
+"""Strong players who must give the same other answer; two where there are no more others."""
 _AGREEMENT = 0.5
 """Share of the strong players' answers that it must be."""
 _LEAP = 0.5
 """By how much the share of successes must have risen from the first half of the attempts to the second."""
-_TELLING_DIGITS = 3
-"""An answer of fewer digits stands in many descriptions by chance."""
+_STATED = re.compile(
+    r"\b(?:answer|password|result|solution|it|code|key)\b"
+    r"(?:\s+(?:is|equals|should be|must be|will be)\b|\s*[=:])"
+    r"[\s*_`\"'(]*(-?[0-9]{1,60})(?=[\s*_`\"')]*(?:[!?;,\n]|\.(?![0-9])|$))"
+)
+_ALONE = re.compile(r"(?<![0-9A-Za-z.])[0-9]+(?![0-9A-Za-z]|\.[0-9])")
+_LONG, _ROUND = 5, 3
+"""A number of so many digits, more of them before its last zeros than that, is no bound of a challenge by
+chance; shorter ones are: the 100th, up to 1000, in base 256."""
 
 
 class Tried(Protocol):
@@ -49,9 +57,11 @@ def found_flags(
     attempts: Sequence[Tried],
     strengths: Mapping[str, float],
     least: int,
+    others: int = 1_000_000,
 ) -> tuple[str, ...]:
     """The flags that a challenge has earned; `attempts` by others, in their order. `reference` is None where
-    it is sealed, and then no flag can rest on answers."""
+    it is sealed, and then no flag can rest on answers. `others` is how many players could have tried it."""
+    least = max(2, min(least, 2 * others))
     flags: list[str] = []
     if reference is not None and _states(description, reference):
         flags.append("leaked")
@@ -66,16 +76,22 @@ def found_flags(
     if half >= least and sum(solved[-half:]) - sum(solved[:half]) >= _LEAP * half and "leaked" not in flags:
         flags.append("leaked")
     if reference is not None:
-        flags += _disagreement(reference, attempts, strengths)
+        flags += _disagreement(reference, attempts, strengths, max(2, min(AGREEING, others)))
     return tuple(flags)
 
 
 def _states(description: str, reference: int) -> bool:
-    numbers = re.findall(r"[0-9]+", re.sub(r"(?<=[0-9])[,_' ](?=[0-9]{3}\b)", "", description))
-    return abs(reference) >= 10 ** (_TELLING_DIGITS - 1) and str(abs(reference)) in numbers
+    """Whether a text gives its answer: says that it is the answer, or holds it, too long to be a bound."""
+    text = re.sub(r"(?<=[0-9])[,_' ](?=[0-9]{3}\b)", "", description)
+    if any(int(found) in (reference, abs(reference)) for found in _STATED.findall(text.casefold())):
+        return True
+    answer = str(abs(reference))
+    return len(answer) >= _LONG and len(answer.rstrip("0")) > _ROUND and answer in _ALONE.findall(text)
 
 
-def _disagreement(reference: int, attempts: Sequence[Tried], strengths: Mapping[str, float]) -> list[str]:
+def _disagreement(
+    reference: int, attempts: Sequence[Tried], strengths: Mapping[str, float], agree: int
+) -> list[str]:
     line = median(strengths.values()) if strengths else 0.0
     last = {
         attempt.llm_id: attempt.answer
@@ -86,6 +102,6 @@ def _disagreement(reference: int, attempts: Sequence[Tried], strengths: Mapping[
     if not others:
         return []
     _, agreeing = others.most_common(1)[0]
-    if agreeing < AGREEING or agreeing < _AGREEMENT * len(last):
+    if agreeing < agree or agreeing < _AGREEMENT * len(last):
         return []
     return ["ambiguous" if reference in last.values() else "wrong reference"]

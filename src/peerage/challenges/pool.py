@@ -2,19 +2,20 @@
 
 It is a fold over the facts of finished matches and over amendments, in their order:
 
-    {"fact": "challenge", "challenge_id", "author_llm", "description", "reference_answer", "proof"}
+    {"fact": "challenge" | "claim", "challenge_id", "author_llm", "description", "reference_answer",
+     "solution", "proof", "votes"}
     {"fact": "attempt", "llm_id", "challenge_id", "submitted_answer", "result", "own_challenge", "points"}
-    {"action": "flag" | "withdraw" | "retire" | "import", "challenge_id", "reason", …}
+    {"fact": "ruling", "challenge_id", "upheld", "claims"}
+    {"action": "flag" | "review" | "withdraw" | "retire" | "import" | "claim", "challenge_id", "reason", …}
 
-The first who wrote a challenge is its author; the same wording again adds nothing (`identity`).
+The first who wrote a challenge is its author; the same again (`wording.likeness`) adds nothing, also when the
+first is flagged, retired or withdrawn. The same with another answer is a claim: the challenge is disputed and
+is dealt to nobody until a match has ruled; one whose answer was not upheld is withdrawn.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from random import Random
 from typing import Any, Literal, TypeAlias
 
@@ -23,23 +24,14 @@ from msgspec import Struct
 
 from peerage.challenges.difficulty import Estimate, estimates
 from peerage.challenges.flags import found_flags
+from peerage.challenges.wording import likeness, mark
 from peerage.sealing import SALT, Sealed, salt, unseal
 
-Action: TypeAlias = Literal["flag", "withdraw", "retire", "import"]
+Action: TypeAlias = Literal["flag", "review", "withdraw", "retire", "import", "claim"]
+Verdict: TypeAlias = Literal["approve", "object"]
 Result: TypeAlias = Literal["correct", "incorrect", "pass", "invalid", "refused"]
 STREAM = "challenges"
 """The stream of amendments that the pool reads."""
-
-
-def identity(description: str) -> str:
-    """The id of a challenge: 16 hex digits that follow from its wording alone.
-
-    Case, white space, stops and quotation marks do not count, nor whether characters are composed (NFC), so
-    the same challenge written twice has one id; other signs and digits count, since they change the answer.
-    """
-    text = unicodedata.normalize("NFC", description).casefold()
-    words = re.findall(r"\w+(?:[.,]\w+)*|[^\w\s.,;:?…'\"“”‘’]", text)
-    return sha256(" ".join(words).encode()).hexdigest()[:16]
 
 
 class Attempt(Struct, frozen=True):
@@ -53,12 +45,29 @@ class Attempt(Struct, frozen=True):
     points: float
 
 
+class Claim(Struct, frozen=True):
+    """What somebody says the answer of a challenge is; `solution` is the program that shows it, sealed."""
+
+    author_llm: str
+    reference_answer: Mapping[str, str]
+    solution: Mapping[str, str] | None = None
+
+
+class Review(Struct, frozen=True):
+    """What reviewers said of a challenge: its committee, or people later."""
+
+    by: Literal["committee", "people"]
+    verdict: Verdict
+    reason: str
+
+
 class Entry(Struct):
     """A challenge of the pool.
 
     `match` is where it was accepted, 0 for an imported one; `reference_answer` is sealed. `withdrawn` and
     `retired` hold the reason, which may be empty, or None while it is neither; `flags` are those that people
-    set, each with its reason, `shown` those that its wording and its attempts show.
+    set, each with its reason, `shown` those that its wording and its attempts show, which people overrule by
+    approving it. `claims` are those of others that its answer is another, until a match has ruled.
     """
 
     challenge_id: str
@@ -67,9 +76,13 @@ class Entry(Struct):
     reference_answer: Mapping[str, str]
     proof: str
     match: int
+    solution: Mapping[str, str] | None = None
     attempts: list[Attempt] = msgspec.field(default_factory=list)
     flags: dict[str, str] = msgspec.field(default_factory=dict)
     shown: tuple[str, ...] = ()
+    reviews: list[Review] = msgspec.field(default_factory=list)
+    claims: list[Claim] = msgspec.field(default_factory=list)
+    refuted: set[int] = msgspec.field(default_factory=set)
     withdrawn: str | None = None
     retired: str | None = None
 
@@ -79,10 +92,27 @@ class Entry(Struct):
         return _opened(self.reference_answer)
 
     @property
+    def review(self) -> Verdict | None:
+        """What people said of it last."""
+        return next((one.verdict for one in reversed(self.reviews) if one.by == "people"), None)
+
+    @property
+    def state(self) -> Literal["in use", "disputed", "flagged", "objected", "retired", "withdrawn"]:
+        """Where it is; withdrawn and retired are for ever."""
+        if self.withdrawn is not None:
+            return "withdrawn"
+        if self.retired is not None:
+            return "retired"
+        if self.review == "object":
+            return "objected"
+        if self.flags or (self.shown and self.review is None):
+            return "flagged"
+        return "disputed" if self.claims else "in use"
+
+    @property
     def in_use(self) -> bool:
-        """Whether it may come into a match: until it is flagged, withdrawn or retired."""
-        over = self.withdrawn is not None or self.retired is not None
-        return not (over or self.flags or self.shown) and self.answer is not None
+        """Whether it may come into a match; where the ledger is redacted nothing may."""
+        return self.state == "in use" and self.answer is not None
 
     @property
     def by_others(self) -> list[Attempt]:
@@ -96,6 +126,14 @@ class Entry(Struct):
         failed = sum(attempt.result != "correct" for attempt in others)
         return (failed + 1) / (len(others) + 2) if others else None
 
+    def uphold(self, claims: int) -> None:
+        """End a dispute: what was claimed first is not the answer, and does not open it again."""
+        for claim in self.claims[:claims]:
+            answer = _opened(claim.reference_answer)
+            if answer is not None:
+                self.refuted.add(answer)
+        del self.claims[:claims]
+
 
 class Pool:
     """The fold.
@@ -108,19 +146,26 @@ class Pool:
         self.least = least
         self.count = count
         self.entries: dict[str, Entry] = {}
+        self._same: dict[str, str] = {}  # each text of `likeness` → the challenge that has it
         self._amended: dict[str, list[Mapping[str, Any]]] = {}
         self._tally: dict[str, list[int]] = {}  # player → solved, attempted, of what counts
+        self._players: set[str] = set()
 
     def learn(self, match: int, facts: Iterable[Mapping[str, Any]]) -> None:
         """Take in what a finished match taught."""
         tried: dict[str, Entry] = {}
         for fact in facts:
-            if fact["fact"] == "challenge":
+            if fact["fact"] in ("challenge", "claim"):
+                self._players.add(fact["author_llm"])
                 self._enter(fact, match)
                 continue
             entry = self.entries.get(fact["challenge_id"])
             if entry is None:
                 continue
+            if fact["fact"] == "ruling":
+                self._rule(entry, fact["upheld"], fact["claims"])
+                continue
+            self._players.add(fact["llm_id"])
             tried[entry.challenge_id] = entry
             answer, result, own = _opened(fact["submitted_answer"]), fact["result"], fact["own_challenge"]
             entry.attempts.append(Attempt(match, fact["llm_id"], answer, result, own, fact["points"]))
@@ -128,7 +173,9 @@ class Pool:
                 self._count(entry.attempts[-1], 1)
         shares = {player: solved / met for player, (solved, met) in self._tally.items() if met}
         for entry in tried.values():
-            entry.shown = found_flags(entry.description, entry.answer, entry.by_others, shares, self.least)
+            others = len(self._players - {entry.author_llm})
+            seen = entry.description, entry.answer, entry.by_others
+            entry.shown = found_flags(*seen, shares, self.least, others)
 
     def amend(self, said: Mapping[str, Any]) -> None:
         """Take in an amendment; it may be about a challenge that is learnt of later.
@@ -143,28 +190,64 @@ class Pool:
         if name in self.entries:
             self._apply(said, self.entries[name])
 
+    def same(self, description: str, answer: int | None) -> Entry | None:
+        """The challenge of the pool that this one is again; None for one that is new."""
+        found = [self._same[text] for text in likeness(description, answer) if text in self._same]
+        return self.entries[found[0]] if found else None
+
     def _enter(self, fact: Mapping[str, Any], match: int) -> None:
-        name = fact["challenge_id"]
-        if name in self.entries:
+        description, sealed = fact["description"], fact["reference_answer"]
+        answer, solution = _opened(sealed), fact.get("solution")
+        known = self.entries.get(fact["challenge_id"]) or self.same(description, answer)
+        if known is not None:
+            self._claim(known, fact)
             return
-        entry = Entry(
-            name, fact["author_llm"], fact["description"], fact["reference_answer"], fact["proof"], match
-        )
-        entry.shown = found_flags(entry.description, entry.answer, (), {}, self.least)
+        name, author, proof = fact["challenge_id"], fact["author_llm"], fact["proof"]
+        entry = Entry(name, author, description, sealed, proof, match, solution)
+        if votes := fact.get("votes"):
+            entry.reviews.append(Review("committee", "approve", f"{votes[0]} of {votes[1]} approve"))
+        entry.shown = found_flags(description, answer, (), {}, self.least)
         self.entries[name] = entry
+        for text in likeness(description, answer):
+            self._same.setdefault(text, name)
         for said in self._amended.get(name, ()):
             self._apply(said, entry)
+
+    def _claim(self, entry: Entry, said: Mapping[str, Any]) -> None:
+        """Take in what another gave as the answer, where it is another and the challenge may come back."""
+        answer = _opened(said["reference_answer"])
+        claimed = {entry.answer, *entry.refuted, *[_opened(one.reference_answer) for one in entry.claims]}
+        over = entry.withdrawn is not None or entry.retired is not None
+        if not over and None not in claimed and answer is not None and answer not in claimed:
+            entry.claims.append(Claim(said["author_llm"], said["reference_answer"], said.get("solution")))
 
     def _apply(self, said: Mapping[str, Any], entry: Entry) -> None:
         if said["action"] == "flag":
             entry.flags[said["flag"]] = said["reason"]
+        elif said["action"] == "review":
+            verdict = msgspec.convert(said["verdict"], Verdict)
+            entry.reviews.append(Review("people", verdict, said["reason"]))
+            if verdict == "approve":
+                entry.flags.clear()
+                entry.uphold(len(entry.claims))
+        elif said["action"] == "claim":
+            self._claim(entry, said)
         elif said["action"] == "retire":
             entry.retired = said["reason"]
         elif said["action"] == "withdraw":
-            if entry.withdrawn is None:
-                for attempt in entry.by_others:
-                    self._count(attempt, -1)
-            entry.withdrawn = said["reason"]
+            self._withdraw(entry, said["reason"])
+
+    def _rule(self, entry: Entry, upheld: bool, claims: int) -> None:
+        """End a dispute with so many claims: the answer was upheld, or the challenge is withdrawn."""
+        if not upheld and (entry.claims or entry.answer is None):
+            self._withdraw(entry, "another author gave another answer, and this one was not upheld")
+        entry.uphold(claims)
+
+    def _withdraw(self, entry: Entry, reason: str) -> None:
+        if entry.withdrawn is None:
+            for attempt in entry.by_others:
+                self._count(attempt, -1)
+        entry.withdrawn = reason
 
     def _count(self, attempt: Attempt, by: int) -> None:
         tally = self._tally.setdefault(attempt.llm_id, [0, 0])
@@ -188,20 +271,35 @@ class Pool:
 
         `secret` is the arena's, `sealing` the key that salts follow from.
         """
-        there = sorted(name for name, entry in self.entries.items() if entry.in_use)
+        key = salt(sealing, f"match/{number}")
+        entries = self.entries
+        there = sorted(name for name, entry in entries.items() if entry.in_use)
         chosen = Random(f"{secret}/pool/{number}").sample(there, min(self.count, len(there)))
+        disputed = next((entry for entry in entries.values() if entry.state == "disputed"), None)
         return {
-            "secret": {SALT: salt(sealing, f"match/{number}"), "value": ""},
+            "secret": {SALT: key, "value": ""},
             "challenges": [
                 {
                     "challenge_id": name,
-                    "author_llm": self.entries[name].author_llm,
-                    "description": self.entries[name].description,
-                    "reference_answer": dict(self.entries[name].reference_answer),
-                    "difficulty": self.entries[name].failing,
+                    "author_llm": entries[name].author_llm,
+                    "description": entries[name].description,
+                    "reference_answer": dict(entries[name].reference_answer),
+                    "difficulty": entries[name].failing,
                 }
                 for name in chosen
             ],
+            "known": "".join(sorted([mark(text, key) for text in self._same])),
+            "dispute": disputed
+            and {
+                "challenge_id": disputed.challenge_id,
+                "description": disputed.description,
+                "claims": msgspec.to_builtins(
+                    [
+                        Claim(disputed.author_llm, disputed.reference_answer, disputed.solution),
+                        *disputed.claims,
+                    ]
+                ),
+            },
         }
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -13,16 +15,24 @@ from peerage.cli.options import HERE, Folder, Force, Format, Report, Shape, Writ
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.challenges.pool import Pool
+    from peerage.tables.challenges import ChallengeRow
 
-app = group("The pool of challenges: list, flag, withdraw, retire.")
+app = group("The pool of challenges: list, review, flag, withdraw, retire.")
 
 Name = Annotated[str, typer.Argument(metavar="ID", help="The challenge's id, or how it begins.")]
 Reason = Annotated[str, typer.Option(help="Why; kept on record.")]
 Answers = Annotated[bool, typer.Option("--answers", help="Show sealed answers too; for the arena's owner.")]
-Flag = Literal["ambiguous", "unsolvable", "trivial", "leaked", "wrong reference"]
 
 _WIDE = 60
 """Characters of a description that a table shows."""
+_PLACES = 10
+"""Places of records that are named with one reason."""
+
+
+Flag = Literal["ambiguous", "unsolvable", "trivial", "leaked", "wrong reference"]
+"""What is wrong with a challenge."""
+Verdict = Literal["approve", "object"]
+_VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @app.command("list")
@@ -38,6 +48,7 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format
         Column("author_llm", "Author"),
         Column("state", "State"),
         Column("flags", "Flags", ", ".join),
+        Column("reviews", "Review", _reviewed, 4),
         Column("attempts", ">Tried", whole),
         Column("solved", ">Solved", percent),
         Column("difficulty", ">Difficulty", "{:+.2f}".format, 2),
@@ -49,7 +60,12 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format
 
 
 @app.command()
-def show(name: Name, folder: Folder = HERE, answers: Answers = False, shape: Written = Report.text) -> None:
+def show(
+    name: Name,
+    folder: Folder = HERE,
+    answers: Answers = False,
+    shape: Written = Report.text,
+) -> None:
     """Show one challenge with all its attempts."""
     from peerage.cli.output import show_json
     from peerage.tables.challenges import attempts, named, rows
@@ -62,11 +78,21 @@ def show(name: Name, folder: Folder = HERE, answers: Answers = False, shape: Wri
     if shape is Report.json:
         show_json({**row.as_dict(), "history": tried})
         return
+    _tell(row, tried)
+
+
+def _tell(row: ChallengeRow, tried: list[dict[str, Any]]) -> None:
+    """One challenge in words, with all its attempts."""
+
     answer = "sealed" if row.reference_answer is None else str(row.reference_answer)
     where = f"match {row.match}" if row.match else "imported"
     flags = f" ({', '.join(row.flags)})" if row.flags else ""
-    say(f"challenge {row.challenge_id}: {row.state}{flags}\n{row.description}")
-    say(f"answer: {answer}; by {row.author_llm}, {where}, proof: {row.proof}")
+    say(
+        f"challenge {row.challenge_id}: {row.state}{flags}\n{row.description}\n"
+        f"answer: {answer}; by {row.author_llm}, {where}, proof: {row.proof}"
+    )
+    for said in row.reviews:
+        say(f"review, {said.by}: {said.verdict}{': ' * bool(said.reason)}{said.reason}")
     if row.reason:
         say(f"reason: {row.reason}")
     if row.difficulty is not None:
@@ -76,8 +102,51 @@ def show(name: Name, folder: Folder = HERE, answers: Answers = False, shape: Wri
         )
     for one in tried:
         own = ", its author" if one["own_challenge"] else ""
-        said = "" if one["submitted_answer"] is None else f" {one['submitted_answer']}"
-        say(f"  match {one['match']}: {one['llm_id']}{own}: {one['result']}{said}, {one['points']:+g}")
+        given = "" if one["submitted_answer"] is None else f" {one['submitted_answer']}"
+        who = f"  match {one['match']}: {one['llm_id']}{own}"
+        say(f"{who}: {one['result']}{given}, {one['points']:+g}")
+
+
+@app.command()
+def review(
+    name: Annotated[
+        str | None, typer.Argument(metavar="ID", help="The challenge's id, or how it begins.")
+    ] = None,
+    verdict: Annotated[Verdict | None, typer.Argument(metavar="VERDICT", help="approve or object.")] = None,
+    folder: Folder = HERE,
+    reason: Reason = "",
+    answers: Answers = False,
+) -> None:
+    """Review challenges: approve them, or take them out of play.
+
+    Without ID it shows each that no person has reviewed, those with flags first, and asks. One that is
+    approved is in use, whatever its attempts showed; one that is objected to comes into no further match, and
+    results stand as they are. Each verdict is an entry of the log; the last one counts.
+    """
+    from peerage.tables import challenges
+
+    with _opened(folder) as arena:
+        if verdict is not None and name is not None:
+            entry = challenges.review(arena.ledger, name, verdict, reason, now_ms())
+            say(f"challenge {entry.challenge_id}: {verdict}, on record")
+            return
+        pool = _pool(arena)
+        shown = set(pool.entries) if name is None else {challenges.named(pool, name).challenge_id}
+        waiting = [row for row in challenges.to_review(pool, answers=answers) if row.challenge_id in shown]
+        if waiting and not terminal():
+            say("No terminal to ask in; write ID and approve or object.", err=True)
+            raise typer.Exit(2)
+        for place, row in enumerate(waiting, 1):
+            say(f"\n{place} of {len(waiting)}")
+            _tell(row, challenges.attempts(pool.entries[row.challenge_id], answers=answers))
+            said = typer.prompt("approve, object, skip or quit", default="skip").strip().lower()
+            if said and "quit".startswith(said):
+                return
+            chosen = next((one for one in _VERDICTS if said and one.startswith(said)), None)
+            if chosen is not None:
+                why = typer.prompt("why", default=reason, show_default=False)
+                challenges.review(arena.ledger, row.challenge_id, chosen, why, now_ms())
+    say("no challenge waits for a review" if not waiting else "that was the last one")
 
 
 @app.command()
@@ -110,9 +179,10 @@ def withdraw(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
     with _opened(folder) as arena:
         entry = challenges.withdraw(arena.ledger, name, reason, now_ms())
         found = challenges.effect(arena.ledger, entry)
+    changed = ", ".join(map(str, found.changed)) or "none"
     say(
         f"challenge {entry.challenge_id} is withdrawn: {found.attempts} attempts in {found.matches} matches "
-        f"no longer count\nmatches with another result now: {', '.join(map(str, found.changed)) or 'none'}"
+        f"no longer count\nmatches with another result now: {changed}"
     )
 
 
@@ -134,7 +204,7 @@ def export(folder: Folder = HERE, answers: Answers = False) -> None:
     """Write the pool to standard output, one record a line.
 
     Each has challenge_id, author_llm, description and reference_answer: null while it is sealed, unless
-    --answers is given.
+    --answers is given. With the answer goes the author's program, as solution, where there is one.
     """
     import msgspec
 
@@ -142,23 +212,37 @@ def export(folder: Folder = HERE, answers: Answers = False) -> None:
 
     with _opened(folder) as arena:
         for record in exported(_pool(arena), answers=answers):
-            typer.echo(msgspec.json.encode(record).decode())
+            say(msgspec.json.encode(record).decode())
 
 
 @app.command("import")
 def enter(
-    file: Annotated[Path, typer.Argument(help="JSON lines, or a JSON list.", exists=True, dir_okay=False)],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="JSON, JSON lines, or folders of them.", exists=True),
+    ],
     folder: Folder = HERE,
 ) -> None:
-    """Enter challenges of another arena into the pool.
+    """Enter challenges of other arenas into the pool: the good ones; those refused are listed.
 
-    Records have author_llm, description and reference_answer. What the pool has already is skipped.
+    Records have author_llm, description, reference_answer, and solution if there is a program. The sets that
+    ValyrianTech/ValyrianGamesCodingChallenge publishes are read as they are. What the pool has already, also
+    in other words, is skipped; one with another answer than the pool's is left to the next matches.
     """
     from peerage.tables import challenges
 
     with _opened(folder) as arena:
-        new, double = challenges.enter(arena.ledger, _records(file), now_ms(), arena.settings.secret_seed)
-    say(f"{new} challenges entered, {double} were there already")
+        found = challenges.enter(arena.ledger, _records(files), now_ms(), arena.settings.secret_seed)
+    say(f"{found.new} challenges entered, {found.double} were there already")
+    if found.disputed:
+        say(f"{found.disputed} contradict an answer of the pool; the next matches decide")
+    if found.refused:
+        say(f"{sum(map(len, found.refused.values()))} refused:", err=True)
+        for why, places in found.refused.items():
+            more = f" and {len(places) - _PLACES} more" * (len(places) > _PLACES)
+            say(f"  {', '.join(places[:_PLACES])}{more}: {why}", err=True)
+        if not (found.new or found.double or found.disputed):
+            raise typer.Exit(1)
 
 
 @app.command()
@@ -179,7 +263,7 @@ def redact(
         kept = arena_files(folder, arena.ledger.address)
         with writing(file, REDACTED, kept, force=force) as part:
             write_redacted(arena.ledger, part)
-    typer.echo(f"wrote {file}")
+    say(f"wrote {file}")
 
 
 def _opened(folder: Path) -> Arena:
@@ -198,17 +282,45 @@ def _pool(arena: Arena) -> Pool:
     return pool(arena.ledger, rules_of(arena.settings).least_attempts if own else LEAST_ATTEMPTS)
 
 
-def _records(file: Path) -> Iterator[tuple[str, Any]]:
-    from peerage.inputs import opened
-    from peerage.ledger import LedgerError
-    from peerage.ratings.streams import DataError, rows
+def _records(paths: list[Path]) -> Iterator[tuple[str, Any]]:
+    """Each record with its place; what is no JSON is given as the error that it is."""
+    from peerage.inputs import read_bytes
 
+    files = [
+        file
+        for path in paths
+        for file in (sorted(path.rglob("*.json*")) if path.is_dir() else [path])
+        if file.is_file()
+    ]
+    for file in files:
+        text = read_bytes(file).decode("utf-8-sig", "replace")
+        try:
+            whole = json.loads(text)
+        except (ValueError, RecursionError):
+            for number, line in enumerate(text.split("\n"), 1):
+                if line.strip():
+                    yield f"{file.name}, line {number}", _parsed(line)
+            continue
+        if isinstance(whole, list):
+            yield from [(f"{file.name}, row {number}", record) for number, record in enumerate(whole, 1)]
+        else:
+            yield file.name, whole
+
+
+def _parsed(line: str) -> Any:
     try:
-        with opened(file) as stream:
-            for number, record in rows(stream, file.name):
-                yield f"{file.name}, row {number}", record
-    except DataError as error:
-        raise LedgerError(str(error)) from None
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return error
+
+
+def _reviewed(said: list[dict[str, Any]]) -> str:
+    return ", ".join([f"{one['by']}: {one['verdict']}" for one in said])
+
+
+def terminal() -> bool:
+    """Whether somebody is there to be asked."""
+    return sys.stdin.isatty()
 
 
 def _short(text: str) -> str:

@@ -54,16 +54,18 @@ class Remembered:
 
 
 def learnt(
-    ledger: Ledger, memory: Memory, stream: str, last: int | None = None
+    ledger: Ledger, memory: Memory, stream: str, kept: Callable[[str], bool], last: int | None = None
 ) -> Iterator[tuple[int, int, Facts]]:
     """Give a memory its amendments; then each match's place, number and facts, up to place `last`, still to
-    be learnt."""
+    be learnt. Facts of games that are not `kept` are left out: one arena may have played several."""
     for amendment in ledger.amendments(stream):
         memory.amend(msgspec.json.decode(amendment.body))
     if last is None:
         last = ledger.heads()[1]  # a running arena goes on writing
+    others = {row.number for row in ledger.summaries(1, last) if not kept(row.game)}
     for place, record in enumerate(ledger.records(1, last), 1):
-        yield place, record.number, _read(record.body).outcome.facts
+        facts = () if record.number in others else _read(record.body).outcome.facts
+        yield place, record.number, facts
 
 
 def remembered(
@@ -75,6 +77,6 @@ def remembered(
         return None
     memory = spec.memory(rules)
     found = Remembered(memory, secret)
-    for place, number, facts in learnt(ledger, memory, spec.stream):
+    for place, number, facts in learnt(ledger, memory, spec.stream, spec.name.__eq__):
         found.note(round_of(place), number, facts)
     return found

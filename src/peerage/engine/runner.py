@@ -39,6 +39,7 @@ from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import SANDBOX, Answered, Reply
 from peerage.scheduling.fixtures import POLICIES, Scheduler
 from peerage.settings import ArenaSettings, rules_of
+from peerage.settings.shape import WINDOW
 from peerage.standings import pinned_elo
 
 if TYPE_CHECKING:
@@ -114,7 +115,13 @@ class Runner:
         self._plans = Plans(scheduler, lines)
         memory = remembered(ledger, spec, rules, secret, recovered.round_of)
         self._rounds = Rounds(
-            scheduler, settings.players, settings.rating.initial, lag, pairing.window, recovered, memory
+            scheduler,
+            settings.players,
+            settings.rating.initial,
+            lag,
+            pairing.window or WINDOW,
+            recovered,
+            memory,
         )
         self._folding = Folding(
             self._journal,

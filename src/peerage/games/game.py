@@ -154,6 +154,8 @@ class GameSpec(Generic[Rules]):
     """A fresh memory of a game that keeps one, which draws in place of `draw`."""
     stream: str = ""
     """The amendments that its memory reads."""
+    unshown: tuple[str, ...] = ()
+    """Keys of what is drawn that no prompt shows, so that requests are not bounded by their size."""
     demo: int = 300
     """Matches that tell the players of its demo apart, in well under a minute."""
     demo_rules: Mapping[str, Any] = field(default_factory=dict)
@@ -172,7 +174,8 @@ class GameSpec(Generic[Rules]):
 
     def bounds(self, rules: Rules, fixture: Fixture) -> tuple[CallBound, ...]:
         """What each seat may be asked, from what the game declares, its templates and its formats."""
-        drawn = len(msgspec.json.encode(fixture.drawn)) if fixture.drawn else 0
+        shown = {key: value for key, value in fixture.drawn.items() if key not in self.unshown}
+        drawn = len(msgspec.json.encode(shown)) if shown else 0
         return tuple(
             [
                 _bound(label, asks, drawn)

@@ -79,6 +79,12 @@ class _Fact(msgspec.Struct):
     challenge_id: str = ""
     reference_answer: _Sealed | None = None
     submitted_answer: _Sealed | None = None
+    solution: _Sealed | None = None
+
+    @property
+    def sealed(self) -> list[str]:
+        """The salts of what it seals."""
+        return [one.salt for one in (self.reference_answer, self.submitted_answer, self.solution) if one]
 
 
 class _Step(msgspec.Struct):
@@ -91,6 +97,7 @@ class _Step(msgspec.Struct):
 class _Detail(msgspec.Struct):
     challenges: list[_Step] = []
     attempts: list[_Step] = []
+    dispute: _Step | None = None
 
 
 class _Outcome(msgspec.Struct):
@@ -105,10 +112,8 @@ class _Record(msgspec.Struct):
 _read = msgspec.json.Decoder(_Record).decode
 
 
-class _Said(msgspec.Struct):
-    action: str
-    challenge_id: str
-    reference_answer: _Sealed | None = None
+class _Said(_Fact):
+    action: str = ""
 
 
 _read_said = msgspec.json.Decoder(_Said).decode
@@ -129,16 +134,15 @@ def disclosed(ledger: Ledger) -> Collection[str]:
     if not over:
         return frozenset()
     imported = [_read_said(row.body) for row in ledger.amendments(STREAM)]
-    salts = {
-        one.reference_answer.salt for one in imported if one.reference_answer and one.challenge_id in over
-    }
+    salts = {salt for one in imported if one.challenge_id in over for salt in one.sealed}
     steps: dict[int, tuple[str, ...]] = {}
     for row in ledger.records():
         outcome = _read(row.body).outcome
         for fact in outcome.facts:
             if fact.challenge_id in over:
-                salts |= {one.salt for one in (fact.reference_answer, fact.submitted_answer) if one}
+                salts |= set(fact.sealed)
         known = [*outcome.detail.challenges, *outcome.detail.attempts]
+        known += filter(None, [outcome.detail.dispute])
         mine = tuple([f"{step.key}/" for step in known if step.challenge_id in over])
         if mine:
             steps[row.number] = mine

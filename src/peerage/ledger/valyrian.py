@@ -122,7 +122,7 @@ def _detail(record: MatchRecord, summary: Summary, seconds: Mapping[str, float])
 
 def _plain(fact: Mapping[str, Any]) -> dict[str, Any]:
     """A fact as Valyrian's schema has it: an answer, or null where it is sealed."""
-    plain = {key: value for key, value in fact.items() if key not in ("fact", "proof")}
+    plain = {key: value for key, value in fact.items() if key not in ("fact", "proof", "solution", "votes")}
     for field in ("reference_answer", "submitted_answer"):
         if field in plain:
             try:

@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from peerage.formats import Choice, Chosen, Scored, Scores, Text, WithTool
 from peerage.formats.scores import MOST
 from peerage.games.house import CHARS_PER_TOKEN, SPREAD, Said, texts
+from peerage.games.tools import answers as question
 from peerage.players.client import Answer, Call, InstantClient, PlayerError
 from peerage.protocol import Works
 from peerage.settings import PlayerSettings
@@ -72,7 +73,7 @@ class HouseClient:
     def answer_now(self, call: Call) -> Answer:
         """The reply to a call. Raises PlayerError when the `failing` fault strikes, or when the game's
         `house` cannot reply."""
-        key = call.key.partition("~")[0]
+        key = question(call.key.partition("~")[0])  # a program run on the way changes no answer
         rng = Random(blake2b(f"{call.seed}\0{key}".encode() + self._person, digest_size=8).digest())
         seconds = MEDIAN_SECONDS * rng.lognormvariate(0, SIGMA_LATENCY)
         faults = self._faults

@@ -15,18 +15,22 @@ from peerage.settings.player import NotNegative, PlayerSettings, Positive, sugge
 LEDGERS = ("sqlite", "postgresql", "mongodb")
 
 
+WINDOW = 32
+"""Matches under way at once where the settings do not say."""
+
+
 class Pairing(Section):
     """Who meets whom."""
 
     policy: Literal["swiss"] = Field("swiss", description="How fixtures are made from the standings.")
     width: Positive = Field(50.0, le=1_000_000, description="Width Δ of a stratum in cost Elo.")
-    window: int = Field(
-        32,
+    window: int | None = Field(
+        None,
         ge=1,
         le=1_000_000,
         description="Matches that may be under way at once: a round is paired from the ratings so many "
-        "matches earlier. A player for whom so many matches wait gets no new ones meanwhile. Fixed when the "
-        "arena is made.",
+        "matches earlier; by default 32, and in a game whose matches draw on earlier ones a round. A player "
+        "for whom so many matches wait gets no new ones meanwhile. Fixed when the arena is made.",
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from peerage.challenges.flags import FLAGS
-from peerage.challenges.pool import STREAM, Entry, Pool, identity
+from peerage.challenges.pool import STREAM, Entry, Pool, Review, Verdict
+from peerage.challenges.wording import identity
 from peerage.engine.memory import learnt
 from peerage.formats.integer import whole_number
 from peerage.games import installed
@@ -19,8 +20,9 @@ from peerage.ledger.merkle import digest
 from peerage.ledger.secret import arena_secret
 from peerage.ledger.store import Ledger, LedgerError, Summary, amend
 from peerage.protocol import storable, visible
-from peerage.sealing import salt, seal, sealing_key
+from peerage.sealing import salt, seal, sealing_key, unseal
 from peerage.settings import suggest
+from peerage.standings import unrated
 
 LEAST_ATTEMPTS = 6
 """Attempts that a flag needs where the arena's own rules do not say."""
@@ -38,8 +40,9 @@ class Tried(Struct, frozen=True):
 class ChallengeRow(Struct, frozen=True):
     """A challenge of the pool.
 
-    `state` is in use, flagged, withdrawn or retired, `reason` why in people's words. `attempts` are those by
-    others, `solved` their share of right answers, `own_solved` the same of its author; None without any.
+    `state` is in use, disputed, flagged, objected, withdrawn or retired, `reason` why in people's words;
+    `reviews` are the verdicts of its committee and of people, in their order. `attempts` are those by others,
+    `solved` their share of right answers, `own_solved` the same of its author; None without any.
     `difficulty` and `discrimination` are b and a of the two-parameter logistic model with standard errors.
     `reference_answer` is None while the challenge is sealed; `match` is where it was accepted, 0 imported.
     `tried` are those others, who solved it most often first.
@@ -50,6 +53,7 @@ class ChallengeRow(Struct, frozen=True):
     state: str
     flags: tuple[str, ...]
     reason: str
+    reviews: tuple[Review, ...]
     attempts: int
     solved: float | None
     own_solved: float | None
@@ -80,11 +84,9 @@ def pool(ledger: Ledger, least: int = LEAST_ATTEMPTS, last: int | None = None) -
     for a flag. Raises LedgerError."""
     found = Pool(least)
     number = 0
-    others = {row.number for row in ledger.summaries(1, last) if not pools(row.game)}
     try:
-        for _, number, facts in learnt(ledger, found, STREAM, last):
-            if number not in others:
-                found.learn(number, facts)
+        for _, number, facts in learnt(ledger, found, STREAM, pools, last):
+            found.learn(number, facts)
     except (KeyError, TypeError) as error:
         raise LedgerError(
             f"what is on record of challenges cannot be read, after match {number} ({error!r}); "
@@ -103,9 +105,10 @@ def rows(found: Pool, *, answers: bool = False) -> list[ChallengeRow]:
             ChallengeRow(
                 name,
                 entry.author_llm,
-                _state(entry),
+                entry.state,
                 (*entry.flags, *[flag for flag in entry.shown if flag not in entry.flags]),
-                entry.withdrawn or entry.retired or "; ".join(filter(None, entry.flags.values())),
+                _reason(entry),
+                tuple(entry.reviews),
                 len(entry.by_others),
                 _share([one.result == "correct" for one in entry.by_others]),
                 _share([one.result == "correct" for one in entry.attempts if one.own_challenge]),
@@ -121,6 +124,16 @@ def rows(found: Pool, *, answers: bool = False) -> list[ChallengeRow]:
             )
         )
     return listed
+
+
+def to_review(found: Pool, *, answers: bool = False) -> list[ChallengeRow]:
+    """The challenges that no person has reviewed and that may still come into a match, flagged ones first."""
+    waiting = [
+        row
+        for row in rows(found, answers=answers)
+        if row.state not in ("withdrawn", "retired") and found.entries[row.challenge_id].review is None
+    ]
+    return sorted(waiting, key=lambda row: row.state == "in use")
 
 
 def _tried(entry: Entry) -> tuple[Tried, ...]:
@@ -148,12 +161,14 @@ def attempts(entry: Entry, *, answers: bool = False) -> list[dict[str, Any]]:
     ]
 
 
-def _state(entry: Entry) -> str:
-    if entry.withdrawn is not None:
-        return "withdrawn"
-    if entry.retired is not None:
-        return "retired"
-    return "flagged" if entry.flags or entry.shown else "in use"
+def _reason(entry: Entry) -> str:
+    """Why a challenge is where it is."""
+    if entry.state == "objected":
+        return next(one.reason for one in reversed(entry.reviews) if one.by == "people")
+    if entry.state == "disputed":
+        others = dict.fromkeys(claim.author_llm for claim in entry.claims)
+        return f"{', '.join(others)} gave another answer; the next match decides"
+    return entry.withdrawn or entry.retired or "; ".join(filter(None, entry.flags.values()))
 
 
 def _share(solved: list[bool]) -> float | None:
@@ -177,6 +192,12 @@ def flag(ledger: Ledger, name: str, what: str, reason: str, at_ms: int) -> Entry
     if what not in FLAGS:
         raise LedgerError(f"no flag is called {what!r}{suggest(what, FLAGS)}; there are {', '.join(FLAGS)}")
     return _say(ledger, name, {"action": "flag", "flag": what, "reason": reason}, at_ms)
+
+
+def review(ledger: Ledger, name: str, verdict: Verdict, reason: str, at_ms: int) -> Entry:
+    """Put a person's verdict on record: with `approve` a challenge is in use, whatever flags it has; with
+    `object` it is not drawn any more, and what it decided stands. The last verdict counts. See `_say`."""
+    return _say(ledger, name, {"action": "review", "verdict": verdict, "reason": reason}, at_ms)
 
 
 def withdraw(ledger: Ledger, name: str, reason: str, at_ms: int) -> Entry:
@@ -235,8 +256,13 @@ _read = msgspec.json.Decoder(_Record).decode
 
 
 def withdrawn(ledger: Ledger) -> frozenset[str]:
-    """The ids of the challenges that are withdrawn."""
-    return acted(ledger, "withdraw")
+    """The ids of the challenges that are withdrawn, by people or by a ruling."""
+    said = acted(ledger, "withdraw")
+    if not any(game and pools(game) for game in unrated(ledger.meta())):
+        return said
+    if not any(b'"upheld":false' in row.body for row in ledger.records()):
+        return said
+    return said | {name for name, entry in pool(ledger).entries.items() if entry.withdrawn is not None}
 
 
 def match_points(ledger: Ledger) -> dict[int, tuple[float, ...]]:
@@ -262,7 +288,7 @@ def amended(ledger: Ledger) -> Iterator[Summary]:
 
     A match of which nothing is left is void: withdrawn.
     """
-    if STREAM not in ledger.topics() or not (gone := withdrawn(ledger)):
+    if not (gone := withdrawn(ledger)):
         yield from ledger.narrow()
         return
     touched: dict[int, tuple[float, ...] | None] = {}
@@ -304,61 +330,123 @@ def effect(ledger: Ledger, entry: Entry) -> Effect:
 
 
 def exported(found: Pool, *, answers: bool = False) -> Iterator[dict[str, Any]]:
-    """Records with Valyrian's fields. A sealed answer is None, with its commitment beside it."""
+    """Records with Valyrian's fields. A sealed answer is None; the author's program is there where the answer
+    is, and it wrote one."""
     for row in rows(found, answers=answers):
-        kept = {"challenge_id", "author_llm", "description", "reference_answer"}
-        yield {key: value for key, value in row.as_dict().items() if key in kept}
+        kept = ("challenge_id", "author_llm", "description", "reference_answer")
+        record = {key: getattr(row, key) for key in kept}
+        program = found.entries[row.challenge_id].solution
+        if row.reference_answer is not None and program is not None:
+            record["solution"] = unseal(program)
+        yield record
 
 
-def enter(
-    ledger: Ledger, records: Iterable[tuple[str, Any]], at_ms: int, seed: int | None = None
-) -> tuple[int, int]:
-    """Enter records with Valyrian's fields, each with the place that errors name; all or none.
+class Entered(NamedTuple):
+    """What came of records that were imported: how many are new, were there already, or contradict the answer
+    that the pool has; and the places of the others by why they were refused."""
 
+    new: int
+    double: int
+    disputed: int
+    refused: Mapping[str, list[str]]
+
+
+def enter(ledger: Ledger, records: Iterable[tuple[str, Any]], at_ms: int, seed: int | None = None) -> Entered:
+    """Enter the good ones of these records, each with the place that a refusal names.
+
+    They have the fields of `exported`, or are files of ValyrianTech/ValyrianGamesCodingChallenge as they are.
     `seed` is what the arena's secret follows from when there is none yet (`ArenaSettings.secret_seed`).
-    Returns how many were entered and how many the pool had already. Raises LedgerError for a record without
-    a description, an author, or a whole number as its answer.
     """
     with ledger.runner():
-        known = set(pool(ledger).entries)
+        found = pool(ledger)
         key = sealing_key(arena_secret(ledger, seed, at_ms=at_ms))
         new: list[dict[str, Any]] = []
-        double = 0
+        refused: dict[str, list[str]] = {}
+        double = disputed = 0
         for where, record in records:
-            author, description, answer = _checked(record, where)
-            name = identity(description)
-            if name in known:
+            try:
+                one = _checked(record)
+            except ValueError as error:
+                refused.setdefault(str(error), []).append(where)
+                continue
+            name = identity(one.description)
+            known = found.entries.get(name) or found.same(one.description, one.answer)
+            claims = 0 if known is None else len(known.claims)
+            of = name if known is None else f"{known.challenge_id}/{claims}"
+            said = {
+                "action": "import" if known is None else "claim",
+                "challenge_id": name if known is None else known.challenge_id,
+                "author_llm": one.author,
+                "description": one.description,
+                "reference_answer": seal(salt(key, f"import/{of}"), one.answer),
+                "proof": one.proof,
+            }
+            if one.program:
+                said["solution"] = seal(salt(key, f"import/{of}/solution"), one.program)
+            found.amend(said)
+            if known is not None and len(known.claims) == claims:
                 double += 1
                 continue
-            known.add(name)
-            new.append(
-                {
-                    "action": "import",
-                    "challenge_id": name,
-                    "author_llm": author,
-                    "description": description,
-                    "reference_answer": seal(salt(key, f"import/{name}"), answer),
-                    "proof": IMPORTED,
-                }
-            )
+            disputed += known is not None
+            new.append(said)
         amend(ledger, STREAM, new, at_ms)
-    return len(new), double
+    return Entered(len(new) - disputed, double, disputed, refused)
 
 
-def _checked(record: Any, where: str) -> tuple[str, str, int]:
+class _Given(NamedTuple):
+    author: str
+    description: str
+    answer: int
+    program: str
+    proof: str
+
+
+def _checked(record: Any) -> _Given:
+    """What a record holds. Raises ValueError."""
+    if isinstance(record, Exception):
+        raise ValueError(f"this is no JSON: {record}")
     if not isinstance(record, dict):
-        raise LedgerError(f"{where}: expected an object with description, author_llm and reference_answer")
+        raise ValueError("expected an object with description, author_llm and reference_answer")
+    proof = IMPORTED
+    if isinstance(record.get("challenge"), dict):
+        record, proof = _published(record)
     texts: list[str] = []
     for field in ("author_llm", "description"):
         text = record.get(field)
         if not isinstance(text, str) or not visible(text).strip() or visible(text) != text:
-            raise LedgerError(f"{where}: {field} is {str(text)[:40]!r}; expected a text that can be read")
+            raise ValueError(f"{field} is {str(text)[:40]!r}; expected a text that can be read")
         texts.append(storable(text).strip())
     answer = whole_number(record.get("reference_answer"))
     if answer is None:
-        raise LedgerError(
-            f"{where}: reference_answer is {str(record.get('reference_answer'))[:40]!r}; expected a whole "
-            "number of at most 60 digits. A sealed answer stays with its arena: export with --answers there, "
-            "or retire the challenge"
+        raise ValueError(
+            f"reference_answer is {str(record.get('reference_answer'))[:40]!r}; expected a whole number of "
+            "at most 60 digits. A sealed answer stays with its arena: export with --answers there, or retire "
+            "the challenge"
         )
-    return texts[0], texts[1], answer
+    program = record.get("solution") or ""
+    if not isinstance(program, str):
+        raise ValueError(f"solution is {str(program)[:40]!r}; expected a program's text, or nothing")
+    return _Given(texts[0], texts[1], answer, storable(program), proof)
+
+
+def _published(record: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """A file of ValyrianTech/ValyrianGamesCodingChallenge in our fields, and its proof. Raises ValueError for
+    one that was rejected there."""
+    checked, metrics = record.get("validation_results"), record.get("performance_metrics")
+    checked, metrics = (
+        checked if isinstance(checked, dict) else {},
+        metrics if isinstance(metrics, dict) else {},
+    )
+    solved = f"{checked.get('correct_answers')} of {checked.get('total_attempts')} blind attempts"
+    if record.get("status") != "ACCEPTED":
+        raise ValueError(
+            f"it was rejected where it was made, with {solved} right; only accepted ones are entered"
+        )
+    challenge = record["challenge"]
+    found = {
+        "author_llm": metrics.get("model_name"),
+        "description": challenge.get("challenge_prompt"),
+        "reference_answer": challenge.get("expected_answer"),
+        "solution": challenge.get("example_code"),
+    }
+    return found, f"{IMPORTED}, {solved}"

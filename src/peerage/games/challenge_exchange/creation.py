@@ -1,29 +1,42 @@
 """Challenges whose answer is one whole number: how one comes to be, and what an attempt is worth. Pure.
 
     author     > {"description": "How many primes …?", "reference_answer": 25, "solution": "…"}     (draft)
+    author     > 25, 25, 25                                                          (blind/1, blind/2, …)
     sandbox    > 25                                                                                (run/1)
     committee  > {"vote": "approve", …}                                                  (vote/committee/1)
 
-A solution must print the reference answer; without one the author must find it again blind, several times.
-Where a committee sits, it votes on clarity. Every step is an exchange on record, and its result stands in the
-`Creation`.
+Its author must find the reference answer again from the wording alone, several times, and a program that it
+wrote must print it. Where a committee sits, it votes on clarity. Every step is an exchange on record, and its
+result is in the `Creation`. Where two authors claim two answers for one wording, others solve it blind
+(`settling`).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from peerage.challenges.drafting import approved_share
-from peerage.challenges.pool import Result
+from peerage.challenges.pool import Claim, Result
 from peerage.formats import Choice, Integer, Json, visible
 from peerage.formats.integer import whole_number
+from peerage.games.challenge_exchange.rules import (
+    SOLVE,
+    UNSCORED,
+    VOTE,
+    WRITE,
+    ChallengeExchangeRules,
+    proving,
+    solving,
+)
+from peerage.games.tools import with_python
 from peerage.match import Seat
-from peerage.protocol import Ask, Prompt, Quote, Ran, Reply, Role, Run, Steps, Works
-from peerage.sandbox.program import environment
+from peerage.protocol import Ask, Quote, Ran, Reply, Role, Run, Steps, Together, Works
+from peerage.sealing import unseal
 
 _TOLERANCE = 1e-9
 
@@ -71,34 +84,19 @@ class Proposed(Struct, frozen=True):
         return int(self.reference_answer)
 
 
-class CreationRules(Struct, frozen=True):
-    """When a challenge is accepted, and the limits of everything on the way; see the game's settings."""
-
-    proof: Literal["any", "blind", "solution"]
-    attempts: int
-    threshold: float
-    approval: float
-    quorum: float
-    expects: Json[Proposed]
-    write: Prompt
-    solve: Prompt
-    vote: Prompt
-    write_tokens: int
-    solve_tokens: int
-    vote_tokens: int
-    temperature: float | None
-    fuel: int
-    memory: int
-    seconds: float
+def proposal(rules: ChallengeExchangeRules) -> Json[Proposed]:
+    """The format of a draft."""
+    lengths = {"description": rules.max_chars, "solution": rules.max_bytes}
+    return Json(Proposed, **{field: Meta(max_length=most) for field, most in lengths.items()})
 
 
 class Creation(Struct, frozen=True):
     """How one challenge was made.
 
     `status` is accepted, or why it was not: invalid or refused (the draft), void (the author's provider
-    failed), no solution, solution failed, not solved, objected, duplicate. `proof` is solution, blind, or
-    empty when it did not come to that; `steps` are the results of the runs or blind attempts in order,
-    `votes` those of the committee by label.
+    failed), no solution, solution failed, not solved, objected, duplicate, disputed (another author of this
+    match gave another answer). `proof` is solution, blind, both, or empty when it did not come to that;
+    `steps` are the results of the runs and blind attempts in order, `votes` those of the committee by label.
     """
 
     author: str
@@ -111,23 +109,28 @@ class Creation(Struct, frozen=True):
     replies: tuple[Reply, ...] = ()
 
 
-def asked(
+def answering(
     to: str,
     key: str,
     role: Role,
-    prompt: Prompt,
     challenge: Proposed | Challenge,
-    tokens: int,
-    temperature: float | None,
-) -> Ask:
-    """The question for a challenge's answer, which shows nothing of it but its description."""
+    stakes: str,
+    rules: ChallengeExchangeRules,
+) -> Steps[Reply]:
+    """The final reply to the question for a challenge's answer, which shows its description alone."""
     expects = Integer()
     fill: dict[str, str | Quote] = {
         "challenge": Quote("challenge", challenge.description),
+        "stakes": stakes,
         "format": expects.instruction(),
     }
     oracle = {"description": challenge.description, "answer": challenge.answer}
-    return Ask(to, key, role, prompt.messages(fill), expects, tokens, temperature, oracle)
+    messages = SOLVE.messages(fill)
+    ask = Ask(to, key, role, messages, expects, rules.solve_tokens, rules.temperature, oracle)
+    if rules.tools == "python":
+        return (yield from with_python(ask, rules.tool)).reply
+    reply: Reply = yield ask
+    return reply
 
 
 def graded(reply: Reply, reference_answer: int) -> Result:
@@ -139,31 +142,35 @@ def graded(reply: Reply, reference_answer: int) -> Result:
     return "correct" if reply.value == reference_answer else "incorrect"
 
 
-def creating(author: Seat, committee: Sequence[Seat], rules: CreationRules) -> Steps[Creation]:
+def creating(author: Seat, committee: Sequence[Seat], rules: ChallengeExchangeRules) -> Steps[Creation]:
     """One challenge by `author`, from the draft to its acceptance. No author votes on its own."""
-    expects = rules.expects
-    fill: dict[str, str | Quote] = {"proof": _proof(rules), "format": expects.instruction()}
-    messages = rules.write.messages(fill)
+    expects = proposal(rules)
+    fill: dict[str, str | Quote] = {
+        "solving": solving(rules),
+        "proof": proving(rules),
+        "format": expects.instruction(),
+    }
     draft: Reply = yield Ask(
-        author.label, "draft", "author", messages, expects, rules.write_tokens, rules.temperature
+        author.label, "draft", "author", WRITE.messages(fill), expects, rules.write_tokens, rules.temperature
     )
     if not draft.ok:
         return Creation(author.label, draft.status, replies=(draft,))
     challenge: Proposed = draft.value
     made = Creation(author.label, "accepted", challenge, replies=(draft,))
-    if rules.proof == "solution" and not challenge.solution.strip():
+    program = rules.proof != "blind" and bool(challenge.solution.strip())
+    if rules.proof == "solution" and not program:
         return replace(made, status="no solution")
-    if challenge.solution.strip() and rules.proof != "blind":
-        verdicts = yield from _run(challenge, rules)
-        made = replace(made, proof="solution", steps=verdicts)
-        if not all(verdict == "passed" for verdict in verdicts):
+    if program:
+        made = replace(made, proof="solution", steps=(yield from _run(challenge, rules)))
+        if set(made.steps) != {"passed"}:
             return replace(made, status="solution failed")
-    else:
+    if rules.proof != "solution":
         replies = yield from _solve_blind(author, challenge, rules)
+        made = replace(made, proof="both" if program else "blind", replies=(draft, *replies))
         if any(reply.status == "void" for reply in replies):
-            return replace(made, status="void", proof="blind", replies=(draft, *replies))
-        results = tuple([graded(reply, challenge.answer) for reply in replies])
-        made = replace(made, proof="blind", steps=results, replies=(draft, *replies))
+            return replace(made, status="void")
+        results = [graded(reply, challenge.answer) for reply in replies]
+        made = replace(made, steps=(*made.steps, *results))
         if results.count("correct") < rules.threshold * len(results) - _TOLERANCE:
             return replace(made, status="not solved")
     members = [member for member in committee if member.player != author.player]
@@ -176,29 +183,69 @@ def creating(author: Seat, committee: Sequence[Seat], rules: CreationRules) -> S
     return replace(made, votes=said, approval=approval, status="accepted" if clear else "objected")
 
 
-def _proof(rules: CreationRules) -> str:
-    blind = (
-        f"you will be shown your challenge again {rules.attempts} times, without your answer, and must find "
-        f"it at least {rules.threshold:.0%} of the times"
-    )
-    if rules.proof == "blind":
-        return f"To be accepted it must be solvable: {blind}. Leave `solution` empty."
-    program = (
-        "`solution`, a Python 3.12 program that uses the standard library alone, prints the answer and "
-        "nothing else; it reads no input unless there are tests"
-    )
-    sandbox = environment(rules.fuel, rules.memory)
-    if rules.proof == "solution":
-        return f"To be accepted it must be solvable: write {program}. {sandbox}"
-    return f"To be accepted it must be solvable: write {program}. Without a solution {blind}. {sandbox}"
+class Dispute(Struct, frozen=True):
+    """A challenge for which more than one answer was claimed, the first by its author."""
+
+    challenge_id: str
+    description: str
+    claims: tuple[Claim, ...]
 
 
-def _run(challenge: Proposed, rules: CreationRules) -> Steps[tuple[str, ...]]:
+class Ruling(Struct, frozen=True):
+    """What came of a dispute: the answer that is upheld, None when none is; how each claim's program ended,
+    empty without one, and what each blind solver's reply was, by label."""
+
+    answer: int | None
+    programs: tuple[str, ...]
+    solved: Mapping[str, Reply]
+
+
+def settling(dispute: Dispute, players: Sequence[Seat], rules: ChallengeExchangeRules) -> Steps[Ruling]:
+    """Decide between the answers claimed for one wording.
+
+    The program of each claim is run, and a claim falls with it; `players` who made no claim solve the
+    challenge blind. The answer that more than half of their numbers are is upheld, if it was claimed and its
+    program has not failed.
+    """
+    answers: list[int] = [unseal(claim.reference_answer) for claim in dispute.claims]
+    programs = ["" if claim.solution is None else unseal(claim.solution) for claim in dispute.claims]
+    ran: tuple[str, ...] = ("",) * len(answers)
+    if rules.proof != "blind":
+        runs: list[Reply] = yield [
+            _program(f"run/{at}", source, "", rules) for at, source in enumerate(programs, 1) if source
+        ]
+        left = iter(runs)
+        ran = tuple(
+            [
+                _verdict(next(left).value, answer) if source else ""
+                for source, answer in zip(programs, answers, strict=True)
+            ]
+        )
+    authors = {claim.author_llm for claim in dispute.claims}
+    shown = Challenge(dispute.challenge_id, "", dispute.description, answers[0])
+    solved: Mapping[str, Reply] = yield Together(
+        {
+            f"solve/{seat.label}": answering(seat.label, "answer", "committee", shown, UNSCORED, rules)
+            for seat in players
+            if seat.player not in authors
+        }
+    )
+    numbers = [reply.value for reply in solved.values() if reply.ok and reply.value is not None]
+    standing = {answer for answer, how in zip(answers, ran, strict=True) if how in ("", "passed")}
+    number, times = max(Counter(numbers).items(), key=lambda one: one[1], default=(None, 0))
+    upheld = number if number in standing and 2 * times > len(numbers) else None
+    return Ruling(upheld, ran, solved)
+
+
+def _program(key: str, source: str, given: str, rules: ChallengeExchangeRules) -> Run:
+    return Run(key, source, given, rules.fuel, rules.memory, seconds=rules.seconds)
+
+
+def _run(challenge: Proposed, rules: ChallengeExchangeRules) -> Steps[tuple[str, ...]]:
     """A verdict for the reference answer, then one for each test: passed, wrong, or how the run ended."""
     cases = [("", challenge.answer), *[(case.input, int(case.output)) for case in challenge.tests]]
     replies: list[Reply] = yield [
-        Run(f"run/{at}", challenge.solution, given, rules.fuel, rules.memory, seconds=rules.seconds)
-        for at, (given, _) in enumerate(cases, 1)
+        _program(f"run/{at}", challenge.solution, given, rules) for at, (given, _) in enumerate(cases, 1)
     ]
     return tuple([_verdict(reply.value, wanted) for reply, (_, wanted) in zip(replies, cases, strict=True)])
 
@@ -209,31 +256,25 @@ def _verdict(run: Ran, wanted: int) -> str:
     return "passed" if whole_number(run.stdout.strip()) == wanted else "wrong"
 
 
-def _solve_blind(author: Seat, challenge: Proposed, rules: CreationRules) -> Steps[list[Reply]]:
-    replies: list[Reply] = yield [
-        asked(
-            author.label,
-            f"blind/{at}",
-            "author",
-            rules.solve,
-            challenge,
-            rules.solve_tokens,
-            rules.temperature,
-        )
-        for at in range(1, rules.attempts + 1)
-    ]
-    return replies
+def _solve_blind(author: Seat, challenge: Proposed, rules: ChallengeExchangeRules) -> Steps[list[Reply]]:
+    replies: Mapping[str, Reply] = yield Together(
+        {
+            f"blind/{at}": answering(author.label, "answer", "author", challenge, UNSCORED, rules)
+            for at in range(1, rules.attempts + 1)
+        }
+    )
+    return list(replies.values())
 
 
 def _vote(
-    members: Sequence[Seat], challenge: Proposed, hidden: object, rules: CreationRules
+    members: Sequence[Seat], challenge: Proposed, hidden: object, rules: ChallengeExchangeRules
 ) -> Steps[dict[str, Reply]]:
     expects = Choice("vote", ("approve", "object"))
     fill: dict[str, str | Quote] = {
         "challenge": Quote("challenge", challenge.description),
         "format": expects.instruction(),
     }
-    messages = rules.vote.messages(fill)
+    messages = VOTE.messages(fill)
     replies: list[Reply] = yield [
         Ask(
             member.label,

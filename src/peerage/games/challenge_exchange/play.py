@@ -5,8 +5,10 @@
 
 Challenges that were accepted here, and some of the pool that were drawn when the match was paired, are dealt
 out at random; nobody learns who wrote what. Right answers, wrong ones, passes and failing at one's own
-challenge each have their number of points. What was accepted and attempted leaves as facts, from which the
-pool is folded (`challenges.pool`); answers in them are sealed.
+challenge each have their number of points. A challenge that the pool knows is not dealt again, nor one for
+which two answers were claimed here; meanwhile a dispute of the pool, if there is one, is settled
+(dispute/solve/A/answer, …). What was accepted, claimed, attempted and ruled leaves as facts, from which the
+pool is folded (`challenges.pool`); answers and programs in them are sealed.
 """
 
 from __future__ import annotations
@@ -17,22 +19,37 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from peerage.challenges.pool import STREAM, Pool, Result, identity
+from peerage.challenges.pool import STREAM, Pool, Result
+from peerage.challenges.wording import identity, likeness, mark
 from peerage.formats import Choice, Integer
 from peerage.games.challenge_exchange.creation import (
     Challenge,
     Creation,
-    asked,
+    Dispute,
+    Ruling,
+    answering,
     creating,
     graded,
+    proposal,
+    settling,
 )
 from peerage.games.challenge_exchange.house import house
-from peerage.games.challenge_exchange.rules import SOLVE, VOTE, WRITE, ChallengeExchangeRules
+from peerage.games.challenge_exchange.rules import (
+    SOLVE,
+    VOTE,
+    WRITE,
+    ChallengeExchangeRules,
+    points,
+    proving,
+    solving,
+    stakes,
+)
 from peerage.games.challenge_exchange.show import show
 from peerage.games.game import QUOTE, Asks, Bench, GameSpec
 from peerage.games.ranking import by_rank
-from peerage.games.tools import turns, with_python
+from peerage.games.tools import turns
 from peerage.match import Fixture, Outcome, Seat, Table
 from peerage.protocol import Reply, Steps, Together
 from peerage.sealing import SALT, salt, seal, unseal
@@ -64,49 +81,64 @@ def play(table: Table) -> Steps[Outcome]:
     secret: str = table.drawn["secret"][SALT]
     drawn = [_drawn(one) for one in table.drawn["challenges"]]
     committee = table.officials.get("committee", ())
-    made: Mapping[str, Creation] = yield Together(
-        {
-            f"write/{seat.label}/{number}": creating(seat, committee, rules.creation())
-            for seat in table.seats
-            for number in range(1, rules.write + 1)
-        }
-    )
+    branches: dict[str, Steps[Any]] = {
+        f"write/{seat.label}/{number}": creating(seat, committee, rules)
+        for seat in table.seats
+        for number in range(1, rules.write + 1)
+    }
+    dispute = msgspec.convert(table.drawn["dispute"], Dispute | None)
+    if dispute is not None:
+        branches["dispute"] = settling(dispute, [*table.seats, *committee], rules)
+    results: dict[str, Any] = yield Together(branches)
+    ruling: Ruling | None = results.pop("dispute", None)
     players = {seat.label: seat.player for seat in table.seats}
-    made, new = _accepted(made, players, {challenge.challenge_id for challenge in drawn})
+    made, new, claims = _accepted(results, players, drawn, table.drawn["known"], secret)
+    detail: dict[str, Any] = {"challenges": _creations(made, new)}
+    if dispute is not None and ruling is not None:
+        detail["dispute"] = _ruled(dispute, ruling)
     left = [seat for seat in table.seats if not _silent(seat, made)]
     if len(left) < FEWEST:
-        return Outcome(void="no_answer", detail={"challenges": _creations(made, new)})
-    if not new and not drawn:
-        return Outcome(void="no_challenge", detail={"challenges": _creations(made, {})})
+        return Outcome(void="no_answer", detail=detail)
+    facts = [
+        *[_challenge_fact("challenge", key, one, made[key], secret) for key, one in new.items()],
+        *[_challenge_fact("claim", key, one, made[key], secret) for key, one in claims.items()],
+    ]
+    if dispute is not None and ruling is not None:
+        ruled = {key: detail["dispute"][key] for key in ("challenge_id", "upheld")}
+        facts.append({"fact": "ruling", **ruled, "claims": len(dispute.claims) - 1})
+    disputed = {likeness(one.description, None) for one in claims.values()}
+    there = [one for one in (*new.values(), *drawn) if likeness(one.description, None) not in disputed]
+    if not there:
+        return Outcome(void="no_challenge", facts=tuple(facts), detail=detail)
     dealt = {
         f"solve/{seat.label}/{place}": (seat, challenge)
         for seat in left
-        for place, challenge in enumerate(_dealt(table, seat, [*new.values(), *drawn]), 1)
+        for place, challenge in enumerate(_dealt(table, seat, there), 1)
     }
     replies: Mapping[str, Reply] = yield Together(
-        {key: _solving(seat, challenge, rules) for key, (seat, challenge) in dealt.items()}
+        {
+            key: answering(seat.label, "answer", "contestant", one, stakes(rules, one.difficulty), rules)
+            for key, (seat, one) in dealt.items()
+        }
     )
     failed = {dealt[key][0].label for key, reply in replies.items() if reply.status == "void"}
     attempts = [
         _attempt(key, *dealt[key], reply, rules) for key, reply in replies.items() if reply.status != "void"
     ]
-    points = {
+    totals = {
         seat.label: sum([one.points for one in attempts if one.label == seat.label], start=0.0)
         for seat in left
         if seat.label not in failed
     }
-    if len(points) < FEWEST:
-        return Outcome(void="no_answer", detail={"challenges": _creations(made, new)})
+    if len(totals) < FEWEST:
+        return Outcome(void="no_answer", detail=detail)
     return Outcome(
-        scores=by_rank({label: round(total, 9) for label, total in points.items()}),
-        facts=(
-            *[_challenge_fact(challenge, made[key].proof, secret) for key, challenge in new.items()],
-            *[_attempt_fact(attempt, secret) for attempt in attempts],
-        ),
+        scores=by_rank({label: round(total, 9) for label, total in totals.items()}),
+        facts=(*facts, *[_attempt_fact(attempt, secret) for attempt in attempts]),
         detail={
             "decided": "by points",
-            "points": points,
-            "challenges": _creations(made, new),
+            "points": totals,
+            **detail,
             "attempts": [
                 {
                     "key": one.key,
@@ -127,37 +159,42 @@ def _silent(seat: Seat, made: Mapping[str, Creation]) -> bool:
     return bool(own) and all(one.status == "void" for one in own)
 
 
-def _solving(seat: Seat, challenge: Challenge, rules: ChallengeExchangeRules) -> Steps[Reply]:
-    """The final reply of a player to a challenge it was dealt."""
-    ask = asked(seat.label, "answer", "contestant", SOLVE, challenge, rules.solve_tokens, rules.temperature)
-    if rules.tools == "python":
-        return (yield from with_python(ask, rules.tool)).reply
-    reply: Reply = yield ask
-    return reply
-
-
 def _drawn(embedded: Mapping[str, Any]) -> Challenge:
     return msgspec.convert({**embedded, "reference_answer": unseal(embedded["reference_answer"])}, Challenge)
 
 
 def _accepted(
-    made: Mapping[str, Creation], players: Mapping[str, str], known: set[str]
-) -> tuple[dict[str, Creation], dict[str, Challenge]]:
-    """Every creation, and by the same keys the challenges that stand; one that is there already does not."""
-    creations: dict[str, Creation] = {}
-    new: dict[str, Challenge] = {}
+    made: Mapping[str, Creation],
+    players: Mapping[str, str],
+    drawn: Sequence[Challenge],
+    known: str,
+    secret: str,
+) -> tuple[dict[str, Creation], dict[str, Challenge], dict[str, Challenge]]:
+    """Every creation, and by the same keys the challenges that are new, and those that somebody wrote before,
+    with another answer or with one that cannot be seen here: of these the pool learns."""
+    marks = {known[at : at + 6] for at in range(0, len(known), 6)}
+    there = {text: one for one in drawn for text in likeness(one.description, one.answer)}
+    creations, new, claims = dict(made), dict[str, Challenge](), dict[str, Challenge]()
     for key, creation in made.items():
-        creations[key] = creation
         if creation.status != "accepted" or creation.challenge is None:
             continue
-        written = creation.challenge
-        name = identity(written.description)
-        if name in known:
-            creations[key] = msgspec.structs.replace(creation, status="duplicate")
+        text, answer = creation.challenge.description, creation.challenge.answer
+        challenge = Challenge(identity(text), players[creation.author], text, answer)
+        texts = likeness(text, answer)
+        first = next((there[one] for one in texts if one in there), None)
+        if first is None and not any(mark(one, secret) in marks for one in texts):
+            new[key] = challenge
+            there |= dict.fromkeys(texts, challenge)
             continue
-        known = known | {name}
-        new[key] = Challenge(name, players[creation.author], written.description, written.answer)
-    return creations, new
+        same = first is not None and first.answer == answer
+        contradicted = first is not None and not same
+        creations[key] = replace(creation, status="disputed" if contradicted else "duplicate")
+        if not same:
+            claims[key] = challenge
+        for other, one in new.items():
+            if contradicted and one is first:
+                creations[other] = replace(creations[other], status="disputed")
+    return creations, new, claims
 
 
 def _dealt(table: Table, seat: Seat, there: Sequence[Challenge]) -> list[Challenge]:
@@ -176,13 +213,14 @@ def _attempt(
     return Attempt(seat.label, seat.player, key, challenge, reply, result, own, paid)
 
 
-def points(result: Result, own: bool, difficulty: float | None, rules: ChallengeExchangeRules) -> float:
-    """What an attempt is worth; `difficulty` is the share of players who fail the challenge, None unknown."""
-    share = 0.5 if rules.scoring == "fixed" or difficulty is None else difficulty
-    if result == "correct":
-        return rules.correct * 2 * share
-    paid = rules.incorrect * 2 * (1 - share) if result == "incorrect" else rules.passed
-    return paid + (rules.own_failed if own else 0.0)
+def _ruled(dispute: Dispute, ruling: Ruling) -> dict[str, Any]:
+    return {
+        "key": "dispute",
+        "challenge_id": dispute.challenge_id,
+        "claimed_by": [claim.author_llm for claim in dispute.claims],
+        "programs": list(ruling.programs),
+        "upheld": ruling.answer is not None and ruling.answer == unseal(dispute.claims[0].reference_answer),
+    }
 
 
 def _creations(made: Mapping[str, Creation], new: Mapping[str, Challenge]) -> list[dict[str, Any]]:
@@ -201,16 +239,24 @@ def _creations(made: Mapping[str, Creation], new: Mapping[str, Challenge]) -> li
     ]
 
 
-def _challenge_fact(challenge: Challenge, proof: str, secret: str) -> dict[str, Any]:
+def _challenge_fact(fact: str, key: str, challenge: Challenge, made: Creation, secret: str) -> dict[str, Any]:
     name = challenge.challenge_id
-    return {
-        "fact": "challenge",
+    of = f"challenge/{name}" if fact == "challenge" else f"claim/{key}"
+    found: dict[str, Any] = {
+        "fact": fact,
         "challenge_id": name,
         "author_llm": challenge.author_llm,
         "description": challenge.description,
-        "reference_answer": seal(salt(secret, f"challenge/{name}"), challenge.reference_answer),
-        "proof": proof,
+        "reference_answer": seal(salt(secret, of), challenge.reference_answer),
+        "proof": made.proof,
     }
+    program = made.challenge.solution if made.challenge is not None else ""
+    if program.strip():
+        found["solution"] = seal(salt(secret, f"solution/{key}"), program)
+    if made.votes:
+        valid = [vote for vote in made.votes.values() if vote in ("approve", "object")]
+        found["votes"] = [valid.count("approve"), len(valid)]
+    return found
 
 
 def _attempt_fact(attempt: Attempt, secret: str) -> dict[str, Any]:
@@ -230,6 +276,8 @@ def draw(rules: ChallengeExchangeRules, seed: str, number: int) -> dict[str, Any
     return {
         "secret": {SALT: sha256(f"{seed}/secret/{number}".encode()).hexdigest()[:32], "value": ""},
         "challenges": [],
+        "known": "",
+        "dispute": None,
     }
 
 
@@ -239,24 +287,26 @@ def officials(rules: ChallengeExchangeRules) -> tuple[Bench, ...]:
 
 
 def asks(rules: ChallengeExchangeRules, fixture: Fixture) -> Iterator[Asks]:
-    """Each contestant writes, tries its own challenges blind and solves; each member votes on everything."""
+    """Each contestant writes, tries its own challenges blind and solves; each member votes on everything.
+    In a dispute both may be asked for the answer."""
     shown, written = rules.max_chars + QUOTE, rules.write * len(fixture.seats)
+    told = len(solving(rules)) + len(proving(rules))
+    yield Asks("contestant", WRITE, proposal(rules), rules.write, rules.write_tokens, told, usual_output=600)
     blind = rules.write * rules.attempts if rules.proof != "solution" else 0
-    expects = rules.creation().expects
-    yield Asks("contestant", WRITE, expects, rules.write, rules.write_tokens, usual_output=600)
-    solving = Asks(
-        "contestant", SOLVE, Integer(), blind, rules.solve_tokens, shown, blind * (rules.proof == "blind")
-    )._replace(usual_output=600)
-    yield solving
-    solving = solving._replace(calls=min(rules.assigned, written + rules.pool), usual=None)
-    yield turns(solving, rules.tool) if rules.tools == "python" else solving
+    calls = {"contestant": (blind, min(rules.assigned, written + rules.pool)), "committee": ()}
+    dispute = 0 if fixture.drawn["dispute"] is None else 1
+    for to, counts in calls.items():
+        for count in (*counts, dispute):
+            answer = Asks(to, SOLVE, Integer(), count, rules.solve_tokens, shown + len(stakes(rules)))
+            answer = answer._replace(usual_output=600)
+            yield turns(answer, rules.tool) if rules.tools == "python" else answer
     vote = Choice("vote", ("approve", "object"))
     yield Asks("committee", VOTE, vote, written, rules.vote_tokens, shown, usual_output=150)
 
 
 GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     name="challenge-exchange",
-    version=4,
+    version=5,
     about="Everybody writes challenges with one number as the answer and solves those of others.",
     contestants=(2, 10),
     rules=ChallengeExchangeRules,
@@ -270,6 +320,7 @@ GAME: GameSpec[ChallengeExchangeRules] = GameSpec(
     show=show,
     sandbox=lambda rules: rules.tools == "python" or (rules.write > 0 and rules.proof != "blind"),
     hides=True,
+    unshown=("known", "dispute"),
     demo=120,
     tracks=("trueskill", "points"),
     memory=lambda rules: Pool(rules.least_attempts, rules.pool),

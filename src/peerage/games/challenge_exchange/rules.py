@@ -4,32 +4,31 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Meta
 from pydantic import Field, model_validator
 
-from peerage.formats import Json
-from peerage.games.challenge_exchange.creation import CreationRules, Proposed
+from peerage.challenges.pool import Result
 from peerage.games.game import GameRules
 from peerage.games.section import Fuel, Memory, Seats, Seconds, Temperature
 from peerage.games.tools import ToolRules
 from peerage.judging.prompts import MATERIAL
 from peerage.protocol import Prompt
-from peerage.sandbox.program import FUEL, MEMORY, SECONDS
+from peerage.sandbox.program import FUEL, MEMORY, SECONDS, environment
 
 WRITE = Prompt(
     """\
-You play the challenge exchange: language models write challenges for each other, and solve them.""",
+You play the challenge exchange: language models write challenges for each other, and solve them. The most \
+points win.""",
     """\
 Write a challenge whose answer is one whole number, the password. Whoever reads it gets your description and \
 nothing else, so it must be complete, have exactly one reading and exactly one answer. It must not state the \
-answer. The best challenge is one that you solve every time and that others find hard.
+answer. {solving}
 {proof}
 {format}""",
 )
 
 SOLVE = Prompt(
     f"""\
-You solve challenges whose answer is one whole number. A wrong answer costs points; a pass does not.
+You solve challenges whose answer is one whole number. {{stakes}}
 {MATERIAL} The challenge is such a text: solve what it asks for.""",
     """\
 The challenge:
@@ -37,6 +36,10 @@ The challenge:
 
 Find the number. If you are not sure enough of it, pass.
 {format}""",
+)
+UNSCORED = (
+    "No points are at stake here: the answer shows that a challenge can be solved from its wording, and what "
+    "its answer is."
 )
 
 VOTE = Prompt(
@@ -59,10 +62,11 @@ class ChallengeExchangeRules(GameRules):
 
     seats: Seats = 4
     write: int = Field(1, ge=0, le=5, description="Challenges that each player writes in a match.")
-    proof: Literal["any", "blind", "solution"] = Field(
-        "any",
-        description="How a challenge is shown to be solvable: `solution`, a program that prints the answer; "
-        "`blind`, its author finds it again; `any`, the program where there is one, else blind.",
+    proof: Literal["both", "blind", "solution"] = Field(
+        "both",
+        description="How a challenge is shown to be solvable: `blind`, its author finds the answer again "
+        "from the wording alone; `both`, that, and its program, if it writes one, prints it; `solution`, a "
+        "program alone, which shows that it prints a number and not that the wording asks for it.",
     )
     attempts: int = Field(3, ge=1, le=20, description="Times that an author tries its own challenge blind.")
     threshold: float = Field(0.66, ge=0, le=1, description="Share of these that must be right.")
@@ -113,27 +117,76 @@ class ChallengeExchangeRules(GameRules):
             )
         return self
 
-    def creation(self) -> CreationRules:
-        """What the making of a challenge needs."""
-        return CreationRules(
-            self.proof,
-            self.attempts,
-            self.threshold,
-            self.approval,
-            self.quorum,
-            Json(
-                Proposed,
-                description=Meta(max_length=self.max_chars),
-                solution=Meta(max_length=self.max_bytes),
-            ),
-            WRITE,
-            SOLVE,
-            VOTE,
-            self.write_tokens,
-            self.solve_tokens,
-            self.vote_tokens,
-            self.temperature,
-            self.fuel,
-            self.memory,
-            self.seconds,
+
+def points(result: Result, own: bool, difficulty: float | None, rules: ChallengeExchangeRules) -> float:
+    """What an attempt is worth; `difficulty` is the share of players who fail the challenge, None unknown."""
+    share = 0.5 if rules.scoring == "fixed" or difficulty is None else difficulty
+    if result == "correct":
+        return rules.correct * 2 * share
+    paid = rules.incorrect * 2 * (1 - share) if result == "incorrect" else rules.passed
+    return paid + (rules.own_failed if own else 0.0)
+
+
+def stakes(rules: ChallengeExchangeRules, difficulty: float | None = None) -> str:
+    """What a solver may win and lose by a challenge."""
+    right, wrong, passed = (
+        _signed(points(result, False, difficulty, rules)) for result in ("correct", "incorrect", "pass")
+    )
+    told = (
+        f"Points: {right} for the right number, {wrong} for a wrong one, {passed} for a pass or a reply "
+        "without a usable number."
+    )
+    if rules.own:
+        told += (
+            " It may be a challenge of your own; not solving that, wrong or passed, counts "
+            f"{_signed(rules.own_failed)} more."
         )
+    return told
+
+
+def solving(rules: ChallengeExchangeRules) -> str:
+    """What its author must know of how a challenge is solved and paid."""
+    told = (
+        f"It earns nothing by itself: players are dealt challenges at random, and solve them. {stakes(rules)}"
+    )
+    if rules.scoring == "difficulty":
+        told += (
+            " When a challenge comes back in later matches, a right answer earns the more, and a wrong one "
+            "costs the less, the more players have failed it."
+        )
+    if rules.tools == "python":
+        told += f" Solvers may first run {rules.tool.runs} Python programs."
+    else:
+        told += " Solvers have no tools."
+    return told + " The best challenge is one that you solve every time and that others find hard."
+
+
+def proving(rules: ChallengeExchangeRules) -> str:
+    """When a challenge is accepted, to its author."""
+    program = (
+        f"`solution`, a Python 3.12 program of at most {rules.max_bytes:,} characters that prints the answer and "
+        "nothing else; it reads no input unless there are tests"
+    )
+    blind = (
+        f"you will be shown your description again {rules.attempts} times, just as a solver is and without "
+        f"your answer, and must find it at least {rules.threshold:.0%} of the times"
+    )
+    told = f"The description has at most {rules.max_chars:,} characters. To be accepted it must be solvable: "
+    told += {
+        "blind": f"{blind}. Leave `solution` empty.",
+        "both": f"{blind}. You may also write {program}; where there is one it must do so.",
+        "solution": f"write {program}.",
+    }[rules.proof]
+    told += " One that was written before, also in other words, is not accepted."
+    if rules.proof != "blind":
+        told += f" {environment(rules.fuel, rules.memory)}"
+    if rules.committee:
+        told += (
+            f" Then {rules.committee} other players review how clear it is: {rules.approval:.0%} of their "
+            f"votes must approve, and {rules.quorum:.0%} of them must be valid."
+        )
+    return told
+
+
+def _signed(number: float) -> str:
+    return f"{number:+g}" if number else "0"

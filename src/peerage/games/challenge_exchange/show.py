@@ -22,18 +22,30 @@ from peerage.blocks import (
 from peerage.formats import Fields
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Chosen
+from peerage.sealing import Sealed, unseal
 
-_PROOFS = {"solution": "its author's program prints the answer", "blind": "its author found the answer again"}
+_PROOFS = {
+    "solution": "its author's program prints the answer",
+    "blind": "its author found the answer again from the wording alone",
+    "both": "its author found the answer again from the wording alone, and its program prints it",
+}
+_STATUSES = {
+    "duplicate": "it was written before",
+    "disputed": "two authors gave two answers; a later match decides",
+}
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The challenges that stood, each with every attempt, those that did not stand, the points."""
+    """The challenges that were accepted, each with every attempt, those that were not, the points."""
     players = names(fixture)
     made = outcome.detail.get("challenges", [])
     attempts = outcome.detail.get("attempts", [])
     known = {one["challenge_id"]: one for one in fixture.drawn.get("challenges", ())}
     known |= {fact["challenge_id"]: fact for fact in outcome.facts if fact.get("fact") == "challenge"}
     written = {one["challenge_id"]: one for one in made if one["challenge_id"]}
+    dispute = outcome.detail.get("dispute")
+    if dispute:
+        yield from _settled(dispute, fixture, replies)
     for number, (name, challenge) in enumerate(known.items(), 1):
         creation = written.get(name)
         by = f"by {challenge['author_llm']}" + ("" if creation else ", from the pool")
@@ -41,7 +53,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         key = replies[f"{creation['key']}/draft"].key if creation else ""
         yield Task(challenge["description"], f"{name} {by}", (), key)
         if creation:
-            yield Sentence(f"It stood, since {_PROOFS.get(creation['proof'], 'it was proven')}.")
+            proven = f"accepted: {_PROOFS[creation['proof']]}"
+            yield Sentence(f"{_STATUSES.get(creation['status'], proven).capitalize()}.")
             draft = replies[f"{creation['key']}/draft"].value
             if isinstance(draft, Fields):
                 yield Sentence(f"Its author's answer: {draft.reference_answer}")
@@ -50,17 +63,23 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield from _attempts(tried, players, replies)
     fallen = [one for one in made if not one["challenge_id"]]
     if fallen:
-        yield Heading("Challenges that did not stand")
+        yield Heading("Challenges that were not accepted")
     for one in fallen:
         reply = replies.get(f"{one['key']}/draft")
         if reply is not None and isinstance(reply.value, Fields):
-            yield Quoted(one["author"], reply.value.description, reply.key, one["status"], "bad")
+            yield Quoted(
+                one["author"],
+                reply.value.description,
+                reply.key,
+                _STATUSES.get(one["status"], one["status"]),
+                "bad",
+            )
         elif reply is not None:
             yield said(reply)
         yield from _votes(one, replies)
     yield Heading("What came of it")
     if outcome.void == "no_challenge":
-        yield Sentence("No challenge stood and none came from the pool: there was nothing to solve.")
+        yield Sentence("No challenge was accepted and none came from the pool: there was nothing to solve.")
     elif outcome.void:
         yield Sentence("Too few players were left, since providers failed; there is no result.")
     results = {label: Counter(one["result"] for one in attempts if _label(one) == label) for label in players}
@@ -71,6 +90,26 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         for label, total in points.items()
     }
     yield from score_lines(fixture, outcome, why)
+
+
+def _settled(dispute: Mapping[str, Any], fixture: Fixture, replies: Replies) -> Iterator[Block]:
+    """A dispute of the pool: what was claimed, how the programs ended, what blind solvers found."""
+    yield Heading("A dispute is settled")
+    drawn = fixture.drawn["dispute"]
+    yield Task(drawn["description"], f"{dispute['challenge_id']}, claimed two ways", ())
+    rows = []
+    for claim, program in zip(drawn["claims"], dispute["programs"], strict=True):
+        try:
+            answer = str(unseal(claim["reference_answer"]))
+        except Sealed:
+            answer = "sealed"
+        rows.append((claim["author_llm"], answer, program or "no program"))
+    yield Table(("Claimed by", ">Answer", "Its program"), tuple(rows))
+    solved = [reply for key, reply in replies.items() if key.startswith("dispute/solve/")]
+    for reply in solved:
+        yield said(reply)
+    upheld = "The first answer is upheld." if dispute["upheld"] else "The challenge is withdrawn."
+    yield Sentence(upheld)
 
 
 def _label(attempt: Mapping[str, Any]) -> str:
