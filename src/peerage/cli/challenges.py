@@ -286,13 +286,10 @@ def _records(paths: list[Path]) -> Iterator[tuple[str, Any]]:
     """Each record with its place; what is no JSON is given as the error that it is."""
     from peerage.inputs import read_bytes
 
-    files = [
-        file
-        for path in paths
-        for file in (sorted(path.rglob("*.json*")) if path.is_dir() else [path])
-        if file.is_file()
-    ]
-    for file in files:
+    def inside(path: Path) -> list[Path]:
+        return [file for file in sorted(path.rglob("*.json*")) if file.is_file()]
+
+    for file in [file for path in paths for file in (inside(path) if path.is_dir() else [path])]:
         text = read_bytes(file).decode("utf-8-sig", "replace")
         try:
             whole = json.loads(text)
