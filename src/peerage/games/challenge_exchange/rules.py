@@ -164,8 +164,8 @@ def solving(rules: ChallengeExchangeRules) -> str:
 def proving(rules: ChallengeExchangeRules) -> str:
     """When a challenge is accepted, to its author."""
     program = (
-        f"`solution`, a Python 3.12 program of at most {rules.max_bytes:,} characters that prints the answer and "
-        "nothing else; it reads no input unless there are tests"
+        f"`solution`, a Python 3.12 program of at most {rules.max_bytes:,} characters that prints the answer "
+        "and nothing else; it reads no input unless there are tests"
     )
     blind = (
         f"you will be shown your description again {rules.attempts} times, just as a solver is and without "
