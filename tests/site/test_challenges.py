@@ -93,7 +93,12 @@ def test_an_arena_of_duels_has_no_pool(pages: Site) -> None:
 
 def test_an_exchange_is_shown_with_its_results_and_sealed_answers(site: Site) -> None:
     said = text(site, "matches/1.html")
-    for part in ("Challenge 1", "Accepted: its author found the answer again from the wording alone.", "Tried by", "correct"):
+    for part in (
+        "Challenge 1",
+        "Accepted: its author found the answer again from the wording alone.",
+        "Tried by",
+        "correct",
+    ):
         assert part in said
     assert re.search(r"sealed\s*(in)?correct", said)
     assert "Its author's answer" not in said
