@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from html.parser import HTMLParser
 
 from peerage.site.audience import page, sample
@@ -21,6 +22,7 @@ MATCH = Played(
     },
     "ab" * 32,
 )
+names = tokens(MATCH)
 EVIL = "\u202e<img src=x onerror=alert(1)>"
 TEXTS = {answer: f"{answer[-1].lower()} says {EVIL}" for answer in MATCH.detail["answers"]}
 
@@ -35,14 +37,44 @@ class Elements(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def test_whole_questions_are_drawn_so_that_everybody_is_shown_as_often() -> None:
-    for count, questions in ((1, 1), (3, 1), (5, 1), (6, 2), (100, 3)):
+def test_a_sample_is_spread_over_questions_and_shows_everybody_as_often() -> None:
+    for count, sizes in (
+        (1, [2]),
+        (2, [2]),
+        (3, [2]),
+        (4, [2, 2]),
+        (6, [2, 2, 2]),
+        (8, [3, 3, 2]),
+        (100, [3] * 3),
+    ):
         shown = sample(MATCH, TEXTS, count, 1)
-        assert len(shown) == questions
-        assert all(len(one.answers) == 3 for one in shown)
+        assert [len(one.answers) for one in shown] == sizes
+        times = Counter(names[name].split("/")[1] for one in shown for name, _ in one.answers)
+        assert max(times.values()) - min(times[label] for label in "ABC") <= 1
     assert sample(MATCH, TEXTS, 3, 1) == sample(MATCH, TEXTS, 3, 1)
     drawn = {sample(MATCH, TEXTS, 3, seed)[0].question for seed in range(20)}
     assert drawn == set(QUESTIONS)
+
+
+def test_several_answers_to_a_question_by_one_player_leave_room_for_other_questions() -> None:
+    """Five players under three token limits: fifteen answers were once one question with all that it got."""
+    asked = [{"id": f"A-{number}", "text": f"{number}?"} for number in range(1, 21)]
+    answers = {
+        f"{one['id']}/{label}/{limit}": [5, 1, 2]
+        for one in asked
+        for label in "ABCDE"
+        for limit in (50, 200, 800)
+    }
+    match = Played(
+        1, dict(zip("ABCDE", "vwxyz", strict=True)), "", {"questions": asked, "answers": answers}, "ab" * 32
+    )
+    shown = sample(match, dict.fromkeys(answers, "text"), 15, 1)
+    assert [len(one.answers) for one in shown] == [2] * 7
+    known = tokens(match)
+    drawn = [known[name] for one in shown for name, _ in one.answers]
+    assert all(len({answer.split("/")[1] for answer in drawn[at : at + 2]}) == 2 for at in range(0, 14, 2))
+    assert set(Counter(answer.split("/")[1] for answer in drawn).values()) <= {2, 3}
+    assert len({answer.split("/")[2] for answer in drawn}) == 3
 
 
 def test_answers_that_nobody_could_judge_are_not_shown() -> None:

@@ -192,7 +192,9 @@ def page(
     file: Annotated[Path, typer.Argument(help="The HTML file to write.")],
     number: Number = None,
     folder: Folder = HERE,
-    sample: Annotated[int, typer.Option(min=1, help="About so many answers.")] = 20,
+    sample: Annotated[
+        int, typer.Option(min=1, help="So many answers, over as many questions as can be.")
+    ] = 20,
     seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = 1,
     force: Force = False,
 ) -> None:

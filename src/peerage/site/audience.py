@@ -7,6 +7,7 @@ drawn order, and tokens stand for their names, so that not even the page's sourc
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from random import Random
@@ -26,8 +27,12 @@ class Exhibit(NamedTuple):
 
 
 def sample(match: Played, texts: Mapping[str, str], count: int, seed: int) -> list[Exhibit]:
-    """About `count` answers of a tournament, whole questions at a time, so that nobody is shown more often
-    than others. `texts` are the answers by id; what is not there (unusable, refused) is not shown."""
+    """`count` answers of a tournament, spread over as many of its questions as two or more to each allow.
+
+    Under each question are those who have been shown least so far, drawn among equals, so that nobody is
+    shown more often than others by more than one. `texts` are the answers by id; what is not there
+    (unusable, refused) is not shown.
+    """
     rng = Random(f"audience/{match.record}/{seed}")
     by_question: dict[str, list[str]] = {}
     for answer in match.detail.get("answers", {}):
@@ -35,16 +40,29 @@ def sample(match: Played, texts: Mapping[str, str], count: int, seed: int) -> li
             by_question.setdefault(answer.split("/")[0], []).append(answer)
     asked = [one for one in match.detail.get("questions", ()) if one["id"] in by_question]
     rng.shuffle(asked)
-    shown: list[Exhibit] = []
+    each, left = max(2, -(-count // max(len(asked), 1))), max(count, 2)
+    times: Counter[str] = Counter()
+    exhibits: list[Exhibit] = []
     for one in asked:
         answers = by_question[one["id"]]
-        if shown and sum(len(exhibit.answers) for exhibit in shown) + len(answers) > count:
-            break
         rng.shuffle(answers)
-        shown.append(
-            Exhibit(one["text"], tuple([(token(match, answer), texts[answer]) for answer in answers]))
+        shown: list[str] = []
+        for _ in range(min(each, left, len(answers))):
+            # a player, and of its answers under several token limits one, that was shown least
+            least = min(
+                (answer for answer in answers if answer not in shown),
+                key=lambda answer: (times[answer.split("/")[1]], times[answer.partition("/")[2]]),
+            )
+            shown.append(least)
+            times.update({least.split("/")[1], least.partition("/")[2]})
+        left -= len(shown)
+        rng.shuffle(shown)
+        exhibits.append(
+            Exhibit(one["text"], tuple([(token(match, answer), texts[answer]) for answer in shown]))
         )
-    return shown
+        if left < 2:
+            break
+    return exhibits
 
 
 def page(match: Played, exhibits: Sequence[Exhibit], title: str) -> bytes:
