@@ -34,7 +34,7 @@ from peerage.tables.outside import SourceStats
 from peerage.tables.plan import Plan, PlayerPlan
 from peerage.tables.queue import QueueRow
 from peerage.tables.readings import ReadingStats
-from peerage.tables.rejudged import Moved, Rejudged
+from peerage.tables.rejudged import Moved, Rejudged, Rescored, ScoreMoved
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
 from peerage.tables.tournament import ProgressRow, TournamentReport
 
@@ -210,6 +210,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     ),
     "`judges`: one object (`--of` one of its lists)": (JudgesReport, Measure, JudgeRow, FavourRow),
     "`rejudge`: one object": (Rejudged, Moved),
+    "`rejudge` of tournaments: one object": (Rescored, ScoreMoved),
     "`tournament show`: one object (`--of` one of its lists)": (
         TournamentReport,
         Place,

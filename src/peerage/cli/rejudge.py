@@ -1,4 +1,4 @@
-"""`peerage rejudge`: another panel's verdicts on recorded answers."""
+"""`peerage rejudge`: another panel's verdicts, or scores, on recorded answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def rejudge(
     judges: Annotated[
         list[str] | None,
         typer.Option(
-            help="A judge of the new panel: the name of a player of the arena, or a model. Repeat it."
+            help="A judge of the new panel: the name of a player of the arena, or a model. Repeat it. If not "
+            "said, the players of a tournament score again."
         ),
     ] = None,
     folder: Folder = HERE,
@@ -34,7 +35,10 @@ def rejudge(
     ] = None,
     max_matches: Annotated[
         int | None,
-        typer.Option(min=1, help="Judge so many matches again, drawn at random; if not said, all."),
+        typer.Option(
+            min=1,
+            help="Judge so many matches again (or questions), drawn at random; if not said, all.",
+        ),
     ] = None,
     budget: Annotated[float | None, typer.Option(min=0, help="Dollars at most, over all runs.")] = None,
     report: Annotated[bool, typer.Option("--report", help="Show what was found and ask nobody.")] = False,
@@ -43,7 +47,8 @@ def rejudge(
 ) -> None:
     """Ask a new panel about recorded answers; how far ranks move.
 
-    Only judges are asked, and only they cost. The verdicts make an arena of their own, which verify, replay,
+    Answers of duels are compared again, those of tournaments scored again. Only judges are asked, and only
+    they cost. The verdicts make an arena of their own, which verify, replay,
     match, judges and export read like any other; no rating of the first arena moves. The same command goes on
     where it stopped.
     """
@@ -91,12 +96,14 @@ def _settings(
 
     from peerage.engine.rejudge import rules_like
     from peerage.games.rejudgement import GAME as REJUDGEMENT
+    from peerage.games.rescoring import GAME as RESCORING
+    from peerage.games.rescoring import RescoringRules
     from peerage.settings import FILE_NAME, SettingsError, load, loads, rules_of
 
     path = target / FILE_NAME
     if path.exists():
         settings = load(target)
-        if settings.game != REJUDGEMENT.name:
+        if settings.game not in (REJUDGEMENT.name, RESCORING.name):
             raise SettingsError(
                 f"{path} is an arena of {settings.game!r}; `--to FOLDER` names another folder"
             )
@@ -110,6 +117,10 @@ def _settings(
                 "--judges out to go on with them, or name another folder with --to"
             )
         return settings, ""
+    rules = rules_like(rules_of(source))
+    scores = isinstance(rules, RescoringRules)
+    if scores and not judges:
+        judges = [player.name for player in source.players]
     if report or not judges:
         missing = "nothing was judged again here" if report else "name the new panel with --judges"
         raise SettingsError(f"{path} does not exist yet: {missing}; `peerage rejudge --help` says how")
@@ -122,9 +133,9 @@ def _settings(
         {
             "name": f"{source.name}, judged again",
             **({} if source.seed is None else {"seed": source.seed}),
-            "game": REJUDGEMENT.name,
+            "game": RESCORING.name if scores else REJUDGEMENT.name,
             "players": players,
-            "rules": rules_like(rules_of(source)).model_dump(mode="json"),
+            "rules": rules.model_dump(mode="json"),
         },
         sort_keys=False,
         allow_unicode=True,
@@ -144,12 +155,12 @@ def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:
 
     if not issued.judged:
         raise SettingsError(
-            f"{arena.folder}: no match on record holds two answers that a panel compared, so there is "
+            f"{arena.folder}: no match on record holds answers that judges compared or scored, so there is "
             "nothing to judge again"
         )
     if issued.unjudgeable:
         typer.echo(
-            f"{issued.unjudgeable} matches are left out: every judge wrote one of their answers", err=True
+            f"{issued.unjudgeable} matches are left out: every judge wrote what is to be judged", err=True
         )
     quiet = shape in (Format.json, Format.csv)  # a table for programs stands alone on standard output
     with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
@@ -185,50 +196,68 @@ def _agree(arena: Arena, yes: bool, note: str = "") -> None:
 
 def _show(arena: Arena, shape: Format) -> None:
     """Write what was found to standard output."""
-    from peerage.cli.output import Column, percent, show, show_json, whole
-    from peerage.tables.rejudged import rejudged
+    from peerage.cli.output import Column, hundredths, percent, show, show_json, whole
+    from peerage.games.rescoring import GAME as RESCORING
+    from peerage.tables.rejudged import rejudged, rescored
 
-    found = rejudged(arena.ledger)
+    scores = arena.settings.game == RESCORING.name
+    found = (rescored if scores else rejudged)(arena.ledger).as_dict()
     if shape is Format.json:
-        show_json(found.as_dict())
+        show_json(found)
         return
     columns = [
         Column("rank_after", ">", whole),
         Column("player", "Player"),
         Column("rank_before", ">Rank before", whole),
         Column("places", ">Moved", lambda places: f"{places:+d}" if places else "0"),
-        Column("rating_before", ">Rating before", whole),
-        Column("interval_before", ">95%", str, 2),
-        Column("rating_after", ">after", whole),
-        Column("interval_after", ">95%", str, 1),
-        Column("matches", ">Matches", whole, 3),
     ]
-    rows = found.as_dict()["players"]
-    if shape is not Format.csv:
-        rows = [
-            {**row, **{f"interval_{when}": _interval(row, when) for when in ("before", "after")}}
-            for row in rows
+    rows = found["players"]
+    if scores:
+        title = "scores by the first and by the new judges"
+        columns += [
+            Column("score_before", ">Score before", hundredths),
+            Column("se_before", ">±", hundredths, 1),
+            Column("score_after", ">after", hundredths),
+            Column("se_after", ">±", hundredths, 1),
+            Column("answers", ">Answers", whole, 2),
         ]
-    notes = [
-        f"{found.judged} of {found.issued} matches judged again, {found.decided} of them decided; "
-        f"{found.compared} were decided by both panels"
-    ]
-    if found.compared:
-        notes.append(
-            f"{found.changed} of those ({percent(found.changed / found.compared)}) came out otherwise, "
-            f"{found.reversed} with the other winner"
-        )
-    if found.tau is not None:
-        notes.append(f"Kendall's τ of the two rankings: {found.tau:.2f}")
-    if found.agreement is not None:
-        bounds = (
-            ""
-            if found.agreement_lower is None
-            else f" (95%: {found.agreement_lower:.2f} to {found.agreement_upper:.2f})"
-        )
-        notes.append(f"Krippendorff's α of the two panels' verdicts: {found.agreement:.2f}{bounds}")
-    title = f"{arena.settings.name}: Bradley-Terry by the first and by the new panel"
-    show(rows, columns, shape, title=title, notes=notes)
+        notes = [
+            f"{found['judged']} of {found['issued']} questions scored again, {found['decided']} of them with "
+            f"enough scores; {found['answers']} answers have both, which average 5 on each side"
+        ]
+        if found["correlation"] is not None:
+            notes.append(f"Pearson's r of the answers' two means: {found['correlation']:.2f}")
+    else:
+        title = "Bradley-Terry by the first and by the new panel"
+        columns += [
+            Column("rating_before", ">Rating before", whole),
+            Column("interval_before", ">95%", str, 2),
+            Column("rating_after", ">after", whole),
+            Column("interval_after", ">95%", str, 1),
+            Column("matches", ">Matches", whole, 3),
+        ]
+        if shape is not Format.csv:
+            rows = [
+                {**row, **{f"interval_{when}": _interval(row, when) for when in ("before", "after")}}
+                for row in rows
+            ]
+        notes = [
+            f"{found['judged']} of {found['issued']} matches judged again, {found['decided']} of them "
+            f"decided; {found['compared']} were decided by both panels"
+        ]
+        if found["compared"]:
+            notes.append(
+                f"{found['changed']} of those ({percent(found['changed'] / found['compared'])}) came out "
+                f"otherwise, {found['reversed']} with the other winner"
+            )
+        if found["agreement"] is not None:
+            bounds = ""
+            if found["agreement_lower"] is not None:
+                bounds = f" (95%: {found['agreement_lower']:.2f} to {found['agreement_upper']:.2f})"
+            notes.append(f"Krippendorff's α of the two panels' verdicts: {found['agreement']:.2f}{bounds}")
+    if found["tau"] is not None:
+        notes.append(f"Kendall's τ of the two rankings: {found['tau']:.2f}")
+    show(rows, columns, shape, title=f"{arena.settings.name}: {title}", notes=notes)
 
 
 def _interval(row: dict[str, Any], when: str) -> str:

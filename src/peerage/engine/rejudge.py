@@ -1,8 +1,8 @@
-"""From recorded matches to fixtures that have their answers judged again, and nothing else."""
+"""From recorded matches to fixtures that have their answers judged, or scored, again, and nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
@@ -11,12 +11,18 @@ from typing import Any, NamedTuple
 import msgspec
 from pydantic import BaseModel
 
+from peerage.engine.driver import first_key
 from peerage.engine.records import answered_first
 from peerage.engine.registration import registered
 from peerage.games import release_of
 from peerage.games.duel.rules import DuelRules
+from peerage.games.last_arena import GAME as LAST_ARENA
+from peerage.games.last_arena.rules import LastArenaRules
 from peerage.games.rejudgement import FIRST, SECOND, Given, Item, RejudgementRules
 from peerage.games.rejudgement import GAME as REJUDGEMENT
+from peerage.games.rescoring import GAME as RESCORING
+from peerage.games.rescoring import Item as ScoredItem
+from peerage.games.rescoring import RescoringRules, author_of
 from peerage.ledger.codec import (
     MissingText,
     by_hex,
@@ -38,8 +44,18 @@ BATCH = 200
 """Fixtures written down at a time."""
 
 
-def rules_like(rules: BaseModel) -> RejudgementRules:
-    """The rules by which another panel judges as that of an arena with `rules` did, every vote equal."""
+def rules_like(rules: BaseModel) -> RejudgementRules | RescoringRules:
+    """The rules by which others judge again as an arena with `rules` did, every vote equal."""
+    if isinstance(rules, LastArenaRules):
+        return RescoringRules(
+            per_call=rules.judgements_per_call,
+            normalisation=rules.normalisation,
+            explain=rules.explain,
+            quorum=rules.quorum,
+            max_tokens=rules.judge_limit.max_tokens,
+            reason_chars=rules.judge_limit.max_chars,
+            temperature=rules.judge_limit.temperature,
+        )
     if not isinstance(rules, DuelRules):
         return RejudgementRules()
     return RejudgementRules(
@@ -54,8 +70,8 @@ def rules_like(rules: BaseModel) -> RejudgementRules:
 
 
 class Issued(NamedTuple):
-    """How many matches hold answers that a panel judged; of them, those that stand as fixtures now, and those
-    for which no judge is left who did not write one of the answers."""
+    """How many duels, or questions of tournaments, hold answers that were judged; of them, those that are
+    fixtures now, and those for which no judge is left who may judge: all wrote what is to be judged."""
 
     judged: int
     fixtures: int
@@ -63,7 +79,51 @@ class Issued(NamedTuple):
 
 
 def items(source: Ledger) -> Iterator[Item]:
-    """The judged answers of a ledger's finished matches, in order."""
+    """The judged answers of a ledger's finished duels, in order."""
+    for fixture, outcome, record, rows, texts in _finished(source):
+        if fixture.game != REJUDGEMENT.name and outcome.detail.get("ballots"):
+            item = _item(fixture, outcome, record, rows, texts)
+            if item is not None:
+                yield item
+
+
+def scored_items(source: Ledger) -> Iterator[ScoredItem]:
+    """The scored answers of a ledger's finished tournaments, question by question, in order."""
+    for fixture, outcome, record, rows, _ in _finished(source):
+        if fixture.game != LAST_ARENA.name:
+            continue
+        rules = LastArenaRules.model_validate(fixture.settings)
+        one, many, chars = rules.prompts.judge, rules.prompts.judge_many, rules.answer_limit.max_chars
+        said = {
+            first_key(key): read_reply(key, row.reply) for key, row in rows.items() if row.reply is not None
+        }
+        scored: dict[str, dict[str, Reply]] = {}
+        for answer in outcome.detail.get("answers", {}):
+            question, label, *more = answer.split("/")
+            reply = said.get("/".join(["answer", label, question, *more]))
+            if reply is not None and reply.status == "ok" and reply.text.strip():
+                scored.setdefault(question, {})[answer] = reply
+        for asked in outcome.detail.get("questions", ()):
+            if given := scored.get(asked["id"], {}):
+                yield ScoredItem(
+                    fixture.number,
+                    record,
+                    asked["id"],
+                    (one.system, one.user, many.system, many.user),
+                    asked["text"],
+                    asked["sort"] == "trick",
+                    {seat.label: seat.player for seat in fixture.seats},
+                    {answer: reply.text[:chars] for answer, reply in given.items()},
+                    {answer: reply.hidden for answer, reply in given.items()},
+                    {answer: outcome.detail["answers"][answer][0] for answer in given},
+                )
+
+
+def _finished(
+    source: Ledger,
+) -> Iterator[tuple[Fixture, Outcome, str, Mapping[str, Exchange], Callable[[str], str]]]:
+    """A ledger's finished matches, in order: fixture, outcome, the SHA-256 of the record, its exchanges by
+    key, and the ledger's long texts."""
     texts, (_, last) = by_hex(source.texts()), source.heads()
     grouped = groupby(source.exchanges(1, last), attrgetter("match"))
     number, rows = next(grouped, (0, iter(())))
@@ -72,12 +132,8 @@ def items(source: Ledger) -> Iterator[Item]:
         if number == row.number:
             mine = answered_first(rows)
             number, rows = next(grouped, (0, iter(())))
-        outcome = read_record(row.body).outcome
-        fixture = read_fixture(issued.body, texts)
-        if fixture.game != REJUDGEMENT.name and outcome.detail.get("ballots"):
-            item = _item(fixture, outcome, sha256(row.body).hexdigest(), mine, texts)
-            if item is not None:
-                yield item
+        fixture, outcome = read_fixture(issued.body, texts), read_record(row.body).outcome
+        yield fixture, outcome, sha256(row.body).hexdigest(), mine, texts
 
 
 def _item(
@@ -144,48 +200,67 @@ def _hidden(value: str | Quote, replies: Mapping[str, Reply]) -> Any:
 def issue(
     source: Ledger,
     target: Ledger,
-    rules: RejudgementRules,
+    rules: RejudgementRules | RescoringRules,
     judges: Sequence[PlayerSettings],
     *,
     secret: str,
     limit: int | None = None,
 ) -> Issued:
-    """Write fixtures into `target` for the judged matches of `source`, until it holds `limit` (None: all).
+    """Write fixtures into `target` for what was judged in `source`, until it holds `limit` (None: all): a
+    match for each duel, or for each question of a tournament, by the kind of `rules`.
 
-    Matches come in an order that the arena's `secret` draws, so any number of them is a sample; those
-    issued before stay. Nobody judges an answer of its own, by name or by model. The caller holds the runner's
-    lock of `target`.
+    They come in an order that the arena's `secret` draws, so any number of them is a sample; those issued
+    before stay. Nobody judges an answer of its own, by name or by model. The caller holds the runner's lock
+    of `target`.
     """
     models = {name: str(card.get("model", "")) for name, card in registered(source).items()}
     texts = by_hex(target.texts())
-    known = {read_fixture(row.body, texts).drawn["record"] for row in target.fixtures()}
+    known = {_name(read_fixture(row.body, texts).drawn) for row in target.fixtures()}
     number, _ = target.heads()
     settings = rules.model_dump(mode="json")
-    found = sorted(
-        items(source), key=lambda item: sha256(f"{secret}/rejudge/{item.record}".encode()).digest()
+    all_items: Iterable[Item | ScoredItem] = (
+        items(source) if isinstance(rules, RejudgementRules) else scored_items(source)
     )
+    game = REJUDGEMENT if isinstance(rules, RejudgementRules) else RESCORING
+    drawn = {_name(one): one for one in map(msgspec.to_builtins, all_items)}
     batch, unjudgeable = Batch(), 0
-    for item in found:
-        if item.record in known or (limit is not None and number >= limit):
+    for name in sorted(drawn, key=lambda name: sha256(f"{secret}/rejudge/{name}".encode()).digest()):
+        if name in known or (limit is not None and number >= limit):
             continue
-        authors = set(item.authors.values())
-        wrote = {models[author] for author in authors if models.get(author)}
-        panel = [one.name for one in judges if one.name not in authors and one.public_model not in wrote]
+        one = drawn[name]
+        own = {
+            judge.name: tuple(
+                [
+                    label
+                    for label, author in one["authors"].items()
+                    if judge.name == author or judge.public_model == models.get(author, "-")
+                ]
+            )
+            for judge in judges
+        }
+        if game is RESCORING:
+            wrote = {author_of(answer) for answer in one["answers"]}
+            panel = [judge for judge, labels in own.items() if wrote - set(labels)]
+        else:
+            panel = [judge for judge, labels in own.items() if not labels]
         if not panel:
             unjudgeable += 1
             continue
+        seats = tuple([Seat(f"judge/{at}", judge) for at, judge in enumerate(panel, 1)])
+        if game is RESCORING:
+            one["own"] = {seat.label: own[seat.player] for seat in seats}
         number += 1
         fixture = Fixture(
             number=number,
             round=1,
-            game=REJUDGEMENT.name,
-            version=REJUDGEMENT.version,
+            game=game.name,
+            version=game.version,
             seed=match_key(secret, number),
             seats=(),
-            officials={"judge": tuple([Seat(f"judge/{at}", name) for at, name in enumerate(panel, 1)])},
+            officials={"judge": seats},
             settings=settings,
-            drawn=msgspec.to_builtins(item),
-            release=release_of(REJUDGEMENT.name),
+            drawn=one,
+            release=release_of(game.name),
         )
         body, long = fixture_body(fixture)
         batch.texts += long
@@ -195,4 +270,9 @@ def issue(
             batch = Batch()
     if batch:
         target.write(batch)
-    return Issued(len(found), number, unjudgeable)
+    return Issued(len(drawn), number, unjudgeable)
+
+
+def _name(drawn: Mapping[str, Any]) -> str:
+    """What is judged again: a record, or a question of one."""
+    return f"{drawn['record']}/{drawn['id']}" if "id" in drawn else str(drawn["record"])

@@ -10,7 +10,7 @@ a batch whose provider failed is as many abstentions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
@@ -104,8 +104,9 @@ def scoring(
     rules: ScoringRules,
     orders: Mapping[str, Random],
     singly: Iterable[str] = (),
+    barred: Mapping[str, Collection[str]] = {},
 ) -> Steps[Scoring]:
-    """Ask every judge about every item that is not its own.
+    """Ask every judge about every item that is not its own, nor by an author in its `barred`.
 
     `orders` draws each judge's own order, by label: items that answer one question stay together. Judges in
     `singly` are asked item by item. Request keys are `PHASE/LABEL/batch-N` and `PHASE/LABEL/ITEM`.
@@ -115,7 +116,10 @@ def scoring(
         (judge.label, parcel)
         for judge in judges
         for parcel in _parcels(
-            _shuffled([item for item in items if item.author != judge.label], orders[judge.label]),
+            _shuffled(
+                [item for item in items if item.author not in (judge.label, *barred.get(judge.label, ()))],
+                orders[judge.label],
+            ),
             1 if judge.label in one_by_one else rules.per_call,
         )
     ]

@@ -1,17 +1,23 @@
-"""What another panel's verdicts on the same answers change: which matches, and how far the ranking moves."""
+"""What another panel's verdicts, or scores, on the same answers change, and how far the ranking moves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from statistics import StatisticsError, correlation
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
+from peerage.blocks import names
 from peerage.games.rejudgement import FIRST, SECOND, Item
+from peerage.games.rescoring import Item as ScoredItem
 from peerage.judging.agreement import alpha, spelt
+from peerage.judging.normalisation import MEAN, Mode
 from peerage.judging.panel import TIE
+from peerage.judging.scores import Grade, recorded
+from peerage.judging.scores_standing import normalised_grades, of, received
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger
 from peerage.ratings.bradley_terry import BradleyTerry, Pair, fit
@@ -127,6 +133,114 @@ def _moved(names: Sequence[str], before: BradleyTerry, after: BradleyTerry) -> l
         for name, was, now in zip(names, before.rows, after.rows, strict=True)
     ]
     return sorted(rows, key=lambda row: (row.rank_after, row.player))
+
+
+class ScoreMoved(Struct, frozen=True):
+    """One player before and after: the mean of its answers by the first judges and by the new ones, each
+    judge, and then all answers that both scored, brought to an average of 5; `se` are standard errors over
+    questions, None for a single one. `places` is by how many ranks it rose (below 0: fell)."""
+
+    player: str
+    rank_before: int
+    rank_after: int
+    places: int
+    score_before: float
+    se_before: float | None
+    score_after: float
+    se_after: float | None
+    answers: int
+
+
+class Rescored(Shown, frozen=True):
+    """What was found of tournaments.
+
+    `issued` questions are to be scored again and `judged` are done, of which `decided` got enough scores;
+    `answers` of theirs have scores by both. `tau` is Kendall's τ-b between the two rankings, `correlation`
+    Pearson's r between the answers' two means; None where they are not defined.
+    """
+
+    issued: int
+    judged: int
+    decided: int
+    answers: int
+    tau: float | None
+    correlation: float | None
+    players: tuple[ScoreMoved, ...]
+
+
+Scored: TypeAlias = tuple[str, str]
+"""An answer: the digest of the record that it comes from, and its id there."""
+
+
+def rescored(target: Ledger) -> Rescored:
+    """Compare the judges over what a ledger of rescorings holds. Raises LedgerError."""
+    texts, (issued, last) = by_hex(target.texts()), target.heads()
+    decided = 0
+    first: dict[Scored, float] = {}
+    authors: dict[Scored, str] = {}
+    grades: dict[tuple[str, Mode], list[Grade]] = {}
+    for row, record in zip(target.fixtures(1, last), target.records(1, last), strict=True):
+        outcome = read_record(record.body).outcome
+        if outcome.void:
+            continue
+        decided += 1
+        fixture = read_fixture(row.body, texts)
+        item, judges = msgspec.convert(fixture.drawn, ScoredItem), names(fixture)
+        mine = grades.setdefault((item.record, fixture.settings["normalisation"]), [])
+        for grade in recorded(outcome, "judge"):
+            mine.append(grade._replace(judge=judges[grade.judge]))
+            first[item.record, grade.item] = item.first[grade.item]
+            authors[item.record, grade.item] = item.authors[grade.author]
+    again = {
+        (record, answer): given.mean
+        for (record, mode), mine in grades.items()
+        for answer, given in received(normalised_grades(mine, mode)).items()
+    }
+    before, after = (_by_player(authors, means) for means in (first, again))
+    players = sorted(after, key=lambda player: (-after[player].mean, player))
+    return Rescored(
+        issued,
+        last,
+        decided,
+        len(again),
+        kendall_tau([before[player].mean for player in players], [after[player].mean for player in players]),
+        _correlation([first[answer] for answer in again], list(again.values())),
+        tuple([_score_moved(player, before, after) for player in players]),
+    )
+
+
+class _Mean(NamedTuple):
+    mean: float
+    error: float | None
+    answers: int
+
+
+def _by_player(authors: Mapping[Scored, str], means: Mapping[Scored, float]) -> dict[str, _Mean]:
+    """Each player's mean over its answers, all centered on 5, and its standard error over questions."""
+    centre = MEAN - of(list(means.values())).mean if means else 0.0
+    questions: dict[str, dict[Scored, list[float]]] = {}
+    for (record, answer), mean in means.items():
+        mine = questions.setdefault(authors[record, answer], {})
+        mine.setdefault((record, answer.split("/")[0]), []).append(mean + centre)
+    found = {}
+    for player, mine in questions.items():
+        over = of([of(given).mean for given in mine.values()])
+        error = None if over.sd is None else over.sd / over.judges**0.5
+        found[player] = _Mean(over.mean, error, sum(len(given) for given in mine.values()))
+    return found
+
+
+def _score_moved(player: str, before: Mapping[str, _Mean], after: Mapping[str, _Mean]) -> ScoreMoved:
+    rank, now = (1 + sum(one.mean > some[player].mean for one in some.values()) for some in (before, after))
+    (was, was_error, _), (score, error, answers) = before[player], after[player]
+    return ScoreMoved(player, rank, now, rank - now, was, was_error, score, error, answers)
+
+
+def _correlation(a: Sequence[float], b: Sequence[float]) -> float | None:
+    try:
+        return correlation(a, b)
+    except StatisticsError:  # fewer than two, or all the same
+        return None
 
 
 def kendall_tau(a: Sequence[float], b: Sequence[float]) -> float | None:

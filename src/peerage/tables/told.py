@@ -16,6 +16,7 @@ from msgspec.structs import astuple
 
 from peerage.engine.driver import REPAIR, ROOM, first_key
 from peerage.games.rejudgement import GAME as REJUDGEMENT
+from peerage.games.rescoring import GAME as RESCORING
 from peerage.judging.ballots import BALLOTS, SEATED, add_panel, marks_of, panel_record
 from peerage.judging.columns import Columns, Rows, joined
 from peerage.judging.marks import MARKS, Mark, add_marks
@@ -127,6 +128,12 @@ def _chars(match: Match) -> dict[str, int]:
     """The characters of a match's answers, by what follows `answer/` in the key."""
     if match.fixture.game == REJUDGEMENT.name:
         return {label: len(text) for label, text in match.fixture.drawn["answers"].items()}
+    if match.fixture.game == RESCORING.name:
+        parts = {answer: answer.split("/", 2) for answer in match.fixture.drawn["answers"]}
+        return {
+            "/".join([label, question, *more]): len(match.fixture.drawn["answers"][answer])
+            for answer, (question, label, *more) in parts.items()
+        }
     return {  # a second reply comes after the first
         first_key(step.key.removeprefix(ANSWER)): len(step.said.words)
         for step in match.steps
@@ -196,6 +203,8 @@ def scores(fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]) -> Iter
     """The scores that judges gave; an item is named QUESTION/LABEL, with more after it where one author
     answered a question more than once."""
     players = {seat.label: seat.player for seat in fixture.all_seats()}
+    if fixture.game == RESCORING.name:
+        players |= fixture.drawn["authors"]
     for grade in recorded(outcome, "judge"):
         question, _, more = grade.item.partition(f"/{grade.author}")
         contest = f"{question}{more}"
