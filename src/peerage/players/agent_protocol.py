@@ -19,17 +19,30 @@ broken field (a negative cost, a number that is none) is a permanent failure: tr
 
 from __future__ import annotations
 
-import math
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
+from msgspec import Meta, Struct
 
 from peerage.formats import read_json
 from peerage.players.client import Answer, Call, PlayerError, bounded
 from peerage.settings import PlayerSettings
 
 VERSION = 1
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=10**12)] | None
+
+
+class Said(Struct, frozen=True):
+    """What of a reply is read; what has no type here is taken where it makes sense and else left out."""
+
+    text: str
+    input_tokens: Count = None
+    output_tokens: Count = None
+    cost_usd: Annotated[float, Meta(ge=0, le=1e12)] | None = None
+    model: Any = ""
+    refused: Any = False
+    truncated: Any = False
 
 
 def request_of(call: Call, settings: PlayerSettings) -> dict[str, Any]:
@@ -74,37 +87,23 @@ def reply_from(found: Any, latency_s: float) -> Answer:
             kind="transient" if found.get("retry", False) is True else "request",
             maybe_paid=True,
         )
-    text, model = found.get("text"), found.get("model", "")
-    if not isinstance(text, str):
-        raise _broken("`text` is not a string")
-    cost = found.get("cost_usd")
-    if cost is not None and not (_number(cost) and math.isfinite(cost) and cost >= 0):
-        raise _broken("`cost_usd` is not a number of dollars")
+    floats = {name: float(value) for name, value in found.items() if isinstance(value, float)}
+    try:
+        said = msgspec.convert(found | floats, Said)
+    except msgspec.ValidationError as error:
+        raise _broken(str(error)) from None
     return bounded(
         Answer(
-            text,
+            said.text,
             latency_s,
-            input_tokens=_count(found, "input_tokens"),
-            output_tokens=_count(found, "output_tokens"),
-            cost_usd=None if cost is None else float(cost),
-            snapshot=model if isinstance(model, str) else "",
-            refused=found.get("refused", False) is True,
-            truncated=found.get("truncated", False) is True,
+            said.input_tokens,
+            said.output_tokens,
+            said.cost_usd,
+            snapshot=said.model if isinstance(said.model, str) else "",
+            refused=said.refused is True,
+            truncated=said.truncated is True,
         )
     )
-
-
-def _count(found: dict[str, Any], name: str) -> int | None:
-    value = found.get(name)
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 10**12:
-        raise _broken(f"`{name}` is not a number of tokens")
-    return value
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _broken(what: str) -> PlayerError:

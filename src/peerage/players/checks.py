@@ -7,6 +7,7 @@ import difflib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -191,35 +192,34 @@ async def advice(settings: PlayerSettings, env: Mapping[str, str]) -> str:
 
 async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str) -> Finding:
     """GET the list of models: tells whether the server answers, the key works, and the model exists."""
+    about = partial(Finding, settings.name, "server")
     found = await listing(settings, env)
     server, status = found.server, found.status
     if status is None:
         fix = "start it, or fix `base_url`" if settings.base_url else "check the network"
-        return Finding(settings.name, "server", False, f"{server} does not answer: {found.problem}", fix)
+        return about(False, f"{server} does not answer: {found.problem}", fix)
     if status in (401, 403):
         place = next((name for name in key_names(settings) if env.get(name, "").strip()), "key_env")
         fix = f"check the key in {place}" if key else "name the key's variable in `key_env`"
-        return Finding(settings.name, "server", False, f"{server} denies access ({status})", fix)
+        return about(False, f"{server} denies access ({status})", fix)
     if status >= 500:
-        return Finding(settings.name, "server", False, f"{server} fails ({status})", "try again later")
+        return about(False, f"{server} fails ({status})", "try again later")
     if found.models and not is_listed(settings, found.models):
-        missing = f"{server} answers, but does not list {settings.model.partition(':')[2]}"
         fix = near_models(settings, found.models) or "check the model's name"
-        return Finding(settings.name, "server", True, missing, fix)
-    return Finding(settings.name, "server", True, f"{server} answers")
+        return about(True, f"{server} answers, but does not list {settings.model.partition(':')[2]}", fix)
+    return about(True, f"{server} answers")
 
 
 async def _ask_address(settings: PlayerSettings) -> Finding:
     from peerage.players.endpoint import address
 
+    about = partial(Finding, settings.name, "server")
     url = address(settings.model)
     status, content = await _get(url, {})
     server = urlsplit(url).netloc.rpartition("@")[2]
     if status is None:
-        return Finding(
-            settings.name, "server", False, f"{server} does not answer: {content}", "start the agent there"
-        )
-    return Finding(settings.name, "server", True, f"{server} answers")
+        return about(False, f"{server} does not answer: {content}", "start the agent there")
+    return about(True, f"{server} answers")
 
 
 async def _get(url: str, headers: Mapping[str, str]) -> tuple[int | None, str]:

@@ -46,13 +46,17 @@ def rejected_settings(error: Exception, sent: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in sent if any(word in said for word in _WORDS.get(name, (name,))))
 
 
-_THINKING = ("reasoning_effort", "reasoning effort", "reasoning", "thinking", "budget_tokens")
-_WORDS = {
-    "thinking": _THINKING,
-    "openai_reasoning_effort": _THINKING,
-    "anthropic_thinking": _THINKING,
-    "google_thinking_config": _THINKING,
-    "openrouter_reasoning": _THINKING,
+THINKING = (
+    "thinking",
+    "openai_reasoning_effort",
+    "anthropic_thinking",
+    "google_thinking_config",
+    "openrouter_reasoning",
+)
+"""Settings, as they are sent, by which a model is told how much to think."""
+_WORDS = dict.fromkeys(
+    THINKING, ("reasoning_effort", "reasoning effort", "reasoning", "thinking", "budget_tokens")
+) | {
     "structured": ("response_format", "json_schema", "json schema", "structured output", "grammar"),
 }
 _TOO_LONG = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens", "context length")
@@ -111,12 +115,11 @@ def _status(error: ModelHTTPError, key_place: str) -> PlayerError:
 
 
 def _text(error: ModelAPIError | UnexpectedModelBehavior) -> str:
-    body = getattr(error, "body", None)
-    if isinstance(body, dict):
-        inner = body.get("error", body)
-        message = inner.get("message") if isinstance(inner, dict) else inner
-        if isinstance(message, str) and message.strip():
-            return message.rstrip(" .")  # what to do about it may follow
+    match getattr(error, "body", None):
+        case {"error": {"message": str(said)}} | {"error": str(said)} | {"message": str(said)} if (
+            said.strip()
+        ):
+            return said.rstrip(" .")  # what to do about it may follow
     cause = getattr(error.__cause__, "message", None)
     return (cause if isinstance(cause, str) and cause.strip() else error.message).rstrip(" .")
 

@@ -34,7 +34,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from peerage.players.client import Answer, Call, PlayerError, bounded
-from peerage.players.failures import is_filtered, is_too_long, player_error, rejected_settings
+from peerage.players.failures import THINKING, is_filtered, is_too_long, player_error, rejected_settings
 from peerage.players.keys import PROVIDERS, find_key, key_names
 from peerage.players.redaction import named, secrets_of
 from peerage.players.thinking import room, sampling_settings, thinking_settings
@@ -47,20 +47,7 @@ if TYPE_CHECKING:
 
 _PLAIN = ModelRequestParameters()
 
-_THINKING = ("reasoning_effort", "thinking_tokens")
-_SOURCES = dict.fromkeys(
-    (
-        "thinking",
-        "openai_reasoning_effort",
-        "anthropic_thinking",
-        "google_thinking_config",
-        "openrouter_reasoning",
-    ),
-    _THINKING,
-)
-"""From a setting as it is sent to the player's settings that it comes from."""
-
-_NAMES = dict.fromkeys(_SOURCES, "a bound on thinking") | {"structured": "structured output"}
+_NAMES = dict.fromkeys(THINKING, "a bound on thinking") | {"structured": "structured output"}
 
 
 class ProviderClient:
@@ -193,7 +180,7 @@ class ProviderClient:
 
     def _stated(self, sent: str) -> list[str]:
         """Those of the player's own settings that are behind a setting as it was sent."""
-        mine = _SOURCES.get(sent, (sent,))
+        mine = ("reasoning_effort", "thinking_tokens") if sent in THINKING else (sent,)
         return [name for name in mine if name != "structured" and getattr(self._settings, name) is not None]
 
     @property
@@ -207,7 +194,7 @@ class ProviderClient:
             self._refused_by_server.add(name)
             if name == "structured":
                 self._structured = False
-            if name in _SOURCES:
+            if name in THINKING:
                 self._bounded = False
             self._usual.pop(name, None)
             if name not in self._untaken:

@@ -124,17 +124,22 @@ def thinking_settings(
     sum; whatever else there is asks for thinking, or for none.
     """
     effort, stated = settings.reasoning_effort, settings.thinking_tokens
+    own = settings.provider in ("anthropic", "google", "openrouter")
     asked_to = stated or (stated is None and effort not in (None, "none"))
-    if not room and asked_to and settings.provider in ("anthropic", "google", "openrouter"):
+    if not room and asked_to and own:
         room = LEAST  # a probe leaves none, and these take no smaller bound; what is stated must be tried
-    if settings.provider == "anthropic":
+    if not own or (settings.provider == "openrouter" and settings.base_url):
+        asked = _openai(settings, profile)
+    elif effort == "none" or stated == 0:
+        asked = {"thinking": False}
+    elif settings.provider == "anthropic":
         asked = _anthropic(settings, profile, room, answer)
     elif settings.provider == "google":
         asked = _google(settings, profile, room)
-    elif settings.provider == "openrouter" and not settings.base_url:
-        asked = _openrouter(settings, room)
+    elif effort is not None and stated is None:
+        asked = {"openrouter_reasoning": {"effort": effort, "enabled": True}}
     else:
-        asked = _openai(settings, profile)
+        asked = {"openrouter_reasoning": {"max_tokens": room}} if room else {}
     return {"max_tokens": answer + room} | asked
 
 
@@ -142,8 +147,6 @@ def _anthropic(
     settings: PlayerSettings, profile: Mapping[str, Any], room: int, answer: int
 ) -> dict[str, Any]:
     effort, stated = settings.reasoning_effort, settings.thinking_tokens
-    if effort == "none" or stated == 0:
-        return {"thinking": False}
     if effort is None and stated is None:
         return {}
     budgets = not profile.get("anthropic_disallows_budget_thinking", False)
@@ -156,24 +159,12 @@ def _anthropic(
 
 
 def _google(settings: PlayerSettings, profile: Mapping[str, Any], room: int) -> dict[str, Any]:
-    effort, stated = settings.reasoning_effort, settings.thinking_tokens
-    if effort == "none" or stated == 0:
-        return {"thinking": False}
     if profile.get("google_supports_thinking_level", False):
-        return {} if effort is None else {"thinking": effort}
+        return {} if settings.reasoning_effort is None else {"thinking": settings.reasoning_effort}
     if not room:
         return {}
     most = GEMINI_MOST["pro" if "pro" in settings.model else "flash"]
     return {"google_thinking_config": {"thinking_budget": min(room, most)}}
-
-
-def _openrouter(settings: PlayerSettings, room: int) -> dict[str, Any]:
-    effort, stated = settings.reasoning_effort, settings.thinking_tokens
-    if effort == "none" or stated == 0:
-        return {"thinking": False}
-    if effort is not None and stated is None:
-        return {"openrouter_reasoning": {"effort": effort, "enabled": True}}
-    return {"openrouter_reasoning": {"max_tokens": room}} if room else {}
 
 
 def _openai(settings: PlayerSettings, profile: Mapping[str, Any]) -> dict[str, Any]:

