@@ -41,7 +41,7 @@ class WritingRules(NamedTuple):
     Up to `per_call` in a reply. An author gets as many calls as that takes and `spare` more, for what was
     missing, unusable or there already. `overlap` is the share of common sequences (`judging.diversity`) from
     which two questions are the same. `again` is appended to a prompt once its author has written something;
-    its place is `written`.
+    its place is `written`. `stakes` says what becomes of questions.
     """
 
     per_call: int
@@ -52,6 +52,7 @@ class WritingRules(NamedTuple):
     max_tokens: int
     temperature: float | None
     again: str
+    stakes: str = ""
 
 
 class Question(Struct, frozen=True):
@@ -180,6 +181,7 @@ def _ask(desk: _Desk, one: Wanted, count: int, drafts: Sequence[_Draft], rules: 
         "categories": ", ".join(rules.categories),
         "quota": ", ".join([f"{category} ({number})" for category, number in quota.items()]),
         "limit": str(rules.max_chars),
+        "stakes": rules.stakes,
         "format": expects.instruction(),
     }
     messages = one.prompt.messages(fill)

@@ -33,7 +33,7 @@ CATEGORIES = (
 PLACES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     **dict.fromkeys(
         ("write", "meta", "trick"),
-        (frozenset({"count"}), frozenset({"count", "categories", "quota", "limit", "format"})),
+        (frozenset({"count"}), frozenset({"count", "categories", "quota", "limit", "stakes", "format"})),
     ),
     "rate": (frozenset({"question"}), frozenset({"question", "format", "material"})),
     "rate_many": (frozenset({"items", "format"}), frozenset({"items", "count", "format", "material"})),
@@ -57,7 +57,9 @@ class PromptText(Section):
 class Prompts(Section):
     """What players are told, phase by phase."""
 
-    write: PromptText = Field(description="To write questions. Place: `count`; may have `quota`, `limit`.")
+    write: PromptText = Field(
+        description="To write questions. Place: `count`; may have `quota`, `limit`, `stakes`."
+    )
     meta: PromptText = Field(description="To write questions about the tournament itself.")
     trick: PromptText = Field(description="To write trick questions.")
     again: str = Field(description="Added where an author has written before. Place: `written`.")
@@ -232,7 +234,24 @@ class LastArenaRules(GameRules):
             limit.max_tokens,
             limit.temperature,
             self.prompts.again,
+            self._stakes(),
         )
+
+    def _stakes(self) -> str:
+        """What becomes of questions, to those who write them."""
+        rated = "Players rate the questions of others for clarity and relevance"
+        told = {
+            "filter": f"{rated}, and the worst {self.drop:.0%} are dropped.",
+            "weight": f"{rated}, and answers count by their question's rating.",
+            "none": "All questions count alike.",
+        }[self.quality]
+        told += "" if self.own_questions else " Nobody answers its own questions."
+        if self.diversity_bonus:
+            told += (
+                " Between a player whose questions have nothing in common and one whose questions are all "
+                f"alike lie {self.diversity_bonus:g} points."
+            )
+        return told
 
     def rating(self) -> ScoringRules:
         """How questions are rated."""

@@ -1,0 +1,128 @@
+"""Prompts tell every rule that scores: a setting that changes what play is worth changes a prompt.
+
+For each setting of each game a few matches are played with two values of it (`test_rules.OTHER`), and what
+the arena itself says is compared, request by request: players' own texts are left out, so that a setting that
+only changes what they happen to write does not pass. A setting without such a change is listed in `SILENT`
+with the reason why no player could act on it.
+"""
+
+import re
+from collections import defaultdict
+from functools import cache
+
+import msgspec
+import pytest
+from tests.conformance.test_rules import (
+    CASES,
+    HOUSE,
+    OTHER,
+    PLAYERS,
+    RAW,
+    Rules,
+    laid,
+)
+from tests.offline import fixture, house, play
+
+from peerage.games import GAMES
+from peerage.protocol import Ask, Message, Quote, render
+
+WHO = "who meets, writes, answers or judges, and how often; not what a reply is worth"
+COMBINED = "how verdicts are combined once they are given, the same for everybody judged"
+VALID = "when a match counts at all, whoever leads"
+LIMIT = "a bound against runaway programs and replies, which usual ones do not meet"
+PROVIDER = "a bound or a setting of the request itself, which the provider is given"
+COST = "what a reply costs is no reward of the game: the cost rating alone counts it, alike for all"
+TEXT = "it is a prompt"
+
+EVERYWHERE = {
+    "cost_unit.": COST,
+    "prompts.": TEXT,
+    "temperature": PROVIDER,
+    "max_tokens": PROVIDER,
+    "_tokens": PROVIDER,
+    "seconds": LIMIT,
+    "thought_chars": LIMIT,
+}
+"""Parts of settings' names, for all games."""
+
+SILENT: dict[str, dict[str, str]] = {
+    "duel": {
+        **dict.fromkeys(("author", "max_drafts", "committee", "min_committee"), WHO),
+        **dict.fromkeys(("judges", "min_judges", "exclude_family"), WHO),
+        **dict.fromkeys(("approval", "order", "epsilon", "weights", "weight_temperature"), COMBINED),
+        **dict.fromkeys(("committee_limit.max_chars", "judge_limit.max_chars"), LIMIT),
+        "quorum": VALID,
+    },
+    "color-obfuscation": {"same_family": WHO},
+    "code-golf": dict.fromkeys(("seats", "authors", "exclude_family"), WHO),
+    "bug-hunt": {"seats": WHO},
+    "challenge-exchange": dict.fromkeys(("seats", "write", "pool", "assigned", "least_attempts"), WHO),
+    "last-arena": {
+        "spare_calls": WHO,
+        "normalisation": COMBINED,
+        **dict.fromkeys(("max_void", "quorum", "confidence"), VALID),
+        **dict.fromkeys(("rating_limit.max_chars", "judge_limit.max_chars"), LIMIT),
+    },
+}
+"""Game → setting → why it changes no prompt."""
+
+
+def spoken(ask: Ask) -> str:
+    """What the arena says in a request, with the texts of players left out, and which format it expects."""
+
+    def blank(message: Message) -> Message:
+        fill = {
+            place: Quote(value.label, "…") if isinstance(value, Quote) else value
+            for place, value in message.fill.items()
+        }
+        return Message(message.speaker, message.template, fill)
+
+    return "\n".join(render(blank(message), "0" * 8) for message in ask.messages)
+
+
+@cache
+def _told(game: str, rules: str) -> dict[str, frozenset[str]]:
+    """By what is asked (role and key without labels and numbers) everything that the arena says there."""
+    spec, stated = GAMES[game], msgspec.json.decode(rules)
+    parsed = spec.rules.model_validate(stated)
+    memory = spec.memory(parsed) if spec.memory is not None else None
+    found: dict[str, set[str]] = defaultdict(set)
+    for number in range(1, 3 if game == "last-arena" else 7):
+        made = fixture(spec, PLAYERS, stated, number=number, seed=f"s{number}", raw=RAW)
+        if memory is not None:
+            made = msgspec.structs.replace(made, drawn=memory.draw("arena", number, "secret"))
+        played = play(spec, made, house(HOUSE, f"s{number}"))
+        if memory is not None:
+            memory.learn(number, played.outcome.facts)
+        for step in played.steps:
+            found[f"{step.ask.role} {re.sub(r'[A-H0-9]+', '#', step.ask.key)}"].add(spoken(step.ask))
+    return {key: frozenset(said) for key, said in found.items()}
+
+
+def told(game: str, rules: Rules) -> dict[str, frozenset[str]]:
+    return _told(game, msgspec.json.encode(rules).decode())
+
+
+def changes_a_prompt(game: str, path: str) -> bool:
+    rules, value = OTHER[game][path]
+    before, after = told(game, rules), told(game, laid(rules, path, value))
+    return any(not before[key] & after[key] for key in before.keys() & after.keys())
+
+
+def silent(game: str, path: str) -> str:
+    """Why a setting may change no prompt; empty for one that must."""
+    return SILENT.get(game, {}).get(path) or next(
+        (why for part, why in EVERYWHERE.items() if path.endswith(part) or path.startswith(part)), ""
+    )
+
+
+@pytest.mark.parametrize(("game", "path"), [case for case in CASES if not silent(*case)])
+def test_a_setting_that_changes_scoring_changes_a_prompt(game: str, path: str) -> None:
+    assert changes_a_prompt(game, path), "say it in a prompt, or state in SILENT why nobody can act on it"
+
+
+def test_what_is_silent_is_a_setting_and_says_nothing() -> None:
+    """A setting that a prompt tells of by now needs no excuse."""
+    listed = [(game, path) for game, paths in SILENT.items() for path in paths]
+    assert {*listed} <= {*CASES}
+    assert [case for case in listed if changes_a_prompt(*case)] == []
