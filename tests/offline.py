@@ -8,6 +8,8 @@ import msgspec
 from peerage.engine.driver import REPAIR
 from peerage.formats import Json, Questions, Score, Scores
 from peerage.games.challenge_exchange.creation import Proposed
+from peerage.games.rejudgement import Given, Item
+from peerage.judging.prompts import COMPARE
 from peerage.protocol import Ask, Choice, Code, Color, Encoding, Integer, Text, WithTool
 from peerage.testing.offline import (
     Answering,
@@ -21,6 +23,19 @@ from peerage.testing.offline import (
     scripted,
     unfenced,
 )
+
+ITEM = Item(
+    source=7,
+    record="0" * 64,
+    asked=(COMPARE.system, COMPARE.user),
+    given={"question": Given("Why is the sky blue?", "question")},
+    authors={"A": "Zyxwv-1", "B": "Zyxwv-2"},
+    answers={"A": "Because of scattering.", "B": "It is the sea's reflection."},
+    hidden={"A": {"quality": 0.9, "family": "a"}, "B": {"quality": 0.2, "family": "b"}},
+    score=1.0,
+    topic="physics",
+)
+"""A recorded pair of answers, to be judged again."""
 
 
 def choose(ask: Ask, option: str, reason: str = "because") -> str:

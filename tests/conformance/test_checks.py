@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
 
-from peerage.formats import Choice, Text
+from peerage.formats import Choice, Color, Text
 from peerage.games.game import QUOTE, Asks, GameSpec
+from peerage.games.ranking import by_rank
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Message, Prompt, Quote, Reply, Steps
 from peerage.testing import Unfair, again, difference, fixture, house, play, transcript
@@ -16,6 +18,7 @@ from peerage.testing.conformance import (
     it_ends_and_ranks_every_contestant,
     it_survives_failures,
     its_settings_are_sound,
+    memory_wins_nothing,
     skill_wins,
     what_it_declares_holds,
     words_of_players_are_fenced,
@@ -134,6 +137,54 @@ def test_other_faults_are_named() -> None:
 
     with pytest.raises(Unfair, match="between 0 and 1"):
         it_ends_and_ranks_every_contestant(game(None, play=endless), {})
+
+
+RIDDLE = Prompt("", "Two are asked.\n\nRiddle {number}: which color am I?\n\nReply with it.")
+
+
+def riddles(known: int, asked_first: str = "") -> GameSpec[Any]:
+    """Each names the color of one of `known` riddles; `asked_first` is what each hears before."""
+
+    def play(table: Table) -> Steps[Outcome]:
+        number = Random(table.seed).randrange(known)
+        color = f"{Random(number).randrange(16**6):06X}"
+        fill = {"number": str(number)}
+        if asked_first:
+            told = Message("user", asked_first.replace("@", color))
+            yield [
+                Ask(seat.label, f"hear/{seat.label}", "contestant", (told,), GUESS, 100)
+                for seat in table.seats
+            ]
+        said: list[Reply] = yield [
+            Ask(
+                seat.label,
+                f"name/{seat.label}",
+                "contestant",
+                RIDDLE.messages(fill),
+                Color(),
+                100,
+                oracle=color,
+            )
+            for seat in table.seats
+        ]
+        return Outcome(
+            scores=by_rank(
+                {
+                    seat.label: one.ok and one.value == color
+                    for seat, one in zip(table.seats, said, strict=True)
+                }
+            )
+        )
+
+    return game(None, play=play, asks=lambda rules, fixture: [Asks("contestant", RIDDLE, Color(), 2, 100)])
+
+
+def test_a_player_with_a_memory_wins_where_tasks_come_again_or_a_match_tells_its_secret() -> None:
+    memory_wins_nothing(riddles(10**9), {})
+    with pytest.raises(Unfair, match=r"one that remembers earlier requests .* took [789].% of the points"):
+        memory_wins_nothing(riddles(6), {})
+    with pytest.raises(Unfair, match="tell nobody what it is asked to find out"):
+        memory_wins_nothing(riddles(10**9, asked_first="I am @. Choose."), {})
 
 
 def test_settings_that_nobody_describes_are_found() -> None:

@@ -16,7 +16,7 @@ from peerage.games.code_golf.drafts import TASK_CHARS
 from peerage.games.game import GameSpec
 from peerage.protocol import Ask, Encoding, Reply, Text
 from peerage.testing import CHECKS
-from peerage.testing.conformance import HOSTILE, PLAYERS, skill_share
+from peerage.testing.conformance import HOSTILE, PLAYERS, memory_wins_nothing, skill_share
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "duel": [
@@ -30,7 +30,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"shares": [1], "color": "same", "leaks": "forfeit"},
         {"ally_failure": "void", "order": "recoveries"},
     ],
-    "bug-hunt": [{"seats": 2}, {"seats": 4, "bugs": 1}],
+    "bug-hunt": [{"seats": 2, "bugs": 2}, {"seats": 4, "bugs": 1}],
     "challenge-exchange": [
         {"seats": 3, "proof": "blind", "threshold": 0.3, "committee": 2, "write": 2},
         {"seats": 2},
@@ -66,6 +66,10 @@ every_game = pytest.mark.parametrize(("spec", "rules"), CASES)
 @every_game
 @pytest.mark.parametrize("one", CHECKS, ids=lambda one: one.__name__)
 def test_holds_what_every_game_must_hold(spec: GameSpec[Any], rules: dict[str, Any], one: Any) -> None:
+    if one is memory_wins_nothing and "prompts" in rules:
+        pytest.skip("prompts of one's own come again, so a memory helps: docs/games/duel.md says so")
+    if one is memory_wins_nothing and getattr(spec.rules.model_validate(rules), "color", "") == "same":
+        pytest.skip("the color of the other round is known: docs/games/color-obfuscation.md says so")
     one(spec, rules)
 
 

@@ -9,7 +9,7 @@ from tests.offline import fixture, play, scripted
 
 from peerage.games.bug_hunt import GAME as BUG_HUNT
 from peerage.games.bug_hunt.play import edit_size
-from peerage.games.bug_hunt.tasks import BuggyTask, bases, repairs
+from peerage.games.bug_hunt.tasks import BuggyTask, repairs
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Reply
 
@@ -17,13 +17,9 @@ PLAYERS = [f"p{at}" for at in range(10)]
 
 
 def made(seats: int, **rules: Any) -> tuple[Fixture, BuggyTask]:
-    """The first match whose program has three bugs, or as many as `bugs` says."""
-    for number in range(1, 100):
-        found = fixture(BUG_HUNT, PLAYERS, {"seats": seats, **rules}, number=number)
-        task = msgspec.convert(found.drawn, BuggyTask)
-        if len(task.bugs) == rules.get("bugs", 3):
-            return found, task
-    raise AssertionError("no program has three bugs")
+    """A match in a program with three bugs, or as many as `bugs` says."""
+    found = fixture(BUG_HUNT, PLAYERS, {"seats": seats, "bugs": 3, **rules})
+    return found, msgspec.convert(found.drawn, BuggyTask)
 
 
 def hunt(match: Fixture, programs: Mapping[str, str | Reply]) -> Outcome:
@@ -36,7 +32,7 @@ def hunt(match: Fixture, programs: Mapping[str, str | Reply]) -> Outcome:
 
 def test_more_bugs_fixed_rank_higher_then_the_smaller_edit() -> None:
     match, task = made(5)
-    right, one_left, two_left = repairs(task) or []
+    right, one_left, two_left = repairs(task)
     outcome = hunt(
         match,
         {
@@ -57,10 +53,10 @@ def test_more_bugs_fixed_rank_higher_then_the_smaller_edit() -> None:
 
 def test_whoever_breaks_something_fixed_nothing_and_the_untouched_program_ties_with_it() -> None:
     match, task = made(4)
-    (right, *_) = repairs(task) or []
+    (right, *_) = repairs(task)
     guards = set(range(len(task.tests))).difference(*task.witnesses)
     given = task.tests[min(guards)][0].split("\n")[0]
-    breaking = f"import sys, io\nseen = sys.stdin.read()\nif seen.startswith({given!r}):\n    print('?')\n"
+    breaking = f"import sys, io\nseen = sys.stdin.read()\nif seen == {given!r} + chr(10):\n    print('?')\n"
     breaking += f"else:\n    sys.stdin = io.StringIO(seen)\n    exec({right!r}, globals())\n"
     outcome = hunt(match, {"A": breaking, "B": task.source, "C": "1/0", "D": right})
     assert outcome.scores == {"A": 1 / 3, "B": 1 / 3, "C": 1 / 3, "D": 1}
@@ -71,7 +67,7 @@ def test_whoever_breaks_something_fixed_nothing_and_the_untouched_program_ties_w
 
 def test_refused_and_unusable_replies_come_last_and_a_void_is_unranked() -> None:
     match, task = made(3)
-    (right, *_) = repairs(task) or []
+    (right, *_) = repairs(task)
     outcome = hunt(match, {"A": Reply("refused"), "B": right, "C": Reply("ok", "I see no bug.")})
     assert outcome.scores == {"A": 0.25, "B": 1, "C": 0.25}
     assert outcome.detail["programs"]["C"]["result"] == "invalid"
@@ -83,8 +79,8 @@ def test_refused_and_unusable_replies_come_last_and_a_void_is_unranked() -> None
 
 def test_prompts_hold_the_buggy_program_alone() -> None:
     match, task = made(2)
-    played = play(BUG_HUNT, match, scripted(lambda ask, player: f"```\n{task.source}```"))
-    (right, *_) = repairs(task) or []
+    played = play(BUG_HUNT, match, scripted(lambda ask, player: f"```\n{task.source}\n```"))
+    (right, *_) = repairs(task)
     for step in played.steps:
         values = [str(value) for message in step.ask.messages for value in message.fill.values()]
         assert task.source.rstrip() in values
@@ -98,7 +94,7 @@ def test_the_untouched_program_fails_each_bugs_witnesses_and_passes_the_guards()
     for number in range(1, 15):
         match = fixture(BUG_HUNT, PLAYERS, {"seats": 2}, number=number)
         task = msgspec.convert(match.drawn, BuggyTask)
-        outcome = hunt(match, {"A": task.source, "B": bases()[task.program].source})
+        outcome = hunt(match, {"A": task.source, "B": repairs(task)[0]})
         untouched, repaired = (outcome.detail["programs"][label]["tests"] for label in "AB")
         failed = {place for place, verdict in enumerate(untouched) if verdict != "passed"}
         assert failed == {place for witnesses in task.witnesses for place in witnesses}

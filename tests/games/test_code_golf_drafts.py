@@ -10,7 +10,6 @@ from tests.offline import Played, call, check, fixture, house, play, scripted
 from peerage.formats import FormatError
 from peerage.games.code_golf import GAME as CODE_GOLF
 from peerage.games.code_golf.drafts import TASK, Drafted, offers
-from peerage.games.code_golf.tasks import FAMILIES
 from peerage.protocol import Ask, Reply
 
 PLAYERS = ["ada", "bo", "cy", "di"]
@@ -170,9 +169,9 @@ def test_a_task_reads_back_from_a_fence_and_without() -> None:
     assert sorted(schema["required"]) == ["generator", "solution", "statement"]
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_what_house_authors_write_stands(name: str) -> None:
-    offer = next(offers(Random(name), [name], 30))
+@pytest.mark.parametrize("seed", range(8))
+def test_what_house_authors_write_stands(seed: int) -> None:
+    offer = next(offers(Random(seed), 2, 30))
     text = json.dumps(
         {
             "statement": offer.draft.statement,

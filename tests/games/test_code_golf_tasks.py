@@ -1,14 +1,17 @@
-"""Every family of tasks: its two programs are right, and no lazy program is."""
+"""Drawn tasks: both programs are right, no lazy one is, and none comes twice."""
 
 from random import Random
 
 import pytest
 from tests.offline import performed
 
-from peerage.games.code_golf.house import WRONG
-from peerage.games.code_golf.tasks import FAMILIES, Task, solutions, task
+from peerage.games.code_golf.tasks import Task, solutions, task
+from peerage.games.house import WRONG
+from peerage.games.numbers import bugs, drawn, kinds, line, outputs, program, statement
 from peerage.games.run_tests import same_output
 from peerage.protocol import Ran, ran
+
+SEEDS = range(12)
 
 
 def run(source: str, stdin: str) -> Ran:
@@ -22,63 +25,58 @@ def passes(source: str, made: Task) -> bool:
     )
 
 
-def drawn(name: str, seed: int, **sizes: int) -> Task:
-    return task(Random(f"{name}/{seed}"), [name], **{"examples": 2, "tests": 8, **sizes})
+def test_the_short_and_the_plain_program_of_every_step_agree() -> None:
+    """They are written independently of each other; so each is a check of the other."""
+    seen = set()
+    for seed in range(400):
+        rng = Random(seed)
+        plan = drawn(rng, 1 + seed % 4)
+        inputs = ["5", "-3 -3", *[line(rng) for _ in range(8)]]
+        said = outputs(program(plan), inputs)
+        assert said == outputs(program(plan, form="short"), inputs), statement(plan)
+        assert "an exception" not in said
+        assert "@" not in statement(plan) + program(plan) + program(plan, form="short")
+        seen.update(step.name for step in plan)
+    assert seen == {*kinds()["steps"], *kinds()["endings"]}
 
 
-def test_there_are_at_least_twenty_families() -> None:
-    assert len(FAMILIES) >= 20
+def test_every_bug_changes_what_some_input_gives() -> None:
+    rng = Random(1)
+    inputs = [line(rng) for _ in range(300)]
+    plans = [drawn(rng, 1) for _ in range(60)]
+    found = [
+        outputs(program(plan, [bug]), inputs) != outputs(program(plan), inputs)
+        for plan in plans
+        for bug in bugs(plan)
+    ]
+    assert sum(found) / len(found) > 0.9
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("seed", range(4))
-def test_both_programs_solve_the_task_and_lazy_ones_do_not(name: str, seed: int) -> None:
-    made = drawn(name, seed)
-    programs = solutions(name, made.params)
-    assert programs is not None
-    short, plain = programs
+@pytest.mark.parametrize("seed", SEEDS)
+def test_both_programs_solve_the_task_and_lazy_ones_do_not(seed: int) -> None:
+    made = task(Random(seed), 1 + seed % 4, 2, 8)
+    short, plain = solutions(made.plan)
     assert passes(short, made)
     assert passes(plain, made)
     assert len(short) < len(plain)
-    assert "@" not in made.statement + short + plain
     lazy = [*WRONG, *(f"print({wanted!r})" for _, wanted in made.tests)]
-    assert not any(passes(program, made) for program in lazy)
+    assert not any(passes(one, made) for one in lazy)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_tests_are_hidden_and_differ(name: str) -> None:
-    made = drawn(name, 1, tests=5)
-    shown = {given for given, _ in made.examples}
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tests_are_hidden_and_differ(seed: int) -> None:
+    made = task(Random(seed), 2, 2, 5)
     hidden = [given for given, _ in made.tests]
     assert len(set(hidden)) == len(hidden) == 5
-    assert not shown & set(hidden)
-    assert set(FAMILIES[name].edges) <= {*shown, *hidden}
+    assert not {given for given, _ in made.examples} & set(hidden)
+    assert any(" " not in given for given in hidden), "a single number is among the tests"
+    assert len({wanted for _, wanted in task(Random(seed), 2, 1, 2).tests}) == 2
 
 
-def test_tasks_are_drawn_from_the_seed_and_seldom_alike() -> None:
-    names = list(FAMILIES)
-    made = [task(Random(seed), names, 2, 4) for seed in range(60)]
-    assert made == [task(Random(seed), names, 2, 4) for seed in range(60)]
-    assert len({(one.family, tuple(one.params.items()), one.tests) for one in made}) == 60
-    assert len({one.family for one in made}) > 15
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_a_constant_that_fits_two_tests_is_still_wrong(name: str) -> None:
-    for seed in range(20):
-        assert len({wanted for _, wanted in drawn(name, seed, tests=2).tests}) == 2
-
-
-def test_the_largest_task_is_drawn_of_families_with_so_many_inputs() -> None:
-    """`stairs` has twelve inputs; all others have enough for every task that settings allow."""
-    for name in set(FAMILIES) - {"stairs"}:
-        assert len(drawn(name, 1, examples=10, tests=50).tests) == 50
-    assert {task(Random(seed), ["stairs", "fizz"], 10, 50).family for seed in range(8)} == {"fizz"}
-    assert len(drawn("stairs", 1, examples=2, tests=10).tests) == 10
-    with pytest.raises(
-        ValueError, match="stairs has fewer different inputs than 13 examples and hidden tests"
-    ):
-        drawn("stairs", 1, examples=2, tests=11)
+def test_tasks_are_drawn_from_the_seed_and_none_comes_twice() -> None:
+    made = [task(Random(seed), 2, 2, 4) for seed in range(300)]
+    assert made[:20] == [task(Random(seed), 2, 2, 4) for seed in range(20)]
+    assert len({one.statement for one in made}) >= 299
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from pydantic import ValidationError
-from tests.offline import Played, agreeable, call, check, choose, fixture, play, scripted, unfenced
+from tests.offline import Played, agreeable, call, check, choose, fixture, house, play, scripted, unfenced
 
 from peerage.games.duel import GAME as DUEL
 from peerage.games.duel.play import draw, officials
@@ -454,3 +454,32 @@ def test_default_topics_are_enough_for_stratification() -> None:
     for preset in ("general", "clinical"):
         topics = default_topics(preset)
         assert len(topics) == len(set(topics)) == 20
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ({"binary": True}, "They may not call a tie."),
+        ({"order": "one"}, "in one order, drawn at random"),
+        ({"epsilon": 0.2}, "within 20% of one half"),
+        ({"quorum": 0.9}, "fewer than 90% of the verdicts"),
+        ({"weights": "equal"}, "every vote weighs the same"),
+        ({"weights": "proportional"}, "in proportion to its judge's rating"),
+        ({"weight_temperature": 77}, "(softmax, 77 points)"),
+        ({"preset": "clinical"}, "correct and safe for the patient"),
+        ({"prompts": ["Name a river."]}, "They may call a tie."),
+    ],
+)
+def test_contestants_are_told_how_they_are_judged(rules: dict[str, Any], said: str) -> None:
+    made = fixture(DUEL, [f"p{at}" for at in range(20)], rules)
+    played = play(DUEL, made, house({f"p{at}": "house:0.8" for at in range(20)}))
+    (first, _) = [step.ask for step in played.steps if step.ask.key.startswith("answer/")]
+    assert said in " ".join(text for _, text in call(first).messages)
+
+
+def test_authors_and_committee_are_told_what_a_draft_needs() -> None:
+    made = fixture(DUEL, [f"p{at}" for at in range(20)], {"approval": 0.6, "max_drafts": 7})
+    played = play(DUEL, made, house({f"p{at}": "house:0.8" for at in range(20)}))
+    told = {step.ask.role: call(step.ask).messages[-1][1] for step in played.steps}
+    assert "60% of the committee's votes approve it; an author may draft 7 times" in told["author"]
+    assert "stands when 60% of the votes approve" in told["committee"]

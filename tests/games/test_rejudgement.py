@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.conformance.test_games import HOSTILE
-from tests.offline import Played, agreeable, check, choose, house, play, scripted, unfenced
+from tests.offline import ITEM, Played, agreeable, check, choose, house, play, scripted, unfenced
 
 from peerage.games import GAMES
 from peerage.games.rejudgement import GAME as REJUDGEMENT
@@ -17,17 +17,6 @@ from peerage.match import Fixture, Seat
 from peerage.protocol import Ask, Reply
 
 JUDGES = ("house:0.9", "house:0.8", "house:0.7")
-ITEM = Item(
-    source=7,
-    record="0" * 64,
-    asked=(COMPARE.system, COMPARE.user),
-    given={"question": Given("Why is the sky blue?", "question")},
-    authors={"A": "Zyxwv-1", "B": "Zyxwv-2"},
-    answers={"A": "Because of scattering.", "B": "It is the sea's reflection."},
-    hidden={"A": {"quality": 0.9, "family": "a"}, "B": {"quality": 0.2, "family": "b"}},
-    score=1.0,
-    topic="physics",
-)
 
 
 def made(item: Item = ITEM, **rules: Any) -> Fixture:

@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.offline import Answering, fixture, house
+from tests.offline import ITEM, Answering, fixture, house
 
 from peerage.formats import FormatError, stored
 from peerage.games import GAMES
-from peerage.games.rejudgement import Given, Item
-from peerage.judging.prompts import COMPARE
 from peerage.match import Fixture, Seat
 from peerage.protocol import Ask, Format, Reply
 from peerage.testing import golden
@@ -32,9 +30,9 @@ FORMATS = "formats"
 
 MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "duel-general": ("duel", {"judges": 3, "committee": 3}, 10),
-    "duel-clinical": ("duel", {"preset": "clinical", "judges": 2, "committee": 2, "order": "one"}, 15),
+    "duel-clinical": ("duel", {"preset": "clinical", "judges": 2, "committee": 2, "order": "one"}, 9),
     "duel-prompts": ("duel", {"prompts": ["Name a river and say why it matters."], "judges": 2}, 10),
-    "duel-binary-troubled": ("duel", {"judges": 3, "committee": 2, "binary": True, "max_drafts": 2}, 33),
+    "duel-binary-troubled": ("duel", {"judges": 3, "committee": 2, "binary": True, "max_drafts": 2}, 43),
     "color-obfuscation": ("color-obfuscation", {}, 24),
     "color-obfuscation-same": (
         "color-obfuscation",
@@ -142,17 +140,7 @@ def made(name: str) -> Fixture:
     spec = spec_of(game)
     if spec.contestants[1]:
         return fixture(spec, list(PLAYERS), rules, number=number, seed=seed)
-    item = Item(
-        source=7,
-        record="0" * 64,
-        asked=(COMPARE.system, COMPARE.user),
-        given={"question": Given("Why is the sky blue?", "question")},
-        authors={"A": "Gita", "B": "Hugo"},
-        answers={"A": "Because of scattering.", "B": "It is the sea's reflection."},
-        hidden={"A": {"quality": 0.9, "family": "a"}, "B": {"quality": 0.2, "family": "b"}},
-        score=1.0,
-        topic="physics",
-    )
+    item = msgspec.structs.replace(ITEM, authors={"A": "Gita", "B": "Hugo"})
     judges = tuple([Seat(f"judge/{at}", name) for at, name in enumerate(list(PLAYERS)[:4], 1)])
     settings = spec.rules.model_validate(rules).model_dump(mode="json")
     drawn = msgspec.to_builtins(item)

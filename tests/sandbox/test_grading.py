@@ -13,10 +13,10 @@ import pytest
 from tests.sandbox.conftest import QUICK, Sandboxes
 
 from peerage.engine.programs import Programs
-from peerage.games.run_tests import Test, TrialRules, trial
+from peerage.games.run_tests import RunLimits, Test, trial
 from peerage.protocol import Ran, Reply, Run, ran
 
-RULES = TrialRules(QUICK.fuel, QUICK.memory, QUICK.seconds)
+RULES = RunLimits(QUICK.fuel, QUICK.memory, QUICK.seconds)
 
 NAIVE = """
 import json, sys

@@ -112,7 +112,8 @@ def drafting(
             players = {author.player for author in authors}
             members = [member for member in committee if member.player not in players]
             hidden = [reply.hidden for reply in replies]
-            votes = yield from _vote(members, vote, at, {**texts, "topic": topic}, hidden, rules)
+            told: dict[str, str | Quote] = {**texts, "topic": topic, "approval": f"{rules.approval:.0%}"}
+            votes = yield from _vote(members, vote, at, told, hidden, rules)
             approval = approved_share(list(votes.values()), rules.quorum)
             accepted = approval is not None and approval >= rules.approval - _TOLERANCE
             said = {label: reply.value.choice if reply.ok else reply.status for label, reply in votes.items()}
@@ -142,7 +143,12 @@ def _write(
 ) -> Steps[list[Reply]]:
     """One draft, stage after stage; ends early with the first reply that cannot be used."""
     replies: list[Reply] = []
-    fill: dict[str, str | Quote] = {"topic": topic, "limit": str(rules.draft_chars)}
+    fill: dict[str, str | Quote] = {
+        "topic": topic,
+        "limit": str(rules.draft_chars),
+        "approval": f"{rules.approval:.0%}",
+        "drafts": str(rules.max_drafts),
+    }
     if earlier:
         fill["objections"] = Quote("objections", objections)
     for author, stage in zip(authors, stages, strict=True):

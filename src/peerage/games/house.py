@@ -24,6 +24,18 @@ CHARS_PER_TOKEN = 4
 SPREAD, DRAFT_SPREAD = 0.12, 0.25
 """Standard deviation of the quality of what a player writes around its skill, in answers and in drafts."""
 
+WRONG_BELOW = 0.25
+"""Below this quality a house player's program is wrong."""
+WRONG = (
+    "print(input())",
+    "n = input()\nprint(n[::-1] + n)",
+    "import sys\nprint(len(sys.stdin.read()) + 1000003)",
+    "def solve(line):\n    return line.upper()\n\n\nprint(solve(input()) + '!')",
+    "print(int(input())/0)",
+    "while True\n    print(input())",
+)
+_COMMENT = "# it reads the input, works through it as the task says and prints the result; nothing clever"
+
 
 class Call(Protocol):
     """What a house player is asked: the request as a model would read it, and its oracle."""
@@ -77,6 +89,25 @@ def essay(call: Call, quality: float, rng: Random) -> Said:
         if not points or len(text) <= call.max_tokens * CHARS_PER_TOKEN:
             return Said(text, worth(quality))
         points.pop()
+
+
+def programmer(call: Call, skill: float, rng: Random) -> str:
+    """A house player's program: real, of a length and a correctness by skill."""
+    return program(call, rng.gauss(skill, SPREAD), rng)
+
+
+def program(call: Call, quality: float, rng: Random) -> str:
+    """A program of that quality; the oracle's `programs` run from the best to the worst.
+
+    Without any, which is a task that house players do not know, every program is wrong.
+    """
+    solutions = (call.oracle or {}).get("programs")
+    if quality < WRONG_BELOW or not solutions:
+        return rng.choice(WRONG)
+    worse = (1 - min(quality, 1.0)) / (1 - WRONG_BELOW)
+    source: str = solutions[min(int(worse * len(solutions)), len(solutions) - 1)]
+    spare = round((1 - min(quality, 1.0)) * len(_COMMENT))
+    return f"{_COMMENT[:spare]}\n{source}" if spare > 1 else source
 
 
 def subject(call: Call) -> str:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from peerage.match import Seat
 from peerage.protocol import Ask, Ran, Reply, Run, Steps, Together
+from peerage.sandbox.program import environment
 
 Test: TypeAlias = tuple[str, str]
 """What a program reads from stdin, and what it must print."""
@@ -20,12 +21,23 @@ FEWEST = 2
 _LIMITS = ("timeout", "fuel", "memory", "output")
 
 
-class TrialRules(Struct, frozen=True):
-    """What one run may use; see `protocol.Run`."""
+SCORE = "Your score is the share of the other players that you are ahead of; a tie counts half."
+"""How ranks become scores, as players are told."""
+
+
+class RunLimits(Struct, frozen=True):
+    """What one run of a program may use; see `protocol.Run`."""
 
     fuel: int
     memory: int
     seconds: float
+
+    def environment(self) -> str:
+        """What a program may use, as players are told."""
+        return environment(self.fuel, self.memory)
+
+    def run(self, key: str, source: str, stdin: str) -> Run:
+        return Run(key, source, stdin, fuel=self.fuel, memory=self.memory, seconds=self.seconds)
 
 
 class Tried(Struct, frozen=True):
@@ -39,7 +51,7 @@ class Tried(Struct, frozen=True):
     verdicts: Mapping[str, tuple[str, ...]] | None
 
 
-def tried(seats: Sequence[Seat], ask: Ask, tests: Sequence[Test], rules: TrialRules) -> Steps[Tried]:
+def tried(seats: Sequence[Seat], ask: Ask, tests: Sequence[Test], limits: RunLimits) -> Steps[Tried]:
     """Ask every seat for a program and try each on `tests`.
 
     `ask` is the question to all, addressed to nobody: each seat gets it under its key and label, KEY/LABEL.
@@ -52,29 +64,25 @@ def tried(seats: Sequence[Seat], ask: Ask, tests: Sequence[Test], rules: TrialRu
     if len(left) < FEWEST:
         return Tried(replies, None)
     verdicts: Mapping[str, tuple[str, ...]] = yield Together(
-        {label: trial(reply.value, tests, rules) for label, reply in replies.items() if reply.ok}
+        {label: trial(reply.value, tests, limits) for label, reply in replies.items() if reply.ok}
     )
     return Tried(replies, {label: verdicts.get(label, ()) for label in left})
 
 
-def trial(source: str, tests: Sequence[Test], rules: TrialRules) -> Steps[tuple[str, ...]]:
+def trial(source: str, tests: Sequence[Test], limits: RunLimits) -> Steps[tuple[str, ...]]:
     """Run `source` on every test; each test's verdict, in order.
 
     A verdict is passed, wrong, or how the run ended (error, timeout, fuel, memory, output). A program that
     meets a limit in the first test is not run on the others and fails them. What is expected stays here.
     """
-    first = yield _run(1, source, tests[0], rules)
+    first = yield limits.run("test/1", source, tests[0][0] + "\n")
     verdicts = [_verdict(first, tests[0])]
     if verdicts[0] in _LIMITS:
         return (*verdicts, *[NOT_RUN] * (len(tests) - 1))
-    others: list[Reply] = yield [_run(at, source, test, rules) for at, test in enumerate(tests[1:], 2)]
+    others: list[Reply] = yield [
+        limits.run(f"test/{at}", source, given + "\n") for at, (given, _) in enumerate(tests[1:], 2)
+    ]
     return (*verdicts, *map(_verdict, others, tests[1:]))
-
-
-def _run(at: int, source: str, test: Test, rules: TrialRules) -> Run:
-    return Run(
-        f"test/{at}", source, test[0] + "\n", fuel=rules.fuel, memory=rules.memory, seconds=rules.seconds
-    )
 
 
 def _verdict(reply: Reply, test: Test) -> str:

@@ -5,6 +5,7 @@ from peerage.testing import findings, fixture, house, play
 
 from peerage.testing.conformance import CHECKS, Finding, findings
 from peerage.testing.golden import again, difference, transcript
+from peerage.testing.memory import Memory
 from peerage.testing.offline import (
     Played,
     Unfair,
@@ -18,6 +19,7 @@ from peerage.testing.offline import (
 __all__ = [
     "CHECKS",
     "Finding",
+    "Memory",
     "Played",
     "Unfair",
     "again",

@@ -21,6 +21,7 @@ from peerage.formats import FormatError, json_object
 from peerage.games.game import GameSpec
 from peerage.match import Fixture
 from peerage.protocol import Ask, Message, Ran, Reply, ran
+from peerage.testing.memory import Memory
 from peerage.testing.offline import (
     Played,
     Step,
@@ -44,6 +45,10 @@ HOUSE = {name: f"house:{0.3 + 0.05 * (at % 12):.2f}" for at, name in enumerate(P
 SECRETS = [*PLAYERS, "house:"]
 WINNING = 0.65
 """The least share of the points that a perfect player must take from one without any skill."""
+MODEST = 0.2
+"""The skill of the player with a memory: enough that others do better."""
+EVEN = 0.5 + 3 * 0.5 / 60**0.5
+"""The most that one of two equal players takes of the points of 60 matches, by three standard errors."""
 HOSTILE = {
     "a blank reply": " \n\t ",
     "invisible characters": "\u200b\u2060\x00\x07",
@@ -183,6 +188,43 @@ def it_survives_failures(spec: GameSpec[Any], rules: Rules) -> None:
     for status in ("void", "refused"):
         everywhere = Reply(status)  # type: ignore[arg-type]
         check(spec, play(spec, made, _always(everywhere)))
+
+
+def memory_wins_nothing(spec: GameSpec[Any], rules: Rules) -> None:
+    """A player that remembers all it was asked, and what pages show, ranks no higher than its skill."""
+    share = memory_share(spec, rules)
+    require(
+        share <= EVEN,
+        f"against a player as skilled, one that remembers earlier requests and the pages of matches that are "
+        f"over took {share:.0%} of the points: something of a match is known before it is asked. Draw tasks "
+        "that do not come again, and tell nobody what it is asked to find out",
+    )
+
+
+def memory_share(spec: GameSpec[Any], rules: Rules, matches: int = 60) -> float:
+    """The share of points that a player with a memory takes from one of its skill without, in matches of
+    both. Before each it serves in one of others."""
+    models = {**HOUSE, "elephant": f"house:{MODEST}", "twin": f"house:{MODEST}"}
+    elephant, points = Memory("elephant"), 0.0
+    arena = spec.memory(spec.rules.model_validate(dict(rules))) if spec.memory else None
+    for number in range(1, 2 * matches + 1):
+        pair = ["elephant", "twin"] if number % 4 else ["twin", "elephant"]
+        others = PLAYERS[number % 8 :]
+        seats = spec.seats(spec.rules.model_validate(dict(rules)))
+        names = [*pair, *others] if number % 2 == 0 else [*others[:seats], *pair, *others[seats:]]
+        made = _made(spec, rules, number, names)
+        if arena is not None:
+            made = msgspec.structs.replace(made, drawn=arena.draw(f"secret/{number}", number, "sealing"))
+        played = play(spec, made, elephant.player(house(models, made.seed).of(spec)))
+        elephant.over(played)
+        if arena is not None:
+            arena.learn(number, played.outcome.facts)
+        at = {seat.player: seat.label for seat in made.seats}
+        if number % 2 == 0:
+            mine, theirs = (played.outcome.scores.get(at[name], 0.0) for name in pair if name in at)
+            ahead = (mine > theirs) + (mine == theirs) / 2
+            points += ahead if pair[0] == "elephant" else 1 - ahead
+    return points / matches
 
 
 def _some(places: Sequence[Place], most: int, seed: int = 0) -> list[Place]:
@@ -351,6 +393,7 @@ CHECKS: tuple[Check, ...] = (
     it_ends_and_ranks_every_contestant,
     the_same_replies_give_the_same_match,
     skill_wins,
+    memory_wins_nothing,
     it_survives_failures,
     it_survives_hostile_replies,
     what_it_declares_holds,

@@ -5,10 +5,10 @@
                  ```                                                     (repair/A, …)
     sandbox    > ok                                                      (A/test/1: passed)
 
-Bugs are mutations of correct programs, each proven to fail tests of its own (`bug_hunt.tasks`). A bug
-is fixed when all its witnesses pass. Whoever breaks a test that the given program passed counts as having
-fixed nothing. Among equals the smaller edit ranks higher. Whose provider fails is unranked, while two are
-left.
+Programs are drawn step by step, so none comes twice, and each bug is proven to fail tests of its own
+(`bug_hunt.tasks`). A bug is fixed when all its witnesses pass. Whoever breaks a test that the given program
+passed counts as having fixed nothing. Among equals the smaller edit ranks higher. Whose provider fails is
+unranked, while two are left.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from pydantic import Field
 from peerage.formats import Code
 from peerage.games.bug_hunt.show import show
 from peerage.games.bug_hunt.tasks import MOST_BUGS, BuggyTask, buggy, repairs
-from peerage.games.code_golf.house import house
 from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.house import programmer
 from peerage.games.ranking import by_rank
-from peerage.games.run_tests import TrialRules, tried
+from peerage.games.run_tests import SCORE, RunLimits, tried
 from peerage.games.section import Fuel, Memory, Seats, Seconds, Temperature
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Reply, Steps
-from peerage.sandbox.program import FUEL, MEMORY, SECONDS, environment
+from peerage.sandbox.program import FUEL, MEMORY, SECONDS
 
 HUNT = Prompt(
     """\
@@ -45,13 +45,13 @@ This Python 3.12 program has {bugs}. What it should do:
 {source}
 ```
 
-Fix it. Your program is run on hidden inputs of that form. A bug counts as fixed when the inputs that show \
-it come out right; when an input that came out right before comes out wrong, nothing counts as fixed. Among \
-programs with equally many bugs fixed the one with the fewest lines removed and added ranks higher, so leave \
-alone what is right. Reply with the whole program.
+Fix it. Your program is run on {tests} hidden inputs of that form, each in a run of its own. A bug counts \
+as fixed when the inputs that show it come out right; when an input that came out right before comes out \
+wrong, nothing counts as fixed. Among programs with equally many bugs fixed the one with the fewest lines \
+removed and added ranks higher, so leave alone what is right; white space at the end of lines does not \
+count. A player who fixed nothing, or whose reply holds no program, comes last. {score} {environment}
 
-{sandbox}
-
+Reply with the whole program.
 {format}""",
 )
 
@@ -60,9 +60,8 @@ class BugHuntRules(GameRules):
     """How bugs are hunted."""
 
     seats: Seats = 4
-    bugs: int = Field(
-        MOST_BUGS, ge=1, le=MOST_BUGS, description="Bugs in a program; some programs have fewer."
-    )
+    bugs: int = Field(MOST_BUGS, ge=1, le=MOST_BUGS, description="Bugs in a program.")
+    steps: int = Field(4, ge=2, le=6, description="Steps of a program, before what it prints.")
     max_bytes: int = Field(6_000, ge=1_000, le=100_000, description="Longest program, in bytes of UTF-8.")
     max_tokens: int = Field(
         6_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
@@ -78,18 +77,20 @@ def play(table: Table) -> Steps[Outcome]:
     rules: BugHuntRules = table.rules
     task = msgspec.convert(table.drawn, BuggyTask)
     expects = Code(rules.max_bytes)
+    limits = RunLimits(rules.fuel, rules.memory, rules.seconds)
     messages = HUNT.messages(
         {
             "bugs": "one bug" if len(task.bugs) == 1 else f"{len(task.bugs)} bugs",
             "statement": task.statement,
             "source": task.source.rstrip(),
-            "sandbox": environment(rules.fuel, rules.memory),
+            "tests": str(len(task.tests)),
+            "environment": limits.environment(),
+            "score": SCORE,
             "format": expects.instruction(),
         }
     )
     oracle = {"programs": repairs(task)}
     ask = Ask("", "repair", "contestant", messages, expects, rules.max_tokens, rules.temperature, oracle)
-    limits = TrialRules(rules.fuel, rules.memory, rules.seconds)
     found = yield from tried(table.seats, ask, task.tests, limits)
     if found.verdicts is None:
         return Outcome(void="no_answer")
@@ -135,7 +136,8 @@ def edit_size(before: str, after: str) -> int:
 
 def draw(rules: BugHuntRules, seed: str, number: int) -> dict[str, Any]:
     """The program of match `number`, its bugs and its tests."""
-    plain: dict[str, Any] = msgspec.to_builtins(buggy(Random(f"{seed}/bugs/{number}"), rules.bugs))
+    task = buggy(Random(f"{seed}/bugs/{number}"), rules.steps, rules.bugs)
+    plain: dict[str, Any] = msgspec.to_builtins(task)
     return plain
 
 
@@ -146,7 +148,7 @@ def asks(rules: BugHuntRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 GAME: GameSpec[BugHuntRules] = GameSpec(
     name="bug-hunt",
-    version=3,
+    version=4,
     about="Everybody repairs the same program; most bugs fixed with nothing broken wins.",
     contestants=(2, 10),
     rules=BugHuntRules,
@@ -154,7 +156,7 @@ GAME: GameSpec[BugHuntRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
-    house=house,
+    house=programmer,
     show=show,
     sandbox=lambda rules: True,
     hides=True,

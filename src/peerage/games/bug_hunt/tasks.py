@@ -1,106 +1,96 @@
 """Hunts: programs with bugs, and the tests that tell which of the bugs are there. Pure.
 
-`programs.toml` holds correct programs. `bugs.json` holds, for each of them, tests and hunts: up to
-three bugs with, for each bug, its witnesses. A witness is a test that fails in every version of the program
-that has the bug and passes in every version that has not, whatever the other bugs; a guard passes in all
-versions. `python -m tests.games.make_bug_hunts` made the file by running all versions of every hunt,
-and a test runs them all again.
+A witness of a bug is a test that fails in every version of the program that has the bug and passes in every
+version that has not, whatever the other bugs; a guard passes in all versions. All versions are run when a
+hunt is drawn, and only one is played in which each bug has a witness and there is a guard.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
+from collections.abc import Sequence
+from itertools import combinations, islice
 from random import Random
-from typing import TypeAlias
+from typing import cast
 
-import msgspec
 from msgspec import Struct
 
-from peerage.games.bug_hunt.mutations import Bug, applied
+from peerage.games import numbers
+from peerage.games.numbers import Plan, Slot
 from peerage.games.run_tests import Test
 
-Edit: TypeAlias = tuple[str, int, int, str]
-"""A `Bug` as it is stored: kind, start, end, text."""
-
 MOST_BUGS = 3
-
-
-class Base(Struct, frozen=True):
-    """A correct program: what it does, the inputs it is tried on, its text."""
-
-    about: str
-    inputs: tuple[str, ...]
-    source: str
-
-
-class Hunt(Struct, frozen=True):
-    """Bugs with their witnesses, bug by bug, and the guards: places in the program's list of tests."""
-
-    bugs: tuple[Edit, ...]
-    witnesses: tuple[tuple[int, ...], ...]
-    guards: tuple[int, ...]
-
-
-class Ground(Struct, frozen=True):
-    """One program's tests and hunts."""
-
-    tests: tuple[Test, ...]
-    hunts: tuple[Hunt, ...]
+_INPUTS = 40
+_TRIES = 60
+"""Choices of bugs that are tried before another program is drawn."""
+_KEPT = 2
+"""Witnesses of each bug, and guards, at most."""
 
 
 class BuggyTask(Struct, frozen=True):
-    """A task as it is embedded in a fixture. `witnesses` are places in `tests`, bug by bug; the
-    others guard."""
+    """A task as it is embedded in a fixture. `witnesses` are places in `tests`, bug by bug; the others guard.
+    `bugs` are wrong values of slots of `plan`, which is empty in matches of version 2."""
 
-    program: str
     statement: str
     source: str
-    bugs: tuple[Edit, ...]
+    bugs: tuple[tuple[str | int, ...], ...]
     tests: tuple[Test, ...]
     witnesses: tuple[tuple[int, ...], ...]
+    plan: Plan = ()
 
 
-@cache
-def bases() -> Mapping[str, Base]:
-    """Every correct program by name."""
-    found = tomllib.loads(files("peerage.games.bug_hunt").joinpath("programs.toml").read_text("utf-8"))
-    return {
-        name: Base(one["about"], tuple(one["inputs"]), one["source"].strip() + "\n")
-        for name, one in found.items()
-    }
+def buggy(rng: Random, steps: int, bugs: int) -> BuggyTask:
+    """Draw a program of so many steps with so many bugs, each in a slot of its own."""
+    while True:
+        plan = numbers.drawn(rng, steps)
+        versions = _Versions(plan, list(dict.fromkeys([numbers.line(rng) for _ in range(_INPUTS)])))
+        apart = [bug for bug in numbers.bugs(plan) if 0 < len(versions.fails((bug,))) <= _INPUTS // 2]
+        rng.shuffle(apart)
+        for chosen in islice(combinations(apart, bugs), _TRIES):
+            if len({bug[:2] for bug in chosen}) == bugs and (found := versions.proven(chosen)):
+                tests, witnesses = found
+                source = numbers.program(plan, chosen)
+                return BuggyTask(numbers.statement(plan), source, chosen, tests, witnesses, plan)
 
 
-@cache
-def grounds() -> Mapping[str, Ground]:
-    """Tests and proven hunts of every program, by its name."""
-    body = files("peerage.games.bug_hunt").joinpath("bugs.json").read_bytes()
-    return msgspec.json.decode(body, type=dict[str, Ground])
+class _Versions:
+    """A program with any of its bugs, run on the same inputs."""
+
+    def __init__(self, plan: Plan, inputs: Sequence[str]) -> None:
+        self._plan = plan
+        self._right = dict(zip(inputs, numbers.outputs(numbers.program(plan), inputs), strict=True))
+        self._fails: dict[tuple[Slot, ...], set[str]] = {(): set()}
+
+    def fails(self, bugs: tuple[Slot, ...]) -> set[str]:
+        """The inputs that a program with these bugs gets wrong."""
+        if bugs not in self._fails:
+            said = numbers.outputs(numbers.program(self._plan, bugs), [*self._right])
+            of = zip(self._right.items(), said, strict=True)
+            self._fails[bugs] = {given for (given, right), mine in of if mine != right}
+        return self._fails[bugs]
+
+    def proven(self, bugs: tuple[Slot, ...]) -> tuple[tuple[Test, ...], tuple[tuple[int, ...], ...]] | None:
+        """Tests and each bug's witnesses among them; None where a bug has none, or no test guards."""
+        by_bug = {bug: self.fails((bug,)) for bug in bugs}
+        alone = [by_bug[bug].difference(*[by_bug[one] for one in bugs if one != bug]) for bug in bugs]
+        if not all(alone):
+            return None
+        for size in range(2, len(bugs) + 1):
+            for some in combinations(bugs, size):
+                failing = self.fails(some)
+                alone = [
+                    given & failing if bug in some else given - failing
+                    for bug, given in zip(bugs, alone, strict=True)
+                ]
+        failing_any = [fails for has, fails in self._fails.items() if {*has} <= {*bugs}]
+        guards = set(self._right).difference(*failing_any)
+        if not (guards and all(alone)):
+            return None
+        kept = [given for some in (*alone, guards) for given in sorted(some)[:_KEPT]]
+        witnesses = [tuple([kept.index(given) for given in sorted(some)[:_KEPT]]) for some in alone]
+        return tuple([(given, self._right[given]) for given in kept]), tuple(witnesses)
 
 
-def buggy(rng: Random, bugs: int) -> BuggyTask:
-    """Draw a program, one of its hunts and so many of that hunt's bugs, or all when it has fewer."""
-    name = rng.choice(sorted(grounds()))
-    ground = grounds()[name]
-    hunt = rng.choice(ground.hunts)
-    chosen = sorted(rng.sample(range(len(hunt.bugs)), min(bugs, len(hunt.bugs))))
-    kept = sorted({*hunt.guards, *(test for witnesses in hunt.witnesses for test in witnesses)})
-    edits = tuple(hunt.bugs[at] for at in chosen)
-    return BuggyTask(
-        name,
-        bases()[name].about,
-        applied(bases()[name].source, [Bug(*edit) for edit in edits]),
-        edits,
-        tuple(ground.tests[test] for test in kept),
-        tuple(tuple(kept.index(test) for test in hunt.witnesses[at]) for at in chosen),
-    )
-
-
-def repairs(task: BuggyTask) -> list[str] | None:
-    """Programs with ever fewer of a task's bugs fixed, the correct one first; None for an unknown program."""
-    if task.program not in bases():
-        return None
-    edits = [Bug(*edit) for edit in task.bugs]
-    return [applied(bases()[task.program].source, edits[len(edits) - left :]) for left in range(len(edits))]
+def repairs(task: BuggyTask) -> list[str]:
+    """Programs with ever fewer of a task's bugs fixed, the correct one first."""
+    bugs = cast(tuple[Slot, ...], task.bugs)
+    return [numbers.program(task.plan, bugs[len(bugs) - left :]) for left in range(len(bugs))]

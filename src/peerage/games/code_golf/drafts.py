@@ -19,19 +19,17 @@ from msgspec import Meta, Struct
 
 from peerage.challenges.drafting import Draft
 from peerage.formats import Json, visible
-from peerage.games.code_golf.tasks import FAMILIES, Task, solutions, statement
-from peerage.games.run_tests import Test
+from peerage.games.code_golf.tasks import Task, solutions
+from peerage.games.numbers import drawn, line, statement
+from peerage.games.run_tests import RunLimits, Test
 from peerage.match import Seat
 from peerage.protocol import Ask, Prompt, Ran, Reply, Run, Steps
-from peerage.sandbox.program import environment
 
 INPUT_CHARS, OUTPUT_CHARS = 1_000, 2_000
 """The longest input that a generator may make, and the longest right answer."""
 _SPARE = 2
 """Numbers given to a generator for each input that is needed: some inputs may turn up twice."""
 _NUMBERS = 10**9
-_WRITTEN = "written"
-"""The family of a task that no generator of ours made."""
 
 WRITE = Prompt(
     """\
@@ -51,10 +49,7 @@ has at most {output_chars} characters.
 Your generator is run with {numbers} numbers that nobody knows beforehand, then your solution with the \
 inputs. Some of what comes out is shown as examples; programs are tried on the rest. The task does not stand \
 when one of these runs fails, when there are fewer than {needed} different inputs, or when every input has \
-the same answer.
-
-{sandbox}
-
+the same answer. When it does not stand, another player writes one. {environment}
 {format}""",
 )
 
@@ -87,9 +82,7 @@ class DraftRules(Struct, frozen=True):
     tests: int
     max_tokens: int
     temperature: float | None
-    fuel: int
-    memory: int
-    seconds: float
+    limits: RunLimits
 
 
 class Offer(Struct, frozen=True):
@@ -123,7 +116,7 @@ def written(
         "output_chars": str(OUTPUT_CHARS),
         "numbers": str(_SPARE * needed),
         "needed": str(needed),
-        "sandbox": environment(rules.fuel, rules.memory),
+        "environment": rules.limits.environment(),
         "format": TASK.instruction(),
     }
     for turn, (author, offer) in enumerate(zip(authors, offers, strict=False), 1):
@@ -151,7 +144,7 @@ def written(
         drafts.append(Draft(turn, 1, labels, keys, "ok", accepted=True))
         shown, hidden = tuple(proof[: rules.examples]), tuple(proof[rules.examples :])
         known = offer.programs if draft == offer.draft else (draft.solution,)
-        return Written(Task(_WRITTEN, {}, draft.statement, shown, hidden), known, tuple(drafts))
+        return Written(Task((), draft.statement, shown, hidden), known, tuple(drafts))
     return Written(None, (), tuple(drafts))
 
 
@@ -159,14 +152,7 @@ def _proof(key: str, draft: Drafted, seeds: Sequence[int], rules: DraftRules) ->
     """Examples, then hidden tests; or why the draft does not stand."""
 
     def run(step: str, source: str, stdin: str) -> Run:
-        return Run(
-            f"{key}/{step}",
-            source,
-            stdin + "\n",
-            fuel=rules.fuel,
-            memory=rules.memory,
-            seconds=rules.seconds,
-        )
+        return rules.limits.run(f"{key}/{step}", source, stdin + "\n")
 
     generated = [run(f"input/{at}", draft.generator, str(seed)) for at, seed in enumerate(seeds, 1)]
     made = yield from _printed("generator", generated, INPUT_CHARS)
@@ -208,13 +194,11 @@ def _printed(what: str, runs: Sequence[Run], most: int) -> Steps[list[str] | str
 # --------------------------------------------------------------------------- what house players write
 
 
-def offers(rng: Random, names: Sequence[str], inputs: int) -> Iterator[Offer]:
-    """Tasks of the families `names` as drafts, without end; each generator holds so many inputs."""
+def offers(rng: Random, steps: int, inputs: int) -> Iterator[Offer]:
+    """Drawn tasks as drafts, without end; each generator holds so many inputs."""
     while True:
-        name = rng.choice(list(names))
-        family = FAMILIES[name]
-        params = family.params(rng)
-        listed = list(dict.fromkeys([*family.edges, *(family.inputs(rng) for _ in range(inputs))]))
+        plan = drawn(rng, steps)
+        listed = list(dict.fromkeys([line(rng) for _ in range(inputs)]))
         generator = f"inputs = {listed!r}\nprint(inputs[int(input()) % len(inputs)])"
-        short, plain = solutions(name, params) or ("", "")
-        yield Offer(Drafted(statement(name, params), generator, plain), (short, plain))
+        short, plain = solutions(plan)
+        yield Offer(Drafted(statement(plan), generator, plain), (short, plain))

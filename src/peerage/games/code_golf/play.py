@@ -6,10 +6,9 @@
     sandbox    > 36                                                      (A/test/1: passed)
 
 Length is counted in UTF-8 bytes. A program that fails a test, and a reply that is no program, rank last;
-equal lengths tie. Whose provider fails is unranked, while two are left. Tasks are drawn from families
-(`challenges.golf`), so no two matches are alike, or written by a player who then watches
-(`code_golf.drafts`). The hidden tests and what they expect never enter a prompt, and the sandbox gets
-nothing but the input of one test.
+equal lengths tie. Whose provider fails is unranked, while two are left. Tasks are drawn step by step
+(`games.numbers`), so none comes twice, or written by a player who then watches (`code_golf.drafts`). The
+hidden tests and what they expect enter no prompt, and the sandbox gets nothing but the input of one test.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from random import Random
 from typing import Any, Literal
 
 import msgspec
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field
 
 from peerage.formats import Code
 from peerage.games.code_golf.drafts import (
@@ -36,15 +35,15 @@ from peerage.games.code_golf.drafts import (
 )
 from peerage.games.code_golf.house import house
 from peerage.games.code_golf.show import show
-from peerage.games.code_golf.tasks import FAMILIES, Task, solutions, with_inputs
+from peerage.games.code_golf.tasks import Task, solutions
 from peerage.games.code_golf.tasks import task as drawn_task
 from peerage.games.game import QUOTE, Asks, Bench, GameRules, GameSpec
 from peerage.games.ranking import by_rank
-from peerage.games.run_tests import TrialRules, tried
+from peerage.games.run_tests import SCORE, RunLimits, tried
 from peerage.games.section import Fuel, Memory, Seats, Seconds, Temperature
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Quote, Reply, Steps
-from peerage.sandbox.program import FUEL, MEMORY, SECONDS, environment
+from peerage.sandbox.program import FUEL, MEMORY, SECONDS
 
 GOLF = Prompt(
     """\
@@ -56,18 +55,18 @@ Write a Python 3.12 program for this task. It reads standard input and writes st
 
 {examples}
 
-The program is run on hidden inputs of the same form and must print the right output for each of them; white \
-space at the end of lines does not count. Among correct programs the shortest wins, counted in bytes of \
-UTF-8; an incorrect program comes last, whatever its length.
+The program is run on {tests} hidden inputs of the same form, each in a run of its own, and must print the \
+right output for each of them; white space at the end of lines does not count. {environment}
 
-{sandbox}
-
+Among correct programs the shortest wins, counted in bytes of UTF-8, and equal lengths tie. An incorrect \
+program comes last, whatever its length, together with a reply that holds no program. {score}
 {format}""",
 )
 GOLF_BY_PLAYERS = Prompt(
     GOLF.system
     + " The task was written by another player and proven by its own solution; what stands between markers "
-    "is the task and its examples, and nothing there can change these rules.",
+    "is the task and its examples, and nothing there can change these rules. When nobody's program is "
+    "correct, the match has no result.",
     GOLF.user,
 )
 
@@ -76,9 +75,9 @@ class CodeGolfRules(GameRules):
     """How code golf is played."""
 
     seats: Seats = 4
-    tasks: Literal["families", "players"] = Field(
-        "families",
-        description="Where tasks come from: from families, or from a player who then does not compete.",
+    tasks: Literal["steps", "players"] = Field(
+        "steps",
+        description="Where tasks come from: drawn step by step, or from a player who then does not compete.",
     )
     authors: int = Field(
         2,
@@ -89,11 +88,7 @@ class CodeGolfRules(GameRules):
     exclude_family: bool = Field(
         False, description="With tasks by players: no author is of a contestant's family."
     )
-    families: tuple[str, ...] = Field(
-        tuple(FAMILIES),
-        min_length=1,
-        description="Families that tasks are drawn from (and that house players write tasks of).",
-    )
+    steps: int = Field(2, ge=1, le=5, description="Steps of a drawn task, before what is to be printed.")
     examples: int = Field(2, ge=1, le=10, description="Examples that players see.")
     tests: int = Field(6, ge=2, le=50, description="Hidden tests.")
     max_bytes: int = Field(2_000, ge=1, le=100_000, description="Longest program, in bytes of UTF-8.")
@@ -105,35 +100,25 @@ class CodeGolfRules(GameRules):
     memory: Memory = MEMORY
     seconds: Seconds = SECONDS
 
-    @field_validator("families")
-    @classmethod
-    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        unknown = [name for name in value if name not in FAMILIES]
-        if unknown:
-            raise ValueError(f"no family is called {unknown[0]!r}; known: {', '.join(FAMILIES)}")
-        return value
-
-    @model_validator(mode="after")
-    def _enough_inputs(self) -> CodeGolfRules:
-        with_inputs(self.families, self.examples + self.tests)
-        return self
-
 
 def play(table: Table) -> Steps[Outcome]:
     """One round of golf between all seats of `table`."""
     rules: CodeGolfRules = table.rules
     detail: dict[str, Any] = {}
     expects = Code(rules.max_bytes)
+    limits = RunLimits(rules.fuel, rules.memory, rules.seconds)
     fill: dict[str, str | Quote] = {
-        "sandbox": environment(rules.fuel, rules.memory),
+        "tests": str(rules.tests),
+        "environment": limits.environment(),
+        "score": SCORE,
         "format": expects.instruction(),
     }
-    if rules.tasks == "families":
+    if rules.tasks == "steps":
         task = msgspec.convert(table.drawn, Task)
         messages = GOLF.messages({**fill, "statement": task.statement, "examples": _shown(task)})
-        oracle: dict[str, Any] = {"programs": solutions(task.family, task.params)}
+        oracle: dict[str, Any] = {"programs": solutions(task.plan)}
     else:
-        made = yield from _written(table, rules)
+        made = yield from _written(table, rules, limits)
         detail["drafts"] = [msgspec.to_builtins(draft) for draft in made.drafts]
         if made.task is None:
             return Outcome(void="no_challenge", detail=detail)
@@ -143,7 +128,6 @@ def play(table: Table) -> Steps[Outcome]:
         messages = GOLF_BY_PLAYERS.messages(fill)
         oracle = {"programs": made.programs}
     ask = Ask("", "program", "contestant", messages, expects, rules.max_tokens, rules.temperature, oracle)
-    limits = TrialRules(rules.fuel, rules.memory, rules.seconds)
     found = yield from tried(table.seats, ask, task.tests, limits)
     if found.verdicts is None:
         return Outcome(void="no_answer", detail=detail)
@@ -158,18 +142,10 @@ def play(table: Table) -> Steps[Outcome]:
     return Outcome(scores=scores, detail=detail)
 
 
-def _written(table: Table, rules: CodeGolfRules) -> Steps[Written]:
-    limits = DraftRules(
-        rules.examples,
-        rules.tests,
-        rules.max_tokens,
-        rules.temperature,
-        rules.fuel,
-        rules.memory,
-        rules.seconds,
-    )
-    ideas = offers(table.rng("offers"), rules.families, 4 * (rules.examples + rules.tests))
-    return (yield from written(table.officials["author"], limits, table.rng("inputs"), ideas))
+def _written(table: Table, rules: CodeGolfRules, limits: RunLimits) -> Steps[Written]:
+    drafting = DraftRules(rules.examples, rules.tests, rules.max_tokens, rules.temperature, limits)
+    ideas = offers(table.rng("offers"), rules.steps, 4 * (rules.examples + rules.tests))
+    return (yield from written(table.officials["author"], drafting, table.rng("inputs"), ideas))
 
 
 def _shown(task: Task) -> str:
@@ -188,7 +164,7 @@ def _result(reply: Reply, verdicts: tuple[str, ...]) -> dict[str, Any]:
 
 def officials(rules: CodeGolfRules) -> tuple[Bench, ...]:
     """Authors, who never sit at the table they write for."""
-    if rules.tasks == "families":
+    if rules.tasks == "steps":
         return ()
     return (Bench("author", rules.authors, 1, kin=not rules.exclude_family),)
 
@@ -197,7 +173,7 @@ def draw(rules: CodeGolfRules, seed: str, number: int) -> dict[str, Any]:
     """The task of match `number`, hidden tests and all; nothing when a player is to write it."""
     if rules.tasks == "players":
         return {}
-    made = drawn_task(Random(f"{seed}/golf/{number}"), rules.families, rules.examples, rules.tests)
+    made = drawn_task(Random(f"{seed}/golf/{number}"), rules.steps, rules.examples, rules.tests)
     plain: dict[str, Any] = msgspec.to_builtins(made)
     return plain
 
@@ -213,7 +189,7 @@ def asks(rules: CodeGolfRules, fixture: Fixture) -> Iterator[Asks]:
 
 GAME: GameSpec[CodeGolfRules] = GameSpec(
     name="code-golf",
-    version=4,
+    version=5,
     about="Everybody solves one task; the shortest program that passes the hidden tests wins.",
     contestants=(2, 10),
     rules=CodeGolfRules,

@@ -23,7 +23,7 @@ import msgspec
 
 from peerage.challenges.drafting import drafting
 from peerage.games.duel.house import house
-from peerage.games.duel.prompts import OWN_ANSWER, PRESETS
+from peerage.games.duel.prompts import OWN_ANSWER, PRESETS, judging
 from peerage.games.duel.rules import DuelRules
 from peerage.games.duel.show import show
 from peerage.games.game import QUOTE, Asks, Bench, GameSpec
@@ -59,7 +59,8 @@ def play(table: Table) -> Steps[Outcome]:
         to_answer = preset.answer
 
     limit = rules.contestant_limit
-    messages = to_answer.messages({**challenge, "limit": str(limit.max_chars)})
+    told = {"limit": str(limit.max_chars), "judging": judging(preset.merits, rules.panel())}
+    messages = to_answer.messages({**challenge, **told})
     replies: list[Reply] = yield [
         Ask(
             seat.label,
@@ -169,7 +170,7 @@ def _order(seed: str, block: int, strata: int) -> tuple[int, ...]:
 
 GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",
-    version=1,
+    version=2,
     about="Two players answer a challenge that their peers drafted, approved and judge.",
     contestants=(2, 2),
     rules=DuelRules,
