@@ -277,7 +277,7 @@ OPENS = {"open", "fdopen"}
 WITHIN = {
     "cli/main.py": "the traceback of an internal error, in a file that nobody can foresee",
     "cli/streams.py": "the null device",
-    "sandbox/native.py": "a pipe",
+    "sandbox/worker.py": "a file in memory that becomes stdin",
     "site/sessions.py": "a key, made only where there is none",
     "sandbox/image.py": "a cache of the sandbox",
     "ledger/sqlite.py": "the draft that `replacing` gives",

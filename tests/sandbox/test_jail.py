@@ -58,7 +58,7 @@ os._exit(0)
 
 
 def test_a_worker_can_do_nothing_but_compute() -> None:
-    found = tried("worker._finish(worker._lock_in(os.getppid()))")
+    found = tried("worker.close_wasm(worker.Jail().enter(os.getppid()))")
     assert found.pop("memory") == "done"
     assert set(found.values()) <= {"PermissionError", "OSError", "RuntimeError"}, found
 

@@ -248,9 +248,9 @@ def test_native_mode_needs_both_landlock_and_seccomp(missing: str) -> None:
         pytest.skip("native mode is for Linux")
     code = f"""
 import os, sys
-from peerage.sandbox import jail, native
+from peerage.sandbox import jail, worker
 setattr(jail.Jail, {missing!r}, lambda self, *a, **k: 0)
-native.serve(os.getppid())
+worker.serve_native(os.getppid())
 """
     task = frame(Task(b"print('x')", b"", Limits()))
     done = subprocess.run([sys.executable, "-c", code], input=task, capture_output=True, timeout=300)

@@ -13,8 +13,10 @@ import struct
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from peerage.sandbox import seccomp
+from peerage.sandbox.program import Protections
 
 if sys.platform != "win32":
     import resource  # now: nothing can be imported from inside the jail
@@ -49,6 +51,26 @@ class Jail:
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._machine = seccomp.machine()
+
+    def enter(
+        self, parent: int, *, nobody: bool = True, readable: Sequence[str] = (), listable: Sequence[str] = ()
+    ) -> Protections:
+        """What must happen while there is one thread; `close` does the rest."""
+        namespaces = self.isolate()
+        if nobody:
+            self.become_nobody()
+        unprivileged = self.drop_capabilities()
+        self.die_with_parent(parent)
+        self.no_new_privileges()
+        version = self.landlock(readable, listable)
+        return Protections(version, version >= 4, False, namespaces, unprivileged)
+
+    def close(
+        self, held: Protections, calls: Sequence[str], *, new_code: bool, **limits: int | None
+    ) -> Protections:
+        """Limits (see `limit`), then the filter of system calls on every thread."""
+        limited = self.limit(**limits)
+        return replace(held, limits=limited, seccomp=self.filter_calls(calls, new_code=new_code))
 
     def isolate(self) -> tuple[str, ...]:
         """Enter namespaces of our own: an empty network above all. Needs a process with one thread."""
@@ -89,7 +111,12 @@ class Jail:
             sys.exit("the parent has ended")
 
     def limit(
-        self, *, files: int, data: int | None = None, address_space: int | None = None, cpu_s: int = 0
+        self,
+        *,
+        files: int | None,
+        data: int | None = None,
+        address_space: int | None = None,
+        cpu_s: int | None = None,
     ) -> bool:
         """Resource limits; `data` and `address_space` in bytes. No new process, no file written, no core."""
         wanted: list[tuple[int, int | None]] = [
@@ -100,7 +127,7 @@ class Jail:
             (resource.RLIMIT_NOFILE, files),
             (resource.RLIMIT_DATA, data),
             (resource.RLIMIT_AS, address_space),
-            (resource.RLIMIT_CPU, cpu_s or None),
+            (resource.RLIMIT_CPU, cpu_s),
         ]
         try:
             for kind, most in wanted:

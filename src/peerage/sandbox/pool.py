@@ -15,7 +15,8 @@ import os
 import signal
 import sys
 import time
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -77,14 +78,10 @@ class Pool:
 
     async def protections(self) -> Protections:
         """What holds a worker on this machine; SandboxUnavailable when there is none."""
-        async with self._slots:
-            worker = await self._take()
-            try:
-                if self._mode == "native":
-                    await worker.run_native(Program(""))
-                return worker.protections
-            finally:
-                await self._give_back(worker)
+        async with self._slots, self._worker() as worker:
+            if self._mode == "native":
+                await worker.run_native(Program(""))
+            return worker.protections
 
     async def close(self) -> None:
         """End every worker."""
@@ -93,56 +90,48 @@ class Pool:
             await self._idle.pop().end()
 
     async def _once(self, program: Program) -> RunResult:
-        worker = await self._take()
-        try:
-            native = self._mode == "native"
-            return await (worker.run_native(program) if native else worker.run_wasm(program))
-        finally:
-            await self._give_back(worker)
+        async with self._worker() as worker:
+            return await (worker.run_native if self._mode == "native" else worker.run_wasm)(program)
 
-    async def _take(self) -> _Worker:
+    @asynccontextmanager
+    async def _worker(self) -> AsyncIterator[_Worker]:
         if self._closed:
             raise RuntimeError("the pool is closed")
-        if self._idle:
-            return self._idle.pop()
+        worker = self._idle.pop() if self._idle else await self._start()
+        try:
+            yield worker
+        finally:
+            if worker.usable and not self._closed:
+                self._idle.append(worker)
+            else:
+                await worker.end()
+
+    async def _start(self) -> _Worker:
         if self._mode == "native":
             return _Worker(await _launch("native", str(os.getpid())))
         try:
             return await self._start_wasm()
         except _Stale:
-            await self._discard()
+            async with self._ready:
+                if self._snapshot is not None:
+                    self._snapshot.unlink(missing_ok=True)
+                    self._snapshot = None
             return await self._start_wasm()
 
     async def _start_wasm(self) -> _Worker:
-        snapshot = await self._made()
-        worker = _Worker(await _launch("wasm", str(os.getpid()), str(snapshot)))
-        try:
-            await worker.welcome()
-        except BaseException:
-            await worker.end()
-            raise
-        return worker
-
-    async def _give_back(self, worker: _Worker) -> None:
-        if worker.usable and not self._closed:
-            self._idle.append(worker)
-        else:
-            await worker.end()
-
-    async def _made(self) -> Path:
         async with self._ready:
             if self._snapshot is None:
                 snapshot = image.path()
                 if not image.trusted(snapshot):
                     await _build(snapshot)
                 self._snapshot = snapshot
-            return self._snapshot
-
-    async def _discard(self) -> None:
-        async with self._ready:
-            if self._snapshot is not None:
-                self._snapshot.unlink(missing_ok=True)
-                self._snapshot = None
+        worker = _Worker(await _launch("wasm", str(os.getpid()), str(self._snapshot)))
+        try:
+            await worker.welcome()
+        except BaseException:
+            await worker.end()
+            raise
+        return worker
 
 
 class _Stale(SandboxUnavailable):
