@@ -1,8 +1,10 @@
-"""How often the collusion test finds planted colluders, and how often it accuses the honest: simulated pools.
+"""How often the test of favours finds planted ones, and how often it accuses the honest: simulated pools.
 
-Every judge is generous, discerning and noisy in its own measure; authors differ in skill, questions in
-difficulty. Two players collude: as judges they favour each other. The table of docs/judging.md. Usage:
-python -m bench.collusion [POOLS]
+Judges differ in discernment, generosity and noise; authors differ in skill, answers and questions by
+chance. Among the honest are judges that always pick the first answer, judges that toss a coin, harsh ones,
+and such as love to give 8 to 10. Planted are two that always vote for each other, two that give each other
+more points, and four that vote the leader down. The tables of docs/judging.md. Usage: python -m
+bench.collusion [POOLS [PART]]
 """
 
 from __future__ import annotations
@@ -14,126 +16,201 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.judging.collusion import favours
-from peerage.judging.marks import Mark, Marks, tabled
-from peerage.judging.residuals import Model, of_ratings, of_votes
+from peerage.judging.favours import favours
+from peerage.judging.marks import Marks
 
-PLANTED = {("p0", "p1"), ("p1", "p0")}
+Rng = np.random.Generator
+Pair = tuple[str, str]
+FRIENDS: set[Pair] = {("p00", "p01"), ("p01", "p00")}
 
 
-class Rates(NamedTuple):
-    """Over simulated pools: the mean share of findings that are false (an honest pool with any counts 1), the
-    share of pools with any false finding, and of planted favours found (nan in honest pools)."""
+class Pool(NamedTuple):
+    """What judges marked, and which favours were planted: judge and author."""
 
-    false_share: float
-    pools_accused: float
-    found: float
+    marks: Marks
+    planted: set[Pair]
+
+
+def _name(number: int) -> str:
+    return f"p{number:02}"
+
+
+def marks_of(
+    players: int, judge: np.ndarray, author: np.ndarray, contest: np.ndarray, value: np.ndarray
+) -> Marks:
+    """Marks from columns of numbers."""
+    names = tuple(_name(at) for at in range(players))
+    contests = tuple(f"{at:06}" for at in range(int(contest.max(initial=-1)) + 1))
+    order = np.lexsort((author, contest, judge))
+    chars = np.full(len(order), math.nan)
+    return Marks(
+        names, names, contests, judge[order], author[order], contest[order], value[order].astype(float), chars
+    )
+
+
+def votes(
+    rng: Rng,
+    players: int,
+    matches: int,
+    *,
+    spread: float = 1.0,
+    lazy: int = 0,
+    random: int = 0,
+    friends: float = 0.0,
+    ring: int = 0,
+    once: bool = False,
+) -> Pool:
+    """Duels before panels of up to five, in both orders or `once`, skills of standard deviation `spread`.
+
+    The last `lazy` players always vote for what stands first, the `random` before them toss coins. The
+    first two vote for each other with chance `friends`; `ring` judges vote against the best.
+    """
+    skill, discernment = rng.normal(0, spread, players), rng.uniform(0.5, 2, players)
+    panel = min(5, players - 2)
+    seated = rng.permuted(np.tile(np.arange(players), (matches, 1)), axis=1)[:, : panel + 2]
+    a, b, judge = seated[:, 0, None], seated[:, 1, None], seated[:, 2:]
+    gap = skill[a] - skill[b] + rng.normal(0, 0.7 * min(1.0, spread), (matches, 1))
+    said = rng.random((matches, panel, 2)) < 1 / (1 + np.exp(-discernment[judge] * gap))[:, :, None]
+    coin = (judge >= players - lazy - random) & (judge < players - lazy)
+    said = np.where(coin[:, :, None], rng.random(said.shape) < 0.5, said)
+    first = np.stack([np.ones((matches, panel)), np.zeros((matches, panel))], axis=2)
+    if once:  # which answer stands first is drawn
+        first = np.broadcast_to((rng.random((matches, panel, 1)) < 0.5), said.shape)
+    said = np.where((judge >= players - lazy)[:, :, None], first, said).astype(float)
+    planted: set[Pair] = set()
+    if friends:
+        planted = FRIENDS
+        for mine, ally in ((0, 1), (1, 0)):
+            bought = (judge == mine) & ((a == ally) | (b == ally)) & (rng.random(judge.shape) < friends)
+            said = np.where(bought[:, :, None], (a == ally)[:, :, None], said)
+    if ring:
+        best = int(np.argmax(skill))
+        members = [at for at in range(players) if at != best][:ring]
+        planted = {(_name(at), _name(best)) for at in members}
+        against = np.isin(judge, members) & ((a == best) | (b == best))
+        said = np.where(against[:, :, None], (b == best)[:, :, None], said)
+    points = said[:, :, 0] if once else said.mean(axis=2)
+    match = np.broadcast_to(np.arange(matches)[:, None], judge.shape)
+    columns = [np.broadcast_to(column, judge.shape).ravel() for column in (judge, a, match, points)]
+    twice = [np.concatenate([columns[0], columns[0]])]
+    twice.append(np.concatenate([columns[1], np.broadcast_to(b, judge.shape).ravel()]))
+    twice += [np.concatenate([columns[2], columns[2]]), np.concatenate([columns[3], 1 - columns[3]])]
+    return Pool(marks_of(players, *twice), planted)
 
 
 def scores(
-    rng: np.random.Generator, players: int, questions: int, bribe: float, clipped: bool = True
-) -> Marks:
-    """A tournament: everybody answers every question and scores everybody else's answers in whole points
-    from 0 to 10; a colluder adds `bribe` points."""
-    skill, generosity = rng.normal(0, 1.2, players), rng.normal(0, 1, players)
+    rng: Rng,
+    players: int,
+    questions: int,
+    *,
+    bribe: float = 0.0,
+    generous: float = 0.0,
+    lazy: int = 0,
+    random: int = 0,
+) -> Pool:
+    """A tournament: everybody scores everybody else's answer to every question in whole points from 0 to 10.
+
+    The first two give each other `bribe` points more; all scores are `generous` points up, where the scale
+    ends at 10. The last `lazy` always give 7, the `random` before them anything.
+    """
+    skill, generosity = rng.normal(0, 1.2, players), rng.normal(generous, 1, players)
     slope, noise = rng.uniform(0.5, 1.3, players), rng.uniform(1, 2, players)
-    marks: list[Mark] = []
-    for question in range(questions):
-        ease = rng.normal(0, 0.7)
-        for author in range(players):
-            quality = skill[author] + ease + rng.normal()
-            for judge in range(players):
-                if judge == author:
-                    continue
-                given = 5.5 + generosity[judge] + slope[judge] * quality + rng.normal(0, noise[judge])
-                given += bribe * ((f"p{judge}", f"p{author}") in PLANTED)
-                whole = float(min(10, max(0, round(given)))) if clipped else given
-                marks.append(Mark(f"p{judge}", f"p{author}", str(question), whole))
-    return tabled(marks)
-
-
-def votes(rng: np.random.Generator, players: int, matches: int, bribe: float) -> Marks:
-    """Duels before panels of five, in both orders; a colluder votes for the other with chance `bribe`."""
-    skill, discernment = rng.normal(0, 1, players), rng.uniform(0.5, 2, players)
-    marks: list[Mark] = []
-    for match in range(matches):
-        seated = rng.permutation(players)
-        a, b, panel = int(seated[0]), int(seated[1]), seated[2:7]
-        gap = skill[a] - skill[b] + rng.normal(0, 0.7)
-        for judge in map(int, panel):
-            chance = 1 / (1 + math.exp(-discernment[judge] * gap))
-            said = [float(rng.random() < chance) for _ in range(2)]
-            for ally, vote in ((a, 1.0), (b, 0.0)):
-                if (f"p{judge}", f"p{ally}") in PLANTED and rng.random() < bribe:
-                    said = [vote, vote]
-            points = sum(said) / 2
-            marks.append(Mark(f"p{judge}", f"p{a}", str(match), points))
-            marks.append(Mark(f"p{judge}", f"p{b}", str(match), 1 - points))
-    return tabled(marks)
-
-
-def measured(
-    pool: Callable[[np.random.Generator], Marks], model: Model, pools: int, planted: bool, seed: int = 1
-) -> Rates:
-    """Both error rates over `pools` simulated pools."""
-    false_shares, found = [], 0
-    for at in range(pools):
-        pairs = favours(pool(np.random.default_rng([seed, at])), model, permutations=500)
-        hits = {(pair.judge, pair.author) for pair in pairs if pair.found}
-        truth = PLANTED if planted else set()
-        false_shares.append(len(hits - truth) / max(1, len(hits)))
-        found += len(hits & truth)
-    share = sum(false_shares) / pools
-    accused = sum(one > 0 for one in false_shares) / pools
-    return Rates(share, accused, found / (2 * pools) if planted else math.nan)
+    quality = skill + rng.normal(0, 0.7, (questions, 1)) + rng.normal(size=(questions, players))
+    given = 5.5 + generosity[:, None] + slope[:, None] * quality[:, None, :]
+    given = given + rng.normal(size=given.shape) * noise[:, None]
+    given[:, 0, 1] += bribe
+    given[:, 1, 0] += bribe
+    given[:, players - lazy - random :] = rng.normal(6, 2, given[:, players - lazy - random :].shape)
+    given[:, players - lazy :] = 7
+    contest, judge, author = np.indices(given.shape)
+    others = judge != author
+    whole = np.clip(np.round(given), 0, 10)
+    marks = marks_of(players, judge[others], author[others], contest[others], whole[others])
+    return Pool(marks, FRIENDS if bribe else set())
 
 
 class Case(NamedTuple):
-    """A kind of pool, with what colluders do in words."""
+    """A kind of pool, in words; `make` draws one."""
 
     about: str
-    bribe: str
-    pool: Callable[[np.random.Generator], Marks]
-    model: Model
-    planted: bool
+    plant: str
+    make: Callable[[Rng], Pool]
 
 
-def _scored(players: int, questions: int, bribe: float) -> Case:
-    return Case(
-        f"{players} players, {questions} questions, scores",
-        f"+{bribe:g} point{'s' * (bribe > 1)}" if bribe else "honest",
-        lambda rng: scores(rng, players, questions, bribe),
-        of_ratings,
-        bribe > 0,
-    )
+def _voted(players: int, matches: int, plant: str, **how: float) -> Case:
+    about = f"{players} players, {matches:,} duels"
+    return Case(about, plant, lambda rng: votes(rng, players, matches, **how))  # type: ignore[arg-type]
 
 
-def _voted(matches: int, bribe: float) -> Case:
-    return Case(
-        f"10 players, {matches} duels, votes",
-        f"{bribe:.0%} of votes" if bribe else "honest",
-        lambda rng: votes(rng, 10, matches, bribe),
-        of_votes,
-        bribe > 0,
-    )
+def _scored(players: int, questions: int, plant: str, **how: float) -> Case:
+    about = f"{players} players, {questions} questions scored"
+    return Case(about, plant, lambda rng: scores(rng, players, questions, **how))  # type: ignore[arg-type]
 
 
-CASES = [
-    *[_scored(players, questions, bribe) for players, questions in ((5, 20), (5, 100), (10, 30))
-      for bribe in (0, 1, 2)],
-    *[_voted(matches, bribe) for matches in (300, 1000) for bribe in (0, 0.5, 1)],
-]  # fmt: skip
+HONEST = [
+    *[_voted(players, matches, "none") for players in (4, 6, 10, 20) for matches in (100, 600, 3000)],
+    *[
+        _voted(players, matches, "none; 2 lazy, 1 random", lazy=2, random=1)
+        for players in (6, 10, 20)
+        for matches in (100, 600, 3000)
+    ],
+    _voted(10, 600, "none; 2 lazy, 1 random, asked once", lazy=2, random=1, once=True),
+    _voted(10, 600, "none; skills alike", spread=0.1),
+    *[_scored(players, questions, "none") for players in (4, 10) for questions in (20, 150, 600)],
+    *[
+        _scored(players, questions, "none; loves 8 to 10", generous=3)
+        for players in (4, 6, 10, 20)
+        for questions in (20, 150, 600)
+    ],
+    *[_scored(10, questions, "none; 1 lazy, 2 random", lazy=1, random=2) for questions in (20, 150)],
+]
+PLANTED = [
+    *[
+        _voted(players, matches, "2 friends", friends=1.0)
+        for players, matches in ((5, 150), (6, 250), (10, 250), (10, 550), (20, 2400))
+    ],
+    _voted(10, 550, "2 friends, half of votes", friends=0.5),
+    _voted(10, 2200, "2 friends, half of votes", friends=0.5),
+    _voted(10, 550, "2 friends; skills alike", friends=1.0, spread=0.2),
+    _voted(10, 550, "2 friends; 2 lazy, 1 random", friends=1.0, lazy=2, random=1),
+    _voted(10, 550, "4 against the leader", ring=4),
+    *[
+        _scored(players, questions, f"2 friends, +{bribe:g}", bribe=bribe)
+        for players, questions in ((5, 60), (6, 60), (10, 60), (10, 240))
+        for bribe in (1.0, 2.0)
+    ],
+    _scored(10, 60, "2 friends, +2; loves 8 to 10", bribe=2, generous=3),
+]
 
 
-def main(pools: int) -> None:
-    print("| pool | colluders | false findings | pools with any | planted found |")
-    print("|---|---|--:|--:|--:|")
-    for case in CASES:
-        rates = measured(case.pool, case.model, pools, case.planted)
-        found = f"{rates.found:.0%}" if case.planted else "–"
-        false = f"{rates.false_share:.0%} | {rates.pools_accused:.0%}"
-        print(f"| {case.about} | {case.bribe} | {false} | {found} |", flush=True)
+class Rates(NamedTuple):
+    """Over simulated pools: the share in which somebody was accused falsely, and of planted favours the share
+    found (nan without any)."""
+
+    accused: float
+    found: float
+
+
+def measured(case: Case, pools: int, seed: int = 1) -> Rates:
+    accused = found = planted = 0
+    for at in range(pools):
+        pool = case.make(np.random.default_rng([seed, at]))
+        hits = {(pair.judge, pair.author) for pair in favours(pool.marks).favours if pair.found}
+        accused += bool(hits - pool.planted)
+        found += len(hits & pool.planted)
+        planted += len(pool.planted)
+    return Rates(accused / pools, found / planted if planted else math.nan)
+
+
+def main(pools: int, part: str = "") -> None:
+    print("| pool | planted | pools with a false accusation | planted found |")
+    print("|---|---|--:|--:|")
+    for case in HONEST + PLANTED:
+        if part in f"{case.about} {case.plant}":
+            rates = measured(case, pools)
+            found = "–" if math.isnan(rates.found) else f"{rates.found:.0%}"
+            print(f"| {case.about} | {case.plant} | {rates.accused:.0%} | {found} |", flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100, *sys.argv[2:3])

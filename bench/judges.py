@@ -19,7 +19,7 @@ import numpy as np
 
 from peerage.judging.ballots import BALLOTS, SEATED, PanelRecord, add_panel, marks_of
 from peerage.judging.columns import Rows
-from peerage.judging.marks import MARKS, add_mark
+from peerage.judging.marks import MARKS, add_marks
 from peerage.judging.panel import Ballot
 from peerage.ledger import open_ledger
 from peerage.settings import ArenaSettings
@@ -56,8 +56,7 @@ def stretches(duels: int) -> Iterator[bytes]:
         last = min(first + STRETCH, duels + 1)
         for number, (panel, chars) in zip(range(first, last), made, strict=False):
             add_panel(ballots, seated, str(number), panel)
-            for mark in marks_of(panel, str(number), chars):
-                add_mark(marks, mark)
+            add_marks(marks, marks_of(panel, str(number), chars))
         told = Told(last - first, ballots=ballots.columns(), seated=seated.columns(), marks=marks.columns())
         yield msgspec.msgpack.encode(told)
 

@@ -44,7 +44,8 @@ def rated(units: Sequence[Sequence[float]]) -> Votes:
 
 
 def worth(weights: Sequence[float], correlation: float) -> float:
-    return float(effective_votes(np.zeros(len(weights), np.int64), np.array(weights), correlation)[0])
+    one = np.ones(len(weights))
+    return float(effective_votes(np.zeros(len(weights), np.int64), np.array(weights), one, correlation)[0])
 
 
 def value(found: object) -> float:
@@ -100,8 +101,12 @@ def test_effective_votes() -> None:
     assert worth([0.2] * 5, 0.5) == pytest.approx(5 / 3), "n / (1 + (n - 1) ρ)"
     assert worth([1, 0, 0], 0) == pytest.approx(1)
     assert worth([2, 1, 1], -0.3) == pytest.approx(16 / 6), "Kish: (Σw)² / Σw²"
-    both = effective_votes(np.array([1, 0, 1, 1, 0]), np.array([2.0, 1.0, 1.0, 1.0, 1.0]), 0)
+    both = effective_votes(np.array([1, 0, 1, 1, 0]), np.array([2.0, 1.0, 1.0, 1.0, 1.0]), np.ones(5), 0)
     assert both == pytest.approx([2, 16 / 6]), "unit by unit"
+    panel = np.zeros(5, np.int64), np.ones(5)
+    honest, coins, against = np.ones(5), np.array([1.0, 1, 1, 0, 0]), np.array([1.0, 1, 1, -1, -1])
+    worths = [float(effective_votes(*panel, one, 0.0)[0]) for one in (honest, coins, against)]
+    assert worths == pytest.approx([5, 9 / 5, 1 / 5]), "worse judges are worth less, not more"
     with pytest.raises(ValueError, match="not all 0"):
         worth([0, 0], 0)
     with pytest.raises(ValueError, match="below 0"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench import captured
 
 from peerage.ratings import judges, prediction_powered
 from peerage.ratings.bradley_terry import fit_duels
@@ -47,7 +48,7 @@ def test_reliabilities_are_found_and_weigh() -> None:
 
 def test_one_judge_of_reliability_one_is_bradley_terry() -> None:
     history = voted(400, 3)
-    fitted = judges.fit(history, ["same"] * 400, prior_sd=1e-4)
+    fitted = judges.fit(history, ["same"] * 400)
     assert fitted.rating == pytest.approx(fit_duels(history).rating, abs=1e-3)
 
 
@@ -63,12 +64,35 @@ def test_a_contrary_judge_weighs_nothing() -> None:
 def test_judges_need_names_and_comparisons() -> None:
     with pytest.raises(ValueError, match="1 judges and 2 rows"):
         judges.fit(duels(2, [0, 0], [1, 1], [1, 0]), ["j"])
-    with pytest.raises(ValueError, match="prior_sd is 0"):
-        judges.fit(duels(2, [0], [1], [1]), ["j"], prior_sd=0)
     apart = judges.fit(duels(3, [0], [1], [1]), ["j"])
     assert not apart.connected
     assert np.isfinite(apart.rating).all()
     assert judges.fit(duels(0, [], [], []), []).rows == ()
+
+
+def test_two_who_praise_each_other_do_not_capture_the_ratings() -> None:
+    """Skills differ little, and two of ten judges vote for each other whenever they can."""
+    for seed in range(3):
+        found = captured.outcome(seed, spread=0.2, ring=0)
+        assert abs(found.moved_corrected) < 10 < found.moved
+        assert found.tau_corrected > found.tau
+
+
+def test_the_votes_of_a_match_weigh_as_one_and_intervals_hold() -> None:
+    """Panels of five: a fifth of the weight each changes no interval (they were twice too wide)."""
+    rng = np.random.default_rng(4)
+    match = np.repeat(np.arange(300), 5)
+    judge = [f"j{at}" for at in rng.permuted(np.tile(np.arange(8), (300, 1)), axis=1)[:, :5].ravel()]
+    held = []
+    for seed in range(20):
+        drawn = voted(1500, seed)
+        full = judges.fit(drawn, judge, cluster=match)
+        fifth = Duels(4, drawn.first, drawn.second, drawn.score, np.full(1500, 0.2))
+        light = judges.fit(fifth, judge, cluster=match)
+        assert light.error == pytest.approx(full.error, rel=0.05)
+        truth = 1500 + TRUTH * POINTS
+        held.append(((light.bounds[0] < truth) & (truth < light.bounds[1])).mean())
+    assert 0.85 < np.mean(held) < 0.995
 
 
 def split(

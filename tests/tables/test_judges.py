@@ -91,7 +91,12 @@ def test_an_arena_without_judges_has_nothing_to_tell(tmp_path: Path) -> None:
     folder = write_arena(tmp_path / "arena", 2, game="color-obfuscation", rules={})
     play(folder, 2)
     with open_arena(folder, create=False) as arena:
-        assert judges(arena.ledger, arena.settings).as_dict() == {"measures": [], "judges": [], "favours": []}
+        assert judges(arena.ledger, arena.settings).as_dict() == {
+            "remarks": [],
+            "measures": [],
+            "judges": [],
+            "favours": [],
+        }
 
 
 def test_scores_are_read_from_the_facts_of_a_tournament() -> None:

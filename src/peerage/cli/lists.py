@@ -112,7 +112,7 @@ def judges(
         typer.Option("--of", help="One table alone (CSV: judges, if not said)."),
     ] = None,
     level: Annotated[
-        float, typer.Option(min=0.0001, max=0.5, help="Share of the favours found that may be false.")
+        float, typer.Option(min=0.0001, max=0.5, help="Chance that any of the favours found is false.")
     ] = 0.05,
     shape: Shape = Format.table,
 ) -> None:
@@ -125,6 +125,8 @@ def judges(
 
     with arena_in(folder) as arena:
         found = counted(arena.ledger, arena.settings, level).as_dict()
+    for remark in found["remarks"] if of is None and shape.for_people else ():
+        typer.echo(remark)
     beyond = [row for row in found["favours"] if row["found"] or not shape.for_people]
     show_parts(found | {"favours": beyond}, _JUDGES, of, shape, "judges")
     if of is None and shape.for_people:
@@ -139,8 +141,8 @@ def _favour_note(found: dict[str, Any], level: float) -> str:
         return "too few marks to tell whether a judge favours an author"
     beyond = sum(row["found"] for row in found["favours"])
     return (
-        f"{tested} pairs of judge and author tested, {beyond} beyond chance; of those found some "
-        f"{percent(level)} may be false. Favour may be taste: see docs/judging.md"
+        f"{tested} pairs of judge and author tested, {beyond} beyond chance; the chance that any of them is "
+        f"false is {percent(level)} at most. Favour may be taste: see docs/judging.md"
     )
 
 
@@ -174,10 +176,10 @@ _JUDGES: Mapping[str, Titled] = {
         Column("reliability_upper", ">to", hundredths, 9),
     ),
     "favours": (
-        "Favours: who gives whom more than quality explains",
+        "Favours: who prefers whom more, or less, than quality explains",
         Column("judge", "Judge"),
-        Column("author", "favours"),
-        Column("excess", ">by", signed),
+        Column("author", "Author"),
+        Column("excess", ">Favour", signed),
         Column("marks", ">Marks", whole, 1),
         Column("q", ">q", "{:.4f}".format),
     ),

@@ -105,18 +105,19 @@ def _counts(votes: Votes) -> Floats:
     return counts.reshape(units, choices).astype(np.float64)
 
 
-def effective_votes(unit: Ints, weight: Floats, correlation: float) -> Floats:
-    """How many independent votes of equal weight say as much as those on each unit, from 1 to their number.
+def effective_votes(unit: Ints, weight: Floats, discernment: Floats, correlation: float) -> Floats:
+    """How many independent votes of the median judge say as much as those on each unit.
 
-    `unit` numbers from 0, without gaps, what each vote is on. 1 / (ρ + (1 - ρ) Σ w²) with weights that sum to
-    1: the variance of a weighted mean of votes that correlate by ρ pair by pair, against that of one vote
-    (Kish, "Survey Sampling", 1965). ρ is cut to 0 … 1; α of the interval metric estimates it. Where the truth
-    is plain judges agree for good reason: then one of them is enough, which is what the number says. Raises
-    ValueError where a unit has no positive weight, or any weight is below 0.
+    `unit` numbers from 0, without gaps, what each vote is on. (Σ w g)² / (ρ + (1 - ρ) Σ w²) with weights
+    that sum to 1: the precision of a weighted mean of votes of `discernment` g, whose errors correlate by ρ
+    pair by pair, against that of one vote (after Kish, "Survey Sampling", 1965). ρ is cut to 0 … 1. That
+    judges agree because the truth is plain makes no vote redundant; a vote for the worse cancels one for
+    the better. Raises ValueError where a unit has no positive weight, or any weight is below 0.
     """
     total = np.bincount(unit, weight)
     if not (total > 0).all() or weight.min(initial=0.0) < 0:
         raise ValueError("found weights below 0, or all 0: expected numbers from 0 upwards, not all 0")
-    concentration = np.bincount(unit, (weight / total[unit]) ** 2)
+    share = weight / total[unit]
+    concentration, signal = np.bincount(unit, share**2), np.bincount(unit, share * discernment)
     shared = min(max(correlation, 0.0), 1.0)
-    return np.asarray(1 / (shared + (1 - shared) * concentration))
+    return np.asarray(np.maximum(signal, 0.0) ** 2 / (shared + (1 - shared) * concentration))

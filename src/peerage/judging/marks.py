@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from peerage.judging.columns import Columns, Layout, Rows
+from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -96,6 +97,13 @@ class Marks:
             self.chars[wanted],
         )
 
+    def named(self) -> Marks:
+        """These marks without the names of those who have none."""
+        judges, judge = _held(self.judges, self.judge)
+        authors, author = _held(self.authors, self.author)
+        contests, contest = _held(self.contests, self.contest)
+        return Marks(judges, authors, contests, judge, author, contest, self.value, self.chars)
+
     @cached_property
     def single(self) -> Marks:
         """The same with one mark of a judge for an answer: the mean of its marks, if there are more."""
@@ -105,6 +113,12 @@ class Marks:
         of = np.cumsum(starts) - 1
         mean = np.bincount(of, self.value) / np.bincount(of)
         return replace(self.only(starts), value=mean)
+
+
+def _held(names: tuple[str, ...], code: Ints) -> tuple[tuple[str, ...], Ints]:
+    """The names that a column of places holds, and the column as places among those."""
+    held, place = np.unique(code, return_inverse=True)
+    return tuple([names[at] for at in held.tolist()]), place.astype(np.int64)
 
 
 def add_marks(rows: Rows, marks: Iterable[Mark]) -> None:
@@ -132,6 +146,19 @@ def marks_in(columns: Columns) -> Marks:
         value[order],
         chars[order],
     )
+
+
+def of_votes(players: Sequence[str], history: Duels, judges: Sequence[str], on: Sequence[int]) -> Marks:
+    """The marks that votes come to: `history` numbers `players`, `judges` say who cast each, `on` which
+    match."""
+    names, judge = np.unique(np.asarray(judges, np.str_), return_inverse=True)
+    contests, contest = np.unique(np.asarray(on, np.int64), return_inverse=True)
+    author = np.concatenate([history.first, history.second])
+    value = np.concatenate([history.score, 1 - history.score])
+    judge, contest = np.tile(judge, 2).astype(np.int64), np.tile(contest, 2).astype(np.int64)
+    order = np.lexsort((author, contest, judge))
+    columns = judge[order], author[order], contest[order], value[order], np.full(len(order), np.nan)
+    return Marks(tuple(names.tolist()), tuple(players), tuple(map(str, contests.tolist())), *columns)
 
 
 def tabled(marks: Iterable[Mark]) -> Marks:

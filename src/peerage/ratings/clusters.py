@@ -88,10 +88,9 @@ def _codes(history: Duels, labels: ArrayLike) -> Ints:
 
 def _differences(covariance: Floats, n: int) -> Floats:
     """A covariance with the strengths taken against their mean."""
-    found = covariance.copy()
-    found[:n] -= found[:n].mean(axis=0)
-    found[:, :n] -= found[:, :n].mean(axis=1, keepdims=True)
-    return found
+    centre = np.eye(len(covariance))
+    centre[:n, :n] -= 1 / max(n, 1)
+    return np.asarray(centre @ covariance @ centre)
 
 
 def _above_nothing(matrix: Floats) -> Floats:
@@ -112,7 +111,7 @@ def _jackknife(
     covariance, squares = np.zeros((size, size)), np.zeros((size, size))
     whole = _contrasts(_differences(inverse @ information @ inverse, n))
     light = whole.copy()
-    at_once = max(1, _AT_ONCE // size)
+    at_once = max(1, _AT_ONCE // max(size, 1))
     for start in range(0, clusters, at_once):
         stop = min(start + at_once, clusters)
         part = slice(*np.searchsorted(codes, [start, stop]))

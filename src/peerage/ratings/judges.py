@@ -1,12 +1,15 @@
-"""Bradley-Terry in which each judge has a reliability of its own, estimated with the ratings.
+"""Bradley-Terry in which each judge has a reliability of its own.
 
     P(judge j prefers a to b) = 1 / (1 + exp(-g_j (s_a - s_b)))
 
 g_j = 1 is a judge of average discernment, 0 one who tosses a coin, below 0 one who prefers the worse. It is
-CrowdBT's worker quality (Chen, Bennett, Collins-Thompson, Horvitz, WSDM 2013) on the log-odds scale, as
-"discrimination" is in item response theory. A tie is half a win each. A judge with few votes says little
-about itself, so g_j has a normal prior of mean 1 and standard deviation `prior_sd`; it also holds the
-scale, which is that of the average judge.
+CrowdBT's worker quality (Chen, Bennett, Collins-Thompson, Horvitz, WSDM 2013) on the log-odds scale.
+
+A likelihood of strengths and reliabilities together has a second summit, where two judges who praise each
+other are the only ones that discern; where skills differ little it is the higher one. So nobody vouches for
+itself here: a judge's g is the slope of its votes on the strengths that all *other* judges see, relative to
+the mean slope, and drawn towards it: most judges are ordinary. The ratings are then fitted with those
+reliabilities. A tie is half a win each.
 """
 
 from __future__ import annotations
@@ -14,25 +17,126 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from peerage.ratings.blas import one_thread
 from peerage.ratings.bradley_terry import PRIOR_GAMES, solve
-from peerage.ratings.history import Duels, duels
+from peerage.ratings.clusters import Curves, clustered
+from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.table import POINTS, Z95, Row, rank_ranges, ranks, separated
+from peerage.ratings.table import POINTS, Z95, Row, rank_ranges, ranks, separated, t_quantile
 from peerage.ratings.tally import Tally
 
-_NEAR = 0.03  # log-odds and reliability
+_SPREAD = 0.5
+"""Prior standard deviation of reliabilities around their mean, as a part of it."""
+
+
+class Cells(NamedTuple):
+    """Votes by judge, player and other player, each counted both ways: how many (or their weight), and how
+    many for the former, a tie being half a one. Shape (judges, players, players)."""
+
+    games: Floats
+    points: Floats
+
+
+class View(NamedTuple):
+    """The strengths of all players in the eyes of all judges but one, for each judge: shape (judges,
+    players) in log-odds, mean 0; and their covariance under a prior of one tied game each."""
+
+    strength: Floats
+    covariance: Floats
+
+
+class Slopes(NamedTuple):
+    """Each judge's votes on what the others see: `value` the slope and its bend, `inverse` their covariance,
+    `chance` the chance that it prefers one player to another, `design` what the slopes multiply."""
+
+    value: Floats
+    inverse: Floats
+    chance: Floats
+    design: Floats
+
+
+def counted(history: Duels, judge: Ints, judges: int) -> Cells:
+    """The votes of a history by judge and players."""
+    n = history.players
+    games, points = np.zeros(judges * n * n), np.zeros(judges * n * n)
+    for one, two, score in (
+        (history.first, history.second, history.score),
+        (history.second, history.first, 1 - history.score),
+    ):
+        cell = (judge * n + one) * n + two
+        games += np.bincount(cell, history.weight, len(games))
+        points += np.bincount(cell, history.weight * score, len(games))
+    return Cells(games.reshape(judges, n, n), points.reshape(judges, n, n))
+
+
+def _logistic(gap: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-np.clip(gap, -30, 30))))
+
+
+def others(cells: Cells, trusted: np.ndarray, start: View | None = None) -> View:
+    """What all other judges see, for each judge; a vote counts where both its players are `trusted` with the
+    judge, a matrix of judges and players. `start` is a view near this one."""
+    n = trusted.shape[1]
+    both = trusted[:, :, None] & trusted[:, None, :]
+    games, points = cells.games * both, cells.points * both
+    games, points = games.sum(axis=0) - games, points.sum(axis=0) - points
+    strength = np.zeros(trusted.shape) if start is None else start.strength
+    information = np.empty_like(games)
+    for _ in range(30):
+        chance = _logistic(strength[:, :, None] - strength[:, None, :])
+        alone = _logistic(strength)
+        slope = (points - games * chance).sum(axis=2) + PRIOR_GAMES * (0.5 - alone)
+        information = -games * chance * (1 - chance)
+        information[:, range(n), range(n)] = PRIOR_GAMES * alone * (1 - alone) - information.sum(axis=2)
+        step = np.linalg.solve(information, slope[:, :, None])[:, :, 0]
+        strength = strength + np.clip(step, -1, 1)
+        if np.abs(step).max(initial=0.0) < 1e-5:
+            break
+    strength = strength - strength.sum(axis=1, keepdims=True) / max(n, 1)
+    return View(strength, np.asarray(np.linalg.inv(information)))
+
+
+def slopes(cells: Cells, aside: np.ndarray, strength: Floats, spreads: Floats) -> Slopes:
+    """Each judge's logistic slope on these strengths, its own row each, and with a second of `spreads`, the
+    priors' standard deviations around 1 and 0, a bend: a slope on their squares. Votes on players `aside`
+    for a judge say nothing about its slope."""
+    both = ~(aside[:, :, None] | aside[:, None, :])
+    columns = [strength, strength**2][: len(spreads)]
+    design = np.stack([each[:, :, None] - each[:, None, :] for each in columns], axis=-1)
+    games, points = cells.games * both / 2, cells.points * both / 2  # each vote is there twice
+    usual, precision = np.array([1.0, 0.0])[: len(spreads)], np.diag(spreads**-2.0)
+    value = np.tile(usual, (len(strength), 1))
+    for _ in range(40):
+        chance = _logistic((design * value[:, None, None, :]).sum(axis=-1))
+        left = (design * (points - games * chance)[..., None]).sum(axis=(1, 2)) - (value - usual) @ precision
+        weight = (games * chance * (1 - chance))[..., None] * design
+        information = np.stack(
+            [(weight * design[..., k : k + 1]).sum(axis=(1, 2)) for k in range(len(usual))], 2
+        )
+        information = information + precision
+        step = np.linalg.solve(information, left[:, :, None])[:, :, 0]
+        value = value + np.clip(step, -0.5, 0.5)
+        if np.abs(step).max(initial=0.0) < 1e-6:
+            break
+    chance = _logistic((design * value[:, None, None, :]).sum(axis=-1))
+    return Slopes(value, np.asarray(np.linalg.inv(information)), chance, design)
 
 
 @dataclass(frozen=True)
 class JudgeAware:
-    """Ratings (mean 1500, 400 points a decade for the average judge) and judges' reliabilities."""
+    """Ratings (mean 1500, 400 points a decade for the average judge) and judges' reliabilities.
+
+    `freedom` is as in `bradley_terry.BradleyTerry`.
+    """
 
     rating: Floats
     covariance: Floats
+    freedom: Floats | None
     games: Floats
     judges: tuple[str, ...]
     reliability: Floats
@@ -45,20 +149,23 @@ class JudgeAware:
         """Standard error of each rating, in points."""
         return np.asarray(np.sqrt(np.maximum(np.diag(self.covariance), 0)))
 
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """The ratings' 95% intervals; nan where too little is known."""
+        wide = Z95 if self.freedom is None else t_quantile(0.95, np.diag(self.freedom))
+        return self.rating - wide * self.error, self.rating + wide * self.error
+
+    @cached_property
+    def above(self) -> np.ndarray:
+        """Who is above whom at 95%, for all pairs together."""
+        return separated(self.rating, self.covariance, self.freedom)
+
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """A line for each player, by number."""
-        error, open_ranks = self.error, rank_ranges(separated(self.rating, self.covariance))
+        (lower, upper), open_ranks = self.bounds, rank_ranges(self.above)
         return tuple(
-            Row(
-                i,
-                float(at),
-                float(at - Z95 * error[i]),
-                float(at + Z95 * error[i]),
-                rank,
-                open_ranks[i],
-                float(self.games[i]),
-            )
+            Row(i, float(at), float(lower[i]), float(upper[i]), rank, open_ranks[i], float(self.games[i]))
             for i, (at, rank) in enumerate(zip(self.rating, ranks(self.rating), strict=True))
         )
 
@@ -81,20 +188,29 @@ class JudgeAware:
 
 
 def fit(
-    history: Duels, judge: Sequence[str], *, prior_sd: float = 0.5, prior_games: float = PRIOR_GAMES
+    history: Duels,
+    judge: Sequence[str],
+    *,
+    cluster: ArrayLike | None = None,
+    aside: Sequence[tuple[str, int]] = (),
+    prior_games: float = PRIOR_GAMES,
 ) -> JudgeAware:
     """Ratings and reliabilities from a history and who judged each row.
 
-    The posterior is climbed by Newton's method over ratings and reliabilities by turns, and both are
-    covered by one covariance (Laplace's). Where not everybody can be compared `prior_games` hold the
-    ratings, as in `fit`.
+    `cluster` labels the rows that hang together (the votes of one match). The votes of a judge on a player
+    that are `aside` (a favour that was found) count for nothing. Where not everybody can be compared
+    `prior_games` hold the ratings, as in `bradley_terry.fit`.
     """
     if len(judge) != len(history):
         raise ValueError(f"there are {len(judge)} judges and {len(history)} rows")
     names = sorted(set(judge))
     place = {name: at for at, name in enumerate(names)}
     code = np.array([place[name] for name in judge], np.int64)
-    return fit_coded(history, names, code, prior_sd=prior_sd, prior_games=prior_games)
+    left_out = np.zeros((len(names), history.players), np.bool_)
+    for name, player in aside:
+        if name in place:
+            left_out[place[name], player] = True
+    return fit_coded(history, names, code, cluster=cluster, aside=left_out, prior_games=prior_games)
 
 
 @one_thread
@@ -103,142 +219,97 @@ def fit_coded(
     judges: Sequence[str],
     judge: Ints,
     *,
-    prior_sd: float = 0.5,
+    cluster: ArrayLike | None = None,
+    aside: np.ndarray | None = None,
     prior_games: float = PRIOR_GAMES,
 ) -> JudgeAware:
     """As `fit`, with the judge of each row as a place in `judges`; who judged no row has reliability 1."""
-    if not prior_sd > 0:
-        raise ValueError(f"prior_sd is {prior_sd}: expected a number above 0")
     n, m = history.players, len(judges)
     games = np.bincount(history.first, minlength=n) + np.bincount(history.second, minlength=n)
     votes = np.bincount(judge, minlength=m)
-    history, code = _by_cell(history, judge)
-    base = solve(_tally(history), "half", prior_games)
-    prior = base.prior
-    strength, skill = base.strength - (base.strength.mean() if n else 0.0), np.ones(m)
-    value = -np.inf
-    step: Floats = np.zeros(n + m)
-    information = np.eye(n + m)
-    for _ in range(500):
-        at, quality = strength + step[:n], skill + step[n:]
-        gap = at[history.first] - at[history.second]
-        chance = 1 / (1 + np.exp(-np.clip(quality[code] * gap, -700, 700)))
-        reached = float((history.weight * _log_likelihood(history.score, quality[code] * gap)).sum())
-        reached -= float(((quality - 1) ** 2).sum()) / (2 * prior_sd**2)
-        reached -= prior / 2 * float((np.logaddexp(0, at) + np.logaddexp(0, -at)).sum())
-        if not reached >= value - 1e-10 * abs(value):
-            step = step / 2
-            continue
-        done = np.abs(step).max(initial=0.0) < 1e-9 and value > -np.inf
-        strength, skill, value = at, quality, reached
-        alone = 1 / (1 + np.exp(-strength))
-        residual = history.weight * (history.score - chance)
-        slope: Floats = np.concatenate(
-            [_differences(history, residual * skill[code], n), np.bincount(code, residual * gap, m)],
-            dtype=np.float64,
-        )
-        slope[:n] += prior * (0.5 - alone)
-        slope[n:] -= (skill - 1) / prior_sd**2
-        information = _information(
-            history, code, history.weight * chance * (1 - chance), gap, skill, prior_sd
-        )
-        information[range(n), range(n)] += prior * alone * (1 - alone)
-        if done:
-            break
-        step = _step(_held(information, n, prior), _crossed(history, code, residual, n, m), slope)
-    inverse = np.linalg.inv(_held(information, n, prior))
-    centre = np.eye(n) - 1 / max(n, 1)
+    left_out = np.zeros((m, n), np.bool_) if aside is None else aside
+    kept = ~(left_out[judge, history.first] | left_out[judge, history.second])
+    history = Duels(n, history.first, history.second, history.score, np.where(kept, history.weight, 0.0))
+    cells = counted(history, judge, m)
+    reliability, error = reliabilities(cells, left_out)
+    strength, information, prior, connected = _climb(cells, np.maximum(reliability, 0.0), prior_games)
+    quality = np.maximum(reliability, 0.0)[judge]
+    chance = _logistic(quality * (strength[history.first] - strength[history.second]))
+    slope = history.weight * quality * (history.score - chance)
+    none = np.zeros((len(history), 0))
+    weight = history.weight * quality**2 * chance * (1 - chance)
+    curves = Curves(slope, none, weight, none, none[:, :, None][:, :, :0])
+    alone = _logistic(strength)
+    hold = max(float(np.trace(information)) / max(n, 1), 1e-300) / max(n, 1)
+    posterior = information + (np.diag(prior * alone * (1 - alone)) if prior else hold)
+    found = clustered(
+        history,
+        curves,
+        [np.arange(len(history)) if cluster is None else cluster],
+        information,
+        posterior,
+        prior > 0,
+    )
     return JudgeAware(
-        rating=1500 + (strength - strength.mean() if n else strength) * POINTS,
-        covariance=centre @ inverse[:n, :n] @ centre * POINTS**2,
+        rating=1500 + strength * POINTS,
+        covariance=found.covariance * POINTS**2,
+        freedom=found.freedom,
         games=games.astype(np.float64),
         judges=tuple(judges),
-        reliability=skill,
-        reliability_error=np.sqrt(np.diag(inverse)[n:]),
+        reliability=reliability,
+        reliability_error=error,
         votes=votes.astype(np.float64),
-        connected=len(base.components) <= 1,
+        connected=connected,
     )
 
 
-def _by_cell(history: Duels, judge: Ints) -> tuple[Duels, Ints]:
-    """One row for all votes of a judge on two players, with the mean of their scores and the sum of their
-    weights, and its judge: the likelihood is the same. Votes that weigh nothing are left out."""
-    n = history.players
-    turned = history.first > history.second
-    low, high = np.where(turned, [history.second, history.first], [history.first, history.second])
-    cells, of = np.unique((judge * n + low) * n + high, return_inverse=True)
-    score = np.where(turned, 1 - history.score, history.score)
-    weight, won = np.bincount(of, history.weight), np.bincount(of, history.weight * score)
-    cells, weight, won = cells[weight > 0], weight[weight > 0], won[weight > 0]
-    by, pair = np.divmod(cells, max(n * n, 1))
-    first, second = np.divmod(pair, max(n, 1))
-    return duels(n, first, second, np.minimum(won / weight, 1.0), weight), by
+def reliabilities(cells: Cells, aside: np.ndarray) -> tuple[Floats, Floats]:
+    """How discerning each judge is, 1 on average, with its standard error; votes on players `aside` for a
+    judge tell nothing. All are 1 where nobody discerns."""
+    games = cells.games
+    if not games.any():
+        return np.ones(len(games)), np.full(len(games), _SPREAD)
+    fitted = slopes(cells, aside, others(cells, ~aside).strength, np.array([10.0]))
+    raw, variance = fitted.value[:, 0], fitted.inverse[:, 0, 0]
+    share = games.sum(axis=(1, 2))
+    seen = np.ones(len(raw))
+    for _ in range(50 if (share > 0).sum() > 2 else 0):
+        # what the others see is as steep as they are discerning
+        own = share * raw * seen
+        seen = np.maximum((own.sum() - own) / np.maximum(share.sum() - share, 1e-300), 0.05)
+        seen = seen / (share @ seen / share.sum())
+    raw, variance = raw * seen, variance * seen**2
+    trust = (games.sum(axis=(1, 2)) > 0) / (variance + _SPREAD**2)
+    usual = max(float(trust @ raw / max(trust.sum(), 1e-300)), 1e-3)
+    between = (_SPREAD * usual) ** 2
+    drawn = (raw / variance + usual / between) / (1 / variance + 1 / between)
+    return drawn / usual, np.sqrt(1 / (1 / variance + 1 / between)) / usual
 
 
-def _tally(history: Duels) -> Tally:
-    """Whatever the judge: wins and losses of each pair, a tie being half of both."""
-    n = history.players
-    pairs, of = np.unique(history.first * n + history.second, return_inverse=True)
-    won = np.bincount(of, history.weight * history.score)
-    lost = np.bincount(of, history.weight * (1 - history.score))
-    sums = np.stack([won, lost, np.zeros(len(won))])
+def _climb(cells: Cells, quality: Floats, prior_games: float) -> tuple[Floats, Floats, float, bool]:
+    """Strengths (mean 0) under these reliabilities, the data's information, the prior that was needed, and
+    whether all can be compared."""
+    n = cells.games.shape[1]
+    judge, a, b = np.nonzero(np.triu(np.ones((n, n), np.bool_), 1)[None] & (cells.games > 0))
+    games, points, slope = cells.games[judge, a, b], cells.points[judge, a, b], quality[judge]
+    pairs, of = np.unique(a * n + b, return_inverse=True)
+    won, lost = np.bincount(of, slope * points), np.bincount(of, slope * (games - points))
     first, second = np.divmod(pairs, max(n, 1))
-    return Tally(n, first, second, sums, sums, sums)
-
-
-def _crossed(history: Duels, code: Ints, residual: Floats, n: int, m: int) -> Floats:
-    """What the observed information has less than the expected one, by strength and reliability."""
-    first = np.bincount(history.first * m + code, residual, n * m)
-    return np.asarray(first - np.bincount(history.second * m + code, residual, n * m)).reshape(n, m)
-
-
-def _step(information: Floats, crossed: Floats, slope: Floats) -> Floats:
-    """A step upwards: Fisher's scoring, whose expected information is positive everywhere; near the top, to
-    which that only creeps up, Newton's with the observed one."""
-    scoring = np.asarray(np.linalg.solve(information, slope), np.float64)
-    if np.abs(scoring).max(initial=0.0) > _NEAR:
-        return scoring
-    n = len(crossed)
-    observed = information.copy()
-    observed[:n, n:] -= crossed
-    observed[n:, :n] -= crossed.T
-    try:
-        np.linalg.cholesky(observed)
-    except np.linalg.LinAlgError:
-        return scoring
-    return np.asarray(np.linalg.solve(observed, slope), np.float64)
-
-
-def _log_likelihood(score: Floats, gap: Floats) -> Floats:
-    return np.asarray((score - 1) * gap - np.logaddexp(0, -gap))
-
-
-def _differences(history: Duels, value: Floats, n: int) -> Floats:
-    return np.asarray(np.bincount(history.first, value, n) - np.bincount(history.second, value, n))
-
-
-def _information(
-    history: Duels, code: np.ndarray, weight: Floats, gap: Floats, skill: Floats, prior_sd: float
-) -> Floats:
-    """Expected information of strengths and reliabilities; prior of the latter included."""
-    n, m = history.players, len(skill)
-    matrix = np.zeros((n + m, n + m))
-    pair = np.bincount(history.first * n + history.second, weight * skill[code] ** 2, n * n).reshape(n, n)
-    pair = pair + pair.T
-    matrix[:n, :n] = np.diag(pair.sum(axis=1)) - pair
-    cross = weight * skill[code] * gap
-    both = np.bincount(history.first * m + code, cross, n * m) - np.bincount(
-        history.second * m + code, cross, n * m
-    )
-    matrix[:n, n:] = both.reshape(n, m)
-    matrix[n:, :n] = matrix[:n, n:].T
-    matrix[range(n, n + m), range(n, n + m)] = np.bincount(code, weight * gap**2, m) + 1 / prior_sd**2
-    return matrix
-
-
-def _held(information: Floats, n: int, prior: float) -> Floats:
-    if prior or not n:
-        return information
-    held = information.copy()
-    held[:n, :n] += max(float(np.trace(information[:n, :n])) / n, 1e-300) / n
-    return held
+    sums = np.stack([won, lost, np.zeros(len(won))])
+    base = solve(Tally(n, first, second, sums, sums, sums), "half", prior_games)
+    strength, prior = base.strength, base.prior
+    information = np.zeros((n, n))
+    for _ in range(100):
+        chance, alone = _logistic(slope * (strength[a] - strength[b])), _logistic(strength)
+        pull = slope * (points - games * chance)
+        gradient = np.bincount(a, pull, n) - np.bincount(b, pull, n) + prior * (0.5 - alone)
+        cell = np.bincount(a * n + b, games * slope**2 * chance * (1 - chance), n * n).reshape(n, n)
+        cell = cell + cell.T
+        information = np.diag(cell.sum(axis=1)) - cell
+        hold = max(float(np.trace(information)) / max(n, 1), 1e-300) / max(n, 1)
+        full = information + (np.diag(prior * alone * (1 - alone)) if prior else hold)
+        step = np.linalg.solve(full, gradient)
+        strength = strength + step * min(1.0, 1.0 / max(float(np.abs(step).max(initial=0.0)), 1e-300))
+        if np.abs(step).max(initial=0.0) < 1e-9:
+            break
+    return strength - (strength.mean() if n else 0.0), information, prior, len(base.components) <= 1

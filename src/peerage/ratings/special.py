@@ -35,7 +35,8 @@ def judge_aware(data: Battles) -> Table:
     """Bradley-Terry in which each judge has a reliability, from the label `judge`."""
     if "judge" not in data.labels:
         raise ValueError("judge-aware needs battles with a column judge")
-    fitted = judges.fit(data.duels, data.labels["judge"])
+    clusters = [labels for name, labels in data.labels.items() if name != "judge"]
+    fitted = judges.fit(data.duels, data.labels["judge"], cluster=clusters[0] if clusters else None)
     notes = [
         f"judge {name}: reliability {reliability:.2f} ({low:.2f} to {high:.2f}), {count:g} votes"
         for name, reliability, low, high, count in fitted.listed

@@ -7,7 +7,7 @@ Votes and scores have no common unit: in an arena with both, scores are left out
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from msgspec import Struct
@@ -15,12 +15,12 @@ from msgspec import Struct
 from peerage.engine.registration import registered
 from peerage.judging.agreement import Votes, alpha, effective_votes, fleiss_kappa
 from peerage.judging.ballots import Ballots, ballots_in
-from peerage.judging.collusion import FEWEST, LEVEL, favours
+from peerage.judging.comparisons import errors
 from peerage.judging.estimates import Estimate
+from peerage.judging.favours import FEWEST, LEVEL, Mute, favours
 from peerage.judging.marks import Marks, marks_in
 from peerage.judging.normalisation import normalised
 from peerage.judging.preference import Positions, kin_preferences, length_bias, length_leans, positions
-from peerage.judging.residuals import of_ratings, of_votes
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
 from peerage.ledger.store import Ledger
 from peerage.ratings.history import duels
@@ -84,8 +84,9 @@ class JudgeRow(Struct, frozen=True):
 
 
 class FavourRow(Struct, frozen=True):
-    """A judge and an author: `excess` is by how much more it gives its answers, on average, than their
-    quality explains; `found` whether that is beyond chance. See `judging.collusion.Favour`."""
+    """A judge and an author: `excess` is by how much more often than expected it prefers its answers to
+    another's, below 0 where it does it down; `found` whether that is beyond chance. See
+    `judging.favours.Favour`."""
 
     judge: str
     author: str
@@ -97,7 +98,10 @@ class FavourRow(Struct, frozen=True):
 
 
 class JudgesReport(Shown, frozen=True):
-    """Everything about an arena's judges; `favours` are all pairs tested, the most suspicious first."""
+    """Everything about an arena's judges: `remarks` say in words what is wrong with whom; `favours` are all
+    pairs tested, the most suspicious first."""
+
+    remarks: tuple[str, ...]
 
     measures: tuple[Measure, ...]
     judges: tuple[JudgeRow, ...]
@@ -105,7 +109,7 @@ class JudgesReport(Shown, frozen=True):
 
 
 def judges(ledger: Ledger, settings: ArenaSettings, level: float = LEVEL) -> JudgesReport:
-    """The judges of all finished matches; `level` is the share of `favours` found that may be false.
+    """The judges of all finished matches; `level` is the chance that any of the `favours` found is false.
 
     Reads every record and every exchange once. Raises LedgerError.
     """
@@ -124,13 +128,56 @@ def judges_of(ledger: Ledger, settings: ArenaSettings, read: Told, level: float 
     marks, ballots = marks_in(read.marks), ballots_in(read.ballots, read.seated)
     if len(ballots):
         voted = set(ballots.panels)
-        marks = marks.only(np.array([name in voted for name in marks.contests], np.bool_)[marks.contest])
-    found = favours(marks, of_votes if len(ballots) else of_ratings, level=level)
-    return JudgesReport(
-        tuple(_measures(marks, ballots) if len(marks) else ()),
-        tuple(_rows(marks, ballots, families)),
-        tuple([FavourRow(*pair) for pair in found]),
-    )
+        wanted = np.array([name in voted for name in marks.contests], np.bool_)[marks.contest]
+        marks = marks.only(wanted).named()
+    found = favours(marks, level=level)
+    measures = tuple(_measures(marks, ballots) if len(marks) else ())
+    rows = tuple(_rows(marks, ballots, families))
+    pairs = tuple([FavourRow(*pair) for pair in found.favours])
+    return JudgesReport(tuple(_remarks(measures, rows, found.mute, pairs)), measures, rows, pairs)
+
+
+# ------------------------------------------------------------------------------------------- in words
+
+_MUTE: Mapping[Mute, str] = {
+    "alike": "finds all answers alike: its votes say nothing. Exclude it?",
+    "coin": "judges as if it tossed a coin: its votes say nothing. Exclude it?",
+    "contrary": "prefers the worse answer by the measure of all other judges. Exclude it?",
+}
+
+
+def _remarks(
+    measures: Iterable[Measure],
+    rows: Iterable[JudgeRow],
+    mute: Mapping[str, Mute],
+    pairs: Iterable[FavourRow],
+) -> Iterator[str]:
+    """What a reader should know first, the gravest first."""
+    for row in rows:
+        low, high = row.first_share_lower, row.first_share_upper
+        even = row.first_share is None or low is None or high is None or low <= 0.5 <= high
+        place = "" if even or row.first_share is None else "first" if row.first_share > 0.5 else "second"
+        share = 0.0 if row.first_share is None else max(row.first_share, 1 - row.first_share)
+        if place and share >= _ONE_SIDED:
+            yield f"{row.judge} picks the {place} answer in {share:.0%} of its verdicts. Exclude it?"
+        elif row.judge in mute:
+            yield f"{row.judge} {_MUTE[mute[row.judge]]}"
+        elif place and share >= _LEANING:
+            yield f"{row.judge} leans to the answer shown {place}: {share:.0%} of its verdicts."
+    for pair in pairs:
+        if pair.found:
+            what = "favours" if pair.excess > 0 else "does down"
+            yield (
+                f"{pair.judge} {what} {pair.author}: by {abs(pair.excess):.0%} of {pair.marks} marks more "
+                "than the other judges explain. It may be taste: read the ballots."
+            )
+    worth = {one.measure: one.value for one in measures}
+    votes, effective = worth.get("votes"), worth.get("effective_votes")
+    if votes is not None and effective is not None and effective < 0.75 * votes:
+        yield f"{votes:.3g} votes are worth {effective:.2g}: the judges err alike."
+
+
+_ONE_SIDED, _LEANING = 0.8, 0.6  # shares of verdicts for one place
 
 
 # ----------------------------------------------------------------------------------- all judges together
@@ -144,23 +191,27 @@ def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
             "alpha", alpha(votes), "Krippendorff's α: agreement on the vote, 0 by chance, 1 perfect"
         )
         yield _measure("kappa", fleiss_kappa(votes), "Fleiss' κ: the same by another reckoning of chance")
-        points = Votes(votes.unit, ballots.points(ballots.label[ballots.seats[ballots.panel]])[valid])
         shares = np.where(ballots.weight[valid] > 0, ballots.weight[valid], 1.0)
+        judged, names = votes.unit, [ballots.players[at] for at in ballots.judge[valid].tolist()]
         size = "valid votes a match"
     else:
         points = Votes(marks.answer, _levelled(marks))
         shares = np.ones(len(marks))
+        judged, names = marks.answer, [marks.judges[at] for at in marks.judge.tolist()]
         yield _measure(
             "alpha", alpha(points, "interval"), "Krippendorff's α of the scores, each judge's mean taken away"
         )
         size = "scores an answer"
-    units, unit = np.unique(points.unit, return_inverse=True)
+    units, unit = np.unique(judged, return_inverse=True)
     yield Measure("votes", len(unit) / len(units), None, None, len(units), size)
-    together = alpha(points, "interval")
-    if together is not None:
-        worth = float(effective_votes(unit, shares, together.value).mean())
-        about = "independent votes that these are worth, by their weights and their agreement"
-        yield Measure("effective_votes", worth, None, None, len(units), about)
+    wrong = errors(marks)
+    discernment = dict(zip(marks.judges, wrong.discernment.tolist(), strict=True))
+    each = np.array([discernment.get(name, 0.0) for name in names])
+    worth = float(effective_votes(unit, shares, each, wrong.correlation).mean())
+    about = (
+        "independent votes of the median judge that these are worth: by weight, discernment, shared errors"
+    )
+    yield Measure("effective_votes", worth, None, None, len(units), about)
     yield _measure(
         "length_bias",
         length_bias(marks),

@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from peerage.judging.favours import favours
+from peerage.judging.marks import of_votes
 from peerage.ledger.store import LedgerError
 from peerage.ratings import glicko2, judges
 from peerage.ratings.bradley_terry import fit_duels
@@ -215,12 +217,19 @@ def averaged(played: Played, rating: Rating, standings: Standings) -> Ratings:
 def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings:
     """Bradley-Terry on the votes of judges, each weighing by a reliability estimated with the ratings."""
     cast = played.votes()
-    table = judges.fit(cast.history, cast.judges)
+    marks = of_votes(cast.players, cast.history, cast.judges, cast.matches)
+    guilty = [pair for pair in favours(marks).favours if pair.found]
+    left_out = [(pair.judge, cast.players.index(pair.author)) for pair in guilty]
+    table = judges.fit(cast.history, cast.judges, cluster=cast.matches, aside=left_out)
     reliable = sorted(table.listed, key=lambda judge: -judge[1])
     notes = [
-        "Bradley-Terry on the judges' votes, each judge counting by its reliability, which is estimated with "
-        "the ratings (1 on average, 0 tosses a coin); the votes of a match count as one match together"
+        "Bradley-Terry on the judges' votes, each judge counting by its reliability (1 on average, 0 tosses "
+        "a coin), which is how well it agrees with what the other judges see; the votes of a match count as "
+        "one match together"
     ]
+    if guilty:
+        named = ", ".join(f"{pair.judge} on {pair.author}" for pair in guilty)
+        notes.append(f"left out, being favour or the opposite beyond chance: the votes of {named}")
     if reliable:
         (best, high, *_), (worst, low, *_) = reliable[0], reliable[-1]
         notes.append(
@@ -231,8 +240,8 @@ def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings
     return Ratings(
         cast.players,
         table.rating,
-        table.error,
-        partial(separated, table.rating, table.covariance),
+        (table.bounds[1] - table.rating) / Z95,
+        lambda: table.above,
         (*notes, _NO_ORDER),
     )
 

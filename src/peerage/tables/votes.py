@@ -39,11 +39,13 @@ class _Record(msgspec.Struct):
 
 
 class Votes(NamedTuple):
-    """Every valid vote on a duel as one result: `history` numbers `players`, `judges` say who cast each."""
+    """Every valid vote on a duel as one result: `history` numbers `players`, `judges` say who cast each, and
+    `matches` on what."""
 
     players: tuple[str, ...]
     history: Duels
     judges: list[str]
+    matches: list[int]
 
 
 def votes(ledger: Ledger, matches: Sequence[Summary], weights: Mapping[str, float]) -> Votes:
@@ -55,6 +57,7 @@ def votes(ledger: Ledger, matches: Sequence[Summary], weights: Mapping[str, floa
     places: dict[str, int] = {}
     rows: list[tuple[int, int, float, float]] = []
     judges: list[str] = []
+    on: list[int] = []
     for summary, fixture, ballots in _ballots(ledger, matches):
         if tuple([seat.player for seat in fixture.seats]) != summary.players:
             raise LedgerError(
@@ -71,8 +74,9 @@ def votes(ledger: Ledger, matches: Sequence[Summary], weights: Mapping[str, floa
         for ballot in valid:
             rows.append((first, second, 0.5 if ballot.vote == TIE else float(ballot.vote == label), weight))
             judges.append(seated[ballot.judge])
+            on.append(summary.number)
     columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
-    return Votes(tuple(places), duels(len(places), *columns), judges)
+    return Votes(tuple(places), duels(len(places), *columns), judges, on)
 
 
 def _ballots(
