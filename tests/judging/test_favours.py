@@ -92,6 +92,11 @@ def test_too_few_marks_are_not_tested() -> None:
         favours(tabled([]), level=0)
 
 
+def test_among_three_judges_nobody_is_out_of_step() -> None:
+    pool = votes(np.random.default_rng(3), 6, 900, lazy=2, random=1)
+    assert favours(pool.marks).favours == []
+
+
 def test_judges_of_constant_marks_say_nothing() -> None:
     marks = tabled(Mark(j, a, str(c), 7.0) for j in "xyz" for a in "abc" for c in range(9))
     assert favours(marks) == ([], dict.fromkeys("xyz", "alike"))

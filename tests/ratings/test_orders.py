@@ -37,6 +37,20 @@ def test_the_mean_over_orders_does_not_depend_on_the_order_given() -> None:
     assert many.spread.min() > 5
 
 
+def test_intervals_hold_where_ratings_would_stand() -> None:
+    """The spread over orders of one history held but a third of them."""
+    rng = np.random.default_rng(2)
+    strength = np.linspace(-150, 150, 6)
+    first = np.tile(np.arange(6), 100)
+    second = (first + rng.integers(1, 6, 600)) % 6
+    chance = 1 / (1 + 10 ** ((strength[second] - strength[first]) / 400))
+    tables = [elo(duels(6, first, second, rng.random(600) < chance), orders=20) for _ in range(60)]
+    for rows in (lambda table: table.rows, lambda table: table.rows_in_order):
+        mean = np.mean([[row.rating for row in rows(table)] for table in tables], axis=0)
+        held = [row.lower < mean[row.player] < row.upper for table in tables for row in rows(table)]
+        assert 0.9 < np.mean(held) < 0.99
+
+
 def test_rows_leaders_and_seeds() -> None:
     table = elo(history(), orders=50, seed=3)
     assert table.rating.tolist() == elo(history(), orders=50, seed=3).rating.tolist()

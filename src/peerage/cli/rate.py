@@ -142,13 +142,14 @@ def _columns(rows: tuple[dict[str, Any], ...]) -> list[Column]:
     """Ratings of 400 points a decade are whole numbers for people; skills have three digits."""
     first = rows[0] if rows else {}
     number = _skill if "mu" in first and abs(first["rating"]) < 200 else whole
+    of_mu = " of mu" if number is _skill else ""
     own = _skill if "mu" in first and abs(first["mu"]) < 200 else whole
     return [
         Column("rank", ">", str),
         Column("player", "Player"),
         Column("rating", ">Rating", number),
-        Column("lower", ">Lower", number),
-        Column("upper", ">Upper", number),
+        Column("lower", f">Lower{of_mu}", number),
+        Column("upper", f">Upper{of_mu}", number),
         Column("rank_range", ">Ranks", span),
         Column("games", ">Games", _games),
         *([Column("mu", ">mu", own), Column("sigma", ">sigma", own)] if "mu" in first else ()),

@@ -128,7 +128,7 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
         Column("rating", ">Rating", shown),
         *([Column("mu", ">μ", shown, 8), Column("sigma", ">σ", shown, 8)] if skill else ()),
         *([Column("mu", ">Mean", signed)] if found.track == "points" else ()),
-        Column("interval", ">95%", str, 2),
+        Column("interval", ">μ, 95%" if skill else ">95%", str, 2),
         Column("rank_range", ">Ranks", span, 3),
         Column("beats", ">Above", str, 5),
         Column("matches", ">Matches", whole),

@@ -35,6 +35,8 @@ LEVEL = 0.05
 """The chance of any false finding among an arena's judges."""
 FEWEST = 5
 """Marks that a judge must have given an author, and others too, for the pair to be tested."""
+JUDGES = 4
+"""Judges that say something, from which on any is tested: among three nobody can tell who is out of step."""
 _STANDS_OUT = 2.8  # standard errors at which a pair is set aside for a closer look
 _MOST = 0.3  # share of the pairs that may be set aside
 _ROUNDS = 40
@@ -95,7 +97,7 @@ def favours(marks: Marks, *, level: float = LEVEL, fewest: int = FEWEST) -> Exam
     mute: dict[int, Mute] = dict.fromkeys(np.flatnonzero(alike(table)).tolist(), "alike")
     while True:
         heard = np.array([at not in mute for at in range(judges)], np.bool_)
-        tested = enough & heard[:, None]
+        tested = enough & heard[:, None] & (int((heard & enough.any(axis=1)).sum()) >= JUDGES)
         test = _Test(table, cells, tested, heard, level)
         aside = test.settle()
         new = {at: why for at, why in test.mute(aside).items() if at not in mute}

@@ -73,8 +73,15 @@ class EloError:
         return separated(strength, spread**2 * (np.eye(n) - gain @ reached))
 
 
-def elo_error(rating: Floats, met: Floats, settings: EloSettings, near: Floats | None = None) -> EloError:
-    """The error of ratings after duels that `met` counts by pair, a symmetric matrix.
+def elo_error(
+    rating: Floats,
+    met: Floats,
+    settings: EloSettings,
+    near: Floats | None = None,
+    squares: Floats | None = None,
+) -> EloError:
+    """The error of ratings after duels that `met` counts by pair, a symmetric matrix; where they have
+    weights, which scale K, it sums these, and `squares` their squares.
 
     `near` are the ratings by which propagation measures distance (cost Elo), `rating` itself by default.
     """
@@ -82,14 +89,19 @@ def elo_error(rating: Floats, met: Floats, settings: EloSettings, near: Floats |
     if met.shape != (n, n) or (met != met.T).any():
         raise ValueError(f"met has shape {met.shape}: expected a symmetric matrix of {n} players")
     chance = 1 / (1 + np.exp(np.clip(rating[None, :] - rating[:, None], -12_000, 12_000) / POINTS))
-    weight = met * chance * chance.T
-    laplacian = np.diag(weight.sum(axis=1)) - weight
+    laplacian, noisy = (
+        _laplacian(each * chance * chance.T) for each in (met, met if squares is None else squares)
+    )
     spreading = _spreading(rating if near is None else near, settings)
     drift = settings.k_factor / POINTS * spreading @ laplacian
-    noise = settings.k_factor**2 * spreading @ laplacian @ spreading.T
+    noise = settings.k_factor**2 * spreading @ noisy @ spreading.T
     togo, gathered = _after(drift, noise)
     centre = np.eye(n) - 1 / max(n, 1)
     return EloError(rating, np.asarray(centre @ gathered @ centre), togo)
+
+
+def _laplacian(weight: Floats) -> Floats:
+    return np.asarray(np.diag(weight.sum(axis=1)) - weight)
 
 
 def _spreading(near: Floats, settings: EloSettings) -> Floats:

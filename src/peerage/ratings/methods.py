@@ -259,9 +259,12 @@ def _elo(data: Battles | Played, method: Method, options: Options) -> Table:
         return _cost_elo(data, k, options)
     history = _duels(data, options)
     table = elo(history, k_factor=k, initial=options.initial, orders=options.orders, seed=options.seed)
-    notes = []
+    notes = ["intervals are where ratings would stand, were the same games played again"]
     if options.orders:
-        notes.append(f"intervals hold 95% of {options.orders} random orders: they are about order alone")
+        told = (
+            f"the order alone moves a rating by {table.spread.mean():.1f} points over {options.orders} orders"
+        )
+        notes.append(told)
         leaders = sorted(table.leaders.items(), key=lambda item: -item[1])
         shares = ", ".join(f"{data.names[player]} {share:.0%}" for player, share in leaders[:5])
         notes.append(f"leader by order: {shares}")

@@ -7,16 +7,18 @@ was.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from peerage.ratings import kernels
 from peerage.ratings.compiled import kernel
+from peerage.ratings.elo import EloSettings
+from peerage.ratings.elo_error import EloError, elo_error
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import Row, ranks
+from peerage.ratings.table import Z95, Row, rank_ranges, ranks
 
 _LONG = 200_000
 
@@ -25,13 +27,17 @@ _LONG = 200_000
 class OrderedElo:
     """Elo ratings: `in_order` as the history stands, and `draws` in random orders, shape (orders, players).
 
-    `lower` and `upper` hold 95% of the orders. They are about order alone: with few games the ratings are
-    far less certain than they say, and Bradley-Terry intervals tell by how much.
+    `met` and `squares` sum the weights, and their squares, of each pair's games. The rows' intervals are
+    where ratings would stand, were the same games played again (`ratings.elo_error`); `spread` and
+    `leaders` are about the order alone, which is a small part of that.
     """
 
     in_order: Floats
     draws: Floats
     games: Floats
+    met: Floats
+    squares: Floats
+    k_factor: float
 
     @property
     def rating(self) -> Floats:
@@ -58,32 +64,57 @@ class OrderedElo:
         }
 
     @cached_property
+    def error(self) -> EloError:
+        """What is uncertain about the ratings in the history's order."""
+        return self._error(self.in_order)
+
+    @cached_property
+    def averaged_error(self) -> EloError:
+        """What is uncertain about the mean over the orders: what the order does to ratings, their covariance
+        over the orders, is taken out."""
+        found, count = self._error(self.rating), len(self.draws)
+        if count < 2 or not len(self.rating):
+            return found
+        by_order = np.atleast_2d(np.cov(self.draws, rowvar=False)) * (1 - 1 / count)
+        values, vectors = np.linalg.eigh(found.covariance - by_order)
+        return replace(found, covariance=(vectors * np.maximum(values, 0)) @ vectors.T)
+
+    def _error(self, rating: Floats) -> EloError:
+        settings = EloSettings(k_factor=self.k_factor, propagation_width=None)
+        return elo_error(rating, self.met, settings, squares=self.squares)
+
+    @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """A line for each player, at its mean; the rank range holds its ranks in 95% of the orders."""
-        return self._rows(self.rating)
+        """A line for each player, at its mean."""
+        return _rows(self.averaged_error, self.games)
 
     @cached_property
     def rows_in_order(self) -> tuple[Row, ...]:
         """As `rows`, at the ratings in the history's own order."""
-        return self._rows(self.in_order)
+        return _rows(self.error, self.games)
 
-    def _rows(self, rating: Floats) -> tuple[Row, ...]:
-        drawn = self.draws if len(self.draws) else rating[None, :]
-        lower, upper = np.percentile(drawn, [2.5, 97.5], axis=0)
-        placed = np.array([ranks(draw) for draw in drawn]).reshape(len(drawn), -1)
-        best, worst = np.percentile(placed, [2.5, 97.5], axis=0, method="nearest")
-        return tuple(
-            Row(
-                i,
-                float(value),
-                min(float(lower[i]), float(value)),
-                max(float(upper[i]), float(value)),
-                rank,
-                (min(int(best[i]), rank), max(int(worst[i]), rank)),
-                float(self.games[i]),
-            )
-            for i, (value, rank) in enumerate(zip(rating, ranks(rating), strict=True))
+
+def _rows(found: EloError, games: Floats) -> tuple[Row, ...]:
+    rating, wide, possible = found.rating, Z95 * found.error, rank_ranges(found.above())
+    return tuple(
+        Row(
+            i,
+            float(value),
+            float(value - wide[i]),
+            float(value + wide[i]),
+            rank,
+            (min(possible[i][0], rank), max(possible[i][1], rank)),
+            float(games[i]),
         )
+        for i, (value, rank) in enumerate(zip(rating, ranks(rating), strict=True))
+    )
+
+
+def met_by_pair(history: Duels, weight: Floats) -> Floats:
+    """The weights of the games of each two players, a symmetric matrix."""
+    n = history.players
+    counts = np.bincount(history.first * n + history.second, weight, n * n).reshape(n, n)
+    return np.asarray(counts + counts.T, np.float64)
 
 
 def elo(
@@ -106,4 +137,5 @@ def elo(
     met = np.bincount(history.first, minlength=history.players) + np.bincount(
         history.second, minlength=history.players
     )
-    return OrderedElo(in_order, draws, met.astype(np.float64))
+    pairs = met_by_pair(history, history.weight), met_by_pair(history, history.weight**2)
+    return OrderedElo(in_order, draws, met.astype(np.float64), *pairs, k_factor)

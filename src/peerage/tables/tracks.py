@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal, TypeAlias, get_args
 
@@ -19,7 +19,7 @@ from peerage.ratings.connection import strong_components
 from peerage.ratings.elo_error import EloError, elo_error
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.kernels import Floats
-from peerage.ratings.orders import elo
+from peerage.ratings.orders import elo, met_by_pair
 from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import Z95, known, separated
 from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
@@ -184,18 +184,11 @@ def points(played: Played, rating: Rating, standings: Standings) -> Ratings:
 
 
 def averaged(played: Played, rating: Rating, standings: Standings) -> Ratings:
-    """Raw Elo without propagation, its mean over seeded random orders of the matches.
-
-    What the order does to the ratings, their covariance over the orders, is taken out of Elo's error.
-    """
+    """Raw Elo without propagation, its mean over seeded random orders of the matches."""
     names, history = _duelled(played)
     orders = int(np.clip(_PLAYS // max(len(history), 1), 10, 100))
     table = elo(history, k_factor=rating.k_factor, initial=rating.initial, orders=orders)
-    plain = replace(elo_settings(rating), propagation_width=None)
-    found = elo_error(table.rating, _met(history), plain)
-    by_order = np.atleast_2d(np.cov(table.draws, rowvar=False)) * (1 - 1 / orders) if names else 0.0
-    values, vectors = np.linalg.eigh(found.covariance - by_order)
-    found = replace(found, covariance=(vectors * np.maximum(values, 0)) @ vectors.T)
+    found = table.averaged_error
     notes = [
         f"Elo, K = {rating.k_factor:g}, the mean of {orders} random orders of the matches; the interval is "
         "where it would stand, were they played again; ranks allow for its not having settled"
@@ -257,7 +250,10 @@ def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["r
             "the ratings on record are not of the players in the narrow table; `peerage verify` says more"
         )
     order = [names.index(player) for player in standings.players]
-    met = _met(_duelled(played, priced=True, among=names)[1] if track == "cost" else history)
+    met = met_by_pair(
+        counted := _duelled(played, priced=True, among=names)[1] if track == "cost" else history,
+        counted.weight,
+    )
     raw, cost = np.array(standings.raw), np.array(standings.cost)
     value = raw if track == "raw" else cost
     found = elo_error(value, met[np.ix_(order, order)], settings, cost)
@@ -315,13 +311,6 @@ def _duelled(
     seated = np.array([places[player] for one in matches for player in one.players], np.int64).reshape(-1, 2)
     margin = np.array([one.scores[0] - one.scores[1] for one in matches])
     return names, duels(len(names), seated[:, 0], seated[:, 1], (np.sign(margin) + 1) / 2)
-
-
-def _met(history: Duels) -> Floats:
-    """How often each two met."""
-    size = history.players
-    counts = np.bincount(history.first * size + history.second, minlength=size * size).reshape(size, size)
-    return np.asarray(counts + counts.T, np.float64)
 
 
 def _elo_notes(rating: Rating, track: str) -> tuple[str, ...]:
