@@ -104,8 +104,6 @@ SKILL = ("trueskill", "plackett-luce", "weng-lin-bt")
     [
         ({"method": "elo"}, {"k": 4.0}),
         ({"method": "elo"}, {"initial": 1000.0}),
-        ({"method": "elo-averaged"}, {"orders": 7}),
-        ({"method": "elo-averaged"}, {"seed": 5}),
         ({"method": "elo-averaged"}, {"seed": 5}),
         ({"method": "elo-averaged"}, {"orders": 7}),
         ({"method": "elo"}, {"inverse_frequency": True}),
