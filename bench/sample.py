@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from peerage.challenges.drafting import Draft
 from peerage.judging.panel import Ballot
-from peerage.ledger.codec import Text, fixture_body, record_body, request_body
+from peerage.ledger.codec import Text, fixture_body, record_body
+from peerage.ledger.codec_requests import request_body
 from peerage.ledger.merkle import GENESIS, digest, leaf, link, root
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, RecordRow, ReplyRow, Summary
 from peerage.match import Fixture, MatchRecord, Outcome, Seat, Totals

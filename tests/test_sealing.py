@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.ledger.codec import read_reply, read_request, read_said, reply_body, reply_salt, request_body
+from peerage.ledger.codec import read_reply, read_said, reply_body, reply_salt
+from peerage.ledger.codec_requests import read_request, request_body
 from peerage.ledger.merkle import digest, leaf, link
 from peerage.protocol import Ask, Message, Quote, Reply, Run, Text
 from peerage.sealing import REDACTED, Sealed, committed, salt, seal, unseal

@@ -17,7 +17,8 @@ import peerage.engine.programs as programs
 from peerage.arena import Arena, ArenaError, open_arena
 from peerage.blocks import Program as ShownProgram
 from peerage.engine.driver import Driver, GameError
-from peerage.ledger.codec import by_hex, read_request, request_body
+from peerage.ledger.codec import by_hex
+from peerage.ledger.codec_requests import read_request, request_body
 from peerage.match import Outcome
 from peerage.protocol import SANDBOX, Ran, Reply, Run, Together
 from peerage.sandbox.program import Limits, Program, RunResult, SandboxUnavailable

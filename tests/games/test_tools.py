@@ -11,7 +11,7 @@ from peerage.formats import Choice, Code, Format
 from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
 from peerage.games.game import Asks, GameRules, GameSpec
 from peerage.games.tools import ToolRules, Worked, turns, with_python
-from peerage.ledger.codec import request_body
+from peerage.ledger.codec_requests import request_body
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Prompt, Reply, Steps, Together
 

@@ -16,7 +16,8 @@ from tests.golden.transcripts import HERE, on_file, spec_of
 
 from peerage.cli.match import text
 from peerage.engine.driver import Driver
-from peerage.ledger.codec import fixture_body, record_body, reply_body, request_body
+from peerage.ledger.codec import fixture_body, record_body, reply_body
+from peerage.ledger.codec_requests import request_body
 from peerage.ledger.store import Exchange, FixtureRow, RecordRow
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import Reply

@@ -23,17 +23,8 @@ from peerage.formats import (
     stored,
 )
 from peerage.games.duel import GAME as DUEL
-from peerage.ledger.codec import (
-    INLINE_CHARS,
-    MissingText,
-    asks_the_same,
-    by_hex,
-    fixture_body,
-    read_fixture,
-    read_request,
-    request_body,
-    text_digest,
-)
+from peerage.ledger.codec import MissingText, by_hex, fixture_body, read_fixture, text_digest
+from peerage.ledger.codec_requests import INLINE_CHARS, asks_the_same, read_request, request_body
 from peerage.match import Fixture
 from peerage.protocol import Ask, Message, Quote, Text
 

@@ -8,17 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from peerage.ledger.codec import (
-    INLINE_CHARS,
     by_hex,
     fixture_body,
     read_fixture,
     read_record,
     read_reply,
-    read_request,
     record_body,
     reply_body,
-    request_body,
 )
+from peerage.ledger.codec_requests import INLINE_CHARS, read_request, request_body
 from peerage.match import Fixture, MatchRecord, Outcome, Seat, Totals
 from peerage.protocol import Ask, Choice, Message, Quote, Reply, Text, fence, render, storable
 

@@ -15,7 +15,8 @@ from peerage.engine.driver import Driver, first_key
 from peerage.engine.records import Tally, settle
 from peerage.games import release_of
 from peerage.games.game import GameSpec
-from peerage.ledger.codec import fixture_body, reply_body, reply_salt, request_body
+from peerage.ledger.codec import fixture_body, reply_body, reply_salt
+from peerage.ledger.codec_requests import request_body
 from peerage.ledger.merkle import GENESIS, leaf, link
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import Batch, FixtureRow, IntentRow, Ledger, LedgerError, RecordRow, ReplyRow

@@ -23,15 +23,8 @@ from peerage.games.rejudgement import GAME as REJUDGEMENT
 from peerage.games.rescoring import GAME as RESCORING
 from peerage.games.rescoring import Item as ScoredItem
 from peerage.games.rescoring import RescoringRules, author_of
-from peerage.ledger.codec import (
-    MissingText,
-    by_hex,
-    fixture_body,
-    read_fixture,
-    read_record,
-    read_reply,
-    read_request,
-)
+from peerage.ledger.codec import MissingText, by_hex, fixture_body, read_fixture, read_record, read_reply
+from peerage.ledger.codec_requests import read_request
 from peerage.ledger.store import Batch, Exchange, FixtureRow, Ledger, LedgerError
 from peerage.match import Fixture, Outcome, Seat
 from peerage.protocol import Ask, Prompt, Quote, Reply

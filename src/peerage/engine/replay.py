@@ -27,7 +27,8 @@ from peerage.engine.model_watch import Change, Watch, changes
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
 from peerage.games import installed, plays
 from peerage.games.game import GameSpec
-from peerage.ledger.codec import asks_the_same, by_hex, read_fixture, read_record, request_body
+from peerage.ledger.codec import by_hex, read_fixture, read_record
+from peerage.ledger.codec_requests import asks_the_same, request_body
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.narrow import is_time
 from peerage.ledger.places import places

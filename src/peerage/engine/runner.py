@@ -31,7 +31,8 @@ from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
 from peerage.engine.waiting import ASK_AGAIN_S, SOONEST_S, Away, WaitingMatches
 from peerage.games.game import GameSpec
-from peerage.ledger.codec import asks_the_same, by_hex, fixture_body, reply_salt, request_body
+from peerage.ledger.codec import by_hex, fixture_body, reply_salt
+from peerage.ledger.codec_requests import asks_the_same, request_body
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import FailureRow, FixtureRow, Ledger, Summary
 from peerage.ledger.waits import Wait

@@ -17,7 +17,8 @@ import msgspec
 
 from peerage.challenges.pool import STREAM, Action
 from peerage.ledger import open_ledger
-from peerage.ledger.codec import by_hex, read_fixture, reply_salt, request_salt
+from peerage.ledger.codec import by_hex, read_fixture, reply_salt
+from peerage.ledger.codec_requests import request_salt
 from peerage.ledger.secret import OLD_FACT, read_secret
 from peerage.ledger.store import (
     COPY,

@@ -15,7 +15,7 @@ import msgspec
 from peerage.blocks import ScoreLine, Task
 from peerage.engine.probes import probe_costs
 from peerage.games import installed
-from peerage.ledger.codec import read_form, read_templates
+from peerage.ledger.codec_requests import read_form, read_templates
 from peerage.ledger.log import entry_leaf
 from peerage.ledger.since import log_root
 from peerage.protocol import Role

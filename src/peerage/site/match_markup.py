@@ -28,7 +28,7 @@ from peerage.blocks import (
     Task,
 )
 from peerage.engine.driver import ROOM
-from peerage.ledger.codec import Part
+from peerage.ledger.codec_requests import Part
 from peerage.ledger.merkle import digest
 from peerage.protocol import visible
 from peerage.site.addresses import player_page

@@ -24,17 +24,8 @@ from peerage.engine.driver import REPAIR, cut_reason, first_key
 from peerage.games import installed, plays
 from peerage.judging.ballots import ballots_of
 from peerage.judging.panel import Ballot
-from peerage.ledger.codec import (
-    Part,
-    Said,
-    by_hex,
-    read_fixture,
-    read_form,
-    read_record,
-    read_request,
-    read_said,
-    read_shown,
-)
+from peerage.ledger.codec import Said, by_hex, read_fixture, read_record, read_said
+from peerage.ledger.codec_requests import Part, read_form, read_request, read_shown
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow
 from peerage.match import Fixture, MatchRecord, Outcome, Seat

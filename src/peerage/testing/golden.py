@@ -19,7 +19,7 @@ import msgspec
 from peerage.engine.driver import Driver
 from peerage.formats import stored
 from peerage.games.game import GameSpec
-from peerage.ledger.codec import request_body
+from peerage.ledger.codec_requests import request_body
 from peerage.match import Fixture
 from peerage.protocol import Ask, Format, Reply, Run
 from peerage.testing.offline import Answering, call, performed

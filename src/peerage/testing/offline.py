@@ -19,7 +19,8 @@ from peerage.engine.driver import ROOM, Driver
 from peerage.formats import recorded, stored
 from peerage.games.game import CallBound, GameSpec
 from peerage.games.house import House, usual
-from peerage.ledger.codec import by_hex, read_request, request_body
+from peerage.ledger.codec import by_hex
+from peerage.ledger.codec_requests import read_request, request_body
 from peerage.match import Fixture, Outcome, Seat
 from peerage.players.client import Call, PlayerError
 from peerage.players.house import HouseClient

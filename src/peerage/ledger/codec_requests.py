@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from peerage.formats import recorded, stored
-from peerage.ledger.codec.texts import Text, text_digest
+from peerage.ledger.codec import Text, text_digest
 from peerage.protocol import Answered, Ask, Format, Message, Quote, Role, Run, Speaker, places
 from peerage.sealing import REDACTED, Kept, salt
 

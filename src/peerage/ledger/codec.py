@@ -1,0 +1,200 @@
+"""The stored forms of fixtures, replies and records: JSON bytes, long texts by digest. Pure.
+
+`codec_requests` has those of requests; `docs/ledger.md` describes the formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from hashlib import sha256
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from peerage.match import Fixture, MatchRecord
+from peerage.protocol import Reply
+from peerage.sealing import Kept, salt, seal, unseal
+
+_encode = msgspec.json.Encoder().encode
+
+Text = tuple[bytes, str]
+"""A long text with its SHA-256 digest, to be stored once."""
+
+
+def text_digest(text: str) -> bytes:
+    return sha256(text.encode()).digest()
+
+
+class MissingText(KeyError):
+    """A text that a record refers to is not in the ledger; its argument is the digest."""
+
+    def __str__(self) -> str:
+        return f"the text {self.args[0]}, to which a record refers, is missing; `peerage verify` says more"
+
+
+class ChangedText(MissingText):
+    """A stored text is not the one to which a fixture refers."""
+
+    def __str__(self) -> str:
+        return f"the text {self.args[0]}, to which a fixture refers, was changed; `peerage verify` says more"
+
+
+def by_hex(texts: Mapping[bytes, str]) -> Callable[[str], str]:
+    """Look a stored text up by its digest in hex; raises MissingText."""
+
+    def text(digest: str) -> str:
+        try:
+            return texts[bytes.fromhex(digest)]
+        except (KeyError, ValueError):
+            raise MissingText(digest) from None
+
+    return text
+
+
+def fixture_body(fixture: Fixture) -> tuple[bytes, list[Text]]:
+    """The stored bytes of a fixture, its key sealed, and its settings as a long text."""
+    text = _settings_text(_Same(fixture.settings))
+    data = msgspec.structs.asdict(fixture) | {
+        "settings": text[0].hex(),
+        "seed": seal(seed_salt(fixture.seed), fixture.seed),
+    }
+    return _encode(data), [text]
+
+
+class _Same:
+    """A value that equals itself alone, so that a cache need not look into it; kept alive by the cache."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Mapping[str, Any]) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+@lru_cache(maxsize=4)  # an arena's own prompts stand in there, perhaps a million of them
+def _settings_text(settings: _Same) -> Text:
+    text = msgspec.json.encode(settings.value, order="sorted").decode()
+    return text_digest(text), text
+
+
+def seed_salt(seed: str) -> str:
+    """The salt that seals the key of a match: who knows the key knows it."""
+    return salt(seed, "key")
+
+
+def read_fixture(body: bytes, texts: Callable[[str], str]) -> Fixture:
+    """A stored fixture; its `seed` is empty where only the commitment is there. Raises MissingText where its
+    settings are not there as they were written."""
+    data = msgspec.json.decode(body, type=dict[str, Any])
+    if isinstance(data.get("seed"), dict):  # plain in a ledger of 0.1.0
+        data["seed"] = unseal(data["seed"]) if "value" in data["seed"] else ""
+    named = str(data.get("settings"))
+    data["settings"] = _settings(named, texts(named))
+    return msgspec.convert(data, Fixture)
+
+
+@lru_cache(maxsize=64)
+def _settings(digest: str, text: str) -> Mapping[str, Any]:
+    """What thousands of fixtures share; a game takes them as they are, so they must be what was written."""
+    if text_digest(text).hex() != digest:
+        raise ChangedText(digest)
+    found: Mapping[str, Any] = msgspec.json.decode(text)
+    return found
+
+
+def record_body(record: MatchRecord) -> bytes:
+    return _encode(record)
+
+
+read_record = msgspec.json.Decoder(MatchRecord).decode
+
+
+class Said(Struct, frozen=True, omit_defaults=True, gc=False):
+    """A reply as stored; `status` invalid never stands here, since validity follows from the kind.
+
+    `model` is the version as the provider named it, `price` that of its price; a `truncated` one was
+    cut, at `cut` tokens where its player's limit did it (0 in what earlier versions wrote), for good if
+    `final`.
+    """
+
+    status: str
+    text: str | Kept = ""
+    reason: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency_ms: int = 0
+    cost_nano: int | None = None
+    energy_mwh: int | None = None
+    model: str = ""
+    price: str = ""
+    truncated: bool = False
+    hidden: Any = None
+    cut: int = 0
+    final: bool = False
+    reasoning_tokens: int | None = None
+
+    @property
+    def withheld(self) -> bool:
+        """Whether the text is sealed and redacted, so that nobody can read it."""
+        return not isinstance(self.text, str) and not self.text.salt
+
+    @property
+    def words(self) -> str:
+        """The text, sealed or not; REDACTED where it is withheld."""
+        return self.text if isinstance(self.text, str) else self.text.value
+
+
+read_said = msgspec.json.Decoder(Said).decode
+"""A reply with all that is stored of it."""
+
+
+def reply_body(
+    reply: Reply, model: str = "", price: str = "", truncated: bool = False, salt: str = ""
+) -> bytes:
+    """The stored bytes of a raw reply: with the model snapshot the provider named and the price's version.
+
+    With a `salt` (`reply_salt`) its text is sealed.
+    """
+    text = Kept(salt, reply.text) if salt else reply.text
+    said = Said(reply.status, text, *_told(reply), model, price, truncated, reply.hidden, *_end(reply))
+    return _encode(said)
+
+
+def reply_salt(secret: str, key: str) -> str:
+    """The salt of the reply to a request, from its match's secret; empty for a match that has none."""
+    return salt(secret, f"reply/{key}") if secret else ""
+
+
+class _Named(Struct):
+    model: str = ""
+
+
+_decode_named = msgspec.json.Decoder(_Named).decode
+
+
+def named_model(body: bytes) -> str:
+    """The model that a stored reply's provider named; "" for none."""
+    return _decode_named(body).model
+
+
+def read_reply(key: str, body: bytes) -> Reply:
+    """A raw reply (its value not yet parsed) from its stored bytes."""
+    return reply_of(key, read_said(body))
+
+
+def reply_of(key: str, said: Said) -> Reply:
+    """The raw reply of what is stored."""
+    status: Any = said.status
+    return Reply(status, said.words, None, *_told(said), said.hidden, key, *_end(said))
+
+
+_told = attrgetter("reason", "input_tokens", "output_tokens", "latency_ms", "cost_nano", "energy_mwh")
+_end = attrgetter("cut", "final", "reasoning_tokens")
