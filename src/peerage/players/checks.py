@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from peerage.players import open_client
 from peerage.players.client import Answer, Call, Client, PlayerError
-from peerage.players.keys import PROVIDERS, find_key, key_names
+from peerage.players.keys import PROVIDERS, find_key, key_names, key_place
 from peerage.players.prices import in_price_table, known_models
 from peerage.protocol import Choice, visible
 from peerage.settings import PlayerSettings, SettingsError
@@ -67,7 +67,7 @@ async def check(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
     key = find_key(settings, env)
     if names:
         findings.append(
-            Finding(name, "key", True, f"found in {next(n for n in names if env.get(n, '').strip())}")
+            Finding(name, "key", True, f"found in {key_place(settings, env)}")
             if key
             else Finding(name, "key", False, f"{names[0]} is not set", f"write {names[0]}=... into .env")
         )
@@ -199,8 +199,9 @@ async def _ask_models(settings: PlayerSettings, env: Mapping[str, str], key: str
         fix = "start it, or fix `base_url`" if settings.base_url else "check the network"
         return about(False, f"{server} does not answer: {found.problem}", fix)
     if status in (401, 403):
-        place = next((name for name in key_names(settings) if env.get(name, "").strip()), "key_env")
-        fix = f"check the key in {place}" if key else "name the key's variable in `key_env`"
+        fix = (
+            f"check the key in {key_place(settings, env)}" if key else "name the key's variable in `key_env`"
+        )
         return about(False, f"{server} denies access ({status})", fix)
     if status >= 500:
         return about(False, f"{server} fails ({status})", "try again later")

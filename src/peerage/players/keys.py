@@ -70,15 +70,19 @@ def key_names(settings: PlayerSettings) -> tuple[str, ...]:
 
 def find_key(settings: PlayerSettings, env: Mapping[str, str]) -> str:
     """This player's key, or an empty string when none is needed or none is there."""
-    return next((env[name].strip() for name in key_names(settings) if env.get(name, "").strip()), "")
+    return env.get(key_place(settings, env), "").strip()
+
+
+def key_place(settings: PlayerSettings, env: Mapping[str, str]) -> str:
+    """The variable that holds this player's key, or an empty string when none does."""
+    return next((name for name in key_names(settings) if env.get(name, "").strip()), "")
 
 
 def found_keys(env: Mapping[str, str]) -> dict[str, str]:
     """From each provider whose key is in `env` to the variable that holds it, in the house's order."""
-    found: dict[str, str] = {}
-    for provider, about in PROVIDERS.items():
-        for name in about.key_env:
-            if env.get(name, "").strip():
-                found[provider] = name
-                break
-    return found
+    return {
+        provider: name
+        for provider, about in PROVIDERS.items()
+        for name in reversed(about.key_env)  # the best known last, so that it stays
+        if env.get(name, "").strip()
+    }

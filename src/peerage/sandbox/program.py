@@ -50,7 +50,7 @@ class Limits:
 
     `fuel` counts WebAssembly instructions (wasm mode only; three to six billion a second on one core); the
     same program and input use the same fuel on every machine, so it is the limit a verdict should rest on.
-    `memory` is the guest's whole memory in bytes, interpreter included (20 MiB before the program starts).
+    `memory` is the guest's whole memory in bytes, interpreter included (22 MiB before the program starts).
     `output` bounds stdout and stderr together, in bytes. `seconds` is the wall deadline, after which the
     worker is killed: generous, since it depends on the machine.
     """
