@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from peerage.players.client import Answer, Call, Client, InstantClient, Later, PlayerError
-from peerage.players.keys import PROVIDERS
+from peerage.players.keys import PROVIDERS, extra_of
 from peerage.settings import PlayerSettings, SettingsError
 
 __all__ = ["Answer", "Call", "Client", "InstantClient", "Later", "PlayerError", "open_client"]
@@ -31,55 +31,39 @@ def open_client(
     `python:` are read. Raises SettingsError for a model text that nobody serves and for a library that is not
     installed.
     """
-    provider = settings.provider
-    if provider == "house":
-        from peerage.players.house import HouseClient
-
-        return HouseClient(settings)
-    if provider in PROVIDERS:
-        return _open_provider(settings, env)
-    match provider:
-        case "gguf":
-            try:
-                from peerage.players.local import LocalClient
-            except ImportError as error:
-                raise missing(settings, "local", error) from None
-            return LocalClient(settings, folder)
-        case "command":
-            from peerage.players.agents import CommandClient
-
-            return CommandClient(settings, env, folder, hidden)
-        case "http" | "https":
-            try:
-                from peerage.players.endpoint import EndpointClient
-            except ImportError as error:
-                raise missing(settings, "models", error) from None
-            return EndpointClient(settings, env)
-        case "python":
-            from peerage.players.agents import FunctionClient
-
-            return FunctionClient(settings, env, folder)
-        case _:
-            return _third_party(settings)(settings, env, folder)
-
-
-def _open_provider(settings: PlayerSettings, env: Mapping[str, str]) -> Client:
-    extra = PROVIDERS[settings.provider].extra
     try:
-        from peerage.players.provider import ProviderClient
+        match settings.provider:
+            case "house":
+                from peerage.players.house import HouseClient
 
-        ProviderClient.require(settings.provider)
+                return HouseClient(settings)
+            case "gguf":
+                from peerage.players.local import LocalClient
+
+                return LocalClient(settings, folder)
+            case "command":
+                from peerage.players.agents import CommandClient
+
+                return CommandClient(settings, env, folder, hidden)
+            case "http" | "https":
+                from peerage.players.endpoint import EndpointClient
+
+                return EndpointClient(settings, env)
+            case "python":
+                from peerage.players.agents import FunctionClient
+
+                return FunctionClient(settings, env, folder)
+            case provider if provider in PROVIDERS:
+                from peerage.players.provider import ProviderClient
+
+                ProviderClient.require(provider)
+                return ProviderClient(settings, env)
     except ImportError as error:
-        raise missing(settings, extra, error) from None
-    return ProviderClient(settings, env)
-
-
-def missing(settings: PlayerSettings, extra: str, error: ImportError) -> SettingsError:
-    """The error for a player whose libraries are not installed, with the two ways to install them."""
-    return SettingsError(
-        f"{settings.name}: {settings.model!r} needs {error.name or 'a library'}, which is not installed; "
-        f"run `pip install 'peerage[{extra}]'` or `peerage doctor --install`"
-    )
+        raise SettingsError(
+            f"{settings.name}: {settings.model!r} needs {error.name or 'a library'}, which is not installed; "
+            f"run `pip install 'peerage[{extra_of(settings)}]'` or `peerage doctor --install`"
+        ) from None
+    return _third_party(settings)(settings, env, folder)
 
 
 def _third_party(settings: PlayerSettings) -> Callable[[PlayerSettings, Mapping[str, str], Path], Client]:

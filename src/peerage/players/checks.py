@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from peerage.players import open_client
 from peerage.players.client import Answer, Call, Client, PlayerError
-from peerage.players.keys import PROVIDERS, find_key, key_names, key_place
+from peerage.players.keys import PROVIDERS, extra_of, find_key, key_names, key_place
 from peerage.players.prices import in_price_table, known_models
 from peerage.protocol import Choice, visible
 from peerage.settings import PlayerSettings, SettingsError
@@ -92,10 +92,7 @@ def missing_extra(settings: PlayerSettings) -> str:
         "google": ("pydantic_ai", "openai", "aiohttp", "google.genai"),
         "local": ("pydantic_ai", "openai", "aiohttp", "xllamacpp"),
     }
-    if settings.provider in PROVIDERS:
-        extra = PROVIDERS[settings.provider].extra
-    else:
-        extra = {"gguf": "local", "http": "models", "https": "models"}.get(settings.provider, "")
+    extra = extra_of(settings)
     return extra if extra and not all(_installed(module) for module in needed[extra]) else ""
 
 

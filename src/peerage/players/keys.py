@@ -41,6 +41,13 @@ PROVIDERS: Mapping[str, Provider] = {
 }
 
 
+def extra_of(settings: PlayerSettings) -> str:
+    """The extra of this package that installs what a player needs; empty when it needs none."""
+    if settings.provider in PROVIDERS:
+        return PROVIDERS[settings.provider].extra
+    return {"gguf": "local", "http": "models", "https": "models"}.get(settings.provider, "")
+
+
 def environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:
     """`env` and, for names it does not hold, those of the `.env` file in `folder`.
 
