@@ -164,7 +164,7 @@ def reply_body(
     With a `salt` (`reply_salt`) its text is sealed.
     """
     text = Kept(salt, reply.text) if salt else reply.text
-    said = Said(reply.status, text, *_told(reply), model, price, truncated, reply.hidden, *_end(reply))
+    said = Said(reply.status, text, *_told(reply), model, price, truncated, reply.hidden, *_end(reply))  # type: ignore[call-arg]
     return _encode(said)
 
 
@@ -193,7 +193,7 @@ def read_reply(key: str, body: bytes) -> Reply:
 def reply_of(key: str, said: Said) -> Reply:
     """The raw reply of what is stored."""
     status: Any = said.status
-    return Reply(status, said.words, None, *_told(said), said.hidden, key, *_end(said))
+    return Reply(status, said.words, None, *_told(said), said.hidden, key, *_end(said))  # type: ignore[call-arg]
 
 
 _told = attrgetter("reason", "input_tokens", "output_tokens", "latency_ms", "cost_nano", "energy_mwh")

@@ -7,16 +7,18 @@ no table counts them unless it says so. `peerage verify` covers them, and that e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from peerage.ledger.store import Amendment, Ledger, LedgerError, amend
 from peerage.ratings.data import Battles, Layout, Played
 from peerage.ratings.history import Game, duels
+from peerage.ratings.kernels import Floats
 
 TOPIC = "outside"
 LABELS = ("judge", "question")
@@ -84,39 +86,20 @@ def enter(ledger: Ledger, source: Source, data: Battles | Played, at_ms: int) ->
 
 
 def _parts(data: Battles | Played) -> Iterator[_Part]:
-    weight = _weights(data)
-    time = [] if data.times is None else data.times.tolist()
     if isinstance(data, Played):
-        for start in range(0, len(data.games), _PART):
-            part = slice(start, start + _PART)
-            games = data.games[part]
-            yield _Part(
-                teams=[game.teams for game in games],
-                ranks=[game.ranks for game in games],
-                weight=weight[part],
-                time=time[part],
-            )
-        return
-    history = data.duels
-    judge, question = (list(data.labels.get(label, ())) for label in LABELS)
-    for start in range(0, len(history), _PART):
-        part = slice(start, start + _PART)
-        yield _Part(
-            first=history.first[part].tolist(),
-            second=history.second[part].tolist(),
-            points=(history.score[part] * 2).astype(np.int64).tolist(),
-            weight=weight[part],
-            time=time[part],
-            judge=judge[part] if any(judge) else [],
-            question=question[part] if any(question) else [],
-        )
-
-
-def _weights(data: Battles | Played) -> list[float]:
-    weight: list[float] = (
-        [game.weight for game in data.games] if isinstance(data, Played) else data.duels.weight.tolist()
-    )
-    return [] if all(each == 1 for each in weight) else weight
+        weight = [game.weight for game in data.games]
+        whole = _Part(teams=[game.teams for game in data.games], ranks=[game.ranks for game in data.games])
+    else:
+        history, weight = data.duels, data.duels.weight.tolist()
+        whole = _Part(history.first.tolist(), history.second.tolist())
+        whole.points = (history.score * 2).astype(np.int64).tolist()
+        for label in LABELS:
+            if any(data.labels.get(label, ())):
+                setattr(whole, label, list(data.labels[label]))
+    whole.weight = weight if any(each != 1 for each in weight) else []
+    whole.time = [] if data.times is None else data.times.tolist()
+    for start in range(0, len(whole), _PART):
+        yield _Part(*[column[start : start + _PART] for column in astuple(whole)])
 
 
 def sources(ledger: Ledger) -> list[Source]:
@@ -137,11 +120,9 @@ def read(ledger: Ledger) -> list[tuple[Source, Battles | Played]]:
     complete, or its results name somebody who is not there.
     """
     found: list[tuple[Source, Battles | Played]] = []
-    for source, parts in _grouped(ledger.amendments(TOPIC)):
+    for source, whole in _joined(ledger.amendments(TOPIC)):
         try:
-            found.append(
-                (source, _battles(source, parts) if parts and parts[0].first else _games(source, parts))
-            )
+            found.append((source, (_battles if whole.first else _games)(source, whole)))
         except (ValueError, IndexError) as error:
             raise LedgerError(
                 f"outside results of {source.name}: {error}; `peerage verify` says what still stands"
@@ -153,75 +134,54 @@ def problems(said: Iterable[Amendment]) -> list[str]:
     """What is wrong with the sources beside what the log holds: results missing, or too many."""
     found: list[str] = []
     try:
-        for source, parts in _grouped(said):
-            there = sum([len(part) for part in parts])
-            if there != source.results:
-                found.append(
-                    f"outside results of {source.name}: {there} are there, {source.results} were imported"
-                )
+        for source, whole in _joined(said):
+            if len(whole) != source.results:
+                there = f"{len(whole)} are there, {source.results} were imported"
+                found.append(f"outside results of {source.name}: {there}")
     except msgspec.MsgspecError as error:
         found.append(f"outside results cannot be read: {error}")
     return found
 
 
-def _grouped(said: Iterable[Amendment]) -> Iterator[tuple[Source, list[_Part]]]:
-    source: Source | None = None
-    parts: list[_Part] = []
+def _joined(said: Iterable[Amendment]) -> Iterator[tuple[Source, _Part]]:
+    """Every source with the parts of its results as one."""
+    source, whole = None, _Part()
     for row in said:
         entry = _decode(row.body)
         if entry.source is not None:
             if source is not None:
-                yield source, parts
-            source, parts = entry.source, []
+                yield source, whole
+            source, whole = entry.source, _Part()
         if entry.part is not None:
-            parts.append(entry.part)
+            for column, more in zip(astuple(whole), astuple(entry.part), strict=True):
+                column.extend(more)
     if source is not None:
-        yield source, parts
+        yield source, whole
 
 
-def _battles(source: Source, parts: Sequence[_Part]) -> Battles:
-    def column(name: str) -> list[Any]:
-        return [value for part in parts for value in getattr(part, name)]
-
-    weight, time = column("weight"), column("time")
-    labels = {label: tuple(column(label)) for label in LABELS}
-    history = duels(
-        len(source.players),
-        column("first"),
-        column("second"),
-        np.array(column("points"), np.float64) / 2,
-        weight or None,
-    )
+def _battles(source: Source, whole: _Part) -> Battles:
+    score = np.array(whole.points, np.float64) / 2
+    history = duels(len(source.players), whole.first, whole.second, score, whole.weight or None)
+    labels = {label: tuple(getattr(whole, label)) for label in LABELS if getattr(whole, label)}
     return Battles(
-        source.players,
-        history,
-        {label: values for label, values in labels.items() if values},
-        notes=source.notes,
-        layout=source.layout,
-        times=np.array(time, np.float64) if time else None,
+        source.players, history, labels, notes=source.notes, layout=source.layout, times=_times(whole)
     )
 
 
-def _games(source: Source, parts: Sequence[_Part]) -> Played:
-    games: list[Game] = []
-    time: list[float] = []
+def _games(source: Source, whole: _Part) -> Played:
     everybody = range(len(source.players))
-    for part in parts:
-        if any(player not in everybody for teams in part.teams for team in teams for player in team):
-            raise ValueError(f"a player is not from 0 to {len(everybody) - 1}")
-        weights = part.weight or [1.0] * len(part.teams)
-        games += [
-            Game(teams, ranks, None, weight)
-            for teams, ranks, weight in zip(part.teams, part.ranks, weights, strict=True)
-        ]
-        time += part.time
-    return Played(
-        source.players,
-        tuple(games),
-        source.notes,
-        source.layout,
-        np.array(time, np.float64) if time else None,
-    )
+    if any(player not in everybody for teams in whole.teams for team in teams for player in team):
+        raise ValueError(f"a player is not from 0 to {len(everybody) - 1}")
+    weights = whole.weight or [1.0] * len(whole.teams)
+    games = [
+        Game(teams, ranks, None, weight)
+        for teams, ranks, weight in zip(whole.teams, whole.ranks, weights, strict=True)
+    ]
+    return Played(source.players, tuple(games), source.notes, source.layout, _times(whole))
+
+
+def _times(whole: _Part) -> Floats | None:
+    return np.array(whole.time, np.float64) if whole.time else None
 
 
 def rows(ledger: Ledger) -> Iterator[dict[str, Any]]:
@@ -249,17 +209,11 @@ def _results(data: Battles | Played) -> Iterator[dict[str, Any]]:
         return
     words = {1.0: "model_a", 0.0: "model_b", 0.5: "tie"}
     history = data.duels
-    columns = (
-        history.first.tolist(),
-        history.second.tolist(),
-        history.score.tolist(),
-        history.weight.tolist(),
-    )
-    for number, (a, b, score, weight) in enumerate(zip(*columns, strict=True)):
+    for number, score in enumerate(history.score.tolist()):
         yield {
-            "model_a": names[a],
-            "model_b": names[b],
+            "model_a": names[history.first[number]],
+            "model_b": names[history.second[number]],
             "winner": words[score],
-            "weight": weight,
+            "weight": float(history.weight[number]),
             **{label: values[number] for label, values in data.labels.items()},
         }

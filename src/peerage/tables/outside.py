@@ -63,27 +63,20 @@ class Outside:
     @cached_property
     def _all(self) -> tuple[Duels, Ints | None]:
         """Everything as duels, and the result that each is of (None where each is one of its own)."""
-        duels: list[Duels] = []
-        codes: list[Ints] = []
-        alone = True
-        for part in self._parts:
-            rows, of = (part, np.arange(len(part))) if isinstance(part, Duels) else pairings(part)
-            alone = alone and isinstance(part, Duels)
-            duels.append(rows)
-            codes.append(of)
+        parts = [part for part in self._parts if isinstance(part, Duels)]
+        if len(parts) < len(self._parts) or (self._beside is not None and self._beside.sources is not None):
+            return pairings(self.tables)
         if self._beside is not None:
             own = self._beside.history
-            duels.append(_renumbered(own, np.arange(own.players), len(self.players)))
-            codes.append(np.arange(len(own)) if self._beside.sources is None else self._beside.sources)
-            alone = alone and self._beside.sources is None
+            parts.append(_renumbered(own, np.arange(own.players), len(self.players)))
         joined = Duels(
             len(self.players),
-            np.concatenate([_NOBODY, *[one.first for one in duels]]),
-            np.concatenate([_NOBODY, *[one.second for one in duels]]),
-            np.concatenate([_NOTHING, *[one.score for one in duels]]),
-            np.concatenate([_NOTHING, *[one.weight for one in duels]]),
+            np.concatenate([_NOBODY, *[one.first for one in parts]]),
+            np.concatenate([_NOBODY, *[one.second for one in parts]]),
+            np.concatenate([_NOTHING, *[one.score for one in parts]]),
+            np.concatenate([_NOTHING, *[one.weight for one in parts]]),
         )
-        return joined, None if alone else _distinct(codes)
+        return joined, None
 
     @property
     def history(self) -> Duels:
@@ -171,16 +164,6 @@ _NOTHING: Floats = np.empty(0)
 
 def _renumbered(duels: Duels, places: Ints, players: int) -> Duels:
     return Duels(players, places[duels.first], places[duels.second], duels.score, duels.weight)
-
-
-def _distinct(codes: list[Ints]) -> Ints:
-    """Labels of several parts, told apart."""
-    made: list[Ints] = []
-    base = 0
-    for part in codes:
-        made.append(part + base)
-        base += int(part.max(initial=-1)) + 1
-    return np.concatenate(made)
 
 
 def _table(part: Duels | Games) -> Games:

@@ -10,13 +10,11 @@ from functools import cache, cached_property, partial
 from itertools import islice
 from typing import Literal
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 
-from peerage.accounts import Account, count
+from peerage.accounts import Account, count, totals_of
 from peerage.ledger.store import Ledger, LedgerError, Summary
-from peerage.match import Totals
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Ints
 from peerage.settings import suggest
@@ -191,12 +189,6 @@ def _counts(kinds: Mapping[tuple[str, str, str], int], place: int) -> dict[str, 
     return dict(sorted(counts.items()))
 
 
-class _Light(Struct):
-    """The little of a record that sums need."""
-
-    totals: dict[str, Totals]
-
-
 def sums(ledger: Ledger, finished: Sequence[Summary]) -> dict[str, Account]:
     """What everybody did and cost in some finished matches, in order, from their records.
 
@@ -205,12 +197,11 @@ def sums(ledger: Ledger, finished: Sequence[Summary]) -> dict[str, Account]:
     accounts: dict[str, Account] = {}
     if finished:
         wanted = {summary.number: summary for summary in finished}
-        read = msgspec.json.Decoder(_Light).decode
         first, last = (ledger.place(finished[at].number) for at in (0, -1))
         for record in ledger.records(first, last):
             summary = wanted.pop(record.number, None)
             if summary is not None:
-                count(accounts, summary, read(record.body).totals)
+                count(accounts, summary, totals_of(record))
         if wanted:
             raise LedgerError(
                 f"{ledger.address} lacks the record of match {min(wanted)}; `peerage verify` says more"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-from msgspec import Struct
-
+from peerage.ledger.audit import read_issued
 from peerage.ledger.store import Ledger
 from peerage.ledger.waits import waits
 from peerage.tables import Shown
@@ -25,23 +23,10 @@ class QueueRow(Shown, frozen=True):
     until_ms: int | None
 
 
-class _Seat(Struct):
-    player: str
-
-
-class _Issued(Struct):
-    """The little of a fixture that the queue shows."""
-
-    seats: tuple[_Seat, ...]
-
-
-_read = msgspec.json.Decoder(_Issued).decode
-
-
 def queue(ledger: Ledger) -> Iterator[QueueRow]:
     """The matches that wait, by number."""
     for number, wait in sorted(waits(ledger).now.items()):
         at = ledger.place(number)
         for row in ledger.fixtures(at, at):
-            players = tuple([seat.player for seat in _read(row.body).seats])
+            players = tuple([seat.player for seat in read_issued(row.body).seats])
             yield QueueRow(number, row.round, players, wait.player, wait.why, wait.since_ms, wait.until_ms)

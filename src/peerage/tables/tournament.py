@@ -31,10 +31,10 @@ from peerage.games.last_arena.tables import (
 from peerage.inputs import opened
 from peerage.judging.scores import Grade
 from peerage.judging.scores_standing import normalised_grades, of
+from peerage.ledger.audit import read_issued
 from peerage.ledger.codec import by_hex, read_fixture, read_record, read_reply
 from peerage.ledger.public import Opinion, opinions, read_opinion
 from peerage.ledger.store import Ledger, LedgerError
-from peerage.match import Seat
 from peerage.tables import Shown
 
 MOST_SAVED = 1_000_000
@@ -82,19 +82,9 @@ class Played(Struct, frozen=True):
     record: str
 
 
-class _Seated(Struct):
-    """The little of a fixture that these tables need."""
-
-    game: str
-    seats: tuple[Seat, ...]
-
-
-_read_seated = msgspec.json.Decoder(_Seated).decode
-
-
 def played(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[Played]:
     """The finished tournaments of an arena, in order."""
-    seated = {row.number: _read_seated(row.body) for row in ledger.fixtures(first, last)}
+    seated = {row.number: read_issued(row.body) for row in ledger.fixtures(first, last)}
     for row in ledger.records(first, last):
         fixture = seated[row.number]
         if fixture.game == LAST_ARENA.name:
