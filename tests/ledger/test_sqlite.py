@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 from bench.sample import sample
-from sqlalchemy import Connection
 
 from peerage.ledger import Ledger, LedgerError, open_ledger, sql_tables
 from peerage.ledger.sql import SqlLedger
-from peerage.ledger.store import SCHEMA_VERSION, Batch, FixtureRow, IntentRow, ReplyRow, Summary
+from peerage.ledger.store import Batch, FixtureRow, IntentRow, ReplyRow, Summary
 from peerage.ledger.verify import verify
 
 
@@ -130,11 +129,7 @@ def test_a_damaged_snapshot_is_passed_over(ledger: SqlLedger, tmp_path: Path) ->
     assert ledger.snapshot() == (10, b"ten")
 
 
-# ------------------------------------------------------------------------------------ versions, migration
-
-
-def test_migrations_lead_to_the_version_we_state() -> None:
-    assert len(sql_tables.MIGRATIONS) == SCHEMA_VERSION
+# ------------------------------------------------------------------------------------------------- versions
 
 
 def test_a_newer_ledger_is_refused(ledger: SqlLedger, tmp_path: Path) -> None:
@@ -144,42 +139,6 @@ def test_a_newer_ledger_is_refused(ledger: SqlLedger, tmp_path: Path) -> None:
     message = fails("sqlite:///arena.db", tmp_path)
     assert "version 7" in message
     assert "pip install --upgrade peerage" in message
-
-
-def test_an_older_ledger_is_migrated_all_or_nothing(
-    ledger: SqlLedger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with ledger.runner():
-        ledger.write(Batch(fixtures=[FixtureRow(1, 1, b"{}")]))
-
-    def add_a_column(connection: Connection) -> None:
-        connection.exec_driver_sql("ALTER TABLE fixtures ADD COLUMN extra TEXT")
-
-    def fail(connection: Connection) -> None:
-        add_a_column(connection)
-        connection.exec_driver_sql("ALTER TABLE no_such_table ADD COLUMN extra TEXT")
-
-    def columns() -> list[str]:
-        with sqlite3.connect(tmp_path / "arena.db") as file:
-            found = [row[1] for row in file.execute("PRAGMA table_info(fixtures)")]
-        file.close()
-        return found
-
-    monkeypatch.setattr(sql_tables, "SCHEMA_VERSION", 2)
-    monkeypatch.setattr("peerage.ledger.sql.SCHEMA_VERSION", 2)
-    monkeypatch.setattr(sql_tables, "MIGRATIONS", (sql_tables.first_tables, fail))
-    assert "no_such_table" in fails("sqlite:///arena.db", tmp_path)
-    assert "extra" not in columns()
-    assert ledger.meta()["schema"] == "1"
-
-    monkeypatch.setattr(sql_tables, "MIGRATIONS", (sql_tables.first_tables, add_a_column))
-    with ledger.runner():
-        assert "another runner" in fails("sqlite:///arena.db", tmp_path)
-    migrated = open_ledger("sqlite:///arena.db", tmp_path, create=False)
-    assert migrated.meta()["schema"] == "2"
-    assert [(row.number, row.round, row.body) for row in migrated.fixtures()] == [(1, 1, b"{}")]
-    assert "extra" in columns()
-    migrated.close()
 
 
 # ----------------------------------------------------------------------------------------- what is no ledger

@@ -35,14 +35,12 @@ from peerage.ledger.sql_tables import (
     SNAPSHOTS,
     SUMMARIES,
     TEXTS,
-    migrate,
-    refuse_newer,
+    make_tables,
     schema_version,
 )
 from peerage.ledger.sql_writer import SqlWriter
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import (
-    SCHEMA_VERSION,
     Amendment,
     Batch,
     Entry,
@@ -81,7 +79,7 @@ class SqlLedger:
         self._tables: Sequence[str] = ()
 
     def prepare(self, *, create: bool) -> None:
-        """Check that this is a ledger we can use; make one (`create`), or migrate an older one.
+        """Check that this is a ledger we can use; make one (`create`) where there is none.
 
         Raises LedgerError when there is none, when it is something else, or newer than this program.
         """
@@ -93,10 +91,10 @@ class SqlLedger:
             raise LedgerError(f"there is no ledger at {path} yet; `peerage run` makes it")
         if version == 0 and not create:
             raise LedgerError(f"{path} is empty; `peerage run` makes a ledger of it")
-        refuse_newer(path, version)
-        if version < SCHEMA_VERSION:
-            with self._holding(create=create) as connection, self._file.explained(), connection.begin():
-                migrate(connection, schema_version(connection, path))
+        if version == 0:
+            with self._holding(create=True) as connection, self._file.explained(), connection.begin():
+                if not schema_version(connection, path):
+                    make_tables(connection)
 
     # ------------------------------------------------------------------------------------------ writing
 

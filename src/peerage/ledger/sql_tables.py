@@ -1,4 +1,4 @@
-"""The tables of an SQL ledger, and the migrations that lead to them.
+"""The tables of an SQL ledger.
 
 `docs/ledger.md` describes them for readers of the file. Bodies and texts are stored as bytes, so that
 no store re-encodes what was hashed. `checksum` is the CRC-32 of `body`: it says which row an accident
@@ -6,8 +6,6 @@ changed, and covers what no record covers yet.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from sqlalchemy import (
     BigInteger,
@@ -151,22 +149,17 @@ LOG = Table(
 LATER = [LOG, ENTRIES]
 """Tables that a ledger of an earlier form lacks until somebody writes to it."""
 
-Migration = Callable[[Connection], None]
 
-
-def first_tables(connection: Connection) -> None:
-    """Version 1: everything above but what only earlier forms of it have."""
+def make_tables(connection: Connection) -> None:
+    """Make a ledger in an empty store, inside the caller's transaction."""
     SCHEMA.create_all(connection, [table for table in SCHEMA.sorted_tables if table is not AMENDMENTS])
-
-
-MIGRATIONS: tuple[Migration, ...] = (first_tables,)
-"""Migration n leads from schema version n to n + 1; together they lead to `SCHEMA_VERSION`."""
+    connection.execute(META.insert().values(key="schema", value=str(SCHEMA_VERSION)))
 
 
 def schema_version(connection: Connection, place: object) -> int:
     """The schema version of an opened ledger, 0 when the store holds nothing at all.
 
-    Raises LedgerError, naming `place`, when the store holds something else than a ledger.
+    Raises LedgerError, naming `place`, when the store holds something else than a ledger, or a newer one.
     """
     names = inspect(connection).get_table_names()
     if not names:
@@ -184,24 +177,10 @@ def schema_version(connection: Connection, place: object) -> int:
             f"{place} is a database, but not a ledger of Peerage: it holds {', '.join(names[:5])} and no "
             "schema version. Name another file in arena.yaml"
         )
-    return int(found[:9])
-
-
-def refuse_newer(place: object, version: int) -> None:
-    """Raise LedgerError when a ledger's schema is newer than this program."""
+    version = int(found[:9])
     if version > SCHEMA_VERSION:
         raise LedgerError(
             f"{place} has schema version {version}, this Peerage knows versions up to {SCHEMA_VERSION}; "
             "use the Peerage that wrote it or a newer one: pip install --upgrade peerage"
         )
-
-
-def migrate(connection: Connection, version: int) -> None:
-    """Bring a ledger from schema `version` to the newest, inside the caller's transaction."""
-    for migration in MIGRATIONS[version:]:
-        migration(connection)
-    newest = str(SCHEMA_VERSION)
-    if version == 0:
-        connection.execute(META.insert().values(key="schema", value=newest))
-    else:
-        connection.execute(META.update().where(META.c.key == "schema").values(value=newest))
+    return version
