@@ -47,11 +47,9 @@ EVERYWHERE = {
 
 SILENT: dict[str, dict[str, str]] = {
     "duel": {
-        **dict.fromkeys(("author", "max_drafts", "committee", "min_committee"), WHO),
+        **dict.fromkeys(("author", "committee", "min_committee"), WHO),
         **dict.fromkeys(("judges", "min_judges", "exclude_family"), WHO),
-        **dict.fromkeys(("approval", "order", "epsilon", "weights", "weight_temperature"), COMBINED),
         **dict.fromkeys(("committee_limit.max_chars", "judge_limit.max_chars"), LIMIT),
-        "quorum": VALID,
     },
     "color-obfuscation": {"same_family": WHO},
     "code-golf": dict.fromkeys(("seats", "authors", "exclude_family"), WHO),

@@ -80,7 +80,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "tasks": ({}, "players"),
         "authors": (DRAFTS, 1),
         "exclude_family": (DRAFTS, True),
-        "families": ({}, ["collatz"]),
+        "steps": ({}, 1),
         "examples": ({}, 1),
         "tests": ({}, 3),
         "max_bytes": ({}, 60),
@@ -92,6 +92,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
     "bug-hunt": {
         "seats": ({}, 2),
         "bugs": ({}, 1),
+        "steps": ({}, 2),
         "max_bytes": ({}, 1_000),
         "max_tokens": ({}, 777),
         "fuel": ({}, 10**9),
