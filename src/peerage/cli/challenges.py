@@ -273,13 +273,9 @@ def _opened(folder: Path) -> Arena:
 
 
 def _pool(arena: Arena) -> Pool:
-    """The pool by the arena's own rule of how many attempts a flag needs."""
-    from peerage.games.challenge_exchange import GAME as CHALLENGE_EXCHANGE
-    from peerage.settings import rules_of
-    from peerage.tables.challenges import LEAST_ATTEMPTS, pool
+    from peerage.tables.challenges import arena_pool
 
-    own = arena.settings.game == CHALLENGE_EXCHANGE.name
-    return pool(arena.ledger, rules_of(arena.settings).least_attempts if own else LEAST_ATTEMPTS)
+    return arena_pool(arena.ledger, arena.settings)
 
 
 def _records(paths: list[Path]) -> Iterator[tuple[str, Any]]:

@@ -47,6 +47,9 @@ def serve(
         typer.Option(min=1, max=9, help="How many proxies of yours a request passes one after the other."),
     ] = 1,
     vote: Annotated[bool, typer.Option("--vote", help="Let people judge pairs of answers, blind.")] = False,
+    review: Annotated[
+        bool, typer.Option("--review", help="Review challenges on a page that shows their answers.")
+    ] = False,
 ) -> None:
     """Show the arena in a browser, live while it is played.
 
@@ -58,6 +61,8 @@ def serve(
     HTTPS in front, and name the header in which it says who asks (--client-header). The proxy must write that
     header itself; docs/serve.md has an example.
     """
+    if review and network:
+        raise ServeError("--review shows sealed answers: it is for this machine alone, without --network")
     token = _token() if network else None
     _check_header(client_header, proxies)
     with drawing("`peerage serve` needs"):
@@ -66,7 +71,7 @@ def serve(
         from peerage.site.server_guard import ClientHeader
     header = None if client_header is None else ClientHeader(client_header, proxies)
     try:
-        server = Server(folder, voting=vote, token=token, room=room(), header=header)
+        server = Server(folder, voting=vote, reviewing=review, token=token, room=room(), header=header)
     except NoRoom as error:
         raise ServeError(str(error)) from None
     try:
@@ -74,7 +79,7 @@ def serve(
     except OSError as error:
         why = "is in use" if error.errno == EADDRINUSE else f"cannot be opened: {error.strerror}"
         raise ServeError(f"port {port} {why}; name another with --port, or 0 for any free one") from None
-    welcome = "\n".join(_welcome(server, door.getsockname()[1], token, vote))
+    welcome = "\n".join(_welcome(server, door.getsockname()[1], token, vote, review))
     with suppress(KeyboardInterrupt):
         server.run(door, lambda: typer.echo(welcome))
     typer.echo("stopped")
@@ -100,7 +105,7 @@ def _check_header(name: str | None, proxies: int) -> None:
         )
 
 
-def _welcome(server: Server, port: int, token: str | None, vote: bool) -> list[str]:
+def _welcome(server: Server, port: int, token: str | None, vote: bool, review: bool) -> list[str]:
     from peerage.protocol import visible
 
     matches = server.matches
@@ -117,4 +122,6 @@ def _welcome(server: Server, port: int, token: str | None, vote: bool) -> list[s
         ]
     if vote:
         lines.append(f"voting is on: {at}vote.html")
+    if review:
+        lines.append(f"review challenges: {at}review.html")
     return [*lines, "Ctrl+C stops it"]

@@ -14,12 +14,12 @@ from peerage.ledger.merkle import GENESIS
 from peerage.ledger.store import Summary
 from peerage.ledger.votes import Votes
 from peerage.ratings.elo import EloSettings
-from peerage.settings import ArenaSettings, Rating, load, rules_of
+from peerage.settings import ArenaSettings, Rating, load
 from peerage.site.addresses import match_page
 from peerage.site.ledger_at import Moment
 from peerage.site.tally import Mine, Record, Tally
 from peerage.standings import NOBODY, Standings, after_all, pinned_elo, pinned_rating
-from peerage.tables.challenges import LEAST_ATTEMPTS, ChallengeRow, pool, pools, rows
+from peerage.tables.challenges import ChallengeRow, arena_pool, pools, rows
 from peerage.tables.judges import JudgesReport, judges_of
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.matches import Match, Matches
@@ -234,11 +234,9 @@ class Site:
         """The pool in the order of acceptance; answers only where their challenge is retired."""
         if not self.has_pool:
             return []
-        own = pools(self.settings.game)
-        least = rules_of(self.settings).least_attempts if own else LEAST_ATTEMPTS
         # From what is not redacted: some flags rest on answers, and a flag decides whether a challenge is
         # drawn.
-        return rows(pool(self.ledger, least, self.number))
+        return rows(arena_pool(self.ledger, self.settings, self.number))
 
     @cached_property
     def reader(self) -> Reader:

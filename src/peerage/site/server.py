@@ -32,6 +32,7 @@ from peerage.site.api import PREFIX
 from peerage.site.downloads import possible
 from peerage.site.events import Feed
 from peerage.site.pages import TYPES
+from peerage.site.review_page import REVIEW, ReviewRoutes
 from peerage.site.server_connections import WHOLE, Connections, Places, Room
 from peerage.site.server_downloads import DownloadCache
 from peerage.site.server_frame import NOT_KEPT, PageFrame, line, unchanged
@@ -64,6 +65,7 @@ class Server:
         folder: Path,
         *,
         voting: bool,
+        reviewing: bool = False,
         token: str | None,
         room: Room = WHOLE,
         header: ClientHeader | None = None,
@@ -95,6 +97,14 @@ class Server:
                 Route("/api/ballot", booth.ballot),
                 Route("/api/votes", booth.cast, methods=["POST"]),
             ]
+        if reviewing:
+            routes.append(
+                Route(
+                    f"/{REVIEW}",
+                    ReviewRoutes(frame, self._ledger, self.settings).page,
+                    methods=["GET", "POST"],
+                )
+            )
         routes.append(Route("/{path:path}", self._page))
         inner = Starlette(
             routes=routes,

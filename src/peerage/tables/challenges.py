@@ -21,7 +21,7 @@ from peerage.ledger.secret import arena_secret
 from peerage.ledger.store import Ledger, LedgerError, Summary, amend
 from peerage.protocol import storable, visible
 from peerage.sealing import salt, seal, sealing_key, unseal
-from peerage.settings import suggest
+from peerage.settings import ArenaSettings, rules_of, suggest
 from peerage.standings import unrated
 
 LEAST_ATTEMPTS = 6
@@ -93,6 +93,12 @@ def pool(ledger: Ledger, least: int = LEAST_ATTEMPTS, last: int | None = None) -
             "`peerage verify` says what was changed"
         ) from error
     return found
+
+
+def arena_pool(ledger: Ledger, settings: ArenaSettings, last: int | None = None) -> Pool:
+    """The pool by the arena's own rule of how many attempts a flag needs."""
+    own = pools(settings.game)
+    return pool(ledger, rules_of(settings).least_attempts if own else LEAST_ATTEMPTS, last)
 
 
 def rows(found: Pool, *, answers: bool = False) -> list[ChallengeRow]:
