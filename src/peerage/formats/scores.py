@@ -163,7 +163,7 @@ class Scores(Struct, frozen=True, tag="scores"):
         given: list[tuple[Any, Scored]]
         if found is not None:
             listed = found.get("scores")
-            if not isinstance(listed, list) or len(_lists_of(text)) != 1:
+            if not isinstance(listed, list) or len(re.findall(r'"scores"\s*:', text)) != 1:
                 raise FormatError('one list "scores" was expected in the JSON object')
             if all(isinstance(one, dict) for one in listed):
                 given = [(one.get("item"), self._each.of(one)) for one in listed]
@@ -248,10 +248,6 @@ def _on_scale(score: float, shown: str) -> float:
 def _members_of(text: str, field: str) -> set[str]:
     """The values that JSON members of that name have; of two equal keys decoders take the last."""
     return {value.strip() for value in re.findall(rf'"{re.escape(field)}"\s*:\s*([^,}}\]]*)', text)}
-
-
-def _lists_of(text: str) -> list[str]:
-    return re.findall(r'"scores"\s*:', text)
 
 
 def _ends(text: str) -> tuple[str, str]:

@@ -125,8 +125,8 @@ def price_of(settings: PlayerSettings, at: date, seen: bool = False) -> Price:
     if settings.price is not None:
         return Price(
             settings.pricing_source or "stated",
-            (_flat(settings.price.input),),
-            (_flat(settings.price.output),),
+            _rates(Decimal(str(settings.price.input))),
+            _rates(Decimal(str(settings.price.output))),
             **limits,
         )
     if settings.provider == "house":
@@ -206,10 +206,6 @@ def _rates(price: Any) -> tuple[Rate, ...]:
     if isinstance(price, Decimal):
         return (Rate(0, _femto(price)),)
     return (Rate(0, _femto(price.base)), *(Rate(tier.start, _femto(tier.price)) for tier in price.tiers))
-
-
-def _flat(dollars_per_million: float) -> Rate:
-    return Rate(0, _femto(Decimal(str(dollars_per_million))))
 
 
 def _femto(dollars_per_million: Decimal) -> int:

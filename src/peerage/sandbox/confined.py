@@ -34,9 +34,6 @@ from peerage.sandbox.jail import Jail, supported
 
 END_S = 5.0
 
-File = tuple[int, int]
-"""Device and inode."""
-
 STARTED_BY_THEMSELVES = (".config/autostart", ".config/systemd", ".local/share/systemd", ".ssh")
 """Below the home folder. What a shell reads at its start are files on the way there, and so fixed too."""
 
@@ -71,7 +68,11 @@ def run_by_others() -> list[str]:
 
 def _all_but(hidden: Collection[str]) -> Iterator[os.DirEntry[str]]:
     paths = {os.path.realpath(path) for path in hidden}
-    files = {found for path in paths if (found := _file(path))}
+    files: set[tuple[int, int]] = set()
+    for path in paths:
+        with suppress(OSError):
+            found = os.stat(path)
+            files.add((found.st_dev, found.st_ino))
     way = {"/", "/dev"}
     for path in paths:
         while (path := os.path.dirname(path)) not in way:
@@ -96,14 +97,6 @@ def _all_but(hidden: Collection[str]) -> Iterator[os.DirEntry[str]]:
             secret = (here.st_dev, here.st_ino) in files
             if not (secret or stat.S_ISLNK(here.st_mode) or stat.S_ISBLK(here.st_mode)):
                 yield entry
-
-
-def _file(path: str) -> File | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def main() -> None:
