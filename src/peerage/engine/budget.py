@@ -17,6 +17,7 @@ All sums are integers of 1e-9 dollars; expectations are floats and decide only w
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from math import hypot
 from typing import Any, NamedTuple, Protocol
@@ -139,28 +140,27 @@ class Verdict(Enum):
 WAITS = (Verdict.WAIT_ARENA, Verdict.WAIT_MATCH, Verdict.WAIT_PLAYER)
 
 
+@dataclass(slots=True)
 class _Open:
-    """A match under way: its plan, what of that is still to come, what it has paid and reserves."""
+    """A match under way: its plan, what it has paid and reserves, what of its plan is still to come."""
 
-    __slots__ = ("done", "held", "left", "paid", "shares")
+    shares: Mapping[str, Share]
+    paid: int
+    held: int = 0
+    done: dict[str, float] = field(default_factory=dict)
+    left: dict[str, float] = field(init=False)
 
-    def __init__(self, shares: Mapping[str, Share], paid: int) -> None:
-        self.shares = shares
-        self.left = {player: share.nano for player, share in shares.items()}
-        self.done: dict[str, float] = {}
-        self.paid = paid
-        self.held = 0
+    def __post_init__(self) -> None:
+        self.left = {player: share.nano for player, share in self.shares.items()}
 
 
+@dataclass(slots=True)
 class _Pace:
     """What a player's calls cost beside the plan of them, in 1e-9 dollars; `guess` weighs the plan."""
 
-    __slots__ = ("guess", "paid", "planned")
-
-    def __init__(self, guess: float) -> None:
-        self.guess = guess
-        self.planned = 0.0
-        self.paid = 0.0
+    guess: float
+    planned: float = 0.0
+    paid: float = 0.0
 
     def factor(self, doubt: float = 1.0) -> float:
         """How much dearer than planned."""

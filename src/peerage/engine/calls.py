@@ -13,14 +13,14 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from peerage.engine.benches import BENCHED, OVERBILLED
-from peerage.engine.budget import OVERHEAD_BYTES, Budget, dollars
+from peerage.engine.budget import OVERHEAD_BYTES, Budget, Verdict, dollars
 from peerage.engine.dispatch import Dispatcher, Lane
 from peerage.engine.health import Health
 from peerage.engine.journal import Journal
-from peerage.engine.pending import Pending, Rendering, backoff, most_nano, stated_wait
+from peerage.engine.pending import Pending, Rendering, backoff, stated_wait
 from peerage.engine.pricing import MAX_STORED_CHARS, PlayerRuntime, priced, raised
 from peerage.engine.reservations import Reservations
 from peerage.engine.troubles import Trouble, Troubles
@@ -44,53 +44,55 @@ END_OF_TIME_MS = 253_402_300_800_000
 _log = logging.getLogger("peerage")
 
 
-class Calls:
-    """Every call of a run. For the event loop's thread alone.
+class Matches(Protocol):
+    """Whose calls they are. What a run does next on their account is for it to say."""
 
-    `replied(pending, raw, leaf)` hands a reply over; `expired(match)` tells that a match is past its
-    deadline, from when on its calls are void. `broken(error)` ends the run: the fault is not a player's.
-    `unaffordable(pending, worst)` says that the arena's limit has stopped a match at this call.
-    `tripped(player, match)` tells that a call of a match got a player benched, `held_up()` that calls wait
-    for a player to recover, `put_off(pending, why, until_ms)` that a player asks for a call at another time.
+    def replied(self, pending: Pending, raw: Reply, digest: bytes, model: str) -> None:
+        """A reply is there; `digest` is its leaf."""
+
+    def expired(self, match: int) -> bool:
+        """Whether a match is past its deadline: its calls are void from then on."""
+
+    def broken(self, error: Exception) -> None:
+        """The run cannot go on, for a fault that is not a player's."""
+
+    def unaffordable(self, pending: Pending, worst: int) -> None:
+        """The arena's limit has stopped a match at this call."""
+
+    def tripped(self, player: str, match: int) -> None:
+        """A call of a match got a player benched."""
+
+    def look_soon(self) -> None:
+        """Calls wait for a player to recover."""
+
+    def put_off(self, pending: Pending, why: str, until_ms: int | None) -> None:
+        """A player asks for a call at another time."""
+
+
+class Calls:
+    """Every call of a run, for its `matches`. For the event loop's thread alone.
+
     Programs wait their turn for the sandbox like calls to a player; without one there must be none.
     """
 
     def __init__(
         self,
+        matches: Matches,
         lines: Mapping[str, PlayerRuntime],
         engine: Engine,
         journal: Journal,
         clock: Callable[[], int],
-        *,
-        replied: Callable[[Pending, Reply, bytes, str], None],
         budget: Budget,
-        expired: Callable[[int], bool],
-        broken: Callable[[Exception], None],
-        unaffordable: Callable[[Pending, int], None],
-        tripped: Callable[[str, int], None],
-        held_up: Callable[[], None],
-        put_off: Callable[[Pending, str, int | None], None],
         house: House,
         programs: Programs | None = None,
     ) -> None:
+        self._matches = matches
         self._lines = lines
         self._engine = engine
         self._journal = journal
         self._clock = clock
-        self._replied = replied
         self._budget = budget
-        self._expired = expired
-        self._broken = broken
-        self._reservations = Reservations(
-            budget,
-            ready=self._ready,
-            refused=lambda pending, why: self.void(pending, [], why),
-            unaffordable=unaffordable,
-            queued=self._queued,
-        )
-        self._tripped = tripped
-        self._held_up = held_up
-        self._put_off = put_off
+        self._reservations = Reservations(budget)
         self._house = house
         self._programs = programs
         self._loop = asyncio.get_running_loop()
@@ -146,10 +148,18 @@ class Calls:
             return
         pending.worst = self._worst(pending.player, pending.ask, Rendering(pending.ask, pending.seed))
         self._reservations.submit(pending)
+        self._decide()
 
-    def _reserve(self) -> None:
-        if self._reservations and not self.stopped:
-            self._reservations.reserve()
+    def _decide(self) -> None:
+        """Let those calls go that need not wait for money any more."""
+        for pending, verdict in self._reservations.decided(self._queued) if not self.stopped else ():
+            if verdict is Verdict.YES:
+                self._ready(pending)
+            elif verdict is Verdict.ARENA:
+                self._budget.stop(pending.match)
+                self._matches.unaffordable(pending, pending.worst or 0)
+            else:
+                self.void(pending, [], verdict.value)
 
     def _queued(self, player: str) -> bool:
         return player not in self._instant and self._dispatcher.queued(player)
@@ -261,11 +271,11 @@ class Calls:
         try:
             self._intend(pending)
         except Exception as fault:
-            self._broken(fault)
+            self._matches.broken(fault)
             return
         self._journal.then(partial(self._send, pending))
         if self._reservations:
-            self._loop.call_soon(self._reserve)
+            self._loop.call_soon(self._decide)
 
     def _intend(self, pending: Pending) -> None:
         ask = pending.ask
@@ -341,7 +351,7 @@ class Calls:
             raw = await self._programs.perform(run)
             self._record(pending, raw, reply_body(raw, salt=pending.salt))
         except Exception as fault:
-            self._broken(fault)
+            self._matches.broken(fault)
         finally:
             self._dispatcher.returned(SANDBOX)
 
@@ -370,7 +380,7 @@ class Calls:
             else:
                 self._answered(pending, answer)
         except Exception as fault:
-            self._broken(fault)
+            self._matches.broken(fault)
         finally:
             self._troubles.returned(pending)
             self._dispatcher.returned(pending.player)
@@ -402,7 +412,7 @@ class Calls:
                 until = error.until_ms
                 known = type(until) is int and 0 < until < END_OF_TIME_MS
                 told = reason.removeprefix(f"{pending.player}: ")
-                self._put_off(pending, told, until if known else None)
+                self._matches.put_off(pending, told, until if known else None)
             return
         pending.tries += 1
         cost = pending.worst if error.maybe_paid else 0
@@ -412,7 +422,7 @@ class Calls:
             self._void(pending, Reply("void", reason=f"{BENCHED}{why}", cost_nano=None if cost != 0 else 0))
             return
         again = error.kind == "transient" and pending.tries <= self._engine.retries
-        if not again or (not self.stopped and self._expired(pending.match)):
+        if not again or (not self.stopped and self._matches.expired(pending.match)):
             self._troubles.failed(pending, reason)
             self._void(pending, Reply("void", reason=reason, cost_nano=None if cost != 0 else 0))
             return
@@ -425,9 +435,9 @@ class Calls:
         wait = 0.0 if pending.player in self._instant else backoff(self._engine, pending, asked)
         self._troubles.retried(pending, reason, wait)
         self._backing_off[pending] = self._loop.call_later(wait, self._again, pending)
-        self._reserve()
+        self._decide()
         if wait:
-            self._held_up()
+            self._matches.look_soon()
 
     def _note(self, pending: Pending, error: PlayerError, reason: str) -> None:
         """Let a player pause, or bench it, after a failure."""
@@ -443,13 +453,13 @@ class Calls:
                 self._dispatcher.pause(player, asked or pause)
                 if health.down_s(self._loop.time()) + (asked or pause) >= LONG_PAUSE_S:
                     self._long[player] = reason
-                self._held_up()
+                self._matches.look_soon()
         if error.kind == "permanent":
             self.bench(player, reason)
-            self._tripped(player, pending.match)
+            self._matches.tripped(player, pending.match)
         elif health is not None and health.hopeless:
             self.bench(player, f"failures in a row: {health.failures}; the last: {reason}"[:500])
-            self._tripped(player, pending.match)
+            self._matches.tripped(player, pending.match)
 
     def _again(self, pending: Pending) -> None:
         del self._backing_off[pending]
@@ -467,7 +477,8 @@ class Calls:
         self._record(pending, raw, reply_body(raw, price=price, salt=pending.salt))
 
     def _record(self, pending: Pending, raw: Reply, body: bytes, model: str = "") -> None:
-        key, most = pending.ask.key, most_nano(pending, raw)
+        key = pending.ask.key
+        most = pending.worst if raw.cost_nano is None else raw.cost_nano
         self._journal.rows.replies.append(
             ReplyRow(pending.match, key, pending.attempt, body, most, self._clock())
         )
@@ -475,8 +486,8 @@ class Calls:
         self.answered += 1
         pending.prompt = ()
         self._pay(pending, most or 0, known=raw.cost_nano is not None, answered=True)
-        self._replied(pending, raw, leaf(key, pending.player, pending.body, body), model)
-        self._reserve()
+        self._matches.replied(pending, raw, leaf(key, pending.player, pending.body, body), model)
+        self._decide()
 
     def _pay(self, pending: Pending, nano: int, *, known: bool, answered: bool) -> None:
         """Count what an attempt has cost, or may have; what was reserved for it is free again."""
@@ -489,7 +500,7 @@ class Calls:
             why = f"{figures}; does its provider ignore max_tokens?"
             _log.warning("%s was %s It is benched", player, why)
             self.bench(player, why)
-            self._tripped(player, number)
+            self._matches.tripped(player, number)
 
 
 def _size(ask: Ask) -> int:

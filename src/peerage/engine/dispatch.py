@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 WINDOW_S = 60.0
@@ -16,38 +17,20 @@ WINDOW_S = 60.0
 Waiting = TypeVar("Waiting")
 
 
+@dataclass(slots=True)
 class Lane(Generic[Waiting]):
     """One player's waiting calls and limits. Rates hold in every window of 60 seconds, exactly."""
 
-    __slots__ = (
-        "_calls",
-        "_spent",
-        "_tokens",
-        "concurrency",
-        "in_flight",
-        "paused_until",
-        "requests_per_minute",
-        "singly",
-        "tokens_per_minute",
-        "waiting",
-    )
-
-    def __init__(
-        self,
-        concurrency: int | None = None,
-        requests_per_minute: float | None = None,
-        tokens_per_minute: float | None = None,
-    ) -> None:
-        self.concurrency = concurrency
-        self.requests_per_minute = requests_per_minute
-        self.tokens_per_minute = tokens_per_minute
-        self.waiting: deque[tuple[Waiting, int]] = deque()
-        self.in_flight = 0
-        self.paused_until = 0.0
-        self.singly = False
-        self._calls: deque[float] = deque()
-        self._tokens: deque[tuple[float, int]] = deque()
-        self._spent = 0
+    concurrency: int | None = None
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    waiting: deque[tuple[Waiting, int]] = field(default_factory=deque)
+    in_flight: int = 0
+    paused_until: float = 0.0
+    singly: bool = False
+    _calls: deque[float] = field(default_factory=deque)
+    _tokens: deque[tuple[float, int]] = field(default_factory=deque)
+    _spent: int = 0
 
     def opens_at(self, now: float) -> float | None:
         """When the next waiting call may leave: `now`, later, or None until a call in flight returns."""

@@ -7,6 +7,7 @@ order; what the game sees depends only on the fixture and on the replies by key.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -45,35 +46,21 @@ class GameError(Exception):
     """A game broke its contract; the message names the game, the match and the fault."""
 
 
+@dataclass(slots=True, eq=False)
 class _Branch:
-    """One generator under way: what it waits for, and where its result goes."""
+    """One generator under way: what it waits for, and where its result goes. `path` says where it stands in
+    its match, whichever reply comes first."""
 
-    __slots__ = (
-        "collected",
-        "many",
-        "missing",
-        "opened",
-        "parent",
-        "path",
-        "place",
-        "prefix",
-        "steps",
-        "void",
-    )
-
-    def __init__(
-        self, steps: Steps[Any], prefix: str, parent: _Branch | None, place: Any, path: tuple[int, ...] = ()
-    ) -> None:
-        self.steps = steps
-        self.prefix = prefix
-        self.path = path  # where it stands in its match, whichever reply comes first
-        self.opened = 0
-        self.parent = parent
-        self.place = place
-        self.missing = 0
-        self.many = False
-        self.collected: Any = None
-        self.void: Voided | None = None
+    steps: Steps[Any]
+    prefix: str
+    parent: _Branch | None
+    place: Any
+    path: tuple[int, ...] = ()
+    opened: int = 0
+    missing: int = 0
+    many: bool = False
+    collected: Any = None
+    void: Voided | None = None
 
 
 class Driver:

@@ -7,9 +7,11 @@ call at a time, after waits that double.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf
 
 
+@dataclass(slots=True)
 class Health:
     """One player's. Times in seconds of any one clock.
 
@@ -17,16 +19,13 @@ class Health:
     followed by a pause: `first_s` seconds, doubling up to `longest_s`.
     """
 
-    __slots__ = ("_bench_after", "_failed_at", "_first_s", "_longest_s", "_since", "_worked_at", "failures")
-
-    def __init__(self, first_s: float, longest_s: float, bench_after: int) -> None:
-        self.failures = 0
-        self._since = 0.0
-        self._first_s = first_s
-        self._longest_s = longest_s
-        self._bench_after = bench_after
-        self._worked_at = -inf
-        self._failed_at = -inf
+    first_s: float
+    longest_s: float
+    bench_after: int
+    failures: int = 0
+    _since: float = 0.0
+    _worked_at: float = -inf
+    _failed_at: float = -inf
 
     def worked(self, now: float) -> None:
         """A call got through."""
@@ -41,7 +40,7 @@ class Health:
         self.failures += 1
         if self.failures == 1:
             self._since = now
-        return 0.0 if self.failures < 2 else min(self._longest_s, self._first_s * 2.0 ** (self.failures - 2))
+        return 0.0 if self.failures < 2 else min(self.longest_s, self.first_s * 2.0 ** (self.failures - 2))
 
     def down_s(self, now: float) -> float:
         """For how long it has been failing."""
@@ -54,4 +53,4 @@ class Health:
 
     @property
     def hopeless(self) -> bool:
-        return self.failures >= self._bench_after
+        return self.failures >= self.bench_after

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import overload
 
@@ -11,10 +12,11 @@ from peerage.engine.driver import Driver
 from peerage.engine.records import Tally
 from peerage.ledger.store import Exchange
 from peerage.match import Fixture
-from peerage.protocol import SANDBOX, Answered, Ask, Reply, Speaker, fence, render
+from peerage.protocol import SANDBOX, Answered, Ask, Speaker, fence, render
 from peerage.settings import Engine
 
 
+@dataclass(slots=True, eq=False)
 class MatchUnderWay:
     """One match under way. `open` counts requests without a reply; `given_up` says why it asks no more.
 
@@ -22,32 +24,21 @@ class MatchUnderWay:
     (Unix milliseconds; None: not known).
     """
 
-    __slots__ = (
-        "deadline",
-        "digest",
-        "driver",
-        "fixture",
-        "given_up",
-        "open",
-        "players",
-        "put_off",
-        "recorded",
-        "secret",
-        "tally",
-    )
+    fixture: Fixture
+    digest: str
+    driver: Driver
+    deadline: asyncio.TimerHandle
+    recorded: dict[str, Exchange]
+    secret: str = field(init=False)
+    players: dict[str, str] = field(init=False)
+    put_off: dict[str, tuple[str, str, int | None]] = field(default_factory=dict)
+    open: int = 0
+    given_up: str = ""
+    tally: Tally = field(default_factory=Tally)
 
-    def __init__(self, fixture: Fixture, digest: str, driver: Driver, deadline: asyncio.TimerHandle) -> None:
-        self.fixture = fixture
-        self.secret = fixture.secret
-        self.digest = digest
-        self.driver = driver
-        self.deadline = deadline
-        self.players = {seat.label: seat.player for seat in fixture.all_seats()} | {SANDBOX: SANDBOX}
-        self.recorded: dict[str, Exchange] = {}
-        self.put_off: dict[str, tuple[str, str, int | None]] = {}
-        self.open = 0
-        self.given_up = ""
-        self.tally = Tally()
+    def __post_init__(self) -> None:
+        self.secret = self.fixture.secret
+        self.players = {seat.label: seat.player for seat in self.fixture.all_seats()} | {SANDBOX: SANDBOX}
 
 
 class Rendering(Sequence[tuple[Speaker, str]]):
@@ -66,13 +57,7 @@ class Rendering(Sequence[tuple[Speaker, str]]):
     @property
     def size(self) -> int:
         """Bytes of its texts in UTF-8."""
-        return sum([len(text) if text.isascii() else len(text.encode()) for _, text in self._all()])
-
-    def _all(self) -> list[tuple[Speaker, str]]:
-        if self._shown is None:
-            mark = fence(self._seed, self._ask.key)
-            self._shown = [(message.speaker, render(message, mark)) for message in self._ask.messages]
-        return self._shown
+        return sum([len(text) if text.isascii() else len(text.encode()) for _, text in self])
 
     def __len__(self) -> int:
         return len(self._ask.messages)
@@ -82,12 +67,13 @@ class Rendering(Sequence[tuple[Speaker, str]]):
     @overload
     def __getitem__(self, at: slice) -> list[tuple[Speaker, str]]: ...
     def __getitem__(self, at: int | slice) -> tuple[Speaker, str] | list[tuple[Speaker, str]]:
-        return self._all()[at]
+        if self._shown is None:
+            mark = fence(self._seed, self._ask.key)
+            self._shown = [(message.speaker, render(message, mark)) for message in self._ask.messages]
+        return self._shown[at]
 
-    def __iter__(self) -> Iterator[tuple[Speaker, str]]:
-        return iter(self._all())
 
-
+@dataclass(slots=True, eq=False)
 class Pending:
     """A request on its way. `tries` counts attempts of this process, `attempt` those of all, and `sent_at` is
     when the last one was sent, on the event loop's clock.
@@ -96,43 +82,19 @@ class Pending:
     `reserved` what of that the budget holds for it now. `reason` says in short why the last attempt failed.
     """
 
-    __slots__ = (
-        "ask",
-        "attempt",
-        "body",
-        "match",
-        "player",
-        "prompt",
-        "reason",
-        "reserved",
-        "salt",
-        "seed",
-        "sent_at",
-        "tries",
-        "worst",
-    )
-
-    def __init__(
-        self, match: int, seed: str, player: str, ask: Answered, body: bytes, attempt: int, salt: str = ""
-    ) -> None:
-        self.match = match
-        self.salt = salt
-        self.seed = seed
-        self.player = player
-        self.ask = ask
-        self.body = body
-        self.attempt = attempt
-        self.tries = 0
-        self.reason = ""
-        self.sent_at = 0.0
-        self.worst: int | None = None
-        self.reserved = 0
-        self.prompt: Sequence[tuple[Speaker, str]] = ()
-
-
-def most_nano(pending: Pending, raw: Reply) -> int | None:
-    """What a reply cost, or may have cost at most when its cost is unknown; None without a price."""
-    return pending.worst if raw.cost_nano is None else raw.cost_nano
+    match: int
+    seed: str
+    player: str
+    ask: Answered
+    body: bytes
+    attempt: int
+    salt: str = ""
+    tries: int = 0
+    reason: str = ""
+    sent_at: float = 0.0
+    worst: int | None = None
+    reserved: int = 0
+    prompt: Sequence[tuple[Speaker, str]] = ()
 
 
 def stated_wait(seconds: float | None) -> float:

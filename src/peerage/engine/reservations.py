@@ -1,48 +1,30 @@
-"""Calls that wait for money: a call goes when its worst case is reserved, lower matches first."""
+"""Calls that wait for money: a call goes when its worst case is reserved, lower matches first. Pure."""
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from peerage.engine.budget import Budget, Verdict
+from peerage.engine.budget import WAITS, Budget, Verdict
 from peerage.engine.pending import Pending
 
 
 class Reservations:
-    """The calls of a run that are short of money, by match and in the order they came.
+    """The calls of a run that are short of money, by match and in the order they came."""
 
-    `ready(pending)` lets a call go, `refused(pending, why)` says that its match's or player's limit cannot
-    pay for it, `unaffordable(pending, worst)` that the arena's has stopped its match. `queued(player)` says
-    whether a call to a player is on its way already.
-    """
-
-    def __init__(
-        self,
-        budget: Budget,
-        *,
-        ready: Callable[[Pending], None],
-        refused: Callable[[Pending, str], None],
-        unaffordable: Callable[[Pending, int], None],
-        queued: Callable[[str], bool],
-    ) -> None:
+    def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._ready = ready
-        self._refused = refused
-        self._unaffordable = unaffordable
-        self._queued = queued
         self._short: list[tuple[int, int, Pending]] = []
         self._submitted = 0
-        self._reserving = False
+        self._deciding = False
 
     def __len__(self) -> int:
         return len(self._short)
 
     def submit(self, pending: Pending) -> None:
-        """Let a call go as soon as there is money for its `worst`."""
+        """Let a call wait for the money for its `worst`."""
         self._submitted += 1
         insort(self._short, (pending.match, self._submitted, pending))
-        self.reserve()
 
     def recall(self, unwanted: Callable[[Pending], bool]) -> list[Pending]:
         """Take waiting calls back."""
@@ -50,14 +32,16 @@ class Reservations:
         self._short = [entry for entry in self._short if not unwanted(entry[2])]
         return taken
 
-    def reserve(self) -> None:
-        """Let waiting calls go for which there is money now. None overtakes one that is short of the same.
+    def decided(self, queued: Callable[[str], bool]) -> Iterator[tuple[Pending, Verdict]]:
+        """The calls that need not wait any more, each with why: YES when there is money for it now, else the
+        limit that never will pay for it. None overtakes one that is short of the same.
 
-        One call of each player is ahead of those in flight: money is not tied up in queues.
+        One call of each player is ahead of those in flight: money is not tied up in queues. `queued` says
+        whether a call to a player is on its way already. Nothing comes while another round of this goes on.
         """
-        if self._reserving:
+        if self._deciding:
             return
-        self._reserving = True
+        self._deciding = True
         waiting, self._short = self._short, []
         matches: set[int] = set()
         players: set[str] = set()
@@ -65,21 +49,16 @@ class Reservations:
             pending = entry[2]
             if self._budget.has_stopped(pending.match):
                 continue
-            if pending.player not in players and self._queued(pending.player):
+            if pending.player not in players and queued(pending.player):
                 players.add(pending.player)
             if pending.match in matches or pending.player in players:
                 self._short.append(entry)
                 continue
-            worst = pending.worst or 0
-            verdict = self._budget.reserve(pending.match, pending.player, worst)
+            verdict = self._budget.reserve(pending.match, pending.player, pending.worst or 0)
             if verdict is Verdict.YES:
-                pending.reserved = worst
-                self._ready(pending)
-            elif verdict in (Verdict.MATCH, Verdict.PLAYER):
-                self._refused(pending, verdict.value)
-            elif verdict is Verdict.ARENA:
-                self._budget.stop(pending.match)
-                self._unaffordable(pending, worst)
+                pending.reserved = pending.worst or 0
+            if verdict not in WAITS:
+                yield pending, verdict
             elif verdict is Verdict.WAIT_ARENA:
                 self._short += waiting[at:]
                 break
@@ -89,4 +68,4 @@ class Reservations:
                     matches.add(pending.match)
                 else:
                     players.add(pending.player)
-        self._reserving = False
+        self._deciding = False

@@ -84,7 +84,7 @@ class Runner:
         self._ledger = ledger
         self._loop = asyncio.get_running_loop()
         self._done: asyncio.Future[str] = self._loop.create_future()
-        self._journal = Journal(ledger, self._broken, inline=inline)
+        self._journal = Journal(ledger, self.broken, inline=inline)
         budget = settings.budget
         self._budget = Budget(
             whole_nano(budget.arena),
@@ -96,20 +96,7 @@ class Runner:
             recovered.begun,
         )
         self._calls = Calls(
-            lines,
-            settings.engine,
-            self._journal,
-            clock,
-            budget=self._budget,
-            replied=self._replied,
-            expired=self._expired,
-            broken=self._broken,
-            unaffordable=self._unaffordable,
-            tripped=self._tripped,
-            held_up=self._look_soon,
-            put_off=self._put_off,
-            house=spec.house,
-            programs=programs,
+            self, lines, settings.engine, self._journal, clock, self._budget, spec.house, programs
         )
         rules, pairing = rules_of(settings), settings.pairing
         scheduler = Scheduler.of(spec, rules, secret, POLICIES[pairing.policy], pairing.width)
@@ -139,7 +126,7 @@ class Runner:
         self._unpaid = recovered.unaffordable
         self._recovered = recovered
         self._waits = recovered.waits
-        self._waiting = WaitingMatches(lines, self._calls.benched, self._look_soon)
+        self._waiting = WaitingMatches(lines, self._calls.benched, self.look_soon)
         self._left_in_a_row = 0
         self._queue: deque[tuple[Fixture, str]] = deque()
         for fixture, digest in recovered.pending:
@@ -231,7 +218,7 @@ class Runner:
             self._note = note
             self._done.set_result(reason)
 
-    def _broken(self, error: Exception) -> None:
+    def broken(self, error: Exception) -> None:
         if not self._done.done():
             self._done.set_exception(error)
 
@@ -367,7 +354,7 @@ class Runner:
             self._end("budget", f"{why}; {one_more(self._budget, plan)}")
         return None
 
-    def _unaffordable(self, pending: Pending, worst: int) -> None:
+    def unaffordable(self, pending: Pending, worst: int) -> None:
         """The arena's limit has stopped a match: it goes on when the budget is raised."""
         match = self._matches[pending.match]
         match.deadline.cancel()
@@ -412,9 +399,9 @@ class Runner:
         deadline = self._loop.call_later(
             self._settings.engine.match_deadline_s, self._calls.expire, fixture.number
         )
-        match = MatchUnderWay(fixture, digest, driver, deadline)
+        recorded = answered_first(self._recovered.exchanges.pop(fixture.number, ()))
+        match = MatchUnderWay(fixture, digest, driver, deadline, recorded)
         self._matches[fixture.number] = match
-        match.recorded = answered_first(self._recovered.exchanges.pop(fixture.number, ()))
         self._go_on(match, driver.start())
 
     def _go_on(self, match: MatchUnderWay, asks: Sequence[Answered]) -> None:
@@ -444,14 +431,14 @@ class Runner:
             )
             if player not in self._lines and player != SANDBOX:
                 self._calls.void(pending, texts, "withdrawn")
-            elif self._expired(match.fixture.number):
+            elif self.expired(match.fixture.number):
                 self._calls.void(pending, texts, "deadline")
             else:
                 self._calls.submit(pending, texts)
         if match.driver.outcome is not None and match.fixture.number in self._matches:
             self._close(match, match.driver.outcome)
         elif match.put_off or self._calls.long_pauses:
-            self._look_soon()
+            self.look_soon()
 
     def _asked_before(self, stored: bytes, ask: Answered, secret: str) -> bool:
         def text(digest: str) -> str:
@@ -459,7 +446,7 @@ class Runner:
 
         return asks_the_same(stored, ask, secret, text)
 
-    def _tripped(self, player: str, number: int) -> None:
+    def tripped(self, player: str, number: int) -> None:
         """A call of match `number` got a player benched: later matches end that cannot do without it.
 
         Earlier ones find out by themselves. So the first match that failed for this player, from which
@@ -485,9 +472,9 @@ class Runner:
             match.recorded.clear()
             self._close(match, Outcome(void=match.given_up, detail={"by": ENGINE}))
         except Exception as fault:
-            self._broken(fault)
+            self.broken(fault)
 
-    def _replied(self, pending: Pending, raw: Reply, digest: bytes, model: str) -> None:
+    def replied(self, pending: Pending, raw: Reply, digest: bytes, model: str) -> None:
         match = self._matches[pending.match]
         match.tally.add(pending.ask.key, pending.player, raw, digest, model)
         match.open -= 1
@@ -501,13 +488,13 @@ class Runner:
         if self._short:  # what matches cost is known a little better with every reply
             self._admit()
 
-    def _expired(self, number: int) -> bool:
+    def expired(self, number: int) -> bool:
         match = self._matches[number]
         return bool(match.given_up) or self._loop.time() >= match.deadline.when()
 
     # --------------------------------------------------------------------------------- matches that wait
 
-    def _put_off(self, pending: Pending, why: str, until_ms: int | None) -> None:
+    def put_off(self, pending: Pending, why: str, until_ms: int | None) -> None:
         """A player asks for a call at another time."""
         match = self._matches[pending.match]
         if match.given_up:
@@ -516,9 +503,9 @@ class Runner:
                 self._give_up(match)
             return
         match.put_off[pending.ask.key] = (pending.player, why, until_ms)
-        self._look_soon()
+        self.look_soon()
 
-    def _look_soon(self) -> None:
+    def look_soon(self) -> None:
         """Let matches leave that cannot go on now, and others start in their place."""
         if self._look is None:
             self._look = self._loop.call_soon(self._look_now)
@@ -536,7 +523,7 @@ class Runner:
                 self._issue()
             self._admit()
         except Exception as fault:
-            self._broken(fault)
+            self.broken(fault)
 
     def _leave(self, match: MatchUnderWay, held: Iterable[Pending]) -> None:
         """A match leaves its round: all it asks for now waits for players."""
