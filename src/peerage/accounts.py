@@ -17,7 +17,7 @@ from peerage.ledger.store import Ledger, LedgerError, RecordRow, Summary
 from peerage.match import Totals
 from peerage.protocol import SANDBOX
 from peerage.ratings.elo import EloSettings
-from peerage.standings import DONE, NOBODY, Skill, Standings, after_all
+from peerage.standings import DONE, NOBODY, Standings, after_all
 
 
 class Account(Struct, frozen=True, gc=False):
@@ -63,19 +63,13 @@ def count(accounts: dict[str, Account], summary: Summary, totals: Mapping[str, T
         if player == SANDBOX:
             continue
         was = accounts.get(player, NOTHING)
-        accounts[player] = Account(
-            was.matches,
-            was.wins,
-            was.draws,
-            was.losses,
-            was.void,
-            was.calls + spent.calls,
-            was.input_tokens + spent.input_tokens,
-            was.output_tokens + spent.output_tokens,
-            was.cost_nano + spent.cost_nano,
-            was.unknown_costs + spent.unknown_costs,
-            was.answer_cost,
-            was.answers_priced,
+        accounts[player] = msgspec.structs.replace(
+            was,
+            calls=was.calls + spent.calls,
+            input_tokens=was.input_tokens + spent.input_tokens,
+            output_tokens=was.output_tokens + spent.output_tokens,
+            cost_nano=was.cost_nano + spent.cost_nano,
+            unknown_costs=was.unknown_costs + spent.unknown_costs,
         )
     done = summary.status == DONE
     best = max(summary.scores, default=0.0)
@@ -117,14 +111,9 @@ def possibly_billed(ledger: Ledger, elo: EloSettings) -> dict[str, int]:
     return {player: nano for player, nano in more.items() if nano > 0}
 
 
-class _Snapshot(Struct):
-    """A position as stored; `accounts` is None in what an earlier version wrote."""
+class _Sums(Struct):
+    """The sums in a snapshot; None in what an earlier version wrote."""
 
-    number: int
-    players: tuple[str, ...]
-    raw: tuple[float, ...]
-    cost: tuple[float, ...]
-    skills: dict[str, Skill] = {}
     accounts: dict[str, Account] | None = None
 
 
@@ -134,31 +123,19 @@ class _Light(Struct):
     totals: dict[str, Totals]
 
 
-_read_snapshot = msgspec.json.Decoder(_Snapshot).decode
+_read_sums = msgspec.json.Decoder(_Sums).decode
 _read_light = msgspec.json.Decoder(_Light).decode
 
 
 def snapshot_body(standings: Standings, accounts: dict[str, Account]) -> bytes:
     """The stored bytes of a snapshot."""
-    return msgspec.json.encode(
-        _Snapshot(
-            standings.number,
-            standings.players,
-            standings.raw,
-            standings.cost,
-            dict(standings.skills),
-            accounts,
-        )
-    )
+    return msgspec.json.encode(msgspec.structs.asdict(standings) | {"accounts": accounts})
 
 
 def read_snapshot(body: bytes) -> Position | None:
     """A stored snapshot; None when it holds no sums."""
-    found = _read_snapshot(body)
-    if found.accounts is None:
-        return None
-    standings = Standings(found.number, found.players, found.raw, found.cost, found.skills)
-    return Position(standings, found.accounts)
+    accounts = _read_sums(body).accounts
+    return None if accounts is None else Position(Standings.from_bytes(body), accounts)
 
 
 def totals_of(record: RecordRow) -> Mapping[str, Totals]:

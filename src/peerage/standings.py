@@ -26,14 +26,7 @@ DONE = "done"
 
 
 def elo_settings(rating: Rating) -> EloSettings:
-    return EloSettings(
-        k_factor=rating.k_factor,
-        initial=rating.initial,
-        cost_sensitivity=rating.cost_sensitivity,
-        cost_mode=rating.cost_mode,
-        propagation_width=rating.propagation_width,
-        propagation_share=rating.propagation_share,
-    )
+    return EloSettings(**rating.model_dump(exclude={"cost_unit"}))
 
 
 UNRATED = "unrated"
@@ -107,9 +100,6 @@ class Standings(msgspec.Struct, frozen=True, dict=True):
 
     def skill(self, player: str) -> Skill:
         return self.skills.get(player, Skill())
-
-    def to_bytes(self) -> bytes:
-        return msgspec.json.encode(self)
 
     @classmethod
     def from_bytes(cls, body: bytes) -> Standings:

@@ -13,8 +13,8 @@ from peerage.games.code_golf import GAME as CODE_GOLF
 from peerage.games.game import Bench, GameSpec
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Steps
+from peerage.scheduling import swiss
 from peerage.scheduling.fixtures import (
-    POLICIES,
     Scheduler,
     Unstaffed,
     next_round,
@@ -112,16 +112,18 @@ def test_a_match_without_officials_is_refused_by_name() -> None:
         next_round(Scheduler.of(COIN, Rules(), "7"), STANDINGS[:3], History(), number=1, round=1, snapshot=0)
 
 
-def test_the_policy_is_told_the_width_and_whether_kin_may_meet() -> None:
+def test_pairing_is_told_the_width_and_whether_kin_may_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[float, bool]] = []
 
-    def policy(standings: Any, history: Any, seed: str, width: float, kin: bool) -> Any:
+    def pair(standings: Any, history: Any, seed: str, width: float, kin: bool) -> Any:
         told.append((width, kin))
-        return POLICIES["swiss"](standings, history, seed, width, kin)
+        return swiss_pair(standings, history, seed, width, kin)
 
+    swiss_pair = swiss.pair
+    monkeypatch.setattr(swiss, "pair", pair)
     apart = replace(COIN, kin=lambda rules: rules.judges == 3)
     for rules in (Rules(), Rules(judges=2)):
-        scheduler = Scheduler.of(apart, rules, "7", policy, 12.5)
+        scheduler = Scheduler.of(apart, rules, "7", 12.5)
         next_round(scheduler, STANDINGS, History(), number=1, round=1, snapshot=0)
     assert told == [(12.5, True), (12.5, False)]
 
@@ -153,10 +155,6 @@ def test_another_secret_draws_other_officials_among_equals(secret: str) -> None:
 
     assert judges(secret) != judges("7")
     assert a_round(secret)[0].drawn["lot"] != a_round("7")[0].drawn["lot"]
-
-
-def test_swiss_is_a_policy() -> None:
-    assert "swiss" in POLICIES
 
 
 @pytest.mark.parametrize(

@@ -55,9 +55,7 @@ class Watch:
     @classmethod
     def of(cls, ledger: Ledger) -> Watch:
         """Where the entries of a ledger stand after its last record."""
-        found = cls()
-        for row in ledger.amendments(TOPIC):
-            found._take(_read(row.body))
+        found = cls(changes(ledger))
         if not found.changes:
             return found
         recorded = ledger.heads()[1]
@@ -80,7 +78,7 @@ class Watch:
                 new = sorted(names)[:1]
             for model in new[: MOST - len(known)]:
                 change = Change(player, model, match, now)
-                self._take(change)
+                self.changes.setdefault(player, []).append(change)
                 found.append(change)
                 now = model
             self._last.update(dict.fromkeys([(player, name) for name in names], place))
@@ -90,11 +88,8 @@ class Watch:
         """The row to be written for a change."""
         return Amendment(TOPIC, msgspec.json.encode(change), at_ms)
 
-    def _take(self, change: Change) -> None:
-        self.changes.setdefault(change.player, []).append(change)
 
-
-def changes(ledger: Ledger) -> Mapping[str, list[Change]]:
+def changes(ledger: Ledger) -> dict[str, list[Change]]:
     """Every change on record by player, the first model included."""
     found: dict[str, list[Change]] = {}
     for row in ledger.amendments(TOPIC):

@@ -24,7 +24,7 @@ from peerage.ledger.waits import Moment, Waits
 from peerage.match import DEVELOPMENT, Fixture
 from peerage.ratings.elo import EloSettings
 from peerage.scheduling.standing import History
-from peerage.standings import DONE, NOBODY, Standings, after_each, after_match
+from peerage.standings import DONE, NOBODY, Standings, after_all
 
 
 class Mismatch(Exception):
@@ -195,19 +195,12 @@ def _refold(found: Recovered, ledger: Ledger, recorded: int, lag: int, elo: EloS
     ends = [records for records, _ in found.round_ends]
     recent = list(enumerate(ends, 1))[max(0, found.next_round - lag - 1) :]
     start = recent[0][1] if recent else recorded
-    wanted = {end for _, end in recent}
     snapshot = ledger.snapshot(start) if start else None
+    standings = NOBODY if snapshot is None else Standings.from_bytes(snapshot[1])
     known = {0: NOBODY}
-    if snapshot is None:
-        for standings in after_each(ledger.summaries(), elo, wanted | {recorded}):
-            known[standings.number] = standings
-    else:
-        standings = Standings.from_bytes(snapshot[1])
-        known[standings.number] = standings
-        for summary in ledger.summaries(standings.number + 1):
-            scores = summary.scores if summary.status == DONE else ()
-            standings = after_match(standings, summary.game, summary.players, scores, summary.costs, elo)
-            if standings.number in wanted or standings.number == recorded:
-                known[standings.number] = standings
+    for number in sorted({recorded, *[end for _, end in recent]}):
+        if number > standings.number:
+            standings = after_all(standings, ledger.summaries(standings.number + 1, number), elo)
+        known[number] = standings
     found.standings = known[recorded]
     found.after_round = {round: known[end] for round, end in recent}

@@ -13,7 +13,7 @@ are sealed in this copy. The roots, totals and ratings of all these are checked 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from peerage.accounts import Account, count, read_snapshot, snapshot_body
+from peerage.accounts import Account, Position, count, read_snapshot, snapshot_body
 from peerage.engine.driver import Driver, GameError
 from peerage.engine.model_watch import Change, Watch, changes
 from peerage.engine.records import ENGINE, Tally, answered_first, settle
@@ -127,13 +127,8 @@ def mend(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -> 
     return report
 
 
-def known_game(fixture: Fixture) -> GameSpec[Any] | None:
-    """The game that a fixture was made for, when this program has it in that version and nothing that it
-    needs is sealed."""
-    return None if _sealed(fixture) else _game_of(fixture)
-
-
 def _game_of(fixture: Fixture) -> GameSpec[Any] | None:
+    """The game that a fixture was made for, when this program has it in that version."""
     spec = installed(fixture.game)
     known = spec is not None and plays(spec, fixture.game, fixture.version, fixture.release)
     return spec if known else None
@@ -168,7 +163,7 @@ class _Replay:
         self._oldest = 0
         self._awaited = frozenset(  # those that matches which waited were paired by
             [
-                _snapshot_of(row.body).snapshot
+                _light(row.body).snapshot
                 for at in map(ledger.place, waits(ledger).left)
                 for row in ledger.fixtures(at, at)
             ]
@@ -237,11 +232,13 @@ class _Replay:
         digest = digest_of(issued.body)
         settled = settle(fixture, digest, tally, outcome, self._standings, self._elo, row.at_ms)
         if settled.body != row.body:
-            self._compare(record, settled.record)
+            self._compare(row.number, _told(record), _told(settled.record))
         if self._stored is None:
             self.summaries.append(settled.summary)
+        elif summary is None:
+            self._differ(row.number, "row of the narrow table", "none", "one")
         elif settled.summary != summary:
-            self._compare_summary(summary, settled.summary)
+            self._compare(row.number, *[_fields("narrow table", one) for one in (summary, settled.summary)])
         if tally.models and fixture.release:
             self._models += self._watch.see(settled.standings.number, row.number, tally.models)
         self._standings = settled.standings
@@ -310,7 +307,7 @@ class _Replay:
         self._elsewhere[which] = Elsewhere(*which, one.matches + 1, first, last)
 
     def _rules_of(self, rules: Any, fixture: Fixture, body: bytes) -> Any:
-        key = fixture.game, _settings_of(body).settings
+        key = fixture.game, _light(body).settings
         if key not in self._rules:
             self._rules[key] = rules.model_validate(fixture.settings)
         return self._rules[key]
@@ -328,53 +325,20 @@ class _Replay:
         due = self._places.paired_from(fixture.snapshot, fixture.round) if self._places else 0
         if fixture.paired_from and self._places and fixture.paired_from != due:
             self._differ(fixture.number, "paired_from", str(fixture.paired_from), str(due))
+        stated, due_ratings = {}, {}
         for seat in fixture.all_seats():
-            was = standings.of(seat.player, self._elo.initial)
-            if not (_close(seat.raw, was.raw) and _close(seat.cost, was.cost)):
-                self._differ(
-                    fixture.number,
-                    f"ratings of {seat.player} as {seat.label}",
-                    f"{seat.raw}, {seat.cost}",
-                    f"{was.raw}, {was.cost}",
-                )
+            about = f"ratings of {seat.player} as {seat.label}"
+            stated[about] = seat.raw, seat.cost
+            due_ratings[about] = standings.of(seat.player, self._elo.initial)
+        self._compare(fixture.number, stated, due_ratings)
 
     # ---------------------------------------------------------------------------------------- comparing
 
-    def _compare(self, recorded: MatchRecord, derived: MatchRecord) -> None:
-        number = derived.number
-        for about in ("number", "fixture", "root"):
-            if getattr(recorded, about) != getattr(derived, about):
-                self._differ(number, about, getattr(recorded, about), getattr(derived, about))
-        for about in ("void", "scores", "costs", "facts", "detail"):
-            before, after = getattr(recorded.outcome, about), getattr(derived.outcome, about)
-            if _canonical(before) != _canonical(after) and not _alike(_plain(before), _plain(after)):
-                self._differ(number, f"outcome, {about}", _short(before), _short(after))
-        for player in sorted(recorded.totals.keys() | derived.totals.keys()):
-            before, after = recorded.totals.get(player), derived.totals.get(player)
-            if before != after:
-                self._differ(number, f"totals of {player}", _short(before), _short(after))
-        for track in sorted(recorded.ratings.keys() | derived.ratings.keys()):
-            was, now = recorded.ratings.get(track, {}), derived.ratings.get(track, {})
-            for player in sorted(was.keys() | now.keys()):
-                self._compare_ratings(number, f"{track} rating of {player}", was.get(player), now.get(player))
-
-    def _compare_ratings(
-        self, number: int, about: str, recorded: Iterable[float] | None, derived: Iterable[float] | None
-    ) -> None:
-        before, after = tuple(recorded or ()), tuple(derived or ())
-        if len(before) != len(after) or not all(map(_close, before, after)):
-            self._differ(number, about, _short(before), _short(after))
-
-    def _compare_summary(self, recorded: Summary | None, derived: Summary) -> None:
-        if recorded is None:
-            self._differ(derived.number, "row of the narrow table", "none", "one")
-            return
-        for about in Summary.__struct_fields__:
-            before, after = getattr(recorded, about), getattr(derived, about)
-            if about in ("raw", "cost_elo"):
-                self._compare_ratings(derived.number, f"narrow table, {about}", before, after)
-            elif before != after:
-                self._differ(derived.number, f"narrow table, {about}", _short(before), _short(after))
+    def _compare(self, number: int, recorded: Mapping[str, Any], derived: Mapping[str, Any]) -> None:
+        for about in {**recorded, **derived}:
+            before, after = recorded.get(about), derived.get(about)
+            if before != after and not _alike(_plain(before), _plain(after)):
+                self._differ(number, about, _short(before), _short(after))
 
     def _compare_models(self, last: int) -> None:
         """Compare what is on record of the models that providers named; a running arena may have gone on."""
@@ -388,42 +352,49 @@ class _Replay:
     def _compare_snapshot(self, number: int, body: bytes) -> None:
         """Compare the newest snapshot, which tables read."""
         found = read_snapshot(body)
-        if found is None:
-            return
-        standings, derived = found.standings, self._standings
-        if standings.players != derived.players:
-            self._differ(number, "snapshot, players", _short(standings.players), _short(derived.players))
-            return
-        for track in ("raw", "cost"):
-            columns = zip(derived.players, getattr(standings, track), getattr(derived, track), strict=True)
-            for player, before, after in columns:
-                self._compare_ratings(number, f"snapshot, {track} rating of {player}", [before], [after])
-        for player in sorted(found.accounts.keys() | self._accounts.keys()):
-            stored, summed = found.accounts.get(player), self._accounts.get(player)
-            if stored != summed:
-                self._differ(number, f"snapshot, sums of {player}", _short(stored), _short(summed))
+        if found is not None:
+            due = Position(self._standings, self._accounts)
+            self._compare(number, *[_told_snapshot(one) for one in (found, due)])
 
     def _differ(self, match: int, about: str, recorded: str, recomputed: str) -> None:
-        self._found.append(Difference(match, about, str(recorded), str(recomputed)))
+        self._found.append(Difference(match, about, recorded, recomputed))
 
 
 _UNANSWERED = Exchange(0, "", 0, "", b"", None, None, None)
 
 
-class _Settings(msgspec.Struct):
+class _Light(msgspec.Struct):
+    """The little of a fixture that is needed more often than the rest."""
+
     settings: str
-
-
-class _Snapshot(msgspec.Struct):
     snapshot: int
 
 
-_snapshot_of = msgspec.json.Decoder(_Snapshot).decode
-_settings_of = msgspec.json.Decoder(_Settings).decode
+_light = msgspec.json.Decoder(_Light).decode
 
 
-def _close(a: float, b: float) -> bool:
-    return math.isclose(a, b, rel_tol=0.0, abs_tol=TOLERANCE)
+def _fields(about: str, struct: msgspec.Struct) -> dict[str, Any]:
+    return {f"{about}, {name}": value for name, value in msgspec.structs.asdict(struct).items()}
+
+
+def _told(record: MatchRecord) -> dict[str, Any]:
+    """All that a record says, by what it is about."""
+    found: dict[str, Any] = {about: getattr(record, about) for about in ("number", "fixture", "root")}
+    found |= _fields("outcome", record.outcome)
+    found |= {f"totals of {player}": totals for player, totals in record.totals.items()}
+    for track, moved in record.ratings.items():
+        found |= {f"{track} rating of {player}": both for player, both in moved.items()}
+    return found
+
+
+def _told_snapshot(position: Position) -> dict[str, Any]:
+    """All that a snapshot says, by what it is about."""
+    standings = position.standings
+    found: dict[str, Any] = {"snapshot, players": standings.players}
+    for track, ratings in (("raw", standings.raw), ("cost", standings.cost)):
+        rated = zip(standings.players, ratings, strict=True)
+        found |= {f"snapshot, {track} rating of {player}": rating for player, rating in rated}
+    return found | {f"snapshot, sums of {player}": sums for player, sums in position.accounts.items()}
 
 
 def _alike(a: Any, b: Any) -> bool:
@@ -433,18 +404,16 @@ def _alike(a: Any, b: Any) -> bool:
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(_alike, a, b))
     if isinstance(a, float) and isinstance(b, float):
-        return _close(a, b)
+        return math.isclose(a, b, rel_tol=0.0, abs_tol=TOLERANCE)
     return bool(a == b)
 
 
 def _plain(value: Any) -> Any:
-    return msgspec.json.decode(_canonical(value))
-
-
-def _canonical(value: Any) -> bytes:
-    return msgspec.json.encode(value, order="sorted")
+    return msgspec.json.decode(msgspec.json.encode(value))
 
 
 def _short(value: Any) -> str:
-    text = value.decode(errors="replace") if isinstance(value, bytes) else _canonical(value).decode()
-    return text if len(text) <= 300 else f"{text[:300]}… ({len(text)} characters)"
+    if not isinstance(value, str):
+        body = value if isinstance(value, bytes) else msgspec.json.encode(value, order="sorted")
+        value = body.decode(errors="replace")
+    return value if len(value) <= 300 else f"{value[:300]}… ({len(value)} characters)"

@@ -38,7 +38,7 @@ from peerage.ledger.store import FailureRow, FixtureRow, Ledger, Summary
 from peerage.ledger.waits import Wait
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import SANDBOX, Answered, Reply
-from peerage.scheduling.fixtures import POLICIES, Scheduler
+from peerage.scheduling.fixtures import Scheduler
 from peerage.settings import ArenaSettings, rules_of
 from peerage.settings.shape import WINDOW
 from peerage.standings import pinned_elo
@@ -99,7 +99,7 @@ class Runner:
             self, lines, settings.engine, self._journal, clock, self._budget, spec.house, programs
         )
         rules, pairing = rules_of(settings), settings.pairing
-        scheduler = Scheduler.of(spec, rules, secret, POLICIES[pairing.policy], pairing.width)
+        scheduler = Scheduler.of(spec, rules, secret, pairing.width)
         self._plans = Plans(scheduler, lines)
         memory = remembered(ledger, spec, rules, secret, recovered.round_of)
         self._rounds = Rounds(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from string import ascii_uppercase
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -16,14 +16,7 @@ from peerage.match import Fixture, Seat
 from peerage.scheduling import groups, swiss
 from peerage.scheduling.officials import Shortage, by_merit, choose
 from peerage.scheduling.standing import History, Standing
-from peerage.scheduling.swiss import Round
 from peerage.sealing import match_key
-
-Policy: TypeAlias = Callable[[Sequence[Standing], History, str, float, bool], Round]
-"""(standings, history, seed, stratum width, may kin meet) → a round; pure, equal for equal arguments."""
-
-POLICIES: Mapping[str, Policy] = {"swiss": swiss.pair}
-"""Every pairing policy by the name it has in `arena.yaml`."""
 
 
 class Unstaffed(Exception):
@@ -42,7 +35,6 @@ class Scheduler:
     rules: BaseModel
     settings: Mapping[str, Any]
     secret: str
-    policy: Policy = swiss.pair
     width: float = 50.0
     release: str = ""
 
@@ -52,11 +44,10 @@ class Scheduler:
         spec: GameSpec[Any],
         rules: BaseModel,
         secret: str,
-        policy: Policy = swiss.pair,
         width: float = 50.0,
     ) -> Scheduler:
         settings = rules.model_dump(mode="json") | {name: [] for name in spec.lists}
-        return cls(spec, rules, settings, secret, policy, width, release_of(spec.name))
+        return cls(spec, rules, settings, secret, width, release_of(spec.name))
 
 
 def tables(spec: GameSpec[Any], rules: BaseModel, players: int) -> int:
@@ -94,7 +85,7 @@ def next_round(
     seated: tuple[tuple[str, ...], ...]
     if seats == 2:
         kin = scheduler.spec.kin(scheduler.rules)
-        seated = scheduler.policy(standings, history, lot, scheduler.width, kin).pairs
+        seated = swiss.pair(standings, history, lot, scheduler.width, kin).pairs
     else:
         outside = _outside(scheduler.spec, scheduler.rules)
         seated = groups.group(standings, history, lot, seats, scheduler.width, outside)

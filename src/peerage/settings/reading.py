@@ -181,15 +181,7 @@ def _parse(text: str, where: str) -> tuple[dict[str, Any], yaml.Node]:
         if not isinstance(tree, yaml.MappingNode):
             found = "a list" if isinstance(tree, yaml.SequenceNode) else f"{_shown(tree.value)}"
             raise SettingsError(f"{where}: found {found}; expected `key: value` lines such as `players:`")
-        if half := next(_halves(tree), None):
-            raise SettingsError(
-                f"{where}, line {half.start_mark.line + 1}: found half a surrogate pair, which is no "
-                "character; write the character itself"
-            )
-        twice = next(_duplicates(tree, (), set()), None)
-        if twice is not None:
-            key, first, second = twice
-            raise SettingsError(f"{where}, line {second}: {key} is set again; line {first} already sets it")
+        _check_text(tree, where)
         data = loader.construct_document(tree)
     except yaml.MarkedYAMLError as error:
         raise SettingsError(f"{where}{_position(error)}: {_yaml_problem(error)}") from None
@@ -225,39 +217,44 @@ def _yaml_problem(error: yaml.MarkedYAMLError) -> str:
     return f"{problem}{inside}; put text with special characters in quotes"
 
 
-def _duplicates(node: yaml.Node, path: tuple[Any, ...], seen: set[int]) -> Iterator[tuple[str, int, int]]:
-    """(key, line, line again) of keys that stand twice in one mapping."""
+def _walk(
+    node: yaml.Node, path: tuple[Any, ...] = (), seen: set[int] | None = None
+) -> Iterator[tuple[tuple[Any, ...], yaml.Node]]:
+    """Every node once, with where it stands."""
+    seen = set() if seen is None else seen
     if id(node) in seen:
         return
     seen.add(id(node))
+    yield path, node
     if isinstance(node, yaml.SequenceNode):
         for place, item in enumerate(node.value):
-            yield from _duplicates(item, (*path, place), seen)
+            yield from _walk(item, (*path, place), seen)
     elif isinstance(node, yaml.MappingNode):
-        lines: dict[str, int] = {}
         for key, value in node.value:
+            yield from _walk(key, path, seen)
+            yield from _walk(value, (*path, getattr(key, "value", "?")), seen)
+
+
+def _check_text(tree: yaml.Node, where: str) -> None:
+    """Raise SettingsError for keys that stand twice in one mapping, and for what no text can hold: such a
+    character stands there only by its escape."""
+    for path, node in _walk(tree):
+        if isinstance(node, yaml.ScalarNode) and storable(node.value) != node.value.replace("\0", "\ufffd"):
+            raise SettingsError(
+                f"{where}, line {node.start_mark.line + 1}: found half a surrogate pair, which is no "
+                "character; write the character itself"
+            )
+        lines: dict[str, int] = {}
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
+                continue
             line = key.start_mark.line + 1
-            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
-                if key.value in lines:
-                    yield _path((*path, key.value)), lines[key.value], line
-                lines[key.value] = line
-            yield from _duplicates(value, (*path, getattr(key, "value", "?")), seen)
-
-
-def _halves(tree: yaml.Node) -> Iterator[yaml.Node]:
-    """Scalars that hold what no text can: such a character stands there only by its escape."""
-    todo, seen = [tree], {id(tree)}
-    while todo:
-        node = todo.pop()
-        if isinstance(node, yaml.ScalarNode):
-            if storable(node.value) != node.value.replace("\0", "\ufffd"):
-                yield node
-            continue
-        for item in node.value:
-            for part in item if isinstance(item, tuple) else (item,):
-                if id(part) not in seen:
-                    seen.add(id(part))
-                    todo.append(part)
+            if key.value in lines:
+                raise SettingsError(
+                    f"{where}, line {line}: {_path((*path, key.value))} is set again; line "
+                    f"{lines[key.value]} already sets it"
+                )
+            lines[key.value] = line
 
 
 def _prompts(path: Path, where: str) -> list[dict[str, str]]:
