@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from peerage.arena import open_arena
 from peerage.cli.main import app
+from peerage.engine import model_watch
 from peerage.engine.model_watch import MOST, WINDOW, Change, Watch, changes, told
 from peerage.ledger.verify import verify
 from peerage.players.client import Answer, Call, Client
@@ -137,6 +138,19 @@ def test_entries_are_the_same_at_any_concurrency_and_however_often_a_run_is_stop
     assert len(entries[0]) == 3, "in a mixture each is named once"
     assert entries[1] == entries[0] == on_record(folder)
     assert heads[1] == heads[0] == head(folder)
+
+
+def test_a_run_goes_on_with_what_the_last_matches_of_the_one_before_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_watch, "WINDOW", 8)
+    write_arena(tmp_path, 6)
+    for matches, model in ((6, OLD), (12, NEW), (30, OLD)):
+        play(tmp_path, matches, clients=served(lambda call, count, model=model: model))
+    assert [one.model for one in on_record(tmp_path)] == [OLD, NEW, OLD]
+    assert on_record(tmp_path)[2].match > 16, "the newest was named until match 10 or so"
+    with open_arena(tmp_path) as arena:
+        assert arena.replay().ok
 
 
 def test_a_model_that_is_back_is_told_once_the_newest_was_gone_for_a_while() -> None:

@@ -84,9 +84,7 @@ class Troubles:
         self._attempts = attempts
         self._since: dict[Pending, float] = {}
         self._answered: dict[str, int] = {}
-        self._cut: dict[str, int] = {}
-        self._failed: dict[str, tuple[int, str]] = {}
-        self._last: dict[str, str] = {}
+        self._known: dict[str, Trouble] = {}
         self._telling = _log.isEnabledFor(logging.INFO)
 
     def sent(self, pending: Pending, now: float) -> None:
@@ -95,15 +93,26 @@ class Troubles:
     def returned(self, pending: Pending) -> None:
         self._since.pop(pending, None)
 
+    def _count(
+        self, player: str, reason: str = "", *, answered: int = 0, cut: int = 0, failed: int = 0
+    ) -> bool:
+        """Add to what is known of a player; whether that is the first of its kind."""
+        was = self._known.get(player) or Trouble(player, attempts=self._attempts)
+        self._known[player] = was._replace(
+            reason=reason or was.reason,
+            cut=was.cut + cut,
+            failed=was.failed + failed,
+            failure=reason if failed else was.failure,
+        )
+        return bool((cut and not was.cut) or (failed and not was.failed))
+
     def answered(self, pending: Pending, raw: Reply, truncated: bool) -> None:
         player = pending.player
         self._answered[player] = self._answered.get(player, 0) + 1
-        if truncated:
-            if player not in self._cut:
-                _log.warning(
-                    "%s: a reply was cut at its token limit (%s); others may follow", player, _call(pending)
-                )
-            self._cut[player] = self._cut.get(player, 0) + 1
+        if truncated and self._count(player, cut=1):
+            _log.warning(
+                "%s: a reply was cut at its token limit (%s); others may follow", player, _call(pending)
+            )
         if self._telling:
             cut = ", cut at its token limit" if truncated else ""
             tokens = "" if raw.output_tokens is None else f", {raw.output_tokens} tokens"
@@ -111,7 +120,8 @@ class Troubles:
             _log.info("%s, %s: %s in %.1f s%s%s", _call(pending), player, raw.status, seconds, tokens, cut)
 
     def retried(self, pending: Pending, reason: str, wait: float) -> None:
-        pending.reason = self._last[pending.player] = in_short(reason, pending.player)
+        pending.reason = in_short(reason, pending.player)
+        self._count(pending.player, pending.reason)
         if self._telling:
             said, attempt = _said(pending, reason), pending.tries + 1
             when = duration(wait) if wait >= 10 else f"{wait:.1f} s"
@@ -119,11 +129,7 @@ class Troubles:
 
     def failed(self, pending: Pending, reason: str) -> None:
         """A call was given up."""
-        player = pending.player
-        before = self._failed.get(player, (0, ""))[0]
-        self._last[player] = in_short(reason, player)
-        self._failed[player] = before + 1, self._last[player]
-        if not before:
+        if self._count(pending.player, in_short(reason, pending.player), failed=1):
             _log.warning("%s; the call is given up (%s)", _said(pending, reason), _call(pending))
         elif self._telling:
             _log.info("%s, %s; given up", _call(pending), _said(pending, reason))
@@ -140,27 +146,22 @@ class Troubles:
         for pending, since in self._since.items():
             out.setdefault(pending.player, []).append(now - since)
         found: list[Trouble] = []
-        for player in sorted({*waiting, *paused, *out, *self._cut, *self._failed}):
-            mine = waiting.get(player, [])
-            first = min(mine, key=again.__getitem__, default=None)
-            failed, failure = self._failed.get(player, (0, ""))
-            flights = out.get(player, [])
+        for player in sorted({*waiting, *paused, *out, *self._known}):
+            trouble = self._known.get(player) or Trouble(player, attempts=self._attempts)
+            if mine := waiting.get(player):
+                first = min(mine, key=again.__getitem__)
+                seconds = max(0.0, again[first] - now)
+                trouble = trouble._replace(
+                    waiting=len(mine), reason=first.reason, attempt=first.tries + 1, seconds=seconds
+                )
             pause, queued = paused.get(player, (0.0, 0))
-            trouble = Trouble(
-                player,
-                len(mine),
-                first.reason if first is not None else self._last.get(player, ""),
-                first.tries + 1 if first is not None else 0,
-                self._attempts,
-                max(0.0, again[first] - now) if first is not None else 0.0,
-                queued,
-                pause,
-                len(flights),
-                max(flights, default=0.0),
-                self._answered.get(player, 0),
-                self._cut.get(player, 0),
-                failed,
-                failure,
+            flights = out.get(player, [])
+            trouble = trouble._replace(
+                queued=queued,
+                paused_s=pause,
+                in_flight=len(flights),
+                silent_s=max(flights, default=0.0),
+                answered=self._answered.get(player, 0),
             )
             if str(trouble):
                 found.append(trouble)
