@@ -7,8 +7,8 @@ send a request, to call an outcome standing) is a callback added after that row.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from peerage.ledger.codec import Text
 from peerage.ledger.store import Batch, Ledger
@@ -36,13 +36,7 @@ class Journal:
         self._busy = False
         self.broken = False
         self._idle: list[asyncio.Future[None]] = []
-        self._wake = threading.Event()
-        self._work: tuple[Batch, list[Callback]] | None = None
-        self._closing = False
-        self._thread: threading.Thread | None = None
-        if not inline:
-            self._thread = threading.Thread(target=self._write_forever, name="ledger-writer", daemon=True)
-            self._thread.start()
+        self._writer = ThreadPoolExecutor(1, "ledger-writer")
         self.commits = 0
 
     @property
@@ -80,47 +74,29 @@ class Journal:
     async def close(self) -> None:
         """Drain, then stop the writer thread."""
         await self.drain()
-        self._closing = True
-        if self._thread is not None:
-            self._wake.set()
-            await asyncio.to_thread(self._thread.join)
-            self._thread = None
+        if not self._inline:
+            await asyncio.to_thread(self._writer.shutdown)
 
     def _flush(self) -> None:
         self._flushing = False
         if self._busy or self.broken or not (self._batch or self._callbacks):
             return
-        work = (self._batch, self._callbacks)
+        batch, callbacks = self._batch, self._callbacks
         self._batch, self._callbacks = Batch(), []
         self._busy = True
         if self._inline:
-            try:
-                if work[0]:
-                    self._ledger.write(work[0])
-            except Exception as error:
-                self._loop.call_soon(self._fail, error)
-            else:
-                self._loop.call_soon(self._written, work[1])
+            self._write(batch, callbacks, self._loop.call_soon)
         else:
-            self._work = work
-            self._wake.set()
+            self._writer.submit(self._write, batch, callbacks, self._loop.call_soon_threadsafe)
 
-    def _write_forever(self) -> None:
-        while True:
-            self._wake.wait()
-            self._wake.clear()
-            if self._work is None:
-                if self._closing:
-                    return
-                continue
-            (batch, callbacks), self._work = self._work, None
-            try:
-                if batch:
-                    self._ledger.write(batch)
-            except Exception as error:
-                self._loop.call_soon_threadsafe(self._fail, error)
-            else:
-                self._loop.call_soon_threadsafe(self._written, callbacks)
+    def _write(self, batch: Batch, callbacks: list[Callback], then: Callable[..., object]) -> None:
+        try:
+            if batch:
+                self._ledger.write(batch)
+        except Exception as error:
+            then(self._fail, error)
+        else:
+            then(self._written, callbacks)
 
     def _written(self, callbacks: list[Callback]) -> None:
         self.commits += 1
