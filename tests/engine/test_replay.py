@@ -232,13 +232,14 @@ def test_a_changed_snapshot_is_named(forger: Forger) -> None:
 def test_a_game_of_another_version_is_counted_not_accused(
     forger: Forger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    here = GAMES["duel"].version
     newer = dataclasses.replace(GAMES["duel"], version=99)
     monkeypatch.setattr("peerage.engine.replay.installed", {"duel": newer}.get)
     report = forger.replay()
     assert report.ok
     release = f"peerage=={peerage.__version__}"
     assert (report.recomputed, report.complete) == (0, False)
-    assert report.elsewhere == (Elsewhere("duel", 1, release, report.matches, 1, report.matches),)
+    assert report.elsewhere == (Elsewhere("duel", here, release, report.matches, 1, report.matches),)
     record = forger.done()
     record["ratings"]["raw"] = {player: [1500, 1500] for player in record["ratings"]["raw"]}
     forger.write("records", record["number"], record)
