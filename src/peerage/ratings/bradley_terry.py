@@ -23,7 +23,7 @@ from peerage.ratings.connection import strong_components
 from peerage.ratings.elo import DuelResult
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import POINTS, Z95, Row, rank_ranges, ranks, separated, t_quantile
+from peerage.ratings.table import POINTS, Z95, Row, rows_of, separated, t_quantile
 from peerage.ratings.tally import TIE, WIN, Tally, from_cells, tally
 from peerage.ratings.tie_models import MODELS, Likelihood, Ties, first_guess
 
@@ -110,11 +110,7 @@ class BradleyTerry:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """A line for each player, in the order of their numbers."""
-        lower, upper, open_ranks = self.lower, self.upper, rank_ranges(self.above)
-        return tuple(
-            Row(i, float(rating), float(lower[i]), float(upper[i]), rank, open_ranks[i], float(self.games[i]))
-            for i, (rating, rank) in enumerate(zip(self.rating, ranks(self.rating), strict=True))
-        )
+        return rows_of(self.rating, self.lower, self.upper, self.above, self.games)
 
     def _bound(self, percentile: float) -> Floats:
         if self.draws is not None and len(self.draws):

@@ -22,7 +22,7 @@ from peerage.ratings import glicko2_kernels
 from peerage.ratings.compiled import kernel, ready
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.kernels import Ints
-from peerage.ratings.table import Z95, Row, rank_ranges, ranks, separated
+from peerage.ratings.table import Z95, Row, rows_of, separated
 
 __all__ = ["Glicko2Settings", "Glicko2Table", "duels", "even_periods", "rate"]
 
@@ -60,22 +60,9 @@ class Glicko2Table:
     def rows(self) -> tuple[Row, ...]:
         """A line for each player: rating ± 1.96 deviations; rank ranges take the ratings as independent."""
         rating, deviation = np.array(self.rating, float), np.array(self.deviation, float)
-        open_ranks = rank_ranges(separated(rating, np.diag(deviation**2)))
-        games = self.games or (0.0,) * len(rating)
-        return tuple(
-            Row(
-                i,
-                float(rating[i]),
-                float(rating[i] - Z95 * deviation[i]),
-                float(rating[i] + Z95 * deviation[i]),
-                rank,
-                open_ranks[i],
-                games[i],
-                float(rating[i]),
-                float(deviation[i]),
-            )
-            for i, rank in enumerate(ranks(rating))
-        )
+        above, wide = separated(rating, np.diag(deviation**2)), Z95 * deviation
+        games = np.array(self.games or (0.0,) * len(rating), float)
+        return rows_of(rating, rating - wide, rating + wide, above, games, rating, deviation)
 
 
 def even_periods(history: Duels, games: int = 15) -> Ints:

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import POINTS, Z95, Row, rank_ranges, ranks, separated
+from peerage.ratings.table import POINTS, Z95, Row, rows_of, separated
 
+_FEW = 200  # players; more of them tell the challenges so well that these add nothing
 _GRID = np.linspace(-6, 6, 61)
 
 
@@ -31,7 +32,7 @@ class ItemResponse:
     """
 
     ability: Floats
-    ability_error: Floats
+    ability_covariance: Floats
     difficulty: Floats
     difficulty_error: Floats
     discrimination: Floats
@@ -40,25 +41,18 @@ class ItemResponse:
     rounds: int
     settled: bool
 
+    @property
+    def ability_error(self) -> Floats:
+        """Standard error of each ability."""
+        return np.asarray(np.sqrt(np.diag(self.ability_covariance)))
+
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """A line for each player; 400 points are odds of ten to one on a challenge of discrimination 1."""
         rating, error = 1500 + self.ability * POINTS, self.ability_error * POINTS
-        open_ranks = rank_ranges(separated(rating, np.diag(error**2)))
-        return tuple(
-            Row(
-                i,
-                float(rating[i]),
-                float(rating[i] - Z95 * error[i]),
-                float(rating[i] + Z95 * error[i]),
-                rank,
-                open_ranks[i],
-                float(self.answers[i]),
-                float(self.ability[i]),
-                float(self.ability_error[i]),
-            )
-            for i, rank in enumerate(ranks(rating))
-        )
+        above = separated(rating, self.ability_covariance * POINTS**2)
+        wide, sigma = Z95 * error, self.ability_error
+        return rows_of(rating, rating - wide, rating + wide, above, self.answers, self.ability, sigma)
 
 
 def fit(
@@ -111,9 +105,13 @@ def fit(
     _, _, error = _item_steps(
         right.T @ weight, met.T @ weight, log_a, b, spread_difficulty, spread_discrimination
     )
+    covariance = np.diag(np.maximum(weight @ _GRID**2 - ability**2, 0))
+    if len(ability) <= _FEW:
+        spreads = np.array([spread_difficulty, spread_discrimination])
+        covariance = covariance + _from_items(met, ability, log_a, b, spreads)
     return ItemResponse(
         ability=ability,
-        ability_error=np.sqrt(np.maximum(weight @ _GRID**2 - ability**2, 0)),
+        ability_covariance=covariance,
         difficulty=b,
         difficulty_error=error[1],
         discrimination=np.exp(log_a),
@@ -122,6 +120,24 @@ def fit(
         rounds=done,
         settled=settled,
     )
+
+
+def _from_items(met: Floats, ability: Floats, log_a: Floats, b: Floats, spreads: Floats) -> Floats:
+    """The covariance that abilities have from not knowing the challenges exactly, which few players tell.
+
+    Laplace's, of abilities and challenges together, less that of abilities alone.
+    """
+    a, gap = np.exp(log_a), ability[:, None] - b
+    chance = 1 / (1 + np.exp(-np.clip(a * gap, -30, 30)))
+    weight = met * chance * (1 - chance) * a**2
+    own = np.diag(weight.sum(axis=1) + 1)
+    cross = np.stack([-weight, weight * gap], axis=2)  # with difficulty and log discrimination
+    items = np.empty((len(b), 2, 2))
+    items[:, 0, 0] = weight.sum(axis=0) + spreads[0] ** -2.0
+    items[:, 1, 1] = (weight * gap**2).sum(axis=0) + spreads[1] ** -2.0
+    items[:, 0, 1] = items[:, 1, 0] = -(weight * gap).sum(axis=0)
+    taken = np.einsum("ijk,jkl,mjl->im", cross, np.linalg.inv(items), cross, optimize=True)
+    return np.asarray(np.linalg.inv(own - taken) - np.linalg.inv(own))
 
 
 def _posterior(right: Floats, wrong: Floats, log_a: Floats, b: Floats, prior: Floats) -> Floats:

@@ -27,7 +27,7 @@ from peerage.ratings.bradley_terry import PRIOR_GAMES, solve
 from peerage.ratings.clusters import Curves, clustered
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.table import POINTS, Z95, Row, rank_ranges, ranks, separated, t_quantile
+from peerage.ratings.table import POINTS, Z95, Row, rows_of, separated, t_quantile
 from peerage.ratings.tally import Tally
 
 _SPREAD = 0.5
@@ -163,11 +163,7 @@ class JudgeAware:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """A line for each player, by number."""
-        (lower, upper), open_ranks = self.bounds, rank_ranges(self.above)
-        return tuple(
-            Row(i, float(at), float(lower[i]), float(upper[i]), rank, open_ranks[i], float(self.games[i]))
-            for i, (at, rank) in enumerate(zip(self.rating, ranks(self.rating), strict=True))
-        )
+        return rows_of(self.rating, *self.bounds, self.above, self.games)
 
     @property
     def listed(self) -> list[tuple[str, float, float, float, float]]:

@@ -25,7 +25,7 @@ from peerage.ratings.orders import elo
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.rows import fit_clustered, fit_covariates
 from peerage.ratings.special import Table
-from peerage.ratings.table import Row, ranks
+from peerage.ratings.table import Row, rows_of
 from peerage.ratings.tally import inverse_frequency
 from peerage.ratings.tie_models import Ties
 
@@ -302,16 +302,9 @@ def _cost_elo(data: Battles, k: float, options: Options) -> Table:
     )
     unknown = int(np.isnan(data.costs).any(axis=0).sum())
     notes = [f"{unknown} battles without both costs are left out"] if unknown else []
-    return Table(f"Elo adjusted for cost, {options.cost_mode}", _without_intervals(ratings, met), notes)
-
-
-def _without_intervals(ratings: np.ndarray, met: np.ndarray) -> list[Row]:
-    nan = float("nan")
-    everybody = (1, len(ratings))
-    placed = ranks(ratings)
-    return [
-        Row(i, float(ratings[i]), nan, nan, placed[i], everybody, float(met[i])) for i in range(len(ratings))
-    ]
+    unknown_bounds, nobody = np.full(len(ratings), np.nan), np.zeros((len(ratings),) * 2, bool)
+    rows = rows_of(ratings, unknown_bounds, unknown_bounds, nobody, met)
+    return Table(f"Elo adjusted for cost, {options.cost_mode}", rows, notes)
 
 
 def _given(options: Options, *names: str) -> dict[str, Any]:

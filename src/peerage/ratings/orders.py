@@ -18,7 +18,7 @@ from peerage.ratings.elo import EloSettings
 from peerage.ratings.elo_error import EloError, elo_error
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import Z95, Row, rank_ranges, ranks
+from peerage.ratings.table import Z95, Row, rows_of
 
 _LONG = 200_000
 
@@ -95,19 +95,8 @@ class OrderedElo:
 
 
 def _rows(found: EloError, games: Floats) -> tuple[Row, ...]:
-    rating, wide, possible = found.rating, Z95 * found.error, rank_ranges(found.above())
-    return tuple(
-        Row(
-            i,
-            float(value),
-            float(value - wide[i]),
-            float(value + wide[i]),
-            rank,
-            (min(possible[i][0], rank), max(possible[i][1], rank)),
-            float(games[i]),
-        )
-        for i, (value, rank) in enumerate(zip(rating, ranks(rating), strict=True))
-    )
+    rating, wide = found.rating, Z95 * found.error
+    return rows_of(rating, rating - wide, rating + wide, found.above(), games)
 
 
 def met_by_pair(history: Duels, weight: Floats) -> Floats:

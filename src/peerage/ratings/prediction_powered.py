@@ -23,7 +23,7 @@ from peerage.ratings.blas import one_thread
 from peerage.ratings.connection import strong_components
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import POINTS, Z95, Row, rank_ranges, ranks, separated
+from peerage.ratings.table import POINTS, Z95, Row, rows_of, separated
 
 
 @dataclass(frozen=True)
@@ -42,20 +42,9 @@ class PredictionPowered:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """A line for each player; `games` counts the human votes."""
-        error = np.sqrt(np.maximum(np.diag(self.covariance), 0))
-        open_ranks = rank_ranges(separated(self.rating, self.covariance))
-        return tuple(
-            Row(
-                i,
-                float(at),
-                float(at - Z95 * error[i]),
-                float(at + Z95 * error[i]),
-                rank,
-                open_ranks[i],
-                float(self.games[i]),
-            )
-            for i, (at, rank) in enumerate(zip(self.rating, ranks(self.rating), strict=True))
-        )
+        wide = Z95 * np.sqrt(np.maximum(np.diag(self.covariance), 0))
+        above = separated(self.rating, self.covariance)
+        return rows_of(self.rating, self.rating - wide, self.rating + wide, above, self.games)
 
 
 @one_thread

@@ -16,7 +16,7 @@ from peerage.ratings.answers import Answers
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.data import Battles
 from peerage.ratings.history import Duels
-from peerage.ratings.table import Z95, Row, rank_ranges, ranks, separated
+from peerage.ratings.table import Z95, Row, rows_of, separated
 
 DAY = 86_400.0
 
@@ -113,12 +113,9 @@ def paths(names: Sequence[str], duels: Duels, times: np.ndarray | None, drift: f
             for day, value, low, high in points
         ]
         extra.append({"path": path})
-    open_ranks = rank_ranges(separated(rating, np.diag(error**2)))
     met = np.bincount(duels.first, minlength=len(names)) + np.bincount(duels.second, minlength=len(names))
-    rows = [
-        Row(i, at, at - Z95 * wide, at + Z95 * wide, rank, open_ranks[i], float(met[i]))
-        for i, (at, wide, rank) in enumerate(zip(rating.tolist(), error.tolist(), ranks(rating), strict=True))
-    ]
+    above, wide = separated(rating, np.diag(error**2)), Z95 * error
+    rows = rows_of(rating, rating - wide, rating + wide, above, met)
     moments = len(np.unique(moment))
     notes = [
         f"{moments} moments of {period:g} days, {_date(begun)} to {_date(last)}; "

@@ -90,3 +90,30 @@ def rank_ranges(above: np.ndarray) -> list[tuple[int, int]]:
     n = len(above)
     worse, better = above.sum(axis=1), above.sum(axis=0)
     return [(int(better[i]) + 1, n - int(worse[i])) for i in range(n)]
+
+
+def rows_of(
+    rating: Floats,
+    lower: Floats,
+    upper: Floats,
+    above: np.ndarray,
+    games: np.ndarray,
+    mu: Floats | None = None,
+    sigma: Floats | None = None,
+) -> tuple[Row, ...]:
+    """A line for each player, by number; `above` is `separated`'s matrix, and rank ranges hold the rank."""
+    possible = rank_ranges(above)
+    return tuple(
+        Row(
+            i,
+            float(rating[i]),
+            float(lower[i]),
+            float(upper[i]),
+            rank,
+            (min(possible[i][0], rank), max(possible[i][1], rank)),
+            float(games[i]),
+            None if mu is None else float(mu[i]),
+            None if sigma is None else float(sigma[i]),
+        )
+        for i, rank in enumerate(ranks(rating))
+    )

@@ -24,7 +24,7 @@ from peerage.ratings import trueskill_kernels
 from peerage.ratings.compiled import columns, kernel, ready
 from peerage.ratings.history import Duels, Game, Games, games
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import Z95, Row, rank_ranges, ranks, separated
+from peerage.ratings.table import Z95, Row, rows_of, separated
 
 __all__ = ["Game", "TrueSkillSettings", "TrueSkillTable", "games", "rate", "rate_duels", "trajectory"]
 
@@ -93,21 +93,8 @@ class TrueSkillTable:
         Rank ranges treat the skills as independent, as TrueSkill does.
         """
         lower, upper = self.mu - Z95 * self.sigma, self.mu + Z95 * self.sigma
-        open_ranks = rank_ranges(separated(self.mu, np.diag(self.sigma**2)))
-        return tuple(
-            Row(
-                i,
-                float(rating),
-                float(lower[i]),
-                float(upper[i]),
-                rank,
-                (min(open_ranks[i][0], rank), max(open_ranks[i][1], rank)),
-                float(self.games[i]),
-                float(self.mu[i]),
-                float(self.sigma[i]),
-            )
-            for i, (rating, rank) in enumerate(zip(self.rating, ranks(self.rating), strict=True))
-        )
+        above = separated(self.mu, np.diag(self.sigma**2))
+        return rows_of(self.rating, lower, upper, above, self.games, self.mu, self.sigma)
 
 
 def rate(played: Games, settings: TrueSkillSettings, start: TrueSkillTable | None = None) -> TrueSkillTable:
