@@ -1,6 +1,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -9,7 +10,14 @@ from typer.testing import CliRunner
 from peerage.cli.main import app
 
 FILE = Path(__file__).parents[1] / "data/cob/data.json"
+VALYRIAN = FILE.parents[1] / "valyrian"
 cli = CliRunner()
+
+
+def run(*words: str) -> str:
+    done = cli.invoke(app, [*words])
+    assert done.exit_code == 0, done.output
+    return done.stdout
 
 
 def test_import_and_export(tmp_path: Path) -> None:
@@ -137,3 +145,30 @@ def test_half_a_surrogate_pair_in_a_name_becomes_a_replacement(tmp_path: Path) -
         if not name.endswith(".csv"):
             rated = cli.invoke(app, ["rate", str(tmp_path / name), "--output", "json"])
             assert "cut \ufffd" in [row["player"] for row in json.loads(rated.output)]
+
+
+def test_outside_games_keep_costs_and_speed(tmp_path: Path) -> None:
+    """Of a published tournament, and of what was exported and entered again."""
+    games = sorted(VALYRIAN.glob("*.json"))
+    metrics: dict[str, list[dict[str, Any]]] = {}
+    for file in games:
+        found = json.loads(file.read_text("utf-8"))["additional_info"]["performance_metrics"]
+        for name, one in found.items():
+            metrics.setdefault(name, []).append(one)
+    first, again = tmp_path / "first", tmp_path / "again"
+    run("import", *map(str, games), "--dir", str(first))
+    exported = tmp_path / "games.jsonl"
+    exported.write_text(run("export", "--format", "outside", "--dir", str(first)), "utf-8")
+    run("import", str(exported), "--dir", str(again))
+    for folder in (first, again):
+        said = run("leaderboard", "--source", "outside", "--format", "json", "--dir", str(folder))
+        rows = {row["player"]: row for row in json.loads(said)}
+        for name, played in metrics.items():
+            keys = ("total_cost", "total_tokens", "total_time")
+            total = {key: sum(one[key] for one in played) for key in keys}
+            assert rows[name]["cost_usd"] == pytest.approx(total["total_cost"])
+            assert rows[name]["cost_per_match"] == pytest.approx(total["total_cost"] / len(played))
+            assert rows[name]["output_tokens"] == total["total_tokens"]
+            speed = f"{total['total_tokens'] / total['total_time']:.1f} tokens a second in outside games"
+            assert speed in rows[name]["notes"]
+        assert "whole" in run("verify", "--dir", str(folder))

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from peerage.ledger.store import Amendment, Ledger, LedgerError, amend
-from peerage.ratings.data import Battles, Layout, Played
+from peerage.ratings.data import Battles, Layout, Played, Used
 from peerage.ratings.history import Game, duels
 from peerage.ratings.kernels import Floats
 
@@ -47,7 +47,7 @@ class _Part(Struct, omit_defaults=True):
 
     Battles have `first`, `second` and `points` of the first (2 won, 1 tied, 0 lost); games have `teams` and
     `ranks` (lower is better). What follows is empty where the source has no such column, or every weight
-    is 1; `time` is in seconds since 1970.
+    is 1; `time` is in seconds since 1970, `used` what each team's play in a game took.
     """
 
     first: list[int] = []
@@ -59,6 +59,7 @@ class _Part(Struct, omit_defaults=True):
     time: list[float] = []
     judge: list[str] = []
     question: list[str] = []
+    used: list[tuple[Used, ...]] = []
 
     def __len__(self) -> int:
         return len(self.first) + len(self.teams)
@@ -89,6 +90,7 @@ def _parts(data: Battles | Played) -> Iterator[_Part]:
     if isinstance(data, Played):
         weight = [game.weight for game in data.games]
         whole = _Part(teams=[game.teams for game in data.games], ranks=[game.ranks for game in data.games])
+        whole.used = list(data.used)
     else:
         history, weight = data.duels, data.duels.weight.tolist()
         whole = _Part(history.first.tolist(), history.second.tolist())
@@ -177,7 +179,7 @@ def _games(source: Source, whole: _Part) -> Played:
         Game(teams, ranks, None, weight)
         for teams, ranks, weight in zip(whole.teams, whole.ranks, weights, strict=True)
     ]
-    return Played(source.players, tuple(games), source.notes, source.layout, _times(whole))
+    return Played(source.players, tuple(games), source.notes, source.layout, _times(whole), tuple(whole.used))
 
 
 def _times(whole: _Part) -> Floats | None:
@@ -202,10 +204,14 @@ def lines(ledger: Ledger) -> Iterator[str]:
 def _results(data: Battles | Played) -> Iterator[dict[str, Any]]:
     names = data.names
     if isinstance(data, Played):
-        for game in data.games:
+        for number, game in enumerate(data.games):
             teams = [[names[player] for player in team] for team in game.teams]
             players = [team[0] if len(team) == 1 else team for team in teams]
-            yield {"players": players, "ranks": list(game.ranks), "weight": game.weight}
+            took = data.used[number] if data.used else ()
+            columns = dict(
+                zip(("costs", "tokens", "seconds"), map(list, zip(*took, strict=True)), strict=False)
+            )
+            yield {"players": players, "ranks": list(game.ranks), "weight": game.weight, **columns}
         return
     words = {1.0: "model_a", 0.0: "model_b", 0.5: "tie"}
     history = data.duels

@@ -6,7 +6,8 @@
   for prediction-powered ratings `human`, a person's verdict beside the model's, empty where there is none.
 - **games**: one row a game with lists, `players` and `ranks` (lower is better) or `scores` (higher is
   better), a player being a name or a team's list of names; or one row a seat with `game`, `player`, `rank`
-  or `score`, and `team` where several play together. Optional `weight`, `timestamp`.
+  or `score`, and `team` where several play together. Optional `weight`, `timestamp`, and lists
+  of what each team's play took: `costs` (dollars), `tokens`, `seconds`.
 - **answers**: one row an answer, with `player` (or `model`), `challenge` (or `item`, `question`) and `solved`
   (or `score`, `correct`): true or false, or a part from 0 to 1.
 - **valyrian**: a tournament of ValyrianTech/ValyrianGamesLeaderboard.
@@ -22,7 +23,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Literal, get_args
+from typing import Any, BinaryIO, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -81,15 +82,25 @@ class Battles:
     human: Floats | None = None
 
 
+class Used(NamedTuple):
+    """What a team's play in a game took: dollars, tokens, seconds; None where it is not known."""
+
+    cost: float | None = None
+    tokens: float | None = None
+    seconds: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Played:
-    """Games between any number of players, in order; `times` as those of `Battles`."""
+    """Games between any number of players, in order; `times` as those of `Battles`. `used` has for each game
+    what each team's play took, empty where no game says."""
 
     names: tuple[str, ...]
     games: tuple[Game, ...]
     notes: tuple[str, ...] = ()
     layout: Layout = "games"
     times: Floats | None = None
+    used: tuple[tuple[Used, ...], ...] = ()
 
 
 def read(
@@ -119,7 +130,8 @@ def read(
             elif found == "cob":
                 battles.add(_cob(row, where), where)
             elif found == "valyrian":
-                played.add({**row, "players": needed(row, "participants", where)}, where)
+                names = needed(row, "participants", where)
+                played.add({**_measured(row, names), **row, "players": names}, where)
             elif found == "answers":
                 answers.add(row, where)
             else:
@@ -242,7 +254,7 @@ class _Games:
 
     def __init__(self) -> None:
         self.players: dict[str, int] = {}
-        self.games: list[tuple[float, Game]] = []
+        self.games: list[tuple[float, Game, tuple[Used, ...]]] = []
         self.seats: dict[str, list[tuple[Mapping[str, Any], str]]] = {}
         self.known: dict[str, str] = {}
         self.repeated = 0
@@ -268,7 +280,8 @@ class _Games:
             raise DataError(f"{where}: players is {short(listed)}, expected a list of two or more")
         teams = [entry if isinstance(entry, list) else [entry] for entry in listed]
         ranks = _ranks(row, len(teams), where)
-        self._append(teams, ranks, amount(row, "weight", where, 1.0), first_of(row, "timestamp"), where)
+        weight, time = amount(row, "weight", where, 1.0), first_of(row, "timestamp")
+        self._append(teams, ranks, weight, time, where, _used(row, len(teams), where))
 
     def close(self) -> None:
         """The end of a file: games in rows of seats are whole."""
@@ -294,23 +307,30 @@ class _Games:
 
     def made(self, layout: Layout) -> Played:
         notes = [f"{self.repeated} rows repeat a game_id and count once"] if self.repeated else []
-        times = [time for time, _ in self.games]
+        times = [time for time, _, _ in self.games]
         ordered = self.games
         if not any(math.isnan(time) for time in times):
             ordered = sorted(self.games, key=lambda timed: timed[0])
         elif not all(math.isnan(time) for time in times):
             notes.append("some games have no date: the order of the files is kept")
-        sorted_times = np.array([time for time, _ in ordered])
+        sorted_times = np.array([time for time, _, _ in ordered])
         return Played(
             tuple(self.players),
-            tuple([game for _, game in ordered]),
+            tuple([game for _, game, _ in ordered]),
             tuple(notes),
             layout,
             None if np.isnan(sorted_times).any() else sorted_times,
+            tuple([used for _, _, used in ordered]) if any(used for _, _, used in ordered) else (),
         )
 
     def _append(
-        self, teams: list[list[Any]], ranks: list[float], weight: float, time: Any, where: str
+        self,
+        teams: list[list[Any]],
+        ranks: list[float],
+        weight: float,
+        time: Any,
+        where: str,
+        used: tuple[Used, ...] = (),
     ) -> None:
         if not all(teams):
             raise DataError(f"{where}: a team has no players")
@@ -324,7 +344,36 @@ class _Games:
         seated = tuple(
             tuple(self.players.setdefault(member, len(self.players)) for member in team) for team in named
         )
-        self.games.append((time_of(time, where), Game(seated, tuple(ranks), None, weight)))
+        self.games.append((time_of(time, where), Game(seated, tuple(ranks), None, weight), used))
+
+
+_MEASURES = {"costs": "total_cost", "tokens": "total_tokens", "seconds": "total_time"}
+"""Columns of what each team's play took, and their names in a published tournament."""
+
+
+def _measured(row: Mapping[str, Any], names: Any) -> dict[str, Any]:
+    """What each player's play took in a published tournament, as columns of ours."""
+    found: Any = row.get("additional_info")
+    found = found.get("performance_metrics") if isinstance(found, dict) else None
+    if not isinstance(found, dict) or not isinstance(names, list):
+        return {}
+    each = [found.get(name) if isinstance(name, str) else None for name in names]
+    known = [one if isinstance(one, dict) else {} for one in each]
+    return {column: [one.get(name) for one in known] for column, name in _MEASURES.items()}
+
+
+def _used(row: Mapping[str, Any], teams: int, where: str) -> tuple[Used, ...]:
+    listed: list[list[float | None]] = []
+    for column in _MEASURES:
+        values = row.get(column)
+        if values is None:
+            listed.append([None] * teams)
+            continue
+        if not isinstance(values, list) or len(values) != teams:
+            raise DataError(f"{where}: {column} is {short(values)}, expected a list of {teams}")
+        listed.append([None if one is None else amount({column: one}, column, where, 0.0) for one in values])
+    used = tuple([Used(*each) for each in zip(*listed, strict=True)])
+    return used if any(one != Used() for one in used) else ()
 
 
 def _cob(row: Mapping[str, Any], where: str) -> dict[str, Any]:

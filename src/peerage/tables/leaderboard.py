@@ -135,12 +135,13 @@ def board(
     possibly = possibly_billed(ledger, elo)
     if not played.whole:
         accounts = sums(ledger, played.finished)
+    speeds: Mapping[str, float] = {}
     if scope.source == "played":
         rated = METHODS[track](played, rating, standings)
         whose = uncounted(ledger)
     else:
         results = _outside(ledger, track, scope, played)
-        rated = OUTSIDE[track](results, rating, standings)
+        rated, speeds = OUTSIDE[track](results, rating, standings), results.speeds
         whose, accounts = results.notes(), results.accounts(accounts if scope.source == "all" else {})
     known = {player.name: player for player in settings.players if scope.source != "outside"}
     cards = registered(ledger)
@@ -155,13 +156,20 @@ def board(
             scope,
             lines.get(name, _Line(rated.start)),
             accounts.get(name, NOTHING),
-            (*general, *_of_player(name, known, out, models)) if scope.source == "played" else general,
+            (*general, *_of_player(name, known, out, models))
+            if scope.source == "played"
+            else (*general, *_fast(speeds, name)),
             possibly.get(name, 0) / 1e9 if scope.source != "outside" else 0.0,
             "benched" if name in out and name in known else "active" if name in known else "left",
         )
         for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
     return Board(track, scope.game, scope.topic, tuple(_ranked(rows)), general, played.games, played.topics)
+
+
+def _fast(speeds: Mapping[str, float], name: str) -> Iterator[str]:
+    if name in speeds:
+        yield f"{speeds[name]:.1f} tokens a second in outside games"
 
 
 def _of_player(
@@ -258,7 +266,11 @@ def _row(
         draws=account.draws,
         losses=account.losses,
         void=account.void,
-        cost_usd=account.cost_usd if account.calls else None if scope.source == "outside" else 0.0,
+        cost_usd=account.cost_usd
+        if account.calls or account.cost_nano
+        else None
+        if scope.source == "outside"
+        else 0.0,
         cost_per_match=account.cost_per_match,
         input_tokens=account.input_tokens,
         output_tokens=account.output_tokens,

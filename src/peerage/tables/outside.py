@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
@@ -15,7 +15,7 @@ from peerage.accounts import NOTHING, Account
 from peerage.ledger.outside import Source, read, sources
 from peerage.ledger.store import Ledger
 from peerage.protocol import visible
-from peerage.ratings.data import Battles
+from peerage.ratings.data import Battles, Used
 from peerage.ratings.history import Duels, Games, as_games, games, pairings
 from peerage.ratings.kernels import Floats, Ints
 
@@ -111,7 +111,36 @@ class Outside:
                         draws=was.draws + draws,
                         losses=was.losses + losses,
                     )
+        for name, took in self._used():
+            was = found[name]
+            found[name] = msgspec.structs.replace(
+                was,
+                output_tokens=was.output_tokens + int(took.tokens or 0),
+                cost_nano=was.cost_nano + round((took.cost or 0) * 1e9),
+                answer_cost=was.answer_cost + (took.cost or 0),
+                answers_priced=was.answers_priced + (took.cost is not None),
+            )
         return found
+
+    def _used(self) -> Iterator[tuple[str, Used]]:
+        """What the play of each took in each game, teams of one."""
+        for _, data in self._found:
+            if not isinstance(data, Battles):
+                for game, took in zip(data.games, data.used, strict=False):
+                    for team, one in zip(game.teams, took, strict=False):
+                        if len(team) == 1:
+                            yield data.names[team[0]], one
+
+    @cached_property
+    def speeds(self) -> Mapping[str, float]:
+        """Tokens a second of everybody whose games say it."""
+        sums: dict[str, list[float]] = {}
+        for name, took in self._used():
+            if took.tokens is not None and took.seconds is not None:
+                known = sums.setdefault(name, [0.0, 0.0])
+                known[0] += took.tokens
+                known[1] += took.seconds
+        return {name: tokens / seconds for name, (tokens, seconds) in sums.items() if seconds > 0}
 
     def notes(self) -> tuple[str, ...]:
         """What a reader must know: whose results these are."""
