@@ -64,10 +64,10 @@ def test_programs_are_run_and_shown_with_their_verdicts(game: str, tmp_path: Pat
     assert max(skills[-2:]) < 0.5
     match = cli.invoke(app, ["match", "1", *where]).output
     programs = match.partition("The programs")[2] or match
-    assert all(f"({label})" in programs for label in "ABCD"), "each player's program"
+    assert all(f"({label})" in programs for label in "ABCDEFGH"), "each player's program"
     assert "passed" in match
     with open_arena(tmp_path) as arena:
-        assert arena.ledger.meta()["lag"] == "16", "a window of 32 matches is 16 rounds of two tables"
+        assert arena.ledger.meta()["lag"] == "32", "a window of 32 matches is 32 rounds of one table"
     assert cli.invoke(app, ["replay", *where]).exit_code == 0
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from peerage.games import load_file
+from peerage.settings.game_file import load_file
 from peerage.testing import findings
 
 PAGE = Path(__file__).parents[2] / "docs" / "writing-a-game.md"

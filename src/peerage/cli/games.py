@@ -95,8 +95,9 @@ def check(
 
 
 def _spec(game: str) -> GameSpec[Any]:
-    from peerage.games import GAMES, load_file
+    from peerage.games import GAMES
     from peerage.settings import SettingsError, suggest
+    from peerage.settings.game_file import load_file
 
     try:
         found = load_file(Path(game)) if game.endswith(".py") else GAMES.get(game)

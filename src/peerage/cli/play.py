@@ -116,9 +116,10 @@ def demo(
     Makes an arena in the folder and plays it; on a folder that holds one it goes on where it stopped.
     """
     from peerage.cli.starter import demo_text
-    from peerage.games import GAMES, load_file
+    from peerage.games import GAMES
     from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, SettingsError, suggest
+    from peerage.settings.game_file import load_file
 
     stated = game or "duel"
     if game is not None and game.endswith(".py"):

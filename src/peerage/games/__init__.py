@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-import traceback
 from collections.abc import Iterator, Mapping
 from functools import cache
-from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 from pkgutil import iter_modules
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from peerage import __version__
 from peerage.games.game import GameSpec
-from peerage.games.trust import trust, trusted
 
 _OWN = {one.name.replace("_", "-"): one.name for one in iter_modules(__path__) if one.ispkg}
 """Each game's folder by its name: a command that needs one game does not import the others."""
@@ -38,7 +32,7 @@ _FILES: dict[str, GameFile] = {}
 class Games(Mapping[str, GameSpec[Any]]):
     """Our own games, then those that installed packages offer under the entry point `peerage.games`.
 
-    Those that nobody starts by name, and those of files (`load_file`), are found but not listed. A package's
+    Those that nobody starts by name, and those of files (`register`), are found but not listed. A package's
     game is imported when it is asked for, never before; ImportError names the package when that fails or
     gives something else than a `GameSpec` of that name. Our own names cannot be taken.
     """
@@ -95,46 +89,16 @@ def plays(spec: GameSpec[Any], game: str, version: int, release: str) -> bool:
     return (game, version, file) == (spec.name, spec.version, here)
 
 
-def load_file(path: Path, *, reading: bool = False) -> GameSpec[Any]:
-    """The game that a Python file holds as `GAME`; from now on it is found by its name in this process.
+def held_in_file(release: str) -> GameSpec[Any] | None:
+    """The game of a file that was loaded before, by the file's name and digest."""
+    return next((held.spec for held in _FILES.values() if held.release == release), None)
 
-    Loading a file runs it; with `reading` only one that this user has run before. Raises ImportError, which
-    names the file, the line and the cure.
-    """
-    try:
-        body = path.read_bytes()
-    except OSError as error:
-        raise ImportError(f"the game's file {path} cannot be read: {error.strerror}") from None
-    digest = sha256(body).hexdigest()
-    release = f"{path.name}@{FILE}{digest}"
-    for held in _FILES.values():
-        if held.release == release:
-            return held.spec
-    if not reading:
-        trust(digest)
-    elif not trusted(digest):
-        raise ImportError(
-            f"the game's file {path} is a program that you have not run yet, and reading an arena runs none: "
-            f"look at the file, then `peerage games check {path}` runs it"
-        )
-    module = ModuleType(f"peerage_game_{digest[:16]}")
-    module.__file__ = str(path)
-    sys.modules[module.__name__] = module  # where annotations of its structs are looked up
-    try:
-        exec(compile(body, str(path), "exec"), module.__dict__)
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if frame.filename == str(path)]
-        line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
-        where = f"{path}, line {line}" if line else str(path)
-        raise ImportError(f"{where}: {type(error).__name__}: {error}") from error
-    game = getattr(module, "GAME", None)
-    if not isinstance(game, GameSpec):
-        raise ImportError(f"{path} holds no GAME = GameSpec(…); `peerage games new NAME` writes an example")
+
+def register(game: GameSpec[Any], release: str) -> None:
+    """Have the game of a file found by its name from now on. Raises ImportError where the name is taken."""
     if game.name in _OWN or game.name in _offered():
-        raise ImportError(f"{path}: there is another game {game.name!r}; give this one another name")
+        raise ImportError(f"there is another game {game.name!r}; give this one another name")
     _FILES[game.name] = GameFile(game, release)
-    return game
 
 
 @cache

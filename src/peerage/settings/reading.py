@@ -13,12 +13,13 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from peerage.games import GAMES, installed, load_file
+from peerage.games import GAMES, installed
 from peerage.games.game import GameSpec
 from peerage.inputs import InputRefused, read_bytes
 from peerage.protocol import storable
 from peerage.scheduling.officials import first_shortage
 from peerage.scheduling.standing import Standing
+from peerage.settings.game_file import load_file
 from peerage.settings.player import suggest
 from peerage.settings.shape import READING, ArenaSettings
 

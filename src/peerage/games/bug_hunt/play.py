@@ -59,7 +59,7 @@ Reply with the whole program.
 class BugHuntRules(GameRules):
     """How bugs are hunted."""
 
-    seats: Seats = 4
+    seats: Seats = 8
     bugs: int = Field(MOST_BUGS, ge=1, le=MOST_BUGS, description="Bugs in a program.")
     steps: int = Field(4, ge=2, le=6, description="Steps of a program, before what it prints.")
     max_bytes: int = Field(6_000, ge=1_000, le=100_000, description="Longest program, in bytes of UTF-8.")

@@ -74,7 +74,7 @@ GOLF_BY_PLAYERS = Prompt(
 class CodeGolfRules(GameRules):
     """How code golf is played."""
 
-    seats: Seats = 4
+    seats: Seats = 8
     tasks: Literal["steps", "players"] = Field(
         "steps",
         description="Where tasks come from: drawn step by step, or from a player who then does not compete.",
