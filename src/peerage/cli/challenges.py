@@ -38,23 +38,21 @@ _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 @app.command("list")
 def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format.table) -> None:
     """List the pool: authors, states, flags, difficulty."""
-    from peerage.cli.output import Column, percent, show, whole
+    from peerage.cli.output import Column, numbers, percent, show, texts, whole
     from peerage.tables.challenges import rows
 
     with _opened(folder) as arena:
         found = [row.as_dict() for row in rows(_pool(arena), answers=answers)]
     columns = [
-        Column("challenge_id", "Challenge"),
-        Column("author_llm", "Author"),
-        Column("state", "State"),
-        Column("flags", "Flags", ", ".join),
-        Column("reviews", "Review", _reviewed, 4),
-        Column("attempts", ">Tried", whole),
-        Column("solved", ">Solved", percent),
-        Column("difficulty", ">Difficulty", "{:+.2f}".format, 2),
-        Column("discrimination", ">Discrimination", "{:.2f}".format, 3),
+        *texts(challenge_id="Challenge", author_llm="Author", state="State"),
+        *texts(", ".join, flags="Flags"),
+        *texts(_reviewed, reviews="Review ~4"),
+        *numbers(whole, attempts="Tried"),
+        *numbers(percent, solved="Solved"),
+        *numbers("{:+.2f}".format, difficulty="Difficulty ~2"),
+        *numbers("{:.2f}".format, discrimination="Discrimination ~3"),
         *([Column("reference_answer", ">Answer")] if answers else ()),
-        Column("description", "Description", _short, 1),
+        *texts(_short, description="Description ~1"),
     ]
     show(found, columns, shape, title=f"{len(found)} challenges")
 

@@ -121,11 +121,8 @@ def needed_extras(players: Sequence[PlayerSettings]) -> set[str]:
 def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
     area, path = "arena", folder / FILE_NAME
     if not path.exists():
-        return None, [
-            Finding(
-                area, FILE_NAME, "unused", f"none in {folder}", f"`{program()} init{at(folder)}` writes one"
-            )
-        ]
+        fix = f"`{program()} init{at(folder)}` writes one"
+        return None, [Finding(area, FILE_NAME, "unused", f"none in {folder}", fix)]
     try:
         settings = load(folder)
         enough_players(settings)
@@ -142,9 +139,7 @@ def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
     if unpriced:
         budget = settings.budget
         bounded = any(limit is not None for limit in (budget.arena, budget.match, budget.player))
-        about = f"none known for {', '.join(unpriced)}" + (
-            ", so the budget cannot be kept" if bounded else ""
-        )
+        about = f"none known for {', '.join(unpriced)}{', so the budget cannot be kept' * bounded}"
         players = {player.name: player for player in settings.players}
         near = [f"{name}: {hint}" for name in unpriced if (hint := checks.near_models(players[name]))]
         state_one = "`price: {input: …, output: …}` states one, in dollars per million tokens"
@@ -155,18 +150,15 @@ def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
 
 def _installation(players: Sequence[PlayerSettings]) -> Iterator[Finding]:
     area = "installation"
-    yield Finding(
-        area, "peerage", "ok", f"{__version__}, Python {platform.python_version()} on {sys.platform}"
-    )
+    about = f"{__version__}, Python {platform.python_version()} on {sys.platform}"
+    yield Finding(area, "peerage", "ok", about)
     needed = needed_extras(players)
     for extra in metadata.metadata("peerage").get_all("Provides-Extra") or ():
+        lacking = ", ".join(_lacking("peerage", extra))
         if extra in needed:
-            lacking = ", ".join(_lacking("peerage", extra)) or "something it needs"
-            yield Finding(
-                area, extra, "broken", f"needed, and lacks {lacking}", f"`{program()} doctor --install`"
-            )
+            about = f"needed, and lacks {lacking or 'something it needs'}"
+            yield Finding(area, extra, "broken", about, f"`{program()} doctor --install`")
         elif extra not in OURS:
-            lacking = ", ".join(_lacking("peerage", extra))
             there = "not needed, not installed" if lacking else "installed"
             yield Finding(area, extra, "unused" if lacking else "ok", there)
 
@@ -176,20 +168,18 @@ _NEEDS = re.compile(r"""^([\w.-]+)(?:\[([^]]*)\])?[^;]*;\s*extra == ['"]([\w.-]+
 
 def _lacking(package: str, extra: str) -> list[str]:
     """Packages of an extra that are not installed; a requirement with further conditions is not looked at."""
-    lacking: list[str] = []
-    for line in metadata.requires(package) or ():
-        found = _NEEDS.match(line)
-        if found is None or found[3] != extra:
+    lacking: set[str] = set()
+    for found in filter(None, map(_NEEDS.match, metadata.requires(package) or ())):
+        name, its_extras, whose = found.groups(default="")
+        if whose != extra:
             continue
-        name, its_extras = found[1], filter(None, (found[2] or "").split(","))
         try:
             metadata.distribution(name)
         except metadata.PackageNotFoundError:
-            lacking.append(name)
+            lacking.add(name)
         else:
-            for one in its_extras:
-                lacking += _lacking(name, one.strip())
-    return sorted(set(lacking))
+            lacking.update(*[_lacking(name, one.strip()) for one in its_extras.split(",") if one])
+    return sorted(lacking)
 
 
 def _spare_keys(players: Sequence[PlayerSettings], env: dict[str, str]) -> Iterator[Finding]:
@@ -204,16 +194,15 @@ def _spare_keys(players: Sequence[PlayerSettings], env: dict[str, str]) -> Itera
 
 async def _players(players: Sequence[PlayerSettings], env: dict[str, str], folder: Path) -> list[Finding]:
     looked = await asyncio.gather(*[checks.check(player, env, folder) for player in players])
-    return [line for player, found in zip(players, looked, strict=True) for line in _player(player, found)]
-
-
-def _player(player: PlayerSettings, found: Sequence[checks.Finding]) -> Iterator[Finding]:
-    remarks = [one for one in found if not one.ok or one.fix]
-    for one in remarks:
-        yield Finding("players", player.name, "warning" if one.ok else "broken", one.found, one.fix)
-    if not remarks:
+    lines: list[Finding] = []
+    for player, found in zip(players, looked, strict=True):
         about = "; ".join(one.found for one in found if one.subject != "library") or "ready"
-        yield Finding("players", player.name, "ok", about)
+        lines += [
+            Finding("players", player.name, "warning" if one.ok else "broken", one.found, one.fix)
+            for one in found
+            if not one.ok or one.fix
+        ] or [Finding("players", player.name, "ok", about)]
+    return lines
 
 
 def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
@@ -235,10 +224,8 @@ def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
         return
     finally:
         ledger.close()
-    about = (
-        f"{recorded} matches finished, {issued - recorded} more issued; at most {dollars(spent / 1e9)} billed"
-    )
-    yield Finding("ledger", settings.ledger, "ok", about)
+    about = f"{recorded} matches finished, {issued - recorded} more issued"
+    yield Finding("ledger", settings.ledger, "ok", f"{about}; at most {dollars(spent / 1e9)} billed")
     if waiting:
         most = dollars(held / 1e9)
         about = f"{len(waiting)} calls without a reply, worth at most {most}: in flight, or left by a crash"
@@ -254,12 +241,13 @@ def _sandbox(settings: ArenaSettings) -> Iterator[Finding]:
         return
     if not needed:
         return
-    if image.installed():
-        about = f"installed, for {settings.game}; `peerage sandbox check` tries it"
-        yield Finding("machine", "sandbox", "ok", about)
+    state: State = "ok" if image.installed() else "broken"
+    if state == "ok":
+        about, fix = f"installed, for {settings.game}; `peerage sandbox check` tries it", ""
     else:
+        about = f"not installed, and {settings.game} needs it"
         fix = 'run `pip install "peerage[sandbox]"` or `peerage doctor --install`'
-        yield Finding("machine", "sandbox", "broken", f"not installed, and {settings.game} needs it", fix)
+    yield Finding("machine", "sandbox", state, about, fix)
 
 
 def _clock() -> Finding:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from peerage.cli.options import Format, Shape
-from peerage.cli.output import Column, show, span
+from peerage.cli.output import numbers, show, span, texts
 
 if TYPE_CHECKING:
     from peerage.games.game import GameSpec
@@ -28,11 +28,11 @@ def games(context: typer.Context, shape: Shape = Format.table) -> None:
     found = list(catalogue.games())
     rows = [row.as_dict() for row in found if isinstance(row, catalogue.GameRow)]
     columns = [
-        Column("game", "Game"),
-        Column("version", ">Version", str, 1),
-        Column("contestants", ">Contestants", span),
-        Column("officials", "Roles", _roles),
-        Column("about", "About"),
+        *texts(game="Game"),
+        *numbers(str, version="Version ~1"),
+        *numbers(span, contestants="Contestants"),
+        *texts(_roles, officials="Roles"),
+        *texts(about="About"),
     ]
     show(rows, columns, shape, notes=[str(row) for row in found if isinstance(row, ImportError)])
 

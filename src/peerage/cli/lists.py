@@ -10,7 +10,19 @@ from typing import Annotated, Any, Literal
 import typer
 
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in, now_ms
-from peerage.cli.output import Column, Titled, hundredths, moment, percent, show, show_parts, signed, whole
+from peerage.cli.output import (
+    Titled,
+    hundredths,
+    moment,
+    numbers,
+    percent,
+    show,
+    show_parts,
+    signed,
+    texts,
+    titled,
+    whole,
+)
 
 
 def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
@@ -22,12 +34,10 @@ def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
 
     rows = list(catalogue.players(load(folder, reading=True), datetime.now(UTC).date()))
     columns = [
-        Column("player", "Player"),
-        Column("model", "Model"),
-        Column("family", "Family", str, 2),
-        Column("input_usd_per_million", ">$ in / M tokens", "{:g}".format),
-        Column("output_usd_per_million", ">$ out / M tokens", "{:g}".format),
-        Column("pricing_source", "Prices from", str, 1),
+        *texts(player="Player", model="Model", family="Family ~2"),
+        *numbers("{:g}".format, input_usd_per_million="$ in / M tokens"),
+        *numbers("{:g}".format, output_usd_per_million="$ out / M tokens"),
+        *texts(pricing_source="Prices from ~1"),
     ]
     notes = _on_record(folder)
     if unknown := ", ".join(row.player for row in rows if not row.price_known):
@@ -94,12 +104,10 @@ def queue(
         typer.echo("no match waits")
         return
     columns = [
-        Column("match", ">Match"),
-        Column("players", "Between", " and ".join),
-        Column("player", "Waits for"),
-        Column("why", "Why", str, 1),
-        Column("since_ms", "Since", moment),
-        Column("until_ms", "Until", moment, 2),
+        *numbers(str, match="Match"),
+        *texts(" and ".join, players="Between"),
+        *texts(player="Waits for", why="Why ~1"),
+        *texts(moment, since_ms="Since", until_ms="Until ~2"),
     ]
     counted = "1 match waits" if len(found) == 1 else f"{len(found)} matches wait"
     show(found, columns, shape, title=counted)
@@ -147,40 +155,31 @@ def _favour_note(found: dict[str, Any], level: float) -> str:
 
 
 _JUDGES: Mapping[str, Titled] = {
-    "measures": (
+    "measures": titled(
         "Judges together",
-        Column("measure", "Measure"),
-        Column("value", ">Value", hundredths),
-        Column("lower", ">from", hundredths, 3),
-        Column("upper", ">to", hundredths, 3),
-        Column("units", ">Over", whole, 2),
-        Column("about", "What it is", str, 1),
+        *texts(measure="Measure"),
+        *numbers(hundredths, value="Value", lower="from ~3", upper="to ~3"),
+        *numbers(whole, units="Over ~2"),
+        *texts(about="What it is ~1"),
     ),
-    "judges": (
+    "judges": titled(
         "Judges one by one, with 95% bounds",
-        Column("judge", "Judge"),
-        Column("marks", ">Marks", whole, 2),
-        Column("mean", ">Mean", hundredths, 12),
-        Column("agreement", ">Agreement", percent, 4),
-        Column("flip_share", ">Flips", percent),
-        Column("first_share", ">For the first", percent, 5),
-        Column("self_preference", ">For itself", signed, 6),
-        Column("kin_preference", ">For family", signed),
-        Column("kin_preference_lower", ">from", signed, 7),
-        Column("kin_preference_upper", ">to", signed, 7),
-        Column("length_lean", ">Length bias", signed, 3),
-        Column("length_lean_lower", ">from", signed, 8),
-        Column("length_lean_upper", ">to", signed, 8),
-        Column("reliability", ">Reliability", hundredths),
-        Column("reliability_lower", ">from", hundredths, 9),
-        Column("reliability_upper", ">to", hundredths, 9),
+        *texts(judge="Judge"),
+        *numbers(whole, marks="Marks ~2"),
+        *numbers(hundredths, mean="Mean ~12"),
+        *numbers(percent, agreement="Agreement ~4", flip_share="Flips", first_share="For the first ~5"),
+        *numbers(signed, self_preference="For itself ~6", kin_preference="For family"),
+        *numbers(signed, kin_preference_lower="from ~7", kin_preference_upper="to ~7"),
+        *numbers(signed, length_lean="Length bias ~3", length_lean_lower="from ~8"),
+        *numbers(signed, length_lean_upper="to ~8"),
+        *numbers(hundredths, reliability="Reliability", reliability_lower="from ~9"),
+        *numbers(hundredths, reliability_upper="to ~9"),
     ),
-    "favours": (
+    "favours": titled(
         "Favours: who prefers whom more, or less, than quality explains",
-        Column("judge", "Judge"),
-        Column("author", "Author"),
-        Column("excess", ">Favour", signed),
-        Column("marks", ">Marks", whole, 1),
-        Column("q", ">q", "{:.4f}".format),
+        *texts(judge="Judge", author="Author"),
+        *numbers(signed, excess="Favour"),
+        *numbers(whole, marks="Marks ~1"),
+        *numbers("{:.4f}".format, q="q"),
     ),
 }

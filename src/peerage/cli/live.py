@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from peerage.cli.output import Column, moment, money, table, whole
+from peerage.cli.output import moment, money, numbers, table, texts, whole
 from peerage.cli.streams import drop
 
 if TYPE_CHECKING:
@@ -149,12 +149,9 @@ def _so_far(arena: Arena) -> dict[str, list[int]]:
 
 
 _COLUMNS = [
-    Column("player", "Player"),
-    Column("raw", ">Elo", whole),
-    Column("cost", ">Cost Elo", whole),
-    Column("won", ">W"),
-    Column("drawn", ">D"),
-    Column("lost", ">L"),
+    *texts(player="Player"),
+    *numbers(whole, raw="Elo", cost="Cost Elo"),
+    *numbers(str, won="W", drawn="D", lost="L"),
 ]
 
 

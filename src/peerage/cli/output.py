@@ -10,7 +10,7 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, TextIO, TypeAlias
 
@@ -44,8 +44,24 @@ class Column(NamedTuple):
         return "–" if value is None else self.write(value)
 
 
-Titled: TypeAlias = tuple[str, *tuple[Column, ...]]
+def texts(write: Callable[[Any], str] = str, **headings: str) -> Iterator[Column]:
+    """Columns of texts: headings by key, as `why="Why"`; `why="Why ~2"` may be spared."""
+    for key, heading in headings.items():
+        heading, _, spare = heading.partition(" ~")
+        yield Column(key, heading, write, int(spare or 0))
+
+
+def numbers(write: Callable[[Any], str], **headings: str) -> Iterator[Column]:
+    """Columns of numbers, written alike; else as `texts`."""
+    return (column._replace(heading=f">{column.heading}") for column in texts(write, **headings))
+
+
+Titled: TypeAlias = tuple[str, Sequence[Column]]
 """A table's heading and its columns."""
+
+
+def titled(heading: str, *columns: Column) -> Titled:
+    return heading, columns
 
 
 def show(
@@ -84,7 +100,7 @@ def show_parts(
         show_json(found)
         return
     of = first if shape is Format.csv and of is None else of
-    for part, (heading, *columns) in parts.items():
+    for part, (heading, columns) in parts.items():
         if part == of or (of is None and found[part]):
             show(found[part], columns, shape, title=heading)
 

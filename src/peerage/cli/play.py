@@ -226,19 +226,16 @@ def estimate(
 
 def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
     """Write a plan to standard output."""
-    from peerage.cli.output import Column, dollars, show, show_json, whole
+    from peerage.cli.output import dollars, numbers, show, show_json, texts, whole
     from peerage.requirements import with_meant
 
     if shape is Format.json:
         show_json(plan.as_dict())
         return
     columns = [
-        Column("player", "Player"),
-        Column("calls", ">Calls", whole),
-        Column("input_tokens", ">Tokens in", whole),
-        Column("output_tokens", ">out", whole),
-        Column("expected_usd", ">Expected", dollars),
-        Column("worst_usd", ">Worst", dollars),
+        *texts(player="Player"),
+        *numbers(whole, calls="Calls", input_tokens="Tokens in", output_tokens="out"),
+        *numbers(dollars, expected_usd="Expected", worst_usd="Worst"),
     ]
     expected, worst = dollars(plan.expected_usd), dollars(plan.worst_usd)
     if len(plan.unpriced) == len(plan.players):

@@ -11,7 +11,7 @@ import typer
 
 from peerage import inputs
 from peerage.cli.options import Format
-from peerage.cli.output import Column, hundredths, percent, show, span, whole
+from peerage.cli.output import Column, hundredths, numbers, percent, show, span, texts, whole
 
 _ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 
@@ -107,13 +107,11 @@ def rate(
 
 
 _CHALLENGES = [
-    Column("challenge", "Challenge"),
-    Column("difficulty", ">Difficulty", hundredths),
-    Column("difficulty_error", ">±", hundredths),
-    Column("discrimination", ">Discrimination", hundredths),
-    Column("discrimination_error", ">±", hundredths),
-    Column("solved", ">Solved", percent),
-    Column("answers", ">Answers", whole),
+    *texts(challenge="Challenge"),
+    *numbers(hundredths, difficulty="Difficulty", difficulty_error="±", discrimination="Discrimination"),
+    *numbers(hundredths, discrimination_error="±"),
+    *numbers(percent, solved="Solved"),
+    *numbers(whole, answers="Answers"),
 ]
 
 
@@ -145,13 +143,11 @@ def _columns(rows: tuple[dict[str, Any], ...]) -> list[Column]:
     of_mu = " of mu" if number is _skill else ""
     own = _skill if "mu" in first and abs(first["mu"]) < 200 else whole
     return [
-        Column("rank", ">", str),
-        Column("player", "Player"),
-        Column("rating", ">Rating", number),
-        Column("lower", f">Lower{of_mu}", number),
-        Column("upper", f">Upper{of_mu}", number),
-        Column("rank_range", ">Ranks", span),
-        Column("games", ">Games", _games),
+        *numbers(str, rank=""),
+        *texts(player="Player"),
+        *numbers(number, rating="Rating", lower=f"Lower{of_mu}", upper=f"Upper{of_mu}"),
+        *numbers(span, rank_range="Ranks"),
+        *numbers(_games, games="Games"),
         *([Column("mu", ">mu", own), Column("sigma", ">sigma", own)] if "mu" in first else ()),
     ]
 

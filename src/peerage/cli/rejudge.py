@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -185,18 +186,13 @@ def _agree(arena: Arena, yes: bool, note: str = "") -> None:
     todo = [read_fixture(row.body, texts) for row in arena.ledger.fixtures(done + 1)]
     if not todo:
         return
-    agree(
-        arena,
-        lambda prices: of_fixtures(settings, prices, todo, len(todo)),
-        yes,
-        question="Ask the judges?",
-        note=note,
-    )
+    plan = partial(of_fixtures, settings, fixtures=todo, matches=len(todo))
+    agree(arena, plan, yes, question="Ask the judges?", note=note)
 
 
 def _show(arena: Arena, shape: Format) -> None:
     """Write what was found to standard output."""
-    from peerage.cli.output import Column, hundredths, percent, show, show_json, whole
+    from peerage.cli.output import Column, hundredths, numbers, percent, show, show_json, texts, whole
     from peerage.games.rescoring import GAME as RESCORING
     from peerage.tables.rejudged import rejudged, rescored
 
@@ -206,20 +202,18 @@ def _show(arena: Arena, shape: Format) -> None:
         show_json(found)
         return
     columns = [
-        Column("rank_after", ">", whole),
-        Column("player", "Player"),
-        Column("rank_before", ">Rank before", whole),
+        *numbers(whole, rank_after=""),
+        *texts(player="Player"),
+        *numbers(whole, rank_before="Rank before"),
         Column("places", ">Moved", lambda places: f"{places:+d}" if places else "0"),
     ]
     rows = found["players"]
     if scores:
         title = "scores by the first and by the new judges"
         columns += [
-            Column("score_before", ">Score before", hundredths),
-            Column("se_before", ">±", hundredths, 1),
-            Column("score_after", ">after", hundredths),
-            Column("se_after", ">±", hundredths, 1),
-            Column("answers", ">Answers", whole, 2),
+            *numbers(hundredths, score_before="Score before", se_before="± ~1"),
+            *numbers(hundredths, score_after="after", se_after="± ~1"),
+            *numbers(whole, answers="Answers ~2"),
         ]
         notes = [
             f"{found['judged']} of {found['issued']} questions scored again, {found['decided']} of them with "
@@ -230,17 +224,16 @@ def _show(arena: Arena, shape: Format) -> None:
     else:
         title = "Bradley-Terry by the first and by the new panel"
         columns += [
-            Column("rating_before", ">Rating before", whole),
-            Column("interval_before", ">95%", str, 2),
-            Column("rating_after", ">after", whole),
-            Column("interval_after", ">95%", str, 1),
-            Column("matches", ">Matches", whole, 3),
+            *numbers(whole, rating_before="Rating before"),
+            *numbers(str, interval_before="95% ~2"),
+            *numbers(whole, rating_after="after"),
+            *numbers(str, interval_after="95% ~1"),
+            *numbers(whole, matches="Matches ~3"),
         ]
         if shape is not Format.csv:
-            rows = [
-                {**row, **{f"interval_{when}": _interval(row, when) for when in ("before", "after")}}
-                for row in rows
-            ]
+            for row in rows:
+                for when in ("before", "after"):
+                    row[f"interval_{when}"] = _interval(row, when)
         notes = [
             f"{found['judged']} of {found['issued']} matches judged again, {found['decided']} of them "
             f"decided; {found['compared']} were decided by both panels"

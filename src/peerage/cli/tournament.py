@@ -10,7 +10,7 @@ import typer
 
 from peerage.cli import output
 from peerage.cli.options import HERE, Folder, Force, Format, Shape, arena_in, drawing, group, now_ms, say
-from peerage.cli.output import Column, Titled, hundredths, percent, signed, whole
+from peerage.cli.output import Column, Titled, hundredths, numbers, percent, signed, texts, titled, whole
 
 app = group("Tournaments of the last arena: results, progress, audience.")
 
@@ -48,7 +48,7 @@ def show(
         return
     if shape is Format.csv and of is None:
         of = "ranking"
-    for part, (heading, *columns) in _PARTS.items():
+    for part, (heading, columns) in _PARTS.items():
         rows = found[part]
         one_sort = of is None and part == "sorts" and len({row["sort"] for row in rows}) < 2
         if of not in (None, part) or one_sort:
@@ -69,7 +69,7 @@ def _grid(found: dict[str, Any]) -> tuple[list[dict[str, Any]], list[Column]]:
         for judge in players
     ]
     return rows, [
-        Column("judge", "Judge"),
+        *texts(judge="Judge"),
         *[Column(f"to {author}", f">to {author}", _mean_and_favour) for author in players],
     ]
 
@@ -91,50 +91,39 @@ def _notes(part: Part, found: dict[str, Any]) -> list[str]:
 
 
 _PARTS: Mapping[Part, Titled] = {
-    "ranking": (
+    "ranking": titled(
         "each judge gives 5 on average; equal ranks within error",
-        Column("rank", ">Rank", whole),
-        Column("player", "Player"),
-        Column("score", ">Score", hundredths),
-        Column("se", ">±", hundredths),
-        Column("raw", ">As given", hundredths, 1),
-        Column("public", ">Public", hundredths, 2),
-        Column("public_scores", ">of", whole, 3),
-        Column("written", ">Questions", whole, 4),
-        Column("duplicates", ">Dropped", whole, 6),
-        Column("diversity", ">Diversity", percent, 5),
+        *numbers(whole, rank="Rank"),
+        *texts(player="Player"),
+        *numbers(hundredths, score="Score", se="±", raw="As given ~1", public="Public ~2"),
+        *numbers(whole, public_scores="of ~3", written="Questions ~4", duplicates="Dropped ~6"),
+        *numbers(percent, diversity="Diversity ~5"),
     ),
-    "matrix": (
+    "matrix": titled(
         "who gave whom how much",
-        Column("judge", "Judge"),
-        Column("author", "gave"),
-        Column("mean", ">Mean", hundredths),
-        Column("grades", ">Grades", whole, 1),
-        Column("favour", ">Favour", signed),
+        *texts(judge="Judge", author="gave"),
+        *numbers(hundredths, mean="Mean"),
+        *numbers(whole, grades="Grades ~1"),
+        *numbers(signed, favour="Favour"),
     ),
-    "sorts": (
+    "sorts": titled(
         "by sort of question",
-        Column("player", "Player"),
-        Column("sort", "Sort"),
-        Column("score", ">Score", hundredths),
-        Column("se", ">±", hundredths),
-        Column("answers", ">Answers", whole, 1),
+        *texts(player="Player", sort="Sort"),
+        *numbers(hundredths, score="Score", se="±"),
+        *numbers(whole, answers="Answers ~1"),
     ),
-    "scaling": (
+    "scaling": titled(
         "what more tokens are worth",
-        Column("player", "Player"),
-        Column("max_tokens", ">At most", whole),
-        Column("output_tokens", ">Used", whole),
-        Column("score", ">Score", hundredths),
-        Column("se", ">±", hundredths),
-        Column("answers", ">Answers", whole, 1),
+        *texts(player="Player"),
+        *numbers(whole, max_tokens="At most", output_tokens="Used"),
+        *numbers(hundredths, score="Score", se="±"),
+        *numbers(whole, answers="Answers ~1"),
     ),
-    "reasons": (
+    "reasons": titled(
         "reasons for 0 and 10",
-        Column("judge", "Judge"),
-        Column("zeros", ">Zeros", whole),
-        Column("tens", ">Tens", whole),
-        Column("words", "Its words", ", ".join),
+        *texts(judge="Judge"),
+        *numbers(whole, zeros="Zeros", tens="Tens"),
+        *texts(", ".join, words="Its words"),
     ),
 }
 
@@ -147,14 +136,11 @@ def progress(folder: Folder = HERE, shape: Shape = Format.table) -> None:
     with arena_in(folder) as arena:
         rows = [row.as_dict() for row in courses(arena.ledger)]
     columns = [
-        Column("player", "Player"),
-        Column("tournaments", ">Tournaments", whole),
-        Column("score", ">Mean score", hundredths),
-        Column("sd", ">Spread", hundredths),
-        Column("first", ">First", hundredths, 1),
-        Column("last", ">Last", hundredths, 1),
-        Column("trend", ">Trend", signed),
-        Column("trend_se", ">±", hundredths),
+        *texts(player="Player"),
+        *numbers(whole, tournaments="Tournaments"),
+        *numbers(hundredths, score="Mean score", sd="Spread", first="First ~1", last="Last ~1"),
+        *numbers(signed, trend="Trend"),
+        *numbers(hundredths, trend_se="±"),
     ]
     note = "scores are against who took part: an average opponent is worth 5; trend is per tournament"
     output.show(rows, columns, shape, title="Over all tournaments", notes=[note])

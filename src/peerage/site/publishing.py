@@ -30,7 +30,7 @@ from peerage import __version__
 from peerage.engine.registration import registered
 from peerage.games import installed
 from peerage.inputs import read_bytes
-from peerage.ledger import Ledger, LedgerError, open_ledger
+from peerage.ledger import LedgerError, open_ledger
 from peerage.ledger.export import documents
 from peerage.ledger.secret import OLD_FACT
 from peerage.ledger.store import (
@@ -174,7 +174,7 @@ def _matches(site: Site) -> Iterator[tuple[str, bytes]]:
     for document in documents(site.moment):
         number = document["match"]
         whole = {**document, "summary": summaries[number - 1]}
-        yield match_file(number), msgspec.json.format(msgspec.json.encode(whole), indent=1) + b"\n"
+        yield match_file(number), _json(whole)
 
 
 def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
@@ -184,10 +184,14 @@ def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
     meta = {key: value for key, value in moment.meta().items() if key not in (OLD_FACT, "schema")}
     amendments = list(moment.amendments())
     facts = Facts(site.number, site.chain, meta, amendments)
-    yield FACTS, msgspec.json.format(msgspec.json.encode(facts), indent=1) + b"\n"
+    yield FACTS, _json(facts)
     rows = {track: [row.as_dict() for row in site.table(track)] for track in site.tracks}
-    yield "leaderboard.json", msgspec.json.format(msgspec.json.encode(rows), indent=1) + b"\n"
+    yield "leaderboard.json", _json(rows)
     yield FILE_NAME, yaml.safe_dump(_settings(site), allow_unicode=True, sort_keys=False).encode()
+
+
+def _json(data: Any) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n"
 
 
 def _settings(site: Site) -> dict[str, Any]:
@@ -232,15 +236,11 @@ def restore(results: Path, folder: Path) -> None:
             if number % BLOCK == 0 or number == facts.number:
                 ledger.write(batch)
                 batch = Batch()
-        _check_head(ledger, facts, results)
-
-
-def _check_head(ledger: Ledger, facts: Facts, results: Path) -> None:
-    found = next((row.chain.hex() for row in ledger.records(facts.number, facts.number)), facts.head)
-    if found != facts.head:
-        raise LedgerError(
-            f"{results}: match {facts.number} ends with {found[:12]}, {FACTS} says {facts.head[:12]}"
-        )
+        found = next((row.chain.hex() for row in ledger.records(facts.number, facts.number)), facts.head)
+        if found != facts.head:
+            raise LedgerError(
+                f"{results}: match {facts.number} ends with {found[:12]}, {FACTS} says {facts.head[:12]}"
+            )
 
 
 def _texts(results: Path) -> Iterator[tuple[bytes, str]]:
@@ -254,11 +254,10 @@ def _texts(results: Path) -> Iterator[tuple[bytes, str]]:
 
 def _enter(match: _Match, batch: Batch) -> None:
     """Put a match's rows into a batch."""
-    number = match.match
-    batch.fixtures.append(FixtureRow(number, match.summary.round, match.proof.fixture_body.encode()))
-    batch.records.append(
-        RecordRow(number, match.proof.record_body.encode(), bytes.fromhex(match.proof.chain), match.at_ms)
-    )
+    number, proof = match.match, match.proof
+    record, chain = proof.record_body.encode(), bytes.fromhex(proof.chain)
+    batch.fixtures.append(FixtureRow(number, match.summary.round, proof.fixture_body.encode()))
+    batch.records.append(RecordRow(number, record, chain, match.at_ms))
     batch.summaries.append(match.summary)
     for one in match.exchanges:
         if one.proof is None:

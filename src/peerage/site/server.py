@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -42,7 +42,7 @@ from peerage.site.server_log import bounded
 from peerage.site.server_pages import Busy, Job, Made, PageCache, WorkerLost, fault, menu
 from peerage.site.sessions import Sessions
 from peerage.site.voting import VotingService
-from peerage.site.voting_pages import VotingRoutes
+from peerage.site.voting_pages import Refused, VotingRoutes
 
 FIRST = "index.html"
 ASSETS = ("live.css", "live.js")
@@ -109,7 +109,11 @@ class Server:
         inner = Starlette(
             routes=routes,
             lifespan=self._living,
-            exception_handlers={LedgerError: _unreadable, 404: _explained, 405: _explained, 500: _explained},
+            exception_handlers={
+                LedgerError: _unreadable,
+                Refused: _refused,
+                **dict.fromkeys((404, 405, 500), _explained),
+            },
         )
 
         async def there(scope: Scope, receive: Receive, send: Send) -> None:
@@ -172,9 +176,8 @@ class Server:
             _log.error("%s: %s", path, lost)
             return _fault(request, 500, "this page could not be made; the log says why")
         except Busy:
-            busy = _fault(request, 503, "too much is asked for at once; try again in a moment")
-            busy.headers["retry-after"] = "5"
-            return busy
+            why = "too much is asked for at once; try again in a moment"
+            return _fault(request, 503, why, {"retry-after": "5"})
         # Weak: the same page may come in gzip or not.
         etag = f'W/"{made.etag}"'
         headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
@@ -249,10 +252,12 @@ async def _explained(request: Request, error: Exception) -> Response:
         404: f"there is nothing at {request.scope['path']}",
         405: f"{request.method} is not for {request.scope['path']}",
     }.get(status, "this could not be answered; the log says why")
-    headers = getattr(error, "headers", None) or {}
-    response = _fault(request, status, why)
-    response.headers.update(headers)
-    return response
+    return _fault(request, status, why, getattr(error, "headers", None))
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    return _fault(request, error.status_code, error.detail, error.headers)
 
 
 async def _unreadable(request: Request, error: Exception) -> Response:
@@ -260,6 +265,6 @@ async def _unreadable(request: Request, error: Exception) -> Response:
     return _fault(request, 503, "the ledger cannot be read; the log says why")
 
 
-def _fault(request: Request, status: int, why: str) -> Response:
+def _fault(request: Request, status: int, why: str, more: Mapping[str, str] | None = None) -> Response:
     status, kind, body = fault(request.scope["path"].removeprefix("/"), status, why)
-    return Response(body, status, NOT_KEPT, kind)
+    return Response(body, status, {**NOT_KEPT, **(more or {})}, kind)

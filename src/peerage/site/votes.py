@@ -109,6 +109,10 @@ class _Counted(NamedTuple):
     vote: Vote
     match: Finished
 
+    def points(self, label: str) -> float:
+        """What the vote gives to one of the two."""
+        return 0.5 if self.vote.verdict == TIE else float(self.vote.verdict == label)
+
 
 _read_issued = msgspec.json.Decoder(_Issued).decode
 _read_record = msgspec.json.Decoder(_Record).decode
@@ -150,7 +154,7 @@ def audience(ledger: Ledger, votes: Iterable[Vote]) -> Audience:
     names = sorted({player for one in counted for player in one.match.players.values()})
     places = {name: place for place, name in enumerate(names)}
     first, second = ([places[one.match.players[one.vote.shown[side]]] for one in counted] for side in (0, 1))
-    score = [_points(one.vote, one.vote.shown[0]) for one in counted]
+    score = [one.points(one.vote.shown[0]) for one in counted]
     fitted = fit_clustered(duels(len(names), first, second, score), [one.vote.match for one in counted])
     return Audience(
         _rows(fitted, names, counted),
@@ -173,15 +177,11 @@ def _fits(vote: Vote, match: Finished) -> bool:
     )
 
 
-def _points(vote: Vote, label: str) -> float:
-    return 0.5 if vote.verdict == TIE else float(vote.verdict == label)
-
-
 def _rows(fitted: BradleyTerry, names: list[str], counted: list[_Counted]) -> tuple[AudienceRow, ...]:
     tallies = {name: [0, 0, 0] for name in names}
-    for vote, match in counted:
-        for label, player in match.players.items():
-            tallies[player][int(2 - 2 * _points(vote, label))] += 1
+    for one in counted:
+        for label, player in one.match.players.items():
+            tallies[player][int(2 - 2 * one.points(label))] += 1
     rows = [
         AudienceRow(
             row.rank,

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qs
 
 import msgspec
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
@@ -36,13 +37,11 @@ SESSIONS_A_MINUTE = 30
 """New ones from one address."""
 
 
-class Refused(Exception):
+class Refused(HTTPException):
     """A request that is not served: an HTTP status, the reason, and seconds after which it may be."""
 
     def __init__(self, status: int, why: str, wait_s: float = 0.0) -> None:
-        super().__init__(why)
-        self.status = status
-        self.wait_s = wait_s
+        super().__init__(status, why, {"retry-after": str(int(wait_s) + 1)} if wait_s else None)
 
 
 class _Session(NamedTuple):
@@ -69,26 +68,18 @@ class VotingRoutes:
 
     async def vote(self, request: Request) -> Response:
         """`vote.html`: GET shows a pair, POST takes the vote and leads to `voted.html`."""
-        try:
-            session = self._session(request)
-            if request.method != "POST":
-                return self._with(session, await self._pair_page(session))
-            pending = await self._take(request, session)
-            if pending is None:
-                return _to("vote.html")
-            return _to(f"voted.html?match={pending.match}")
-        except (TicketUnknown, VotedAlready):
-            return _to("vote.html")
-        except Refused as refused:
-            return _refusal(refused, line(refused.status, str(refused)))
-
-    async def _pair_page(self, session: _Session) -> Response:
+        session = self._session(request)
+        if request.method == "POST":
+            try:
+                pending = await self._take(request, session)
+            except (TicketUnknown, VotedAlready):
+                pending = None
+            return _to(f"voted.html?match={pending.match}" if pending else "vote.html")
         pending = await asyncio.to_thread(self._desk.draw, session.voter)
         pair = None if pending is None else await asyncio.to_thread(self._desk.read, pending)
         given = len(await asyncio.to_thread(self._votes.judged_by, session.voter))
-        return await self._frame.page(
-            "vote.html", "vote.html", "Vote", {"pending": pending, "pair": pair, "given": given}
-        )
+        values = {"pending": pending, "pair": pair, "given": given}
+        return self._with(session, await self._frame.page("vote.html", "vote.html", "Vote", values))
 
     async def voted(self, request: Request) -> Response:
         """`voted.html?match=N`: who wrote what, for those who have judged it."""
@@ -99,17 +90,13 @@ class VotingRoutes:
             revealed = await asyncio.to_thread(self._reveal, session.voter, int(number))
         if not revealed:
             return line(404, "there is no vote of yours here; vote.html shows a pair")
-        return await self._frame.page(
-            "voted.html", "voted.html", "Your vote", {"vote": revealed, "here": "vote.html"}
-        )
+        values = {"vote": revealed, "here": "vote.html"}
+        return await self._frame.page("voted.html", "voted.html", "Your vote", values)
 
     async def ballot(self, request: Request) -> Response:
         """`GET /api/ballot`: the pair that this session has to judge."""
-        try:
-            session = self._session(request)
-            pending = await asyncio.to_thread(self._desk.draw, session.voter)
-        except Refused as refused:
-            return _refusal(refused, as_json(failure(refused.status, str(refused))))
+        session = self._session(request)
+        pending = await asyncio.to_thread(self._desk.draw, session.voter)
         if pending is None:
             return self._with(
                 session, as_json(failure(404, "there is no pair left that you have not judged"))
@@ -121,18 +108,16 @@ class VotingRoutes:
 
     async def cast(self, request: Request) -> Response:
         """`POST /api/votes`: take a vote, and tell who wrote what."""
+        if not _is_json(request):
+            raise Refused(415, "send application/json")
+        session = self._session(request)
         try:
-            if not request.headers.get("content-type", "").startswith("application/json"):
-                raise Refused(415, "send application/json")
-            session = self._session(request)
             pending = await self._take(request, session)
-            if pending is None:
-                return as_json((200, b"null"))
-            revealed = await asyncio.to_thread(self._reveal, session.voter, pending.match)
-        except Refused as refused:
-            return _refusal(refused, as_json(failure(refused.status, str(refused))))
         except (TicketUnknown, VotedAlready) as error:
-            return as_json(failure(409, str(error)))
+            raise Refused(409, str(error)) from None
+        if pending is None:
+            return as_json((200, b"null"))
+        revealed = await asyncio.to_thread(self._reveal, session.voter, pending.match)
         return as_json((201, msgspec.json.encode(revealed)))
 
     def _reveal(self, voter: str, number: int) -> Revealed | None:
@@ -187,9 +172,13 @@ class VotingRoutes:
         return response
 
 
+def _is_json(request: Request) -> bool:
+    return request.headers.get("content-type", "").startswith("application/json")
+
+
 def _read(request: Request, body: bytes) -> Cast:
     try:
-        if request.headers.get("content-type", "").startswith("application/json"):
+        if _is_json(request):
             return msgspec.json.decode(body, type=Cast)
         fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=8)
         return msgspec.convert({name: values[-1] for name, values in fields.items()}, Cast)
@@ -223,9 +212,3 @@ def _address(request: Request) -> str:
 
 def _to(where: str) -> Response:
     return Response(status_code=303, headers={"location": where, "cache-control": "no-store"})
-
-
-def _refusal(refused: Refused, response: Response) -> Response:
-    if refused.wait_s:
-        response.headers["retry-after"] = str(int(refused.wait_s) + 1)
-    return response
