@@ -16,7 +16,7 @@ from rich.text import Text
 
 from peerage.arena import Arena, open_arena
 from peerage.cli.live import Spectator
-from peerage.cli.starter import demo_text
+from peerage.cli.setup import demo_text
 from peerage.cli.tables import show_leaderboard
 from peerage.engine.runner import Runner
 from peerage.players.client import Client

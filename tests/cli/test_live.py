@@ -13,7 +13,7 @@ from rich.console import Console
 
 from peerage.arena import open_arena
 from peerage.cli.live import Spectator, verdict
-from peerage.cli.starter import demo_text
+from peerage.cli.setup import demo_text
 from peerage.engine.runner import Runner
 from peerage.ledger.store import Summary
 from peerage.players.client import Answer, Call

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from peerage.cli import doctor
 from peerage.cli.main import app
-from peerage.cli.starter import arena_text, demo_text, starters
+from peerage.cli.setup import arena_text, demo_text, starters
 from peerage.players.keys import PROVIDERS
 from peerage.players.prices import price_of
 from peerage.settings import enough_players, load, loads

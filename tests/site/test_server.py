@@ -24,8 +24,7 @@ from peerage.site.reading import Site
 from peerage.site.server import Server
 from peerage.site.server_guard import ClientHeader
 from peerage.site.server_pages import menu
-from peerage.site.sessions import Sessions
-from peerage.site.voting import VotingService
+from peerage.site.voting import Sessions, VotingService
 
 HERE = "http://localhost"
 TOKEN = "a-token-of-some-length"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from peerage.ledger.store import LedgerError
-from peerage.site.sessions import Sessions
+from peerage.site.voting import Sessions
 
 
 @pytest.fixture

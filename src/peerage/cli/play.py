@@ -115,7 +115,7 @@ def demo(
 
     Makes an arena in the folder and plays it; on a folder that holds one it goes on where it stopped.
     """
-    from peerage.cli.starter import demo_text
+    from peerage.cli.setup import demo_text
     from peerage.games import GAMES
     from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, SettingsError, suggest

@@ -1,17 +1,29 @@
-"""`peerage site` and `peerage report`: the arena as pages, to publish or to send to somebody."""
+"""`peerage site`, `report` and `serve`: the arena as pages: to publish, to send, to watch live."""
 
 from __future__ import annotations
 
-from contextlib import closing
+import os
+import re
+import secrets
+import socket
+from contextlib import closing, suppress
+from errno import EADDRINUSE
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from peerage.cli.options import HERE, Folder, Force, drawing, group
 
+if TYPE_CHECKING:
+    from peerage.site.server import Server
+
 app = group("Make a web site of the arena.")
+
+TOKEN = "PEERAGE_TOKEN"
+EVERYWHERE = "0.0.0.0"
+LOOPBACK = "127.0.0.1"
 
 
 @app.command()
@@ -106,3 +118,108 @@ def report(
             body = written(site)
     write(out, body, REPORT, kept, force=force)
     typer.echo(f"wrote {out}, {len(body) / 1000:.0f} kB")
+
+
+class ServeError(Exception):
+    """The arena cannot be served as asked; the message says why and how to fix it."""
+
+
+def serve(
+    folder: Folder = HERE,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free port.")
+    ] = 8_000,
+    network: Annotated[
+        bool, typer.Option("--network", help="Open it to other machines, for those who have its link.")
+    ] = False,
+    client_header: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Behind a proxy: the header in which it names the client, by whose address limits "
+            "then count: X-Forwarded-For, X-Real-IP, Forwarded.",
+        ),
+    ] = None,
+    proxies: Annotated[
+        int,
+        typer.Option(min=1, max=9, help="How many proxies of yours a request passes one after the other."),
+    ] = 1,
+    vote: Annotated[bool, typer.Option("--vote", help="Let people judge pairs of answers, blind.")] = False,
+    review: Annotated[
+        bool, typer.Option("--review", help="Review challenges on a page that shows their answers.")
+    ] = False,
+) -> None:
+    """Show the arena in a browser, live while it is played.
+
+    Reads the ledger alone and may run beside `peerage run`. Only this machine can reach it, unless --network
+    is given: then a link with a token opens it. The token is drawn at each start, or is PEERAGE_TOKEN.
+
+    With --network, those who do not have the link read nothing, and slow, broken or very many connections
+    shut out nobody. Nothing is encrypted: to reach people outside your own network, put a proxy that speaks
+    HTTPS in front, and name the header in which it says who asks (--client-header). The proxy must write that
+    header itself; docs/serve.md has an example.
+    """
+    if review and network:
+        raise ServeError("--review shows sealed answers: it is for this machine alone, without --network")
+    token = _token() if network else None
+    _check_header(client_header, proxies)
+    with drawing("`peerage serve` needs"):
+        from peerage.site.server import Server, listening
+        from peerage.site.server_connections import NoRoom, room
+        from peerage.site.server_guard import ClientHeader
+    header = None if client_header is None else ClientHeader(client_header, proxies)
+    try:
+        server = Server(folder, voting=vote, reviewing=review, token=token, room=room(), header=header)
+    except NoRoom as error:
+        raise ServeError(str(error)) from None
+    try:
+        door = listening(EVERYWHERE if network else LOOPBACK, port)
+    except OSError as error:
+        why = "is in use" if error.errno == EADDRINUSE else f"cannot be opened: {error.strerror}"
+        raise ServeError(f"port {port} {why}; name another with --port, or 0 for any free one") from None
+    welcome = "\n".join(_welcome(server, door.getsockname()[1], token, vote, review))
+    with suppress(KeyboardInterrupt):
+        server.run(door, lambda: typer.echo(welcome))
+    typer.echo("stopped")
+
+
+def _token() -> str:
+    token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
+    if not re.fullmatch(r"[A-Za-z0-9_-]{16,200}", token):
+        raise ServeError(
+            f"{TOKEN} is no token: 16 to 200 letters, digits, _ and - were expected. "
+            "Unset it, and one is drawn"
+        )
+    return token
+
+
+def _check_header(name: str | None, proxies: int) -> None:
+    if name is None and proxies != 1:
+        raise ServeError("--proxies counts those that write --client-header; name that header as well")
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name):
+        raise ServeError(
+            f"--client-header {name!r} is no name of a header; X-Forwarded-For, X-Real-IP or Forwarded "
+            "was expected"
+        )
+
+
+def _welcome(server: Server, port: int, token: str | None, vote: bool, review: bool) -> list[str]:
+    from peerage.protocol import visible
+
+    matches = server.matches
+    there = f"{visible(server.settings.name)}: {matches:,} match{'' if matches == 1 else 'es'} on record"
+    if token is None:
+        at = f"http://{LOOPBACK}:{port}/"
+        lines = [f"{there}, at {at}"]
+    else:
+        at = f"http://{socket.gethostname()}:{port}/"
+        lines = [
+            f"{there}, open to the network at",
+            f"  {at}?token={token}",
+            "anyone who has this link can read everything; nothing is encrypted on the way",
+        ]
+    if vote:
+        lines.append(f"voting is on: {at}vote.html")
+    if review:
+        lines.append(f"review challenges: {at}review.html")
+    return [*lines, "Ctrl+C stops it"]

@@ -59,6 +59,8 @@ MENU = (
 )
 
 ASSETS = ("site.css", "site.js", "matches.js", "replay.js")
+SERVED = ("live.css", "live.js")
+"""What a server's pages load beside what all pages load."""
 
 _PAGES: Mapping[str, Callable[[Site], View]] = {
     "head-to-head.html": players.head_to_head,
@@ -104,7 +106,8 @@ def body(site: Site, path: str) -> bytes | None:
 
 @cache
 def _asset(name: str) -> bytes | None:
-    return resources.files("peerage.site").joinpath("assets", name).read_bytes() if name in ASSETS else None
+    there = name in (*ASSETS, *SERVED)
+    return resources.files("peerage.site").joinpath("assets", name).read_bytes() if there else None
 
 
 def menu(site: Site) -> Menu:

@@ -11,10 +11,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from importlib.resources import files
 from pathlib import Path
 
 import uvicorn
@@ -31,22 +30,18 @@ from peerage.settings import load
 from peerage.site.api import PREFIX
 from peerage.site.downloads import possible
 from peerage.site.events import Feed
-from peerage.site.pages import TYPES
 from peerage.site.review_page import REVIEW, ReviewRoutes
 from peerage.site.server_connections import WHOLE, Connections, Places, Room
 from peerage.site.server_downloads import DownloadCache
-from peerage.site.server_frame import NOT_KEPT, PageFrame, line, unchanged
+from peerage.site.server_frame import NOT_KEPT, PageFrame, Refused, line, unchanged
 from peerage.site.server_guard import ClientHeader, Guard
 from peerage.site.server_live import LiveRoutes
 from peerage.site.server_log import bounded
-from peerage.site.server_pages import Busy, Job, Made, PageCache, WorkerLost, fault, menu
-from peerage.site.sessions import Sessions
-from peerage.site.voting import VotingService
-from peerage.site.voting_pages import Refused, VotingRoutes
+from peerage.site.server_pages import Busy, Job, PageCache, WorkerLost, fault, menu
+from peerage.site.voting import Sessions, VotingService
+from peerage.site.voting_pages import VotingRoutes
 
 FIRST = "index.html"
-ASSETS = ("live.css", "live.js")
-"""What a server's pages load beside what all pages load."""
 GRACE_S = 3
 """How long answers under way may take when the server stops."""
 
@@ -75,17 +70,16 @@ class Server:
         # Made where there is none: the server may be started before the first run.
         self._ledger = open_ledger(self.settings.ledger, folder, create=True)
         votes = Votes(self._ledger.address, folder)
-        self._feed = Feed(self._ledger, votes)
-        self._shelf = PageCache(folder, voting, lambda: self._feed.version)
+        self.feed = Feed(self._ledger, votes)
+        self.shelf = PageCache(folder, voting, lambda: self.feed.version)
         frame = PageFrame(self.settings, self._ledger, votes, menu(voting))
-        self._connections = Connections(room.connections)
-        stand = LiveRoutes(frame, self._ledger, self._feed, Places(room.streams))
+        self.connections = Connections(room.connections)
+        stand = LiveRoutes(frame, self._ledger, self.feed, Places(room.streams))
         self._copies = DownloadCache(folder, Places(room.downloads))
         routes = [
             Route("/events", stand.events),
             Route("/live.html", stand.live),
             Route("/live/{number:int}.html", stand.match),
-            *[Route(f"/assets/{name}", _asset(name)) for name in ASSETS],
             *[Route(f"/{path}", self._copies.get) for path in possible()],
         ]
         if voting:
@@ -109,15 +103,11 @@ class Server:
         inner = Starlette(
             routes=routes,
             lifespan=self._living,
-            exception_handlers={
-                LedgerError: _unreadable,
-                Refused: _refused,
-                **dict.fromkeys((404, 405, 500), _explained),
-            },
+            exception_handlers=dict.fromkeys((LedgerError, Refused, 404, 405, 500), _explained),
         )
 
         async def there(scope: Scope, receive: Receive, send: Send) -> None:
-            if self._feed.gone and scope["type"] == "http":
+            if self.feed.gone and scope["type"] == "http":
                 gone = line(503, "this arena's ledger is no longer there; the log says more")
                 await gone(scope, receive, send)
             else:
@@ -142,28 +132,28 @@ class Server:
             server_header=False,
             timeout_graceful_shutdown=GRACE_S,
             # Requests whose clients have gone count as well.
-            limit_concurrency=self._connections.limit + 1,
+            limit_concurrency=self.connections.limit + 1,
             # It would believe `X-Forwarded-For` of whoever asks from this machine.
             proxy_headers=False,
         )
         try:
             with bounded():
-                _Uvicorn(config, self._connections, self._feed, self._shelf, started).run([listening])
+                _Uvicorn(config, self, started).run([listening])
         finally:
             self._ledger.close()
 
     @asynccontextmanager
     async def _living(self, _: Starlette) -> AsyncIterator[None]:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "peerage-answers"))
-        await self._feed.look()
-        watching = asyncio.create_task(self._feed.run())
+        await self.feed.look()
+        watching = asyncio.create_task(self.feed.run())
         try:
             yield
         finally:
-            self._feed.close()
+            self.feed.close()
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
-            await self._shelf.close()
+            await self.shelf.close()
             self._copies.close()
 
     async def _page(self, request: Request) -> Response:
@@ -171,13 +161,12 @@ class Server:
         # Pages know no query: whatever stands there is for the script in them.
         asked = request.query_params.multi_items() if path.startswith(PREFIX) else ()
         try:
-            made = await self._shelf.get(Job(path, tuple(asked)))
+            made = await self.shelf.get(Job(path, tuple(asked)))
         except WorkerLost as lost:
             _log.error("%s: %s", path, lost)
-            return _fault(request, 500, "this page could not be made; the log says why")
+            raise Refused(500, "this page could not be made; the log says why") from None
         except Busy:
-            why = "too much is asked for at once; try again in a moment"
-            return _fault(request, 503, why, {"retry-after": "5"})
+            raise Refused(503, "too much is asked for at once; try again in a moment", 5) from None
         # Weak: the same page may come in gzip or not.
         etag = f'W/"{made.etag}"'
         headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
@@ -193,40 +182,31 @@ class _Uvicorn(uvicorn.Server):
     """Accepts connections by our rules; makes the first page before somebody asks; ends the event streams,
     which never end by themselves."""
 
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        connections: Connections,
-        feed: Feed,
-        shelf: PageCache,
-        started: Callable[[], None],
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, server: Server, started: Callable[[], None]) -> None:
         super().__init__(config)
-        self._connections = connections
-        self._accepting: list[asyncio.Task[None]] = []
-        self._feed = feed
-        self._shelf = shelf
+        self._ours = server
         self._announce = started
-        self._first: asyncio.Task[Made] | None = None
+        self._tasks: list[asyncio.Task[object]] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup([])
+        accept, shelf = self._ours.connections.accept, self._ours.shelf
         for one in sockets or ():
-            accepting = self._connections.accept(one, self.config, self.server_state, self.lifespan.state)
-            self._accepting.append(asyncio.create_task(accepting))
-        self._first = asyncio.create_task(self._shelf.get(Job(FIRST)))
+            accepting = accept(one, self.config, self.server_state, self.lifespan.state)
+            self._tasks.append(asyncio.create_task(accepting))
+        self._tasks.append(asyncio.create_task(shelf.get(Job(FIRST))))
         self._announce()
 
     async def on_tick(self, counter: int) -> bool:
         if counter % 10 == 0:
-            self._connections.sweep(asyncio.get_running_loop().time())
+            self._ours.connections.sweep(asyncio.get_running_loop().time())
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for task in self._accepting:
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._accepting, return_exceptions=True)
-        self._feed.close()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._ours.feed.close()
         await super().shutdown(sockets)
 
 
@@ -236,35 +216,16 @@ def listening(host: str, port: int) -> socket.socket:
     return socket.create_server((host, port), family=family, backlog=4_096)
 
 
-def _asset(name: str) -> Callable[[Request], Awaitable[Response]]:
-    body = files("peerage.site").joinpath("assets", name).read_bytes()
-    kind = TYPES[name.rpartition(".")[2]]
-
-    async def handler(_: Request) -> Response:
-        return Response(body, 200, {"cache-control": "no-cache"}, kind)
-
-    return handler
-
-
 async def _explained(request: Request, error: Exception) -> Response:
+    path = request.scope["path"]
     status = getattr(error, "status_code", 500)
-    why = {
-        404: f"there is nothing at {request.scope['path']}",
-        405: f"{request.method} is not for {request.scope['path']}",
-    }.get(status, "this could not be answered; the log says why")
-    return _fault(request, status, why, getattr(error, "headers", None))
-
-
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)
-    return _fault(request, error.status_code, error.detail, error.headers)
-
-
-async def _unreadable(request: Request, error: Exception) -> Response:
-    _log.error("%s could not be answered: %s", request.scope["path"], error)
-    return _fault(request, 503, "the ledger cannot be read; the log says why")
-
-
-def _fault(request: Request, status: int, why: str, more: Mapping[str, str] | None = None) -> Response:
-    status, kind, body = fault(request.scope["path"].removeprefix("/"), status, why)
-    return Response(body, status, {**NOT_KEPT, **(more or {})}, kind)
+    why = {404: f"there is nothing at {path}", 405: f"{request.method} is not for {path}"}.get(
+        status, "this could not be answered; the log says why"
+    )
+    if isinstance(error, Refused):
+        why = error.detail
+    elif isinstance(error, LedgerError):
+        _log.error("%s could not be answered: %s", path, error)
+        status, why = 503, "the ledger cannot be read; the log says why"
+    status, kind, body = fault(path.removeprefix("/"), status, why)
+    return Response(body, status, {**NOT_KEPT, **(getattr(error, "headers", None) or {})}, kind)

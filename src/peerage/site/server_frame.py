@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,6 +20,13 @@ from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View
 
 NOT_KEPT = {"cache-control": "no-store"}
+
+
+class Refused(HTTPException):
+    """A request that is not served: an HTTP status, the reason, and seconds after which it may be."""
+
+    def __init__(self, status: int, why: str, wait_s: float = 0.0) -> None:
+        super().__init__(status, why, {"retry-after": str(int(wait_s) + 1)} if wait_s else None)
 
 
 class PageFrame:

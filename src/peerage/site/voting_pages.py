@@ -1,7 +1,7 @@
 """The audience's booth on the web: a pair is shown, a vote taken, and then who wrote what.
 
 Forms for browsers, which work without a script, and the same as JSON for programs. A session is a random
-cookie that scripts cannot read, signed by this arena (`sessions`). A vote needs the ticket of a pair that was
+cookie that scripts cannot read, signed by this arena (`voting.Sessions`). A vote needs the ticket of a pair that was
 shown to this very session, which is what keeps other sites from voting through a visitor's browser; where the
 browser says that a request comes from another site, it is refused besides.
 """
@@ -15,7 +15,6 @@ from typing import NamedTuple
 from urllib.parse import parse_qs
 
 import msgspec
-from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
@@ -23,11 +22,10 @@ from peerage.ledger.store import Ledger
 from peerage.ledger.votes import VotedAlready, Votes
 from peerage.site.api import failure
 from peerage.site.api_rows import Ballot, Cast, Revealed
-from peerage.site.server_frame import PageFrame, as_json, line
+from peerage.site.server_frame import PageFrame, Refused, as_json, line
 from peerage.site.server_guard import network
-from peerage.site.sessions import Sessions
 from peerage.site.votes import finished
-from peerage.site.voting import Limit, Pending, TicketUnknown, Verdict, VotingService, voter_of
+from peerage.site.voting import Limit, Pending, Sessions, TicketUnknown, Verdict, VotingService, voter_of
 
 YEAR_S = 365 * 86_400
 MOST_BODY = 4_096
@@ -35,13 +33,6 @@ VOTES_A_MINUTE = 30
 """Of one session; four times as many from one address, where a classroom may sit."""
 SESSIONS_A_MINUTE = 30
 """New ones from one address."""
-
-
-class Refused(HTTPException):
-    """A request that is not served: an HTTP status, the reason, and seconds after which it may be."""
-
-    def __init__(self, status: int, why: str, wait_s: float = 0.0) -> None:
-        super().__init__(status, why, {"retry-after": str(int(wait_s) + 1)} if wait_s else None)
 
 
 class _Session(NamedTuple):
