@@ -1,7 +1,7 @@
 """The audience's booth on the web: a pair is shown, a vote taken, and then who wrote what.
 
 Forms for browsers, which work without a script, and the same as JSON for programs. A session is a random
-cookie that scripts cannot read, signed by this arena (`voting.Sessions`). A vote needs the ticket of a pair that was
+cookie that scripts cannot read, signed by this arena (`voting`). A vote needs the ticket of a pair that was
 shown to this very session, which is what keeps other sites from voting through a visitor's browser; where the
 browser says that a request comes from another site, it is refused besides.
 """
