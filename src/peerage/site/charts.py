@@ -31,6 +31,9 @@ LABEL_PX = 15
 EDGE = 24
 """Between the first and the last point and the ends of an axis."""
 
+HIGH = {"field": "high"}
+TIP: Mapping[str, Any] = {"description": {"field": "tip"}}
+
 Values: TypeAlias = Sequence[Mapping[str, Any]]
 Spec: TypeAlias = dict[str, Any]
 
@@ -73,29 +76,16 @@ def frontier(offers: Values) -> Spec:
     costs = [offer["cost"] for offer in offers]
     # Logarithmic where costs span more than a factor of eight and none is zero.
     scale = "log" if costs and min(costs) > 0 and max(costs) > 8 * min(costs) else "linear"
+    step = {"type": "line", "color": COLOURS[0], "interpolate": "step-after"}
+    color = {"condition": {"test": "datum.best", "value": COLOURS[0]}, "value": QUIET}
     layers = [
-        _layer(
-            {"type": "rule", "color": LINE, "strokeWidth": 2, "aria": False},
-            y=_y("low"),
-            y2={"field": "high"},
-        ),
-        _layer(
-            {"type": "line", "color": COLOURS[0], "interpolate": "step-after", "aria": False},
-            "datum.best",
-            y=_y("rating"),
-        ),
-        _layer(
-            {"type": "circle", "size": 55, "opacity": 1},
-            y=_y("rating", "rating"),
-            color={"condition": {"test": "datum.best", "value": COLOURS[0]}, "value": QUIET},
-            description={"field": "tip"},
-        ),
+        _layer({"type": "rule", "color": LINE, "strokeWidth": 2, "aria": False}, y=_y("low"), y2=HIGH),
+        _layer({**step, "aria": False}, "datum.best", y=_y("rating")),
+        _layer({"type": "circle", "size": 55, "opacity": 1}, y=_y("rating", "rating"), color=color, **TIP),
         _labels(_placed(offers, scale), {"expr": "datum.align"}, {"expr": "datum.dx"}, {"expr": "datum.dy"}),
     ]
     x = {
-        "field": "cost",
-        "type": "quantitative",
-        "title": "cost per match, in the arena's cost unit",
+        **_quantity("cost", "cost per match, in the arena's cost unit"),
         "scale": {"type": scale, "nice": False, "zero": False, "padding": EDGE},
         "axis": {"labelOverlap": "greedy", "tickCount": 4, "grid": False},
     }
@@ -128,31 +118,24 @@ def trajectories(
         {**row, "at": at}
         for row, at in zip(named, _apart([row["rating"] for row in named], ends), strict=True)
     ]
-    places = list(range(len(COLOURS)))
-    colour = {
-        "field": "series",
-        "type": "nominal",
-        "legend": None,
-        "scale": {"domain": places, "range": list(COLOURS)},
-    }
-    band = {"y": _y("low"), "y2": {"field": "high"}, "color": colour}
-    tip = {"description": {"field": "tip"}}
+    scale = {"domain": list(range(len(COLOURS))), "range": list(COLOURS)}
+    colour = {"field": "series", "type": "nominal", "legend": None, "scale": scale}
     coloured = "datum.series >= 0"
+    quiet = {"type": "line", "color": LINE, "strokeWidth": 1}
     layers = [
+        _layer(quiet, "datum.series < 0", y=_y("rating", what), **TIP),
         _layer(
-            {"type": "line", "color": LINE, "strokeWidth": 1}, "datum.series < 0", y=_y("rating", what), **tip
+            {"type": "area", "opacity": 0.13, "aria": False}, coloured, y=_y("low"), y2=HIGH, color=colour
         ),
-        _layer({"type": "area", "opacity": 0.13, "aria": False}, coloured, **band),
         _layer({"type": "line", "strokeWidth": 2, "aria": False}, coloured, y=_y("rating"), color=colour),
-        _layer({"type": "circle", "size": 80, "opacity": 0}, coloured, y=_y("rating"), **tip),
+        _layer({"type": "circle", "size": 80, "opacity": 0}, coloured, y=_y("rating"), **TIP),
         _labels(labels, "left", 6, 0, color=colour),
     ]
     if marks:
-        dashed = _layer({"type": "rule", "color": QUIET, "strokeDash": [4, 3]}, "", **tip)
-        layers.append(
-            {"data": {"values": _shown([{"match": at, "tip": why} for at, why in marks])}, **dashed}
-        )
-    x = {"field": "match", "type": "quantitative", "title": "matches", "scale": {"nice": False}}
+        dashed = _layer({"type": "rule", "color": QUIET, "strokeDash": [4, 3]}, **TIP)
+        told = _shown([{"match": at, "tip": why} for at, why in marks])
+        layers.append({"data": {"values": told}, **dashed})
+    x = {**_quantity("match", "matches"), "scale": {"nice": False}}
     return _spec({"x": x, "detail": {"field": "player"}}, layers, rows, right=104)
 
 
@@ -160,12 +143,9 @@ def spending(days: Values) -> Spec:
     """Dollars by day. Rows hold day (ISO 8601), game and dollars."""
     size = max(2, min(40, 340 // max(1, len({row["day"] for row in days}))))
     rows = [{**row, "tip": f"{row['day']}, {row['game']}: ${row['dollars']:.4f}"} for row in days]
-    bars = _layer(
-        {"type": "bar", "size": size},
-        y=_y("dollars", "dollars") | {"scale": {"zero": True}},
-        color={"field": "game", "type": "nominal", "legend": None, "scale": {"range": list(COLOURS)}},
-        description={"field": "tip"},
-    )
+    colour = {"field": "game", "type": "nominal", "legend": None, "scale": {"range": list(COLOURS)}}
+    y = {**_quantity("dollars", "dollars"), "scale": {"zero": True}}
+    bars = _layer({"type": "bar", "size": size}, y=y, color=colour, **TIP)
     x = {"field": "day", "type": "ordinal", "title": None, "axis": {"labelAngle": 0, "labelOverlap": True}}
     return _spec({"x": x}, [bars], rows)
 
@@ -186,20 +166,14 @@ def scaling(rows: Values) -> Spec:
     ]
     names = list(dict.fromkeys([row["player"] for row in known]))
     colours = [*COLOURS, *[QUIET] * len(names)][: len(names)]
-    colour = {
-        "field": "player",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": [visible(name) for name in names], "range": colours},
-    }
+    scale = {"domain": [visible(name) for name in names], "range": colours}
+    colour = {"field": "player", "type": "nominal", "title": None, "scale": scale}
     x = {
-        "field": "tokens",
-        "type": "quantitative",
-        "title": "tokens at most",
-        "scale": {"type": "log", "nice": False, "padding": 24},
+        **_quantity("tokens", "tokens at most"),
+        "scale": {"type": "log", "nice": False, "padding": EDGE},
     }
     layers = [
-        _layer({"type": "rule"}, y=_y("low"), y2={"field": "high"}),
+        _layer({"type": "rule"}, y=_y("low"), y2=HIGH),
         _layer({"type": "line", "strokeWidth": 2, "point": True}, y=_y("score", "score")),
     ]
     return _spec({"x": x, "color": colour}, layers, known)
@@ -295,9 +269,12 @@ def _labels(rows: Values, align: Any, dx: Any, dy: Any, **encoding: Any) -> dict
     return {"data": {"values": _shown(rows)}, **layer}
 
 
-def _y(field: str, title: str | None = None) -> dict[str, Any]:
-    found: dict[str, Any] = {"field": field, "type": "quantitative", "scale": {"zero": False}}
-    return found if title is None else {**found, "title": title}
+def _quantity(field: str, title: str = "") -> dict[str, Any]:
+    return {"field": field, "type": "quantitative", **({"title": title} if title else {})}
+
+
+def _y(field: str, title: str = "") -> dict[str, Any]:
+    return {**_quantity(field, title), "scale": {"zero": False}}
 
 
 def _layer(mark: Mapping[str, Any], only: str = "", **encoding: Any) -> dict[str, Any]:
