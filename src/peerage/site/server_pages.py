@@ -153,7 +153,8 @@ def fault(path: str, status: int, why: str) -> tuple[int, str, bytes]:
 def _work(calls: Connection) -> None:
     """Answer calls until the server has gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the server, which ends its workers itself
-    if hasattr(os, "nice"):
+    if hasattr(os, "setsid"):
+        os.setsid()  # a group of its own, to which a scheduler is fair
         os.nice(POLITE)
     with bounded(), contextlib.suppress(EOFError, OSError):
         while True:
