@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -26,7 +27,7 @@ class Refused(HTTPException):
     """A request that is not served: an HTTP status, the reason, and seconds after which it may be."""
 
     def __init__(self, status: int, why: str, wait_s: float = 0.0) -> None:
-        super().__init__(status, why, {"retry-after": str(int(wait_s) + 1)} if wait_s else None)
+        super().__init__(status, why, {"retry-after": str(ceil(wait_s))} if wait_s else None)
 
 
 class PageFrame:
