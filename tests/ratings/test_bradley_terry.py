@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from peerage.ratings.bradley_terry import Pair, aggregate, fit
-from peerage.ratings.elo import DuelResult
+from peerage.ratings.bradley_terry import Pair, fit
 from peerage.ratings.table import POINTS
 
 RING = [
@@ -69,15 +68,6 @@ def test_order_within_and_between_pairs_does_not_matter() -> None:
     halves = [Pair(p.a, p.b, p.wins_a / 2, p.wins_b / 2, p.ties / 2) for p in RING for _ in (1, 2)]
     assert fit(turned, 4).rating == pytest.approx(fit(RING, 4).rating)
     assert fit(halves, 4).rows[1].upper == pytest.approx(fit(RING, 4).rows[1].upper)
-
-
-def test_aggregate_counts_by_unordered_pair() -> None:
-    duels = [
-        DuelResult(2, 0, 1.0, None, None),
-        DuelResult(0, 2, 0.0, 1.0, 1.0),
-        DuelResult(0, 1, 0.5, None, 0.1),
-    ]
-    assert aggregate(duels) == [Pair(0, 1, 0, 0, 1), Pair(0, 2, 0, 2, 0)]
 
 
 def test_no_players_one_player_and_no_games() -> None:

@@ -16,8 +16,8 @@ from tests.engine.arenas import house, play, write_arena
 from tests.tables.conftest import MATCHES
 
 from peerage.arena import Arena, open_arena
-from peerage.ratings.bradley_terry import aggregate, fit
-from peerage.ratings.elo import DuelResult
+from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.history import duels
 from peerage.standings import NOBODY, after_match, elo_settings
 from peerage.tables.leaderboard import TRACKS
 
@@ -80,11 +80,11 @@ def test_elo_is_the_fold_of_all_matches(arena: Arena) -> None:
 def test_bradley_terry_is_the_fit_of_all_results(arena: Arena) -> None:
     names = sorted(player.name for player in arena.settings.players)
     results = [
-        DuelResult(names.index(one.players[0]), names.index(one.players[1]), one.scores[0], 0, 0)
+        (names.index(one.players[0]), names.index(one.players[1]), one.scores[0])
         for one in arena.ledger.summaries()
         if one.scores
     ]
-    table = fit(aggregate(results), len(names))
+    table = fit_duels(duels(len(names), *zip(*results, strict=True)))
     for row in arena.leaderboard():
         line = table.rows[names.index(row["player"])]
         assert row["rating"] == pytest.approx(line.rating)

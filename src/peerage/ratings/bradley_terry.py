@@ -12,7 +12,7 @@ game's part enlarged by its leverage (HC2; MacKinnon and White, Journal of Econo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +20,6 @@ import numpy as np
 
 from peerage.ratings.blas import one_thread
 from peerage.ratings.connection import strong_components
-from peerage.ratings.elo import DuelResult
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS, Z95, Row, rows_of, separated, t_quantile
@@ -117,20 +116,6 @@ class BradleyTerry:
             return np.asarray(np.percentile(self.draws, percentile, axis=0, method="weibull"))
         wide = Z95 if self.freedom is None else t_quantile(0.95, np.diag(self.freedom))
         return np.asarray(self.rating + (wide if percentile > 50 else -wide) * self.error)
-
-
-def aggregate(results: Iterable[DuelResult]) -> list[Pair]:
-    """Duels counted by unordered pair, the lower number first, in order of number.
-
-    A score above ½ is a win for A, below ½ a loss, ½ a tie.
-    """
-    counts: dict[tuple[int, int], list[float]] = {}
-    for result in results:
-        a, b, score = result.a, result.b, result.score
-        if a > b:
-            a, b, score = b, a, 1.0 - score
-        counts.setdefault((a, b), [0.0, 0.0, 0.0])[0 if score > 0.5 else 1 if score < 0.5 else 2] += 1.0
-    return [Pair(a, b, *counts[a, b]) for a, b in sorted(counts)]
 
 
 def fit(
