@@ -19,6 +19,9 @@ def same(one: str, other: str, answer: int, its: int) -> bool:
         "**Compute:** sum of all even numbers, 1 through 1000",
         "Between 1 and 1000, what is the even numbers' sum?",
         "\uff33um of all even numbers between \uff11 and 1000",
+        "S\u03c5m of \u0430ll \u0435v\u0435n numb\u0435rs b\u0435tw\u0435\u0435n 1 \u0430nd 1000",
+        "S\u00fam of all \u00e9ven numbers between 1 and 1000",
+        "Sum of all even numbers between \u0661 and \u0661\u0660\u0660\u0660",
     ],
 )
 def test_filler_order_and_marks_make_no_new_challenge(text: str) -> None:
@@ -48,11 +51,20 @@ def test_another_word_or_number_makes_another_challenge(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("3 - 2", "3 + 2"), ("2 ^ 3", "2 * 3"), ("x + y", "x - y"), ("3!", "3"), ("what is the", "find all")],
+    [
+        ("3 - 2", "3 + 2"),
+        ("2 ^ 3", "2 * 3"),
+        ("x + y", "x - y"),
+        ("3!", "3"),
+        ("10\u00b2", "102"),
+        ("\u0663", "\u0664"),
+        ("what is the", "find all"),
+    ],
 )
 def test_signs_count_and_nothing_but_filler_is_no_likeness(one: str, other: str) -> None:
     assert not same(one, other, 1, 1)
     assert same("3 − 2", "3 - 2", 1, 1)
+    assert same("10\u00b2", "10 ^ 2", 1, 1)
 
 
 def test_marks_tell_nothing_without_their_salt() -> None:

@@ -289,6 +289,8 @@ def _said(row: Amendment) -> dict[str, Any]:
         ({"author_llm": "a", "description": " ", "reference_answer": 1}, "description"),
         ({"author_llm": "a", "description": "d\u202ee", "reference_answer": 1}, "description"),
         ({"description": "d", "reference_answer": 1}, "author_llm"),
+        ({"author_llm": "a", "description": "d" * 20_001, "reference_answer": 1}, "has 20,001 characters"),
+        ({"author_llm": "a" * 201, "description": "d", "reference_answer": 1}, "has 201 characters"),
     ],
 )
 def test_good_records_are_entered_and_those_refused_are_listed(
@@ -306,6 +308,15 @@ def test_good_records_are_entered_and_those_refused_are_listed(
     file.write_text(json.dumps([record]), "utf-8")
     none = cli.invoke(app, ["challenges", "import", str(file), "--dir", str(folder)])
     assert (none.exit_code, "pool.jsonl, row 1" in none.stderr) == (1, True)
+
+
+def test_files_without_a_challenge_are_told(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "none.json").write_text("[]", "utf-8")
+    for file in (tmp_path / "empty", tmp_path / "none.json"):
+        found = cli.invoke(app, ["challenges", "import", str(file), "--dir", str(folder)])
+        assert (found.exit_code, found.stdout) == (1, "")
+        assert found.stderr == "there is no challenge in these files\n"
 
 
 def published(prompt: str, answer: int, code: str = "", **more: Any) -> dict[str, Any]:

@@ -26,6 +26,11 @@ _SIGNS = str.maketrans({"−": "-", "×": "*", "·": "*", "÷": "/", "⁄": "/"}
 _MARKUP = re.compile(r"\*\*|__|[`#$\\]")
 _THOUSANDS = re.compile(r"(?<=[0-9])[,_' ](?=[0-9]{3}\b)")
 _TOKEN = re.compile(r"[0-9]+(?:\.[0-9]+)?|[^\W\d_]+|[+*^%=<>≤≥√]|(?<![^\W\d_])[-/]|(?<=[0-9)])!")
+_DIGIT = re.compile(r"\d")
+_RAISED = re.compile("[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")
+_ACCENT = re.compile("(?<=[^\\W\\d_])[\u0300-\u036f]+")
+_ALIKE = str.maketrans("авекмнорстухіјѕһԁԛԝαβεζηικμνορτυχ", "abekmhopctyxijshdqwabezhikmvoptux")
+"""Letters of other alphabets that look like Latin ones, small or capital."""
 TELLING = 100
 """An answer of fewer digits stands in many descriptions, and is shared by many challenges, by chance."""
 
@@ -43,9 +48,13 @@ def identity(description: str) -> str:
 def likeness(description: str, answer: int | None) -> tuple[str, ...]:
     """Texts of which the same challenge told in other words has one in common; the first is of its wording.
 
+    Accents, and letters and digits of other alphabets that read alike, do not count.
     `answer` is None where it is sealed, and then the wording alone counts.
     """
-    text = unicodedata.normalize("NFKC", description).translate(_SIGNS).casefold()
+    text = _RAISED.sub(r"^\g<0>", description)
+    text = _ACCENT.sub("", unicodedata.normalize("NFKD", text))
+    text = unicodedata.normalize("NFKC", text).translate(_SIGNS).casefold().translate(_ALIKE)
+    text = _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
     tokens = _TOKEN.findall(_THOUSANDS.sub("", _MARKUP.sub(" ", text)))
     words = sorted({_stem(token) for token in tokens if token[0].isalpha() and token not in _FILLER})
     numbers = [token for token in tokens if not token[0].isalpha()]

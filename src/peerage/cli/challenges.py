@@ -126,7 +126,8 @@ def review(
     with _opened(folder) as arena:
         if verdict is not None and name is not None:
             entry = challenges.review(arena.ledger, name, verdict, reason, now_ms())
-            say(f"challenge {entry.challenge_id}: {verdict}, on record")
+            stays = f"; it stays {entry.state}" if entry.state in ("withdrawn", "retired") else ""
+            say(f"challenge {entry.challenge_id}: {verdict}, on record{stays}")
             return
         pool = _pool(arena)
         shown = set(pool.entries) if name is None else {challenges.named(pool, name).challenge_id}
@@ -206,7 +207,7 @@ def export(folder: Folder = HERE, answers: Answers = False) -> None:
     """
     import msgspec
 
-    from peerage.tables.challenges import exported
+    from peerage.tables.challenge_files import exported
 
     with _opened(folder) as arena:
         for record in exported(_pool(arena), answers=answers):
@@ -227,10 +228,13 @@ def enter(
     ValyrianTech/ValyrianGamesCodingChallenge publishes are read as they are. What the pool has already, also
     in other words, is skipped; one with another answer than the pool's is left to the next matches.
     """
-    from peerage.tables import challenges
+    from peerage.tables.challenge_files import enter_challenges
 
     with _opened(folder) as arena:
-        found = challenges.enter(arena.ledger, _records(files), now_ms(), arena.settings.secret_seed)
+        found = enter_challenges(arena.ledger, _records(files), now_ms(), arena.settings.secret_seed)
+    if not any(found):
+        say("there is no challenge in these files", err=True)
+        raise typer.Exit(1)
     say(f"{found.new} challenges entered, {found.double} were there already")
     if found.disputed:
         say(f"{found.disputed} contradict an answer of the pool; the next matches decide")

@@ -199,12 +199,12 @@ def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
 
 def _write_valyrian(ledger: Ledger, folder: Path, to: Path, force: bool) -> int:
     """Write the files of the Valyrian layout; how many they are."""
-    from peerage.ledger.valyrian import files
+    from peerage.games.challenge_exchange.valyrian import files
     from peerage.outputs import Export, arena_files
-    from peerage.tables.challenges import amended, match_points
+    from peerage.tables.challenge_files import finished
 
     with Export.into(to, arena_files(folder, ledger.address), force=force) as export:
-        for name, text in files(ledger, amended(ledger), match_points(ledger)):
+        for name, text in files(finished(ledger)):
             export.write(name, text.encode("utf-8", "replace"))
     return len(export.digests)
 

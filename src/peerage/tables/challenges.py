@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from peerage.challenges.flags import FLAGS
 from peerage.challenges.pool import STREAM, Entry, Pool, Review, Verdict
-from peerage.challenges.wording import identity
 from peerage.engine.memory import learnt
-from peerage.formats.integer import whole_number
 from peerage.games import installed
 from peerage.games.ranking import by_rank
 from peerage.ledger.disclosure import acted
 from peerage.ledger.merkle import digest
-from peerage.ledger.secret import arena_secret
 from peerage.ledger.store import Ledger, LedgerError, Summary, amend
-from peerage.protocol import storable, visible
-from peerage.sealing import salt, seal, sealing_key, unseal
 from peerage.settings import ArenaSettings, rules_of, suggest
 from peerage.standings import unrated
 
 LEAST_ATTEMPTS = 6
 """Attempts that a flag needs where the arena's own rules do not say."""
-IMPORTED = "imported"
 
 
 class Tried(Struct, frozen=True):
@@ -330,129 +324,3 @@ def effect(ledger: Ledger, entry: Entry) -> Effect:
     now = {row.number: row.scores for row in amended(ledger) if row.number in numbers}
     changed = tuple(sorted(number for number in numbers if recorded[number] != now[number]))
     return Effect(len(entry.attempts), len(numbers), changed)
-
-
-# ---------------------------------------------------------------------------- in and out of other arenas
-
-
-def exported(found: Pool, *, answers: bool = False) -> Iterator[dict[str, Any]]:
-    """Records with Valyrian's fields. A sealed answer is None; the author's program is there where the answer
-    is, and it wrote one."""
-    for row in rows(found, answers=answers):
-        kept = ("challenge_id", "author_llm", "description", "reference_answer")
-        record = {key: getattr(row, key) for key in kept}
-        program = found.entries[row.challenge_id].solution
-        if row.reference_answer is not None and program is not None:
-            record["solution"] = unseal(program)
-        yield record
-
-
-class Entered(NamedTuple):
-    """What came of records that were imported: how many are new, were there already, or contradict the answer
-    that the pool has; and the places of the others by why they were refused."""
-
-    new: int
-    double: int
-    disputed: int
-    refused: Mapping[str, list[str]]
-
-
-def enter(ledger: Ledger, records: Iterable[tuple[str, Any]], at_ms: int, seed: int | None = None) -> Entered:
-    """Enter the good ones of these records, each with the place that a refusal names.
-
-    They have the fields of `exported`, or are files of ValyrianTech/ValyrianGamesCodingChallenge as they are.
-    `seed` is what the arena's secret follows from when there is none yet (`ArenaSettings.secret_seed`).
-    """
-    with ledger.runner():
-        found = pool(ledger)
-        key = sealing_key(arena_secret(ledger, seed, at_ms=at_ms))
-        new: list[dict[str, Any]] = []
-        refused: dict[str, list[str]] = {}
-        double = disputed = 0
-        for where, record in records:
-            try:
-                one = _checked(record)
-            except ValueError as error:
-                refused.setdefault(str(error), []).append(where)
-                continue
-            name = identity(one.description)
-            known = found.entries.get(name) or found.same(one.description, one.answer)
-            claims = 0 if known is None else len(known.claims)
-            of = name if known is None else f"{known.challenge_id}/{claims}"
-            said = {
-                "action": "import" if known is None else "claim",
-                "challenge_id": name if known is None else known.challenge_id,
-                "author_llm": one.author,
-                "description": one.description,
-                "reference_answer": seal(salt(key, f"import/{of}"), one.answer),
-                "proof": one.proof,
-            }
-            if one.program:
-                said["solution"] = seal(salt(key, f"import/{of}/solution"), one.program)
-            found.amend(said)
-            if known is not None and len(known.claims) == claims:
-                double += 1
-                continue
-            disputed += known is not None
-            new.append(said)
-        amend(ledger, STREAM, new, at_ms)
-    return Entered(len(new) - disputed, double, disputed, refused)
-
-
-class _Given(NamedTuple):
-    author: str
-    description: str
-    answer: int
-    program: str
-    proof: str
-
-
-def _checked(record: Any) -> _Given:
-    """What a record holds. Raises ValueError."""
-    if isinstance(record, Exception):
-        raise ValueError(f"this is no JSON: {record}")
-    if not isinstance(record, dict):
-        raise ValueError("expected an object with description, author_llm and reference_answer")
-    proof = IMPORTED
-    if isinstance(record.get("challenge"), dict):
-        record, proof = _published(record)
-    texts: list[str] = []
-    for field in ("author_llm", "description"):
-        text = record.get(field)
-        if not isinstance(text, str) or not visible(text).strip() or visible(text) != text:
-            raise ValueError(f"{field} is {str(text)[:40]!r}; expected a text that can be read")
-        texts.append(storable(text).strip())
-    answer = whole_number(record.get("reference_answer"))
-    if answer is None:
-        raise ValueError(
-            f"reference_answer is {str(record.get('reference_answer'))[:40]!r}; expected a whole number of "
-            "at most 60 digits. A sealed answer stays with its arena: export with --answers there, or retire "
-            "the challenge"
-        )
-    program = record.get("solution") or ""
-    if not isinstance(program, str):
-        raise ValueError(f"solution is {str(program)[:40]!r}; expected a program's text, or nothing")
-    return _Given(texts[0], texts[1], answer, storable(program), proof)
-
-
-def _published(record: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """A file of ValyrianTech/ValyrianGamesCodingChallenge in our fields, and its proof. Raises ValueError for
-    one that was rejected there."""
-    checked, metrics = record.get("validation_results"), record.get("performance_metrics")
-    checked, metrics = (
-        checked if isinstance(checked, dict) else {},
-        metrics if isinstance(metrics, dict) else {},
-    )
-    solved = f"{checked.get('correct_answers')} of {checked.get('total_attempts')} blind attempts"
-    if record.get("status") != "ACCEPTED":
-        raise ValueError(
-            f"it was rejected where it was made, with {solved} right; only accepted ones are entered"
-        )
-    challenge = record["challenge"]
-    found = {
-        "author_llm": metrics.get("model_name"),
-        "description": challenge.get("challenge_prompt"),
-        "reference_answer": challenge.get("expected_answer"),
-        "solution": challenge.get("example_code"),
-    }
-    return found, f"{IMPORTED}, {solved}"

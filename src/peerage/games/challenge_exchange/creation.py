@@ -39,6 +39,8 @@ from peerage.protocol import Ask, Quote, Ran, Reply, Role, Run, Steps, Together,
 from peerage.sealing import unseal
 
 _TOLERANCE = 1e-9
+_STANDING = ("", "passed", "no number")
+"""How a claim's program ends, if there is one, while the claim stands."""
 
 
 class Challenge(Struct, frozen=True):
@@ -203,9 +205,9 @@ class Ruling(Struct, frozen=True):
 def settling(dispute: Dispute, players: Sequence[Seat], rules: ChallengeExchangeRules) -> Steps[Ruling]:
     """Decide between the answers claimed for one wording.
 
-    The program of each claim is run, and a claim falls with it; `players` who made no claim solve the
-    challenge blind. The answer that more than half of their numbers are is upheld, if it was claimed and its
-    program has not failed.
+    The program of each claim is run, and a claim falls when it fails or prints another number; one that
+    prints a text, as imported ones may, says nothing. `players` who made no claim solve the challenge blind.
+    The answer that more than half of their numbers are is upheld, if it was claimed and has not fallen.
     """
     answers: list[int] = [unseal(claim.reference_answer) for claim in dispute.claims]
     programs = ["" if claim.solution is None else unseal(claim.solution) for claim in dispute.claims]
@@ -231,7 +233,7 @@ def settling(dispute: Dispute, players: Sequence[Seat], rules: ChallengeExchange
         }
     )
     numbers = [reply.value for reply in solved.values() if reply.ok and reply.value is not None]
-    standing = {answer for answer, how in zip(answers, ran, strict=True) if how in ("", "passed")}
+    standing = {answer for answer, how in zip(answers, ran, strict=True) if how in _STANDING}
     number, times = max(Counter(numbers).items(), key=lambda one: one[1], default=(None, 0))
     upheld = number if number in standing and 2 * times > len(numbers) else None
     return Ruling(upheld, ran, solved)
@@ -242,7 +244,8 @@ def _program(key: str, source: str, given: str, rules: ChallengeExchangeRules) -
 
 
 def _run(challenge: Proposed, rules: ChallengeExchangeRules) -> Steps[tuple[str, ...]]:
-    """A verdict for the reference answer, then one for each test: passed, wrong, or how the run ended."""
+    """A verdict for the reference answer, then one for each test: passed, wrong, no number, or how the run
+    ended."""
     cases = [("", challenge.answer), *[(case.input, int(case.output)) for case in challenge.tests]]
     replies: list[Reply] = yield [
         _program(f"run/{at}", challenge.solution, given, rules) for at, (given, _) in enumerate(cases, 1)
@@ -253,7 +256,8 @@ def _run(challenge: Proposed, rules: ChallengeExchangeRules) -> Steps[tuple[str,
 def _verdict(run: Ran, wanted: int) -> str:
     if run.status != "ok":
         return run.status
-    return "passed" if whole_number(run.stdout.strip()) == wanted else "wrong"
+    printed = whole_number(run.stdout.strip())
+    return "no number" if printed is None else "passed" if printed == wanted else "wrong"
 
 
 def _solve_blind(author: Seat, challenge: Proposed, rules: ChallengeExchangeRules) -> Steps[list[Reply]]:

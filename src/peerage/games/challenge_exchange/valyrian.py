@@ -1,4 +1,4 @@
-"""Finished matches in the layout of the Valyrian Games: a file a game, the history, the leaderboard.
+"""Files of the Valyrian Games: matches in their layout, and the challenges that they publish. Pure.
 
     games/game_000001.json   one tournament: participants, ranks (0 is best), scores, what was tried
     game_history.json        all of them in order, without their details
@@ -6,21 +6,17 @@
 
 https://github.com/ValyrianTech/ValyrianGamesLeaderboard has the same files. Answers stand as null while
 they are sealed. `peerage rate FOLDER/games --format valyrian` gives the table of `leaderboard.json` again.
+Challenges with code are files of ValyrianTech/ValyrianGamesCodingChallenge (`published_challenge`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
-from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from peerage.ledger.codec import read_record, read_reply
-from peerage.ledger.disclosure import disclosed, redacted
-from peerage.ledger.store import Exchange, Ledger, Summary
 from peerage.match import MatchRecord, Totals
 from peerage.ratings import published
 from peerage.ratings.history import Game, games
@@ -30,29 +26,24 @@ _PREVIEW = 100
 """Characters of a challenge that a summary shows."""
 
 
-def files(
-    ledger: Ledger, summaries: Iterable[Summary], points: Mapping[int, Sequence[float]]
-) -> Iterator[tuple[str, str]]:
-    """The path of each file below its folder, and its JSON text.
+class Finished(NamedTuple):
+    """A match with a result: its record with what is sealed left out, the players and what each earned in
+    seat order, when it ended, and the seconds that each player took in all."""
 
-    `summaries` are the matches as tables count them and `points` what they were worth in seat order; where a
-    game has no points its scores stand in. Void matches are left out. Raises LedgerError.
-    """
-    revealed = disclosed(ledger)
-    records = {row.number: redacted(row, revealed) for row in ledger.records()}
-    exchanges = groupby(ledger.exchanges(1), attrgetter("match"))
-    number, rows = next(exchanges, (0, iter(())))
+    record: MatchRecord
+    game: str
+    players: tuple[str, ...]
+    earned: Sequence[float]
+    at_ms: int
+    seconds: Mapping[str, float]
+
+
+def files(matches: Iterable[Finished]) -> Iterator[tuple[str, str]]:
+    """The path of each file below its folder, and its JSON text."""
     history: list[dict[str, Any]] = []
     metrics: list[Mapping[str, Mapping[str, Any]]] = []
-    for summary in summaries:
-        if not summary.scores:
-            continue
-        while number and number < summary.number:
-            number, rows = next(exchanges, (0, iter(())))
-        seconds = _seconds(rows) if number == summary.number else {}
-        earned = points.get(summary.number, summary.scores)
-        game = _game(summary, earned)
-        detail = _detail(read_record(records[summary.number].body), summary, seconds)
+    for match in matches:
+        game, detail = _game(match), _detail(match.record, match.players, match.seconds)
         history.append(game)
         metrics.append(detail["performance_metrics"])
         yield f"games/{game['game_id']}.json", _json({**game, "additional_info": detail})
@@ -60,40 +51,27 @@ def files(
     yield "leaderboard.json", _json(_leaderboard(history, metrics))
 
 
-def _game(summary: Summary, earned: Sequence[float]) -> dict[str, Any]:
-    exact = [round(one, 9) for one in earned]
+def _game(match: Finished) -> dict[str, Any]:
+    exact = [round(one, 9) for one in match.earned]
+    ended = datetime.fromtimestamp(match.at_ms / 1e3, UTC).isoformat()
     return {
-        "game_id": f"game_{summary.number:06}",
-        "date": _date(summary.at_ms),
-        "game_type": summary.game,
-        "participants": list(summary.players),
+        "game_id": f"game_{match.record.number:06}",
+        "date": ended.replace("+00:00", "Z"),
+        "game_type": match.game,
+        "participants": list(match.players),
         "ranks": [sum(other > one for other in exact) for one in exact],
         "scores": [int(one) if one == int(one) else one for one in exact],
-        "description": f"{summary.game}, {len(summary.players)} contenders, match {summary.number}",
+        "description": f"{match.game}, {len(match.players)} contenders, match {match.record.number}",
     }
 
 
-def _date(at_ms: int) -> str:
-    return datetime.fromtimestamp(at_ms / 1e3, UTC).isoformat().replace("+00:00", "Z")
-
-
-def _seconds(rows: Iterable[Exchange]) -> dict[str, float]:
-    """How long each player took in all, in seconds."""
-    found: dict[str, float] = {}
-    for row in rows:
-        if row.reply is not None:
-            taken = read_reply(row.key, row.reply).latency_ms / 1e3
-            found[row.player] = found.get(row.player, 0.0) + taken
-    return found
-
-
-def _detail(record: MatchRecord, summary: Summary, seconds: Mapping[str, float]) -> dict[str, Any]:
+def _detail(record: MatchRecord, players: Sequence[str], seconds: Mapping[str, float]) -> dict[str, Any]:
     written = [_plain(fact) for fact in record.outcome.facts if fact.get("fact") == "challenge"]
     tried = [_plain(fact) for fact in record.outcome.facts if fact.get("fact") == "attempt"]
     solved = sum(one["result"] == "correct" for one in tried)
     return {
         "tournament_details": {
-            "num_contenders": len(summary.players),
+            "num_contenders": len(players),
             "num_challenges": len({one["challenge_id"] for one in tried}),
             "total_attempts": len(tried),
             "overall_success_rate": solved / len(tried) if tried else None,
@@ -105,7 +83,7 @@ def _detail(record: MatchRecord, summary: Summary, seconds: Mapping[str, float])
                 [one for one in tried if one["llm_id"] == player],
                 sum(one["author_llm"] == player for one in written),
             )
-            for player in summary.players
+            for player in players
         },
         "challenges_summary": [
             {
@@ -199,6 +177,30 @@ def _pairs(name: str, history: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 def _mean(name: str, field: str, metrics: Sequence[Mapping[str, Mapping[str, Any]]]) -> float | None:
     known = [one[name][field] for one in metrics if name in one and one[name][field] is not None]
     return sum(known) / len(known) if known else None
+
+
+def published_challenge(record: Mapping[str, Any]) -> tuple[dict[str, Any], str] | None:
+    """A file of ValyrianTech/ValyrianGamesCodingChallenge as a record of ours, and how its author did; None
+    for what is no such file. Raises ValueError for a challenge that was rejected there."""
+    challenge = record.get("challenge")
+    if not isinstance(challenge, dict):
+        return None
+    checked, metrics = (
+        found if isinstance(found := record.get(field), dict) else {}
+        for field in ("validation_results", "performance_metrics")
+    )
+    solved = f"{checked.get('correct_answers')} of {checked.get('total_attempts')} blind attempts"
+    if record.get("status") != "ACCEPTED":
+        raise ValueError(
+            f"it was rejected where it was made, with {solved} right; only accepted ones are entered"
+        )
+    found = {
+        "author_llm": metrics.get("model_name"),
+        "description": challenge.get("challenge_prompt"),
+        "reference_answer": challenge.get("expected_answer"),
+        "solution": challenge.get("example_code"),
+    }
+    return found, solved
 
 
 def _json(data: Any) -> str:
