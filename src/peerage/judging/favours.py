@@ -210,7 +210,7 @@ class _Test:
         noise = np.maximum(noise, 0.05)[:, None]
         versus = weight * ~aside[:, None, :]
         residual = (self.cells.points - self.cells.games * fitted.chance) * ~aside[:, None, :]
-        with_own = (versus[..., None] * fitted.design).sum(axis=2)
+        with_own = _gaps(versus, fitted.columns)
         explained = with_own @ fitted.inverse
         lost = (explained * with_own).sum(axis=2)
         information = versus.sum(axis=2)
@@ -219,7 +219,7 @@ class _Test:
         steepness = fitted.value[:, :1] + 2 * fitted.value[:, 1:] * view.strength
         change = -versus
         change[:, range(n), range(n)] += information
-        drawn = ((weight * among)[..., None] * fitted.design).sum(axis=2)
+        drawn = _gaps(weight * among, fitted.columns)
         change = (change - explained @ drawn.transpose(0, 2, 1)) * steepness[:, None, :]
         doubt = np.maximum(((change @ view.covariance) * change).sum(axis=2), 0.0)
         third = noise**2 * (versus * (1 - 2 * fitted.chance)).sum(axis=2)
@@ -231,6 +231,11 @@ class _Test:
             fitted.value[:, 0],
             np.sqrt(fitted.inverse[:, 0, 0]),
         )
+
+
+def _gaps(weight: Floats, columns: Floats) -> Floats:
+    """How far each author is from the others, by their `columns`: a weighted sum for each judge and author."""
+    return np.asarray(weight.sum(axis=2)[:, :, None] * columns - weight @ columns)
 
 
 def _critical(level: float, pairs: int) -> float:

@@ -52,12 +52,13 @@ class View(NamedTuple):
 
 class Slopes(NamedTuple):
     """Each judge's votes on what the others see: `value` the slope and its bend, `inverse` their covariance,
-    `chance` the chance that it prefers one player to another, `design` what the slopes multiply."""
+    `chance` the chance that it prefers one player to another, `columns` what the slopes multiply: a player's
+    strength, and its square."""
 
     value: Floats
     inverse: Floats
     chance: Floats
-    design: Floats
+    columns: Floats
 
 
 def counted(history: Duels, judge: Ints, judges: int) -> Cells:
@@ -106,25 +107,28 @@ def slopes(cells: Cells, aside: np.ndarray, strength: Floats, spreads: Floats) -
     priors' standard deviations around 1 and 0, a bend: a slope on their squares. Votes on players `aside`
     for a judge say nothing about its slope."""
     both = ~(aside[:, :, None] | aside[:, None, :])
-    columns = [strength, strength**2][: len(spreads)]
-    design = np.stack([each[:, :, None] - each[:, None, :] for each in columns], axis=-1)
-    games, points = cells.games * both / 2, cells.points * both / 2  # each vote is there twice
+    columns = np.stack([strength, strength**2][: len(spreads)], axis=-1)
+    turned = columns.transpose(0, 2, 1)
+    games, points = cells.games * both, cells.points * both
     usual, precision = np.array([1.0, 0.0])[: len(spreads)], np.diag(spreads**-2.0)
     value = np.tile(usual, (len(strength), 1))
     for _ in range(40):
-        chance = _logistic((design * value[:, None, None, :]).sum(axis=-1))
-        left = (design * (points - games * chance)[..., None]).sum(axis=(1, 2)) - (value - usual) @ precision
-        weight = (games * chance * (1 - chance))[..., None] * design
-        information = np.stack(
-            [(weight * design[..., k : k + 1]).sum(axis=(1, 2)) for k in range(len(usual))], 2
-        )
-        information = information + precision
-        step = np.linalg.solve(information, left[:, :, None])[:, :, 0]
-        value = value + np.clip(step, -0.5, 0.5)
+        chance = _preferred(columns, value)
+        left = (points - games * chance).sum(axis=2)[:, None, :] @ columns
+        weight = games * chance * (1 - chance)
+        spread = weight.sum(axis=2)[:, :, None] * columns - weight @ columns
+        information = turned @ spread + precision
+        step = np.linalg.solve(information, left[:, 0, :, None] - ((value - usual) @ precision)[:, :, None])
+        value = value + np.clip(step[:, :, 0], -0.5, 0.5)
         if np.abs(step).max(initial=0.0) < 1e-6:
             break
-    chance = _logistic((design * value[:, None, None, :]).sum(axis=-1))
-    return Slopes(value, np.asarray(np.linalg.inv(information)), chance, design)
+    return Slopes(value, np.asarray(np.linalg.inv(information)), _preferred(columns, value), columns)
+
+
+def _preferred(columns: Floats, value: Floats) -> Floats:
+    """The chance that each judge prefers one player to another, by their `columns` times its `value`."""
+    seen = (columns @ value[:, :, None])[:, :, 0]
+    return _logistic(seen[:, :, None] - seen[:, None, :])
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from peerage.judging.preference import Positions, kin_preferences, length_bias, 
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
 from peerage.ledger.store import Ledger
 from peerage.ratings.history import duels
-from peerage.ratings.judges import fit_coded
+from peerage.ratings.judges import counted, reliabilities
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
@@ -276,9 +276,9 @@ def _reliabilities(marks: Marks, ballots: Ballots) -> dict[str, tuple[float, flo
     if not len(ballots) or not len(one):
         return {}
     history = duels(len(marks.authors), marks.author[one], marks.author[two], marks.value[one])
-    model = fit_coded(history, marks.judges, marks.judge[one])
-    wide = Z95 * model.reliability_error
+    nobody = np.zeros((len(marks.judges), len(marks.authors)), np.bool_)
+    found, error = reliabilities(counted(history, marks.judge[one], len(marks.judges)), nobody)
     return {
-        judge: (float(g), float(g - w), float(g + w))
-        for judge, g, w in zip(model.judges, model.reliability, wide, strict=True)
+        judge: (g, g - w, g + w)
+        for judge, g, w in zip(marks.judges, found.tolist(), (Z95 * error).tolist(), strict=True)
     }
