@@ -234,7 +234,7 @@ class _Test:
 
 
 def _gaps(weight: Floats, columns: Floats) -> Floats:
-    """How far each author is from the others, by their `columns`: a weighted sum for each judge and author."""
+    """How far each author is from the others by `columns`: weighted sums for each judge and author."""
     return np.asarray(weight.sum(axis=2)[:, :, None] * columns - weight @ columns)
 
 
