@@ -19,7 +19,7 @@ SHOWN = 20
 INCOMPLETE = 3
 """The exit code of a replay that found nothing wrong, and could not play everything again."""
 
-Document = Literal["jsonl", "json", "csv", "cob", "valyrian", "outside"]
+Document = Literal["jsonl", "json", "csv", "votes", "cob", "valyrian", "outside"]
 
 
 def verify(
@@ -140,9 +140,10 @@ def export(
     """Write all finished matches to standard output.
 
     jsonl and json hold one self-contained document a match, every reply included; csv is one line per match
-    and contestant; cob is the data.json of the Color Obfuscation Benchmark. valyrian writes the files of the
-    Valyrian Games (games/, game_history.json, leaderboard.json) into the folder --to; outside the imported
-    results, one a line with its source, as `peerage rate` reads them. What is sealed is redacted.
+    and contestant; votes is one line of JSON for each judge's vote on a duel, a battle in LMArena's columns.
+    cob is the data.json of the Color Obfuscation Benchmark; valyrian writes the files of the Valyrian Games
+    (games/, game_history.json, leaderboard.json) into the folder --to; outside the imported results, one a
+    line with its source. `peerage rate` and `peerage import` read them all. What is sealed is redacted.
     """
     if (shape == "valyrian") != (to is not None):
         raise typer.BadParameter("--to FOLDER goes with --format valyrian, which needs it")
@@ -188,6 +189,10 @@ def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
         from peerage.ledger.export import documents
 
         return write_battles(documents(ledger))
+    if shape == "votes":
+        from peerage.tables.votes import battles
+
+        return battles(ledger)
     if shape == "outside":
         from peerage.ledger.outside import lines
 

@@ -94,7 +94,8 @@ def rate(
         with contextlib.ExitStack() as opened:
             streams = ((name, _open(name, opened)) for name in named(files))
             human = method == "prediction-powered"
-            data = read(streams, layout, labels=labels, controls=controls, human=human)
+            kept = ("question",) if method == "judge-aware" else ()
+            data = read(streams, layout, labels=labels, controls=controls, kept=kept, human=human)
         report = rate(data, options)
     except ValueError as error:
         raise RateError(str(error)) from None

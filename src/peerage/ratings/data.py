@@ -7,7 +7,8 @@
 - **games**: one row a game with lists, `players` and `ranks` (lower is better) or `scores` (higher is
   better), a player being a name or a team's list of names; or one row a seat with `game`, `player`, `rank`
   or `score`, and `team` where several play together. Optional `weight`, `timestamp`, and lists
-  of what each team's play took: `costs` (dollars), `tokens`, `seconds`.
+  of what each team's play took: `costs` (dollars), `tokens`, `seconds`. Matches that `peerage export` wrote
+  are games too.
 - **answers**: one row an answer, with `player` (or `model`), `challenge` (or `item`, `question`) and `solved`
   (or `score`, `correct`): true or false, or a part from 0 to 1.
 - **valyrian**: a tournament of ValyrianTech/ValyrianGamesLeaderboard.
@@ -28,6 +29,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, get_args
 import numpy as np
 
 from peerage.ratings.answers import Answers, AnswersRead
+from peerage.ratings.exports import as_game, exported
 from peerage.ratings.fields import (
     amount,
     as_name,
@@ -152,7 +154,7 @@ def layout_of(row: Mapping[str, Any], name: str) -> Layout:
         return "cob"
     if "model_a" in row or "model_b" in row:
         return "battles"
-    if "players" in row or ("game" in row and "player" in row):
+    if exported(row) or "players" in row or ("game" in row and "player" in row):
         return "games"
     if first_of(row, "challenge") is not None and first_of(row, "solved") is not None:
         return "answers"
@@ -257,9 +259,15 @@ class _Games:
         self.games: list[tuple[float, Game, tuple[Used, ...]]] = []
         self.seats: dict[str, list[tuple[Mapping[str, Any], str]]] = {}
         self.known: dict[str, str] = {}
-        self.repeated = 0
+        self.repeated = self.undecided = 0
 
     def add(self, row: Mapping[str, Any], where: str) -> None:
+        if exported(row):
+            game = as_game(row, where)
+            if game is None:
+                self.undecided += 1
+                return
+            row = game
         if "players" not in row:
             for column in ("game", "player"):
                 needed(row, column, where)
@@ -307,6 +315,8 @@ class _Games:
 
     def made(self, layout: Layout) -> Played:
         notes = [f"{self.repeated} rows repeat a game_id and count once"] if self.repeated else []
+        if self.undecided:
+            notes.append(f"{self.undecided} rows of matches without a result are left out")
         times = [time for time, _, _ in self.games]
         ordered = self.games
         if not any(math.isnan(time) for time in times):

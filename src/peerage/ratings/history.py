@@ -210,6 +210,11 @@ def pairings(played: Games) -> tuple[Duels, Ints]:
     return duels(played.players, first, second, score, weight), np.array(source, np.int64)
 
 
+def shared(source: Ints) -> Ints | None:
+    """The game that each of the duels of `pairings` came from; None where every game is one duel."""
+    return source if len(np.unique(source)) < len(source) else None
+
+
 def _check(number: int, game: Game, players: int) -> None:
     where = f"game {number}"
     if len(game.teams) < 2:

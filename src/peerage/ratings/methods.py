@@ -20,7 +20,7 @@ from peerage.ratings.answers import Answers
 from peerage.ratings.clusters import FEWEST
 from peerage.ratings.data import Battles, Played
 from peerage.ratings.elo import CostMode, DuelResult, EloSettings, fold
-from peerage.ratings.history import Duels, Games, Seats, as_games, duels, games, pairings
+from peerage.ratings.history import Duels, Games, Seats, as_games, duels, games, pairings, shared
 from peerage.ratings.orders import elo
 from peerage.ratings.resampling import bootstrap
 from peerage.ratings.rows import fit_clustered, fit_covariates
@@ -215,7 +215,8 @@ def _bradley_terry(data: Battles | Played, options: Options) -> Table:
     history = _duels(data, options)
     clusters: list[Sequence[str] | np.ndarray] = []
     if isinstance(data, Played):
-        clusters = [pairings(_games(data, options))[1]]
+        source = shared(pairings(_games(data, options))[1])
+        clusters = [] if source is None else [source]
     else:
         clusters = [data.labels[name] for name in options.cluster]
     if options.controls and isinstance(data, Battles):

@@ -32,15 +32,19 @@ class Table(NamedTuple):
 
 
 def judge_aware(data: Battles) -> Table:
-    """Bradley-Terry in which each judge has a reliability, from the label `judge`."""
+    """Bradley-Terry in which each judge has a reliability, from the label `judge`; votes on one `question`,
+    where every row says which, hang together."""
     if "judge" not in data.labels:
         raise ValueError("judge-aware needs battles with a column judge")
-    clusters = [labels for name, labels in data.labels.items() if name != "judge"]
-    fitted = judges.fit(data.duels, data.labels["judge"], cluster=clusters[0] if clusters else None)
+    questions = data.labels.get("question", ())
+    cluster = questions if questions and all(questions) else None
+    fitted = judges.fit(data.duels, data.labels["judge"], cluster=cluster)
     notes = [
         f"judge {name}: reliability {reliability:.2f} ({low:.2f} to {high:.2f}), {count:g} votes"
         for name, reliability, low, high, count in fitted.listed
     ]
+    if cluster is not None:
+        notes.append(f"intervals allow for {len(set(questions))} clusters (question)")
     return Table("Bradley-Terry with judges' reliabilities", fitted.rows, notes)
 
 

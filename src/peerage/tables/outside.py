@@ -16,7 +16,7 @@ from peerage.ledger.outside import Source, read, sources
 from peerage.ledger.store import Ledger
 from peerage.protocol import visible
 from peerage.ratings.data import Battles, Used
-from peerage.ratings.history import Duels, Games, as_games, games, pairings
+from peerage.ratings.history import Duels, Games, as_games, games, pairings, shared
 from peerage.ratings.kernels import Floats, Ints
 
 
@@ -65,7 +65,8 @@ class Outside:
         """Everything as duels, and the result that each is of (None where each is one of its own)."""
         parts = [part for part in self._parts if isinstance(part, Duels)]
         if len(parts) < len(self._parts) or (self._beside is not None and self._beside.sources is not None):
-            return pairings(self.tables)
+            history, source = pairings(self.tables)
+            return history, shared(source)
         if self._beside is not None:
             own = self._beside.history
             parts.append(_renumbered(own, np.arange(own.players), len(self.players)))

@@ -10,6 +10,8 @@ import msgspec
 from peerage.judging.panel import ABSTAIN, TIE, Ballot
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ratings.history import Duels, duels
+from peerage.standings import DONE
+from peerage.tables.challenges import amended
 
 
 class _Seat(msgspec.Struct):
@@ -77,6 +79,37 @@ def votes(ledger: Ledger, matches: Sequence[Summary], weights: Mapping[str, floa
             on.append(summary.number)
     columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
     return Votes(tuple(places), duels(len(places), *columns), judges, on)
+
+
+def battles(ledger: Ledger) -> Iterator[str]:
+    """Every valid vote on a decided duel as a line of JSON: a battle in LMArena's columns.
+
+    `question_id` is the match, `tstamp` seconds since 1970; the votes of one match share a `weight` of 1.
+    Raises LedgerError.
+    """
+    decided = [summary for summary in amended(ledger) if summary.status == DONE and summary.players]
+    cast = votes(ledger, decided, {})
+    at_ms = {summary.number: summary.at_ms for summary in decided}
+    history, winner = cast.history, {1.0: "model_a", 0.5: "tie", 0.0: "model_b"}
+    for first, second, score, weight, judge, match in zip(
+        history.first.tolist(),
+        history.second.tolist(),
+        history.score.tolist(),
+        history.weight.tolist(),
+        cast.judges,
+        cast.matches,
+        strict=True,
+    ):
+        row = {
+            "question_id": str(match),
+            "model_a": cast.players[first],
+            "model_b": cast.players[second],
+            "winner": winner[score],
+            "judge": judge,
+            "tstamp": at_ms[match] / 1000,
+            "weight": weight,
+        }
+        yield f"{msgspec.json.encode(row).decode()}\n"
 
 
 def _ballots(

@@ -1,0 +1,62 @@
+"""Rows that `peerage export` wrote, read as games."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from peerage.ratings.data import Played, read
+from peerage.ratings.streams import DataError
+
+HEADER = "number,round,game,topic,status,seat,player,score,cost,raw,cost_elo,spent_nano,at_ms\n"
+
+
+def reading(text: str) -> Played:
+    found = read([("-", io.BytesIO(text.encode()))])
+    assert isinstance(found, Played)
+    return found
+
+
+def document(void: str = "", **changed: Any) -> dict[str, Any]:
+    seats = [{"label": "A", "player": "x"}, {"label": "B", "player": "y"}]
+    outcome = {"void": void, "scores": {} if void else {"A": 0.0, "B": 1.0}}
+    return {"match": 3, "fixture": {"seats": seats}, "record": {"outcome": outcome}, "at_ms": 5000, **changed}
+
+
+def test_lines_of_one_match_share_its_number_not_the_name_of_what_was_played() -> None:
+    text = HEADER + (
+        "1,1,duel,t,done,1,x,1.0,,,,0,9000\n1,1,duel,t,done,2,y,0.0,,,,0,9000\n"
+        "2,1,duel,t,inconclusive,1,x,,,,,0,9500\n2,1,duel,t,inconclusive,2,y,,,,,0,9500\n"
+        "3,2,duel,t,done,1,'=y,1.0,,,,0,7000\n3,2,duel,t,done,2,x,0.0,,,,0,7000\n"
+    )
+    played = reading(text)
+    assert [[played.names[team[0]] for team in game.teams] for game in played.games] == [
+        ["=y", "x"],
+        ["x", "y"],
+    ]
+    assert [list(game.ranks) for game in played.games] == [[-1.0, 0.0], [-1.0, 0.0]]
+    assert played.times is not None
+    assert played.times.tolist() == [7.0, 9.0]
+    assert played.notes == ("2 rows of matches without a result are left out",)
+
+
+def test_a_document_is_a_game_by_its_scores() -> None:
+    played = reading("\n".join(map(json.dumps, [document(), document("no_answer")])))
+    assert (played.names, [list(game.ranks) for game in played.games]) == (("x", "y"), [[0.0, -1.0]])
+    assert played.notes == ("1 rows of matches without a result are left out",)
+
+
+@pytest.mark.parametrize(
+    "broken", [{"fixture": {}}, {"fixture": None}, {"record": {"outcome": []}}, {"record": 7}]
+)
+def test_a_document_that_no_export_holds_is_refused(broken: dict[str, Any]) -> None:
+    with pytest.raises(DataError, match="row 1: match 3 lacks its seats or its scores"):
+        reading(json.dumps(document(**broken)))
+
+
+def test_a_line_without_its_match_is_refused() -> None:
+    with pytest.raises(DataError, match="row 1: number is empty"):
+        reading(HEADER + ",1,duel,t,done,1,x,1.0,,,,0,9000\n")
