@@ -23,6 +23,7 @@ from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.verify import verify
 
 THIS, NEXT = f"peerage=={peerage.__version__}", "peerage==99.0.0"
+DUEL = GAMES["duel"].version
 DATA = Path(__file__).parents[1] / "data"
 cli = CliRunner()
 
@@ -43,7 +44,7 @@ def arena(stopped: Path, tmp_path: Path) -> Path:
     return copytree(stopped, tmp_path / "arena")
 
 
-def upgraded(patch: pytest.MonkeyPatch, version: int = 2) -> None:
+def upgraded(patch: pytest.MonkeyPatch, version: int = DUEL + 1) -> None:
     """Make this program another release, with another version of the duel."""
     newer = replace(GAMES["duel"], version=version)
     older = GAMES["color-obfuscation"]
@@ -65,7 +66,7 @@ def releases(folder: Path) -> list[tuple[int, str]]:
 
 
 def test_a_fixture_names_the_release_and_the_version_that_play_it(stopped: Path) -> None:
-    assert set(releases(stopped)) == {(1, THIS)}
+    assert set(releases(stopped)) == {(DUEL, THIS)}
     assert entries(stopped) == [], "the same release goes on without a word"
 
 
@@ -77,10 +78,11 @@ def test_matches_of_another_version_end_and_the_upgrade_is_on_record(
     ended = range(recorded + 1, issued + 1)
     upgraded(monkeypatch)
     play(arena, recorded + 8)
-    assert f"unfinished matches of duel version 1: {len(ended)} ({recorded + 1} to {issued})" in caplog.text
-    assert statuses(arena)[recorded:issued] == ["not playable here: duel version 1"] * len(ended)
+    numbers = f"{len(ended)} ({recorded + 1} to {issued})"
+    assert f"unfinished matches of duel version {DUEL}: {numbers}" in caplog.text
+    assert statuses(arena)[recorded:issued] == [f"not playable here: duel version {DUEL}"] * len(ended)
     assert entries(arena) == [Upgrade(THIS, NEXT, recorded, tuple(ended))]
-    assert set(releases(arena)[issued:]) == {(2, NEXT)}
+    assert set(releases(arena)[issued:]) == {(DUEL + 1, NEXT)}
     play(arena, recorded + 12)
     assert len(entries(arena)) == 1, "an upgrade is written down once"
     with closing(ledger_of(arena)) as ledger:
@@ -93,9 +95,9 @@ def test_the_command_line_tells_what_ends_before_it_plays(
 ) -> None:
     upgraded(monkeypatch)
     said = cli.invoke(app, ["run", "--dir", str(arena), "--max-matches", "20"]).output
-    told = "this release plays version 2. They end without a result: what was asked and spent stays on record"
-    assert said.index(told) < said.index("Bradley-Terry")
-    assert said.count("unfinished matches of duel version 1") == 1
+    told = "They end without a result: what was asked and spent stays on record"
+    assert said.index(f"this release plays version {DUEL + 1}. {told}") < said.index("Bradley-Terry")
+    assert said.count(f"unfinished matches of duel version {DUEL}") == 1
     assert f"To finish them first, run {THIS} once more" in said
 
 
@@ -135,12 +137,12 @@ def test_replay_names_the_release_that_can_and_goes_on(arena: Path, monkeypatch:
     done = cli.invoke(app, ["replay", "--dir", str(arena)])
     assert done.exit_code == 3
     assert done.stdout.startswith("nothing differs: 8 of ")
-    assert f"{recorded} matches of duel version 1 (1 to {recorded}). This replays them:" in done.stdout
+    assert f"{recorded} matches of duel version {DUEL} (1 to {recorded}). This replays them:" in done.stdout
     assert f"  uvx --from {THIS} peerage replay --dir {arena}\n" in done.stdout
     found = json.loads(cli.invoke(app, ["replay", "--format", "json", "--dir", str(arena)]).stdout)
     assert (found["ok"], found["recomputed"]) == (True, 8)
     assert found["elsewhere"] == [
-        {"game": "duel", "version": 1, "release": THIS, "matches": recorded, "first": 1, "last": recorded}
+        {"game": "duel", "version": DUEL, "release": THIS, "matches": recorded, "first": 1, "last": recorded}
     ]
 
 
@@ -154,9 +156,9 @@ def test_a_game_of_another_package_is_named_with_its_package(monkeypatch: pytest
     monkeypatch.setattr("peerage.games._offered", lambda: {"nim": Entry})
     assert release_of("nim") == f"{THIS} nim-game==1.3"
     assert release_of("duel") == THIS
-    from peerage.cli.ledger import _command
+    from peerage.cli.ledger import _how
 
-    assert _command(release_of("nim")) == f"uvx --from {THIS} --with nim-game==1.3 peerage"
+    assert f"uvx --from {THIS} --with nim-game==1.3 peerage replay" in _how(release_of("nim"), "")
 
 
 def test_an_arena_of_010_is_upgraded_by_an_entry(tmp_path: Path) -> None:
@@ -173,8 +175,8 @@ def test_an_arena_of_010_is_upgraded_by_an_entry(tmp_path: Path) -> None:
         recorded = ledger.heads()[1]
     play(folder, recorded + 15)
     assert [(one.before, one.after) for one in entries(folder)] == [("peerage==0.1.0", THIS)]
-    assert releases(folder)[-1] == (1, THIS)
+    assert releases(folder)[-1] == (DUEL, THIS)
     with open_arena(folder) as arena:
         report = arena.replay()
     assert report.ok
-    assert report.complete
+    assert [(one.version, one.first) for one in report.elsewhere] == [(1, 1)], "what 0.1.0 played, no more"

@@ -274,9 +274,12 @@ def test_a_ledger_of_010_is_read_and_checked_as_it_is(old: Path) -> None:
         assert list(ledger.log()) == []
     assert report.problems == ()
     assert (report.matches, report.head, report.log_root) == (*OF_010, "")
-    for words in (["leaderboard"], ["stats"], ["match", "3"], ["export"], ["replay"], ["verify"]):
+    for words in (["leaderboard"], ["stats"], ["match", "3"], ["export"], ["verify"]):
         done = CliRunner().invoke(app, [*words, "--dir", str(old)])
         assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(app, ["replay", "--dir", str(old)])
+    assert done.exit_code == 3, "duels have another version since"
+    assert "uvx --from peerage==0.1.0 peerage replay" in done.output
     assert (old / "arena.db").read_bytes() == before
 
 
