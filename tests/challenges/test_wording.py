@@ -18,6 +18,7 @@ def same(one: str, other: str, answer: int, its: int) -> bool:
         "Please find the sum of even numbers from 1 to 1000.",
         "**Compute:** sum of all even numbers, 1 through 1000",
         "Between 1 and 1000, what is the even numbers' sum?",
+        "> Sum of all even numbers\n> between 1 and 1000\n\n====\n",
         "\uff33um of all even numbers between \uff11 and 1000",
         "S\u03c5m of \u0430ll \u0435v\u0435n numb\u0435rs b\u0435tw\u0435\u0435n 1 \u0430nd 1000",
         "S\u00fam of all \u00e9ven numbers between 1 and 1000",
