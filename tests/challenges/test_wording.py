@@ -72,3 +72,10 @@ def test_marks_tell_nothing_without_their_salt() -> None:
     text = likeness(SUM, 250500)[1]
     assert mark(text, "a") != mark(text, "b")
     assert len(mark(text, "a")) == 6
+
+
+def test_long_texts_of_blanks_and_signs_are_read_in_one_pass() -> None:
+    """A text that a backtracking pattern reads again from each of its characters; it would take minutes."""
+    for filler in (" ", "=", "> "):
+        text = f"Add 1 to {filler * 200_000} 2"
+        assert likeness(text, 3) == likeness(text + filler * 200_000, 3)

@@ -40,6 +40,13 @@ def test_a_program_that_fails(tmp_path: Path) -> None:
     assert "error: " in shown.stderr
 
 
+def test_a_program_of_windows(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_bytes(b"\xef\xbb\xbfprint(1)\r\nprint(2)\r\n")
+    found = CliRunner().invoke(app, ["sandbox", "run", str(file)])
+    assert (found.exit_code, found.stdout) == (0, "1\n2\n"), found.stderr
+
+
 def test_a_file_that_is_not_text(tmp_path: Path) -> None:
     program = tmp_path / "p.py"
     program.write_bytes(b"\xff\xfe")

@@ -31,8 +31,12 @@ _LEAP = 0.5
 """By how much the share of successes must have risen from the first half of the attempts to the second."""
 _STATED = re.compile(
     r"\b(?:answer|password|result|solution|it|code|key)\b"
-    r"(?:\s+(?:is|equals|should be|must be|will be)\b|\s*[=:])"
+    r"(?:\s+(?:is|equals|should be|must be|will be)\b|['’]s\b|\s*[=:])"
     r"[\s*_`\"'(]*(-?[0-9]{1,60})(?=[\s*_`\"')]*(?:[!?;,\n]|\.(?![0-9])|$))"
+)
+_STATED_FIRST = re.compile(
+    r"(?<![0-9.])(-?[0-9]{1,60})[\s*_`\"')]*\s(?:is|equals|will be)\s+(?:the|your|its|our)\s+"
+    r"(?:(?:final|right|correct)\s+)?(?:answer|password|result|solution|code|key)\b"
 )
 _ALONE = re.compile(r"(?<![0-9A-Za-z.])[0-9]+(?![0-9A-Za-z]|\.[0-9])")
 _LONG, _ROUND = 5, 3
@@ -83,7 +87,9 @@ def found_flags(
 def _states(description: str, reference: int) -> bool:
     """Whether a text gives its answer: says that it is the answer, or holds it, too long to be a bound."""
     text = re.sub(r"(?<=[0-9])[,_' ](?=[0-9]{3}\b)", "", description)
-    if any(int(found) in (reference, abs(reference)) for found in _STATED.findall(text.casefold())):
+    text = text.casefold()
+    stated = (*_STATED.findall(text), *_STATED_FIRST.findall(text))
+    if any(int(found) in (reference, abs(reference)) for found in stated):
         return True
     answer = str(abs(reference))
     return len(answer) >= _LONG and len(answer.rstrip("0")) > _ROUND and answer in _ALONE.findall(text)

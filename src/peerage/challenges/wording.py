@@ -23,7 +23,7 @@ _FILLER = frozenset(
     """.split()  # noqa: SIM905
 )
 _SIGNS = str.maketrans({"−": "-", "×": "*", "·": "*", "÷": "/", "⁄": "/"})
-_MARKUP = re.compile(r"\*\*|__|[`#$\\]|^[\s<=>]+|[\s<=>]+$", re.MULTILINE)
+_MARKUP = re.compile(r"\*\*|__|[`#$\\]|^[\s<=>]+|(?<![\s<=>])[\s<=>]+$", re.MULTILINE)
 _THOUSANDS = re.compile(r"(?<=[0-9])[,_' ](?=[0-9]{3}\b)")
 _TOKEN = re.compile(r"[0-9]+(?:\.[0-9]+)?|[^\W\d_]+|[+*^%=<>≤≥√]|(?<![^\W\d_])[-/]|(?<=[0-9)])!")
 _DIGIT = re.compile(r"\d")

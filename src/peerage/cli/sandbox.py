@@ -102,6 +102,6 @@ def _text(file: Path) -> str:
     from peerage.inputs import read_bytes
 
     try:
-        return read_bytes(file).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+        return read_bytes(file).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise typer.BadParameter(f"{file} is not UTF-8: {error}") from error
