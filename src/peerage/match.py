@@ -85,6 +85,12 @@ class Fixture(Struct, frozen=True):
         """The topic or category that was drawn; empty in games without."""
         return str(self.drawn.get("topic", self.drawn.get("category", "")))
 
+    @property
+    def authors(self) -> dict[str, str]:
+        """Who wrote what is judged, by label: the contestants, and in a match that nobody plays those whose
+        recorded answers were drawn."""
+        return {seat.label: seat.player for seat in self.seats} or dict(self.drawn.get("authors", {}))
+
     def alone(self) -> Fixture:
         """This fixture as its match may be shown by itself: without the owner's other prompts, which the
         settings of ledgers of version 0.1 list."""

@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 
+from peerage.games.last_arena.tables import Played
 from peerage.site.audience import page, sample
-from peerage.tables.tournament import Played, token, tokens
+from peerage.tables.tournament import token, tokens
 
 QUESTIONS = ("Why do cats purr?", "Is lying ever kind?", "<script>alert(1)</script> & why?")
 MATCH = Played(

@@ -106,7 +106,7 @@ def test_scores_are_read_from_the_facts_of_a_tournament() -> None:
         {"scores": "rate", "judge": "A", "author": "B", "raw": {"B-1": 3.0}},
         {"scores": "judge", "judge": "A", "author": "B", "raw": {"A-1/B": 8.0, "B-2/B/400": 2.5}},
     )
-    found = list(scores(made, Outcome(facts=facts), {"B/A-1": 120, "B/B-2/400": 9}))
+    found = list(scores(made, Outcome(facts=facts), {"A-1/B": 120, "B-2/B/400": 9}))
     assert found == [Mark("ann", "bob", "7/A-1", 8.0, 120), Mark("ann", "bob", "7/B-2/400", 2.5, 9)]
 
 

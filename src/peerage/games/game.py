@@ -107,6 +107,14 @@ class Memory(Protocol):
         """What is drawn for match `number`, from the arena's secret and its sealing key; plain JSON."""
 
 
+Said = TypeVar("Said")
+
+
+def answered(fixture: Fixture, said: Mapping[str, Said]) -> dict[str, Said]:
+    """What each contestant said to the request `answer/LABEL`, by label."""
+    return {seat.label: said[key] for seat in fixture.seats if (key := f"answer/{seat.label}") in said}
+
+
 @dataclass(frozen=True, kw_only=True)
 class GameSpec(Generic[Rules]):
     """A game at the door of the arena. Every game says the first four; the rest has defaults."""
@@ -130,6 +138,10 @@ class GameSpec(Generic[Rules]):
     """How a player of known skill replies; the default plays from `Ask.oracle`."""
     show: Show = plain
     """A finished match in blocks (`peerage.blocks`); the default tells any game."""
+
+    judged: Callable[[Fixture, Mapping[str, str]], Mapping[str, str]] = answered
+    """The texts that judges saw, by what votes or scores call them, from all that was said by request key;
+    the default knows `answer/LABEL`."""
 
     survives: bool = False
     """A void reply of a contestant is the game's own matter; else the match is void, "no_answer"."""

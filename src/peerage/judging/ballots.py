@@ -38,13 +38,10 @@ def ballots_of(outcome: Outcome) -> tuple[Ballot, ...]:
 
 
 def panel_record(fixture: Fixture, ballots: tuple[Ballot, ...]) -> PanelRecord | None:
-    """The panel of a finished match, with its ballots; None when no judge was asked.
-
-    Where recorded answers were judged nobody has a seat, and the fixture names their authors.
-    """
+    """The panel of a finished match, with its ballots; None when no judge was asked."""
     if not ballots:
         return None
-    authors = {seat.label: seat.player for seat in fixture.seats} or dict(fixture.drawn["authors"])
+    authors = fixture.authors
     players = {seat.label: seat.player for seat in fixture.all_seats()} | authors
     return PanelRecord(players, tuple(authors), ballots)
 

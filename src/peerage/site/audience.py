@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from peerage.games.last_arena.tables import Played
 from peerage.site.rendering import inline, render
-from peerage.tables.tournament import Played, token
+from peerage.tables.tournament import token
 
 
 class Exhibit(NamedTuple):
@@ -35,10 +36,10 @@ def sample(match: Played, texts: Mapping[str, str], count: int, seed: int) -> li
     """
     rng = Random(f"audience/{match.record}/{seed}")
     by_question: dict[str, list[str]] = {}
-    for answer in match.detail.get("answers", {}):
+    for answer in match.answers:
         if answer in texts:
             by_question.setdefault(answer.split("/")[0], []).append(answer)
-    asked = [one for one in match.detail.get("questions", ()) if one["id"] in by_question]
+    asked = [one for one in match.questions if one["id"] in by_question]
     rng.shuffle(asked)
     each, left = max(2, -(-count // max(len(asked), 1))), max(count, 2)
     times: Counter[str] = Counter()

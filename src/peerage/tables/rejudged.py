@@ -7,12 +7,11 @@ from itertools import combinations
 from statistics import StatisticsError, correlation
 from typing import NamedTuple, TypeAlias
 
-import msgspec
 from msgspec import Struct
 
 from peerage.blocks import names
-from peerage.games.rejudgement import FIRST, SECOND, Item
-from peerage.games.rescoring import Item as ScoredItem
+from peerage.games.rejudgement import FIRST, SECOND, item_of
+from peerage.games.rescoring import item_of as scored_item_of
 from peerage.judging.agreement import alpha, spelt
 from peerage.judging.normalisation import MEAN, Mode
 from peerage.judging.panel import TIE
@@ -81,7 +80,7 @@ def rejudged(target: Ledger) -> Rejudged:
         if outcome.void:
             continue
         decided += 1
-        item = msgspec.convert(read_fixture(row.body, texts).drawn, Item)
+        item = item_of(read_fixture(row.body, texts))
         if item.score is not None:
             first, second = item.authors.values()
             compared.append(_Compared(first, second, item.score, outcome.facts[0]["score"]))
@@ -185,7 +184,7 @@ def rescored(target: Ledger) -> Rescored:
             continue
         decided += 1
         fixture = read_fixture(row.body, texts)
-        item, judges = msgspec.convert(fixture.drawn, ScoredItem), names(fixture)
+        item, judges = scored_item_of(fixture), names(fixture)
         mine = grades.setdefault((item.record, fixture.settings["normalisation"]), [])
         for grade in recorded(outcome, "judge"):
             mine.append(grade._replace(judge=judges[grade.judge]))

@@ -15,8 +15,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from peerage.engine.driver import REPAIR, ROOM, first_key
-from peerage.games.rejudgement import GAME as REJUDGEMENT
-from peerage.games.rescoring import GAME as RESCORING
+from peerage.games import installed
 from peerage.judging.ballots import BALLOTS, SEATED, add_panel, marks_of, panel_record
 from peerage.judging.columns import Columns, Rows, joined
 from peerage.judging.marks import MARKS, Mark, add_marks
@@ -25,9 +24,6 @@ from peerage.match import Fixture, Outcome
 from peerage.standings import DONE
 from peerage.tables.matches import Match, Step
 from peerage.tables.readings import Read, read
-
-ANSWER = "answer/"
-"""How the request keys of contestants' answers begin: `answer/LABEL`, or `answer/LABEL/QUESTION`."""
 
 
 class Replies(Struct):
@@ -125,20 +121,16 @@ def _added(one: Any, other: Any) -> Any:
 
 
 def _chars(match: Match) -> dict[str, int]:
-    """The characters of a match's answers, by what follows `answer/` in the key."""
-    if match.fixture.game == REJUDGEMENT.name:
-        return {label: len(text) for label, text in match.fixture.drawn["answers"].items()}
-    if match.fixture.game == RESCORING.name:
-        parts = {answer: answer.split("/", 2) for answer in match.fixture.drawn["answers"]}
-        return {
-            "/".join([label, question, *more]): len(match.fixture.drawn["answers"][answer])
-            for answer, (question, label, *more) in parts.items()
-        }
-    return {  # a second reply comes after the first
-        first_key(step.key.removeprefix(ANSWER)): len(step.said.words)
+    """The characters of a match's answers, as votes or scores name them."""
+    spec = installed(match.fixture.game)
+    if spec is None:
+        return {}
+    said = {  # a second reply comes after the first
+        first_key(step.key): step.said.words
         for step in match.steps
-        if step.said and step.key.startswith(ANSWER) and (step.status == "ok" or not step.key.endswith(ROOM))
+        if step.said and (step.status == "ok" or not step.key.endswith(ROOM))
     }
+    return {name: len(text) for name, text in spec.judged(match.fixture, said).items()}
 
 
 def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]]:
@@ -202,13 +194,9 @@ def _replies(
 def scores(fixture: Fixture, outcome: Outcome, chars: Mapping[str, int]) -> Iterator[Mark]:
     """The scores that judges gave; an item is named QUESTION/LABEL, with more after it where one author
     answered a question more than once."""
-    players = {seat.label: seat.player for seat in fixture.all_seats()}
-    if fixture.game == RESCORING.name:
-        players |= fixture.drawn["authors"]
+    players = {seat.label: seat.player for seat in fixture.all_seats()} | fixture.authors
     for grade in recorded(outcome, "judge"):
         question, _, more = grade.item.partition(f"/{grade.author}")
         contest = f"{question}{more}"
-        length = chars.get(f"{grade.author}/{contest}")
-        yield Mark(
-            players[grade.judge], players[grade.author], f"{fixture.number}/{contest}", grade.raw, length
-        )
+        on, length = f"{fixture.number}/{contest}", chars.get(grade.item)
+        yield Mark(players[grade.judge], players[grade.author], on, grade.raw, length)

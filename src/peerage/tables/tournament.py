@@ -6,13 +6,11 @@ Everything follows from recorded outcomes, and the public's scores from their en
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from peerage.engine.driver import first_key
 from peerage.games.last_arena import GAME as LAST_ARENA
@@ -20,8 +18,10 @@ from peerage.games.last_arena.tables import (
     BudgetRow,
     Cell,
     Place,
+    Played,
     ReasonsRow,
     SortRow,
+    answers_of,
     matrix,
     ranking,
     reasons,
@@ -71,17 +71,6 @@ class ProgressRow(Shown, frozen=True):
     trend_se: float | None
 
 
-class Played(Struct, frozen=True):
-    """A finished tournament as it stands on record: its number, who sat where, what came of it, and the
-    SHA-256 of its record, in hex."""
-
-    number: int
-    players: Mapping[str, str]
-    void: str
-    detail: Mapping[str, Any]
-    record: str
-
-
 def played(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[Played]:
     """The finished tournaments of an arena, in order."""
     seated = {row.number: read_issued(row.body) for row in ledger.fixtures(first, last)}
@@ -112,17 +101,18 @@ def answers(ledger: Ledger, match: Played) -> dict[str, str]:
     """The usable answers of a tournament by their ids on record, cut as their judges saw them."""
     at = ledger.place(match.number)
     issued = next(iter(ledger.fixtures(at, at)))
-    limit = read_fixture(issued.body, by_hex(ledger.texts())).settings["answer_limit"]["max_chars"]
-    scored = match.detail.get("answers", {})
-    texts: dict[str, str] = {}
-    for one in ledger.exchanges(at, at):
-        phase, *parts = first_key(one.key).split("/")
-        if phase == "answer" and one.reply is not None:
-            raw = read_reply(one.key, one.reply)
-            answer = "/".join([parts[1], parts[0], *parts[2:]])
-            if raw.status == "ok" and raw.text.strip() and answer in scored:
-                texts[answer] = raw.text[:limit]
-    return texts
+    fixture = read_fixture(issued.body, by_hex(ledger.texts()))
+    limit, scored = fixture.settings["answer_limit"]["max_chars"], frozenset(match.answers)
+    said = {
+        first_key(one.key): raw.text
+        for one in ledger.exchanges(at, at)
+        if one.reply is not None and (raw := read_reply(one.key, one.reply)).status == "ok"
+    }
+    return {
+        answer: text[:limit]
+        for answer, text in answers_of(fixture, said).items()
+        if text.strip() and answer in scored
+    }
 
 
 def token(match: Played, answer: str) -> str:
@@ -132,7 +122,7 @@ def token(match: Played, answer: str) -> str:
 
 def tokens(match: Played) -> dict[str, str]:
     """The id of every answer that was scored by peers, by its token."""
-    return {token(match, answer): answer for answer in match.detail.get("answers", {})}
+    return {token(match, answer): answer for answer in match.answers}
 
 
 class VotesRefused(Exception):
@@ -181,7 +171,7 @@ def tournament(ledger: Ledger, number: int | None = None) -> TournamentReport:
 
 def _public(ledger: Ledger, match: Played) -> dict[str, list[float]]:
     """What people outside gave each label's answers, each person's scores brought to an average of 5."""
-    known = match.detail.get("answers", {})
+    known = frozenset(match.answers)
     grades = [
         Grade(opinion.voter, item.split("/")[1], item, points)
         for opinion in opinions(ledger)
@@ -199,8 +189,8 @@ def progress(ledger: Ledger) -> list[ProgressRow]:
     """How every player did over all tournaments, the best first."""
     courses: dict[str, list[tuple[int, float]]] = {}
     for at, match in enumerate(one for one in played(ledger) if not one.void):
-        for label, standing in match.detail["standings"].items():
-            courses.setdefault(match.players[label], []).append((at, standing["score"]))
+        for player, score in match.scores.items():
+            courses.setdefault(player, []).append((at, score))
     rows = [_progress(player, course) for player, course in courses.items()]
     return sorted(rows, key=lambda row: (-row.score, row.player))
 

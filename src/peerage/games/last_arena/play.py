@@ -21,6 +21,7 @@ from peerage.games.last_arena.house import house
 from peerage.games.last_arena.report import Answer, Tournament, report, shelves
 from peerage.games.last_arena.rules import SCORE_TOKENS, LastArenaRules
 from peerage.games.last_arena.show import show
+from peerage.games.last_arena.tables import answers_of
 from peerage.judging.normalisation import MEAN
 from peerage.judging.questions import Collected, Question, calls, collect
 from peerage.judging.scores import Item, Scoring, ScoringRules, scoring
@@ -235,4 +236,5 @@ GAME: GameSpec[LastArenaRules] = GameSpec(
     house=house,
     demo_rules={"preset": "development", "seats": 4},
     show=show,
+    judged=answers_of,
 )

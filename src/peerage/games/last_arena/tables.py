@@ -4,14 +4,23 @@ and by token limit, what marks the judges' reasons. Pure."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from peerage.judging.scores_standing import of
+from peerage.match import Fixture
 
 Detail = Mapping[str, Any]
+Said = TypeVar("Said")
+
+
+def answers_of(fixture: Fixture, said: Mapping[str, Said]) -> dict[str, Said]:
+    """What was said to each question, by the answer's id: `QUESTION/LABEL`, and a token limit where there
+    were several."""
+    parts = {key: key.split("/")[1:] for key in said if key.startswith("answer/")}
+    return {"/".join([question, label, *more]): said[key] for key, (label, question, *more) in parts.items()}
 
 
 class Place(Struct, frozen=True):
@@ -77,6 +86,33 @@ class ReasonsRow(Struct, frozen=True):
     for_zero: tuple[str, ...]
     for_ten: tuple[str, ...]
     words: tuple[str, ...]
+
+
+class Played(Struct, frozen=True):
+    """A finished tournament as it stands on record: its number, who sat where, what came of it, and the
+    SHA-256 of its record, in hex."""
+
+    number: int
+    players: Mapping[str, str]
+    void: str
+    detail: Mapping[str, Any]
+    record: str
+
+    @property
+    def answers(self) -> Sequence[str]:
+        """The ids of the answers that peers scored."""
+        return tuple(self.detail.get("answers", ()))
+
+    @property
+    def questions(self) -> Sequence[Mapping[str, Any]]:
+        """The questions, each with its `id` and `text`."""
+        return tuple(self.detail.get("questions", ()))
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Everybody's score by name; none in a tournament that rates nobody."""
+        standings = {} if self.void else self.detail["standings"]
+        return {self.players[label]: standing["score"] for label, standing in standings.items()}
 
 
 def ranking(

@@ -96,10 +96,15 @@ class RejudgementRules(Section):
         )
 
 
+def item_of(drawn: Fixture | Table) -> Item:
+    """What is judged again in a match."""
+    return msgspec.convert(drawn.drawn, Item)
+
+
 def play(table: Table) -> Steps[Outcome]:
     """Ask the panel about the item in the fixture. Every vote weighs the same."""
     rules: RejudgementRules = table.rules
-    item = msgspec.convert(table.drawn, Item)
+    item = item_of(table)
     verdict = yield from panel(
         table.officials["judge"],
         {name: Reply("ok", item.answers[name], hidden=item.hidden.get(name)) for name in (FIRST, SECOND)},
@@ -124,7 +129,7 @@ def play(table: Table) -> Steps[Outcome]:
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """What is judged again, what the first panel found, and what this one finds."""
-    item = msgspec.convert(fixture.drawn, Item)
+    item = item_of(fixture)
     found = (
         "came to no verdict"
         if item.score is None
@@ -149,7 +154,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 
 def asks(rules: RejudgementRules, fixture: Fixture) -> tuple[Asks, ...]:
     """The item in the fixture, once or in both orders."""
-    asked = Prompt(*msgspec.convert(fixture.drawn, Item).asked)
+    asked = Prompt(*item_of(fixture).asked)
     verdict, calls = Choice("verdict", ("A", "B")), 2 if rules.order == "both" else 1
     return (Asks("judge", asked, verdict, calls, rules.max_tokens, usual_output=40),)
 
@@ -164,5 +169,6 @@ GAME: GameSpec[RejudgementRules] = GameSpec(
     asks=asks,
     listed=False,
     show=show,
+    judged=lambda fixture, said: item_of(fixture).answers,
     tracks=("bt",),
 )

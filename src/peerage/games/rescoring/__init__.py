@@ -84,6 +84,11 @@ class RescoringRules(Section):
         )
 
 
+def item_of(drawn: Fixture | Table) -> Item:
+    """What is scored again in a match."""
+    return msgspec.convert(drawn.drawn, Item)
+
+
 def author_of(answer: str) -> str:
     """The label of who wrote an answer, from its id."""
     return answer.split("/")[1]
@@ -92,7 +97,7 @@ def author_of(answer: str) -> str:
 def play(table: Table) -> Steps[Outcome]:
     """Ask every judge about every answer that is not its own."""
     rules: RescoringRules = table.rules
-    item, judges = msgspec.convert(table.drawn, Item), table.officials["judge"]
+    item, judges = item_of(table), table.officials["judge"]
     question = Quote("trick question" if item.trick else "question", item.question)
     works = [
         Work(answer, author_of(answer), question, Quote("answer", text), item.hidden.get(answer))
@@ -116,7 +121,7 @@ def play(table: Table) -> Steps[Outcome]:
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The question, and each answer with what the first judges and these ones gave it."""
-    item, judges = msgspec.convert(fixture.drawn, Item), names(fixture)
+    item, judges = item_of(fixture), names(fixture)
     yield Heading("What is scored again")
     yield Sentence(f"Question {item.id} of match {item.source} of the arena that the answers come from.")
     yield Sentence(f"Its record: {item.record}", "quiet")
@@ -138,7 +143,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
 
 def asks(rules: RescoringRules, fixture: Fixture) -> tuple[Asks, ...]:
     """The answers in the fixture; at worst every list of scores is unusable and asked again one by one."""
-    item = msgspec.convert(fixture.drawn, Item)
+    item = item_of(fixture)
     prompts = rules.scoring(item.asked)
     parcels, together = -(-len(item.answers) // rules.per_call), min(len(item.answers), rules.per_call)
     form = Scores(together, ("score",), rules.explain, rules.reason_chars)
@@ -167,5 +172,6 @@ GAME: GameSpec[RescoringRules] = GameSpec(
     asks=asks,
     listed=False,
     show=show,
+    judged=lambda fixture, said: item_of(fixture).answers,
     tracks=("bt",),
 )
