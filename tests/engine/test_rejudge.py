@@ -41,7 +41,7 @@ def again(source: Path, folder: Path, judges: tuple[str, ...] = PANEL, limit: in
     """An arena of rejudgements in `folder`, its fixtures issued."""
     folder.mkdir(parents=True, exist_ok=True)
     with open_arena(source, create=False) as first:
-        rules = rules_like(rules_of(first.settings))
+        rules = rules_like(first.settings.game, rules_of(first.settings))
         text = {
             "seed": 1,
             "game": "rejudgement",
@@ -147,7 +147,9 @@ def test_nobody_judges_its_own_answer_by_name_or_by_model(source: Path, tmp_path
 
 
 def test_rules_are_those_of_the_first_panel_but_for_weights() -> None:
-    rules = rules_like(DuelRules(order="one", binary=True, epsilon=0.1, quorum=0.7, weights="proportional"))
+    rules = rules_like(
+        "duel", DuelRules(order="one", binary=True, epsilon=0.1, quorum=0.7, weights="proportional")
+    )
     assert (rules.order, rules.binary, rules.epsilon, rules.quorum) == ("one", True, 0.1, 0.7)
     assert rules.panel(10).weights == "equal"
 

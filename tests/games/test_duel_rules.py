@@ -58,7 +58,7 @@ def test_drafting_and_panel_are_told_what_is_stated() -> None:
 
 
 def test_judging_again_is_told_what_the_first_panel_was() -> None:
-    rules = rules_like(DuelRules.model_validate(STATED))
+    rules = rules_like("duel", DuelRules.model_validate(STATED))
     stated = {"order": "one", "binary": True, "epsilon": 0.11, "quorum": 0.6}
     assert rules == RejudgementRules.model_validate(
         {**stated, "max_tokens": 44, "reason_chars": 44, "temperature": 0.4}

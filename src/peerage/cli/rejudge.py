@@ -118,7 +118,7 @@ def _settings(
                 "--judges out to go on with them, or name another folder with --to"
             )
         return settings, ""
-    rules = rules_like(rules_of(source))
+    rules = rules_like(source.game, rules_of(source))
     scores = isinstance(rules, RescoringRules)
     if scores and not judges:
         judges = [player.name for player in source.players]

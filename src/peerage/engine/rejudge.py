@@ -14,15 +14,13 @@ from pydantic import BaseModel
 from peerage.engine.driver import first_key
 from peerage.engine.records import answered_first
 from peerage.engine.registration import registered
-from peerage.games import release_of
-from peerage.games.duel.rules import DuelRules
-from peerage.games.last_arena import GAME as LAST_ARENA
-from peerage.games.last_arena.rules import LastArenaRules
+from peerage.games import GAMES, installed, release_of
 from peerage.games.rejudgement import FIRST, SECOND, Given, Item, RejudgementRules
 from peerage.games.rejudgement import GAME as REJUDGEMENT
 from peerage.games.rescoring import GAME as RESCORING
 from peerage.games.rescoring import Item as ScoredItem
 from peerage.games.rescoring import RescoringRules, author_of
+from peerage.judging.ballots import ballots_of
 from peerage.ledger.codec import MissingText, by_hex, fixture_body, read_fixture, read_record, read_reply
 from peerage.ledger.codec_requests import read_request
 from peerage.ledger.store import Batch, Exchange, FixtureRow, Ledger, LedgerError
@@ -37,29 +35,12 @@ BATCH = 200
 """Fixtures written down at a time."""
 
 
-def rules_like(rules: BaseModel) -> RejudgementRules | RescoringRules:
-    """The rules by which others judge again as an arena with `rules` did, every vote equal."""
-    if isinstance(rules, LastArenaRules):
-        return RescoringRules(
-            per_call=rules.judgements_per_call,
-            normalisation=rules.normalisation,
-            explain=rules.explain,
-            quorum=rules.quorum,
-            max_tokens=rules.judge_limit.max_tokens,
-            reason_chars=rules.judge_limit.max_chars,
-            temperature=rules.judge_limit.temperature,
-        )
-    if not isinstance(rules, DuelRules):
-        return RejudgementRules()
-    return RejudgementRules(
-        order=rules.order,
-        binary=rules.binary,
-        epsilon=rules.epsilon,
-        quorum=rules.quorum,
-        max_tokens=rules.judge_limit.max_tokens,
-        reason_chars=rules.judge_limit.max_chars,
-        temperature=rules.judge_limit.temperature,
-    )
+def rules_like(game: str, rules: BaseModel) -> RejudgementRules | RescoringRules:
+    """The rules by which others judge again as an arena of this game with `rules` did, every vote equal."""
+    again = GAMES[game].again
+    made = RejudgementRules() if again is None else again.rules(rules)
+    assert isinstance(made, RejudgementRules | RescoringRules)
+    return made
 
 
 class Issued(NamedTuple):
@@ -74,7 +55,7 @@ class Issued(NamedTuple):
 def items(source: Ledger) -> Iterator[Item]:
     """The judged answers of a ledger's finished duels, in order."""
     for fixture, outcome, record, rows, texts in _finished(source):
-        if fixture.game != REJUDGEMENT.name and outcome.detail.get("ballots"):
+        if fixture.game != REJUDGEMENT.name and ballots_of(outcome):
             item = _item(fixture, outcome, record, rows, texts)
             if item is not None:
                 yield item
@@ -83,33 +64,15 @@ def items(source: Ledger) -> Iterator[Item]:
 def scored_items(source: Ledger) -> Iterator[ScoredItem]:
     """The scored answers of a ledger's finished tournaments, question by question, in order."""
     for fixture, outcome, record, rows, _ in _finished(source):
-        if fixture.game != LAST_ARENA.name:
+        spec = installed(fixture.game)
+        if spec is None or spec.again is None or spec.again.items is None:
             continue
-        rules = LastArenaRules.model_validate(fixture.settings)
-        one, many, chars = rules.prompts.judge, rules.prompts.judge_many, rules.answer_limit.max_chars
         said = {
             first_key(key): read_reply(key, row.reply) for key, row in rows.items() if row.reply is not None
         }
-        scored: dict[str, dict[str, Reply]] = {}
-        for answer in outcome.detail.get("answers", {}):
-            question, label, *more = answer.split("/")
-            reply = said.get("/".join(["answer", label, question, *more]))
-            if reply is not None and reply.status == "ok" and reply.text.strip():
-                scored.setdefault(question, {})[answer] = reply
-        for asked in outcome.detail.get("questions", ()):
-            if given := scored.get(asked["id"], {}):
-                yield ScoredItem(
-                    fixture.number,
-                    record,
-                    asked["id"],
-                    (one.system, one.user, many.system, many.user),
-                    asked["text"],
-                    asked["sort"] == "trick",
-                    {seat.label: seat.player for seat in fixture.seats},
-                    {answer: reply.text[:chars] for answer, reply in given.items()},
-                    {answer: reply.hidden for answer, reply in given.items()},
-                    {answer: outcome.detail["answers"][answer][0] for answer in given},
-                )
+        for item in spec.again.items(fixture, outcome, record, said):
+            assert isinstance(item, ScoredItem)
+            yield item
 
 
 def _finished(

@@ -16,7 +16,7 @@ from peerage.games.cost import CostUnit
 from peerage.games.house import House, usual
 from peerage.games.section import Section
 from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Prompt, Role, Steps
+from peerage.protocol import Prompt, Reply, Role, Steps
 
 REPAIR_BYTES = 20_000
 """UTF-8 bytes that one repair may add to a request: the unusable reply, cut, and what is wrong with it."""
@@ -107,6 +107,18 @@ class Memory(Protocol):
         """What is drawn for match `number`, from the arena's secret and its sealing key; plain JSON."""
 
 
+class Again(NamedTuple):
+    """How others judge again what a game's judges judged: see `peerage rejudge`.
+
+    `rules` turns the game's rules into those of another panel that judges as the first did. `items` are what
+    is scored again of a finished match: its fixture, its outcome, the SHA-256 (hex) of its record, and all
+    replies by request key; None where panels compare two contestants' answers.
+    """
+
+    rules: Callable[[Any], BaseModel]
+    items: Callable[[Fixture, Outcome, str, Mapping[str, Reply]], Iterable[msgspec.Struct]] | None = None
+
+
 Said = TypeVar("Said")
 
 
@@ -142,6 +154,9 @@ class GameSpec(Generic[Rules]):
     judged: Callable[[Fixture, Mapping[str, str]], Mapping[str, str]] = answered
     """The texts that judges saw, by what votes or scores call them, from all that was said by request key;
     the default knows `answer/LABEL`."""
+
+    again: Again | None = None
+    """How its judges' work is judged again; the default: by a panel of usual rules."""
 
     survives: bool = False
     """A void reply of a contestant is the game's own matter; else the match is void, "no_answer"."""

@@ -26,7 +26,8 @@ from peerage.games.duel.house import house
 from peerage.games.duel.prompts import OWN_ANSWER, PRESETS, judging
 from peerage.games.duel.rules import DuelRules
 from peerage.games.duel.show import show
-from peerage.games.game import QUOTE, Asks, Bench, GameSpec
+from peerage.games.game import QUOTE, Again, Asks, Bench, GameSpec
+from peerage.games.rejudgement import RejudgementRules
 from peerage.games.section import Limit
 from peerage.judging.panel import panel
 from peerage.match import Fixture, Outcome, Seat, Table
@@ -168,6 +169,19 @@ def _order(seed: str, block: int, strata: int) -> tuple[int, ...]:
     return tuple(Random(f"{seed}/draw/{block}").sample(range(strata), strata))
 
 
+def again(rules: DuelRules) -> RejudgementRules:
+    """The rules by which others judge again as a panel did, every vote equal."""
+    return RejudgementRules(
+        order=rules.order,
+        binary=rules.binary,
+        epsilon=rules.epsilon,
+        quorum=rules.quorum,
+        max_tokens=rules.judge_limit.max_tokens,
+        reason_chars=rules.judge_limit.max_chars,
+        temperature=rules.judge_limit.temperature,
+    )
+
+
 GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",
     version=2,
@@ -181,5 +195,6 @@ GAME: GameSpec[DuelRules] = GameSpec(
     survives=True,
     house=house,
     show=show,
+    again=Again(again),
     lists=("prompts",),
 )

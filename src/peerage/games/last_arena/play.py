@@ -17,6 +17,7 @@ from random import Random
 
 from peerage.formats import Questions, Scores, Text
 from peerage.games.game import QUOTE, Asks, GameSpec
+from peerage.games.last_arena.again import AGAIN
 from peerage.games.last_arena.house import house
 from peerage.games.last_arena.report import Answer, Tournament, report, shelves
 from peerage.games.last_arena.rules import SCORE_TOKENS, LastArenaRules
@@ -237,4 +238,5 @@ GAME: GameSpec[LastArenaRules] = GameSpec(
     demo_rules={"preset": "development", "seats": 4},
     show=show,
     judged=answers_of,
+    again=AGAIN,
 )
