@@ -47,6 +47,19 @@ def test_a_pipe_and_every_way_of_writing() -> None:
     assert {row["player"] for row in one} == {"x", "y"}
 
 
+@pytest.mark.parametrize("method", ["trueskill", "plackett-luce", "weng-lin-bt"])
+def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it(method: str) -> None:
+    text = "model_a,model_b,winner\nx,y,model_a\ny,x,model_a\nx,y,tie\nx,y,model_a\n"
+    for row in json.loads(run("-", "--method", method, "--output", "json", piped=text)):
+        assert (row["lower"] + row["upper"]) / 2 == pytest.approx(row["mu"])
+        assert row["rating"] == pytest.approx(row["mu"] - 3 * row["sigma"])
+    for output in ("table", "markdown"):
+        shown = run("-", "--method", method, "--output", output, piped=text)
+        assert "Lower of mu" in shown
+        assert "Upper of mu" in shown
+        assert "intervals of mu" in shown
+
+
 def test_bad_input_is_told_in_our_words(tmp_path: Path) -> None:
     with pytest.raises(command.RateError, match="winner: found 'perhaps'"):
         run("-", piped="model_a,model_b,winner\nx,y,perhaps\n")

@@ -54,6 +54,26 @@ def test_intervals_and_ranks_are_in_every_output_on_every_track(folder: Path, tr
         assert "Ranks: those still possible with 95% confidence" in text
 
 
+def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it(folder: Path) -> None:
+    rows = json.loads(shown(folder, "--track", "trueskill", "--format", "json"))
+    cells = list(csv.DictReader(io.StringIO(shown(folder, "--track", "trueskill", "--format", "csv"))))
+    for row, line in zip(rows, cells, strict=True):
+        kept = {key: float(line[key]) for key in ("rating", "lower", "upper", "mu", "sigma")}
+        assert kept == {key: row[key] for key in kept}
+        assert row["rating"] == pytest.approx(row["mu"] - 3 * row["sigma"])
+        assert (row["lower"] + row["upper"]) / 2 == pytest.approx(row["mu"])
+        assert row["upper"] - row["mu"] == pytest.approx(1.96 * row["sigma"], rel=1e-3)
+        assert any("the interval is that of μ" in note for note in row["notes"])
+    table = shown(folder, "--track", "trueskill").splitlines()
+    header = next(line for line in table if "Player" in line)
+    assert header.split()[:6] == ["Player", "Rating", "μ", "σ", "μ,", "95%"]
+    for row in rows:
+        text = next(line for line in table if row["player"] in line)
+        _, _, rating, mu, sigma, low, dash, high, *_ = text.split()
+        assert (dash, float(rating), float(sigma)) == ("–", round(row["rating"], 1), round(row["sigma"], 1))
+        assert float(low) < float(mu) < float(high)
+
+
 @pytest.mark.parametrize(
     ("track", "method", "cost"),
     [

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import posixpath
+import re
 from collections.abc import Mapping
 from contextlib import closing
 from html.parser import HTMLParser
@@ -20,6 +21,7 @@ from tests.site.arenas import EVIL, MATCHES, NAMES
 from peerage.formats import visible
 from peerage.site import downloads
 from peerage.site.addresses import match_page, number_in, player_page, slug
+from peerage.site.leaderboards import course, priced
 from peerage.site.pages import POLICY, page, paths
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import board
@@ -173,6 +175,24 @@ def test_the_leaderboard_is_the_tables(pages: Site, documents: dict[str, Read]) 
         assert rows == [row.as_dict() for row in pages.table(track)]
         listed = list(csv.DictReader(io.StringIO(body(pages, f"data/leaderboard-{track}.csv").decode())))
         assert [line["player"] for line in listed] == [row["player"] for row in rows]
+
+
+def test_the_interval_of_a_skill_is_said_to_be_that_of_mu_and_holds_it(
+    pages: Site, documents: dict[str, Read]
+) -> None:
+    page = body(pages, "leaderboard/trueskill.html").decode()
+    assert "95% interval of μ</th>" in page
+    assert "Bars are 95% intervals" not in page
+    whiskers = re.findall(r'<path d="M([\d.]+) 7H([\d.]+)M.*?<circle cx="([\d.]+)"', page)
+    rows = [row for row in pages.table("trueskill") if row.rank is not None]
+    assert len(whiskers) == len(rows)
+    for low, high, at in whiskers:
+        assert float(at) == pytest.approx((float(low) + float(high)) / 2, abs=0.2)
+    for row in rows:
+        assert f'aria-label="{row.lower:,.1f} to {row.upper:,.1f}"' in page
+    for point in course(pages, "trueskill"):
+        assert point["low"] < point["rating"] < point["high"]
+    assert all(offer["low"] is offer["high"] is None for offer in priced(rows))
 
 
 def test_the_page_of_games_names_tracks_as_the_leaderboard_does(documents: dict[str, Read]) -> None:

@@ -176,7 +176,8 @@ def charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
     if any(offer["cost"] for offer in plane):
         yield chart(
             "Cost against quality",
-            "The line joins the players that nobody beats for less money. Bars are 95% intervals.",
+            "The line joins the players that nobody beats for less money."
+            + " Bars are 95% intervals." * (track != "trueskill"),
             f"frontier-{track}",
             plane,
             frontier(plane),
@@ -186,10 +187,10 @@ def charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
         names = [row.player for row in ranked[:COLOURED]]
         yield chart(
             "Ratings over the matches",
-            f"{NAMES[track]} after so many matches; 95% bands{of_mu(track)} for the first {len(names)}.",
+            f"{drawn(track)} after so many matches; 95% bands for the first {len(names)}.",
             f"course-{track}",
             points,
-            trajectories(points, names, f"{NAMES[track]} rating"),
+            trajectories(points, names, drawn(track)),
         )
 
 
@@ -198,16 +199,22 @@ def of_mu(track: Track) -> str:
     return " (of μ)" if track == "trueskill" else ""
 
 
+def drawn(track: Track) -> str:
+    """What charts draw over time, and bands are of."""
+    return "TrueSkill, μ" if track == "trueskill" else f"{NAMES[track]} rating"
+
+
 def priced(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The cost-quality plane of a leaderboard, cheapest first; see `charts.frontier`."""
+    """The cost-quality plane of a leaderboard, cheapest first, without intervals that are not of the rating;
+    see `charts.frontier`."""
     at = {row.player: row for row in rows}
     return [
         {
             "player": offer.player,
             "cost": offer.cost_per_match,
             "rating": round(offer.rating, 2),
-            "low": at[offer.player].lower,
-            "high": at[offer.player].upper,
+            "low": at[offer.player].lower if at[offer.player].track != "trueskill" else None,
+            "high": at[offer.player].upper if at[offer.player].track != "trueskill" else None,
             "best": offer.best,
         }
         for offer in offers(rows)
@@ -225,8 +232,8 @@ def stops(number: int) -> list[int]:
 
 
 def course(site: Site, track: Track, names: Collection[str] = ()) -> list[dict[str, Any]]:
-    """The rating of every rated player, or of those in `names`, after each stop, with its 95% interval; see
-    `charts.trajectories`."""
+    """The rating (TrueSkill: μ) of every rated player, or of those in `names`, after each stop, with its 95%
+    interval; see `charts.trajectories`."""
     return [
         {
             "player": player,
@@ -238,7 +245,7 @@ def course(site: Site, track: Track, names: Collection[str] = ()) -> list[dict[s
         for stop in stops(site.number)
         for after in (site.earlier(track, stop),)
         for player, rating, low, high in zip(
-            after.players, after.rating, after.lower, after.upper, strict=True
+            after.players, after.middle, after.lower, after.upper, strict=True
         )
         if not names or player in names
     ]

@@ -10,7 +10,7 @@ from peerage.engine.registration import registered
 from peerage.protocol import visible
 from peerage.site.addresses import player_page
 from peerage.site.charts import chart, trajectories
-from peerage.site.leaderboards import NAMES, course, of_mu
+from peerage.site.leaderboards import NAMES, course, drawn, of_mu
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record
@@ -55,11 +55,11 @@ def _player(site: Site, name: str) -> View:
         charts.append(
             chart(
                 "Rating over the matches",
-                f"{NAMES[site.track]} after so many matches, with its 95% band{of_mu(site.track)}."
+                f"{drawn(site.track)} after so many matches, with its 95% band."
                 + " Dashed: its provider names another model." * bool(marks),
                 f"course-{site.track}",
                 points,
-                trajectories(points, [name], f"{NAMES[site.track]} rating", marks),
+                trajectories(points, [name], drawn(site.track), marks),
             )
         )
     return View(

@@ -33,12 +33,14 @@ Menu: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class Course(NamedTuple):
-    """The ratings after some match with their 95% bounds, in the order of `players`."""
+    """The ratings after some match with their 95% bounds, in the order of `players`; `middle` is what the
+    bounds are of: the ratings, on the TrueSkill track μ."""
 
     players: Sequence[str]
     rating: Sequence[float]
     lower: Sequence[float | None]
     upper: Sequence[float | None]
+    middle: Sequence[float]
 
 
 class Reader:
@@ -157,7 +159,7 @@ class Site:
                 self._played[number] = self._whole.until(number)
             standings = self._stood(number) if track in ("raw", "cost") else NOBODY
             found = METHODS[track](self._played[number], self._rating, standings)
-            self._courses[track, number] = Course(found.players, *found.bounded)
+            self._courses[track, number] = Course(found.players, *found.bounded, found.middle.tolist())
         return self._courses[track, number]
 
     @cached_property

@@ -65,10 +65,14 @@ class Ratings:
         return self.apart()
 
     @property
+    def middle(self) -> Floats:
+        """What the intervals are of."""
+        return self.rating if self.center is None else self.center
+
+    @property
     def bounded(self) -> tuple[list[float], list[float | None], list[float | None]]:
         """Ratings, and the lower and upper bounds of their intervals, None where too little is known."""
-        center = self.rating if self.center is None else self.center
-        lower, upper = center - Z95 * self.error, center + Z95 * self.error
+        lower, upper = self.middle - Z95 * self.error, self.middle + Z95 * self.error
         return self.rating.tolist(), known(lower), known(upper)
 
 
