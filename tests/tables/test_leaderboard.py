@@ -133,6 +133,7 @@ def test_rows_are_stable_json(arena: Arena) -> None:
         "topic",
         "possibly_usd",
         "status",
+        "what_if",
     ]
 
 

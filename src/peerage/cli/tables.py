@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.tables.leaderboard import Board
     from peerage.tables.played import Scope
+    from peerage.tables.what_if import WhatIf
 
 
 Track = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware"]
@@ -71,14 +72,37 @@ def leaderboard(
     source: Annotated[
         Whose, typer.Option(help="Matches played here, outside results (peerage import), or both.")
     ] = "played",
+    without_judge: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JUDGE", help="What if: the votes of this judge do not count; repeat it."),
+    ] = None,
+    weights: Annotated[
+        Literal["equal"] | None, typer.Option(help="What if: every judge's vote weighs the same.")
+    ] = None,
+    k: Annotated[
+        float | None, typer.Option("--k", help="What if: another K (tracks raw, cost, averaged).")
+    ] = None,
+    tau_c: Annotated[
+        float | None, typer.Option(help="What if: another sensitivity to cost (track cost).")
+    ] = None,
+    no_propagation: Annotated[
+        bool, typer.Option("--no-propagation", help="What if: ratings do not spread (tracks raw, cost).")
+    ] = False,
     shape: Shape = Format.table,
 ) -> None:
-    """Show the ranking, and who is clearly above whom."""
-    from peerage.tables.played import Scope
+    """Show the ranking, and who is clearly above whom.
 
-    weights = dict(_weight(stated) for stated in weight or ())
+    A what-if counts the recorded matches in another way. Nothing is played again or written down, and title,
+    notes and JSON say what was asked.
+    """
+    from peerage.tables.played import Scope
+    from peerage.tables.what_if import WhatIf
+
+    of_games = dict(_weight(stated) for stated in weight or ())
+    without = tuple(dict.fromkeys(without_judge or ()))
+    what_if = WhatIf(without, weights == "equal", k, tau_c, not no_propagation)
     with arena_in(folder) as arena, _stated():
-        show_leaderboard(arena, track or "", shape, Scope(game, topic, weights, source))
+        show_leaderboard(arena, track or "", shape, Scope(game, topic, of_games, source), what_if)
 
 
 @contextmanager
@@ -94,7 +118,11 @@ def _stated() -> Iterator[None]:
 
 
 def show_leaderboard(
-    arena: Arena, track: str = "", shape: Format = Format.table, scope: Scope | None = None
+    arena: Arena,
+    track: str = "",
+    shape: Format = Format.table,
+    scope: Scope | None = None,
+    what_if: WhatIf | None = None,
 ) -> None:
     """Write the leaderboard of one track, or of the game's own, to standard output.
 
@@ -102,14 +130,15 @@ def show_leaderboard(
     """
     from peerage.tables.leaderboard import board
     from peerage.tables.played import EVERYTHING, Scope
+    from peerage.tables.what_if import AS_PLAYED
 
     scope = scope or EVERYTHING
-    found = board(arena.ledger, arena.settings, track, scope)
+    found = board(arena.ledger, arena.settings, track, scope, what_if=what_if or AS_PLAYED)
     if (
         shape.for_people
         and len(found.games) > 1
         and scope.source == "played"
-        and not (scope.game or scope.topic)
+        and not (scope.game or scope.topic or found.what_if)
     ):
         for game in found.games:
             alone = board(arena.ledger, arena.settings, track, Scope(game))
@@ -151,6 +180,7 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
         ]
     about = "".join(f", {part}" for part in (found.game, found.topic and f"topic {found.topic}") if part)
     about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
+    about += f"; WHAT IF: {found.what_if}" if found.what_if else ""
     notes = [
         "Ranks: those still possible with 95% confidence. "
         "Above: players this one beats with the same confidence.",

@@ -22,6 +22,7 @@ from peerage.tables import Shown
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
 from peerage.tables.tracks import METHODS, OUTSIDE, TRACKS, Ratings, Track
+from peerage.tables.what_if import AS_PLAYED, WhatIf, constants, read_again
 
 
 class Row(Shown, frozen=True):
@@ -69,13 +70,15 @@ class Row(Shown, frozen=True):
     topic: str = ""
     possibly_usd: float = 0.0
     status: Literal["active", "benched", "left"] = "active"
+    what_if: str = ""
 
 
 class Board(Struct, frozen=True):
     """A leaderboard: `rows`, best first, and what holds for all of them.
 
     `notes` state the method and how games were weighed. `games` and `topics` count the decided matches of
-    the whole ledger by game and by topic, each of which `board` can be asked for alone.
+    the whole ledger by game and by topic, each of which `board` can be asked for alone. `what_if` is as in
+    its rows.
     """
 
     track: Track
@@ -85,6 +88,7 @@ class Board(Struct, frozen=True):
     notes: tuple[str, ...]
     games: dict[str, int]
     topics: dict[str, int]
+    what_if: str = ""
 
     @property
     def tied(self) -> list[tuple[str, str]]:
@@ -111,6 +115,7 @@ def board(
     track: str = "",
     scope: Scope = EVERYTHING,
     played: Played | None = None,
+    what_if: WhatIf = AS_PLAYED,
 ) -> Board:
     """The table of one track: `bt` (Bradley-Terry), `trueskill` or `glicko2`, which every game feeds, `raw`
     or `cost` (sequential Elo), which duels feed. Empty: the one that the game shows first.
@@ -122,14 +127,19 @@ def board(
 
     With `scope.source` outside or all imported results count, and the notes name their sources. These have
     neither games, topics nor costs. `played` are the matches of the scope where they were read before.
+    `what_if` reads the record in another way; raises ScopeError where there is nothing to read so.
     """
     track = track or tracks_of(scope.game or settings.game)[0]
     if track not in TRACKS:
         raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
     if scope.weights and track in ("raw", "cost", "averaged", "points"):
         raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
-    rating = pinned_rating(ledger.meta(), settings.rating)
+    rating = constants(what_if, pinned_rating(ledger.meta(), settings.rating), track)
     played = played or Played(ledger, scope)
+    if asked := what_if.told:
+        if scope.source != "played":
+            raise ScopeError(f"what if {asked}: that reads matches played here; leave outside results out")
+        played = read_again(ledger, played, what_if, track) if what_if.votes else played.instead({}, set())
     elo = pinned_elo(ledger.meta(), settings.rating)
     standings, accounts = position(ledger, elo)
     possibly = possibly_billed(ledger, elo)
@@ -145,7 +155,7 @@ def board(
         whose, accounts = results.notes(), results.accounts(accounts if scope.source == "all" else {})
     known = {player.name: player for player in settings.players if scope.source != "outside"}
     cards = registered(ledger)
-    general = (*_weighing(played), *rated.notes, *whose)
+    general = (*_read_so(asked), *_weighing(played), *rated.notes, *whose)
     lines = _lines(rated)
     out, models = benched(ledger), changes(ledger)
     rows = [
@@ -161,10 +171,21 @@ def board(
             else (*general, *_fast(speeds, name)),
             possibly.get(name, 0) / 1e9 if scope.source != "outside" else 0.0,
             "benched" if name in out and name in known else "active" if name in known else "left",
+            asked,
         )
         for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
-    return Board(track, scope.game, scope.topic, tuple(_ranked(rows)), general, played.games, played.topics)
+    ranked = tuple(_ranked(rows))
+    return Board(track, scope.game, scope.topic, ranked, general, played.games, played.topics, asked)
+
+
+def _read_so(asked: str) -> tuple[str, ...]:
+    if not asked:
+        return ()
+    return (
+        f"what if: {asked}. This is not the arena's own table: what is on record is counted in another way, "
+        "nothing is played again; who met whom, and the ratings by which votes weighed, stay as they were",
+    )
 
 
 def _fast(speeds: Mapping[str, float], name: str) -> Iterator[str]:
@@ -245,6 +266,7 @@ def _row(
     general: Sequence[str],
     possibly: float,
     status: Literal["active", "benched", "left"],
+    what_if: str,
 ) -> Row:
     notes = list(general)
     if line.rank_range is None:
@@ -279,6 +301,7 @@ def _row(
         topic=scope.topic,
         possibly_usd=possibly,
         status="active" if scope.source == "outside" else status,
+        what_if=what_if,
         **msgspec.structs.asdict(line),
     )
 

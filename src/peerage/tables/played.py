@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from copy import copy
 from functools import cache, cached_property, partial
 from itertools import islice
@@ -61,6 +61,7 @@ class Played:
         self.decided: list[Summary] = []
         self.players: dict[str, int] = {}
         self.whole = not withdrawn(ledger)  # the sums of an arena still hold what was withdrawn since
+        self._silenced: Set[str] = frozenset()
         self._sizes: set[int] = set()
         self._places: dict[int, int] = {}
         kinds: dict[tuple[str, str, str], int] = {}
@@ -118,6 +119,21 @@ class Played:
             found.__dict__["history"] = duels(len(there), *[column[:size] for column in columns])
         return found
 
+    def instead(self, again: Mapping[int, Summary], silenced: Set[str]) -> Played:
+        """The same with the matches `again`, by number, in place of those on record, and without the votes
+        of the judges `silenced`."""
+        found = copy(self)
+        for name in ("history", "tables", "_pairs"):
+            found.__dict__.pop(name, None)
+        found.finished = [again.get(one.number, one) for one in self.finished]
+        found.decided = [one for one in found.finished if one.status == DONE and (one.players or one.scores)]
+        found._sizes = {len(one.scores) for one in found.decided}
+        there = dict.fromkeys([player for one in found.decided for player in one.players])
+        found.players = {player: place for place, player in enumerate(there)}
+        found.whole = False
+        found._silenced = silenced
+        return found
+
     @property
     def sources(self) -> Ints | None:
         """The match that each duel of `history` is of; None where every match is one duel."""
@@ -160,7 +176,7 @@ class Played:
 
     def votes(self) -> Votes:
         """The votes of judges on the decided matches."""
-        return votes(self._ledger, self.decided, self.scope.weights)
+        return votes(self._ledger, self.decided, self.scope.weights, self._silenced)
 
     def _until(self, matches: list[Summary], number: int) -> list[Summary]:
         return matches[: bisect_right(matches, number, key=lambda one: self._places[one.number])]

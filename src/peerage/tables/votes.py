@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 import msgspec
@@ -50,8 +50,14 @@ class Votes(NamedTuple):
     matches: list[int]
 
 
-def votes(ledger: Ledger, matches: Sequence[Summary], weights: Mapping[str, float]) -> Votes:
-    """The votes on decided matches, given in number order; `weights` are those of their games.
+def votes(
+    ledger: Ledger,
+    matches: Sequence[Summary],
+    weights: Mapping[str, float],
+    silenced: Set[str] = frozenset(),
+) -> Votes:
+    """The votes on decided matches, given in number order, without those of the judges `silenced`; `weights`
+    are those of their games.
 
     The votes of one match together weigh as much as one match: they are about the same two answers. Raises
     LedgerError when a fixture or a record is missing.
@@ -67,7 +73,11 @@ def votes(ledger: Ledger, matches: Sequence[Summary], weights: Mapping[str, floa
                 "`peerage verify` says more"
             )
         seated = {seat.label: seat.player for bench in fixture.officials.values() for seat in bench}
-        valid = [ballot for ballot in ballots if ballot.vote != ABSTAIN and ballot.judge in seated]
+        valid = [
+            ballot
+            for ballot in ballots
+            if ballot.vote != ABSTAIN and ballot.judge in seated and seated[ballot.judge] not in silenced
+        ]
         if len(fixture.seats) != 2 or not valid:
             continue
         label = fixture.seats[0].label

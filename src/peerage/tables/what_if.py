@@ -1,0 +1,154 @@
+"""What if: the recorded matches read in another way, as if judges had not voted or ratings had other
+constants. A refold of what is on record: nobody is asked, and nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from peerage.judging.ballots import ballots_of
+from peerage.judging.panel import Ballot, PanelRules, count
+from peerage.ledger.codec import by_hex, read_fixture, read_record
+from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.match import Fixture
+from peerage.protocol import visible
+from peerage.settings import Rating, suggest
+from peerage.standings import DONE
+from peerage.tables.played import Played, ScopeError
+
+
+class WhatIf(Struct, frozen=True):
+    """What is read in another way; empty, nothing is.
+
+    The votes of the judges `without` do not count; with `equal`, all others weigh the same. `k`, `tau_c` and
+    `propagation` are constants of sequential Elo, None and True where they stay those of the arena.
+    """
+
+    without: tuple[str, ...] = ()
+    equal: bool = False
+    k: float | None = None
+    tau_c: float | None = None
+    propagation: bool = True
+
+    @property
+    def votes(self) -> bool:
+        """Whether it reads the votes in another way."""
+        return bool(self.without) or self.equal
+
+    @property
+    def told(self) -> str:
+        """In words, after "what if"; empty for nothing."""
+        parts = [f"without judge {visible(name)}" for name in self.without]
+        if self.equal:
+            parts.append("every vote weighs the same")
+        if self.k is not None:
+            parts.append(f"K = {self.k:g}")
+        if self.tau_c is not None:
+            parts.append(f"τ_c = {self.tau_c:g}")
+        if not self.propagation:
+            parts.append("no propagation")
+        return ", ".join(parts)
+
+
+AS_PLAYED = WhatIf()
+
+_ENTERS = {
+    "k_factor": ("K", ("raw", "cost", "averaged")),
+    "cost_sensitivity": ("τ_c", ("cost",)),
+    "propagation_width": ("propagation", ("raw", "cost")),
+}
+"""The constants of Elo, and the tracks that they enter."""
+
+
+def constants(asked: WhatIf, rating: Rating, track: str) -> Rating:
+    """The constants of Elo as asked. Raises ScopeError for a track that has none of them, and for values that
+    they cannot have."""
+    changed: dict[str, Any] = {}
+    if asked.k is not None:
+        changed["k_factor"] = asked.k
+    if asked.tau_c is not None:
+        changed["cost_sensitivity"] = asked.tau_c
+    if not asked.propagation:
+        changed["propagation_width"] = None
+    for field in changed:
+        name, tracks = _ENTERS[field]
+        if track not in tracks:
+            raise ScopeError(f"{name} does not enter track {track}; ask for --track {' or '.join(tracks)}")
+    try:
+        return Rating.model_validate({**rating.model_dump(), **changed})
+    except ValueError as error:
+        raise ScopeError(f"what if {asked.told}: {_first(error)}") from None
+
+
+def _first(error: ValueError) -> str:
+    found: list[dict[str, Any]] = getattr(error, "errors", list)()
+    return str(found[0]["msg"]) if found else str(error)
+
+
+def read_again(ledger: Ledger, played: Played, asked: WhatIf, track: str) -> Played:
+    """The matches of a scope, their votes counted as asked: a match may come out otherwise, or to no result.
+
+    What a vote weighs follows from the ratings that its judge had when the match was made, as it did then.
+    Raises ScopeError for a judge that cast no vote there, and where no votes are; LedgerError.
+    """
+    if asked.equal and track == "judge-aware":
+        raise ScopeError("track judge-aware weighs votes by reliability: equal weights change nothing there")
+    texts = by_hex(ledger.texts())
+    again: dict[int, Summary] = {}
+    judges: set[str] = set()
+    schemes: set[str] = set()
+    wanted = {one.number: one for one in played.finished if one.status in (DONE, _INCONCLUSIVE)}
+    if wanted:
+        numbers = list(wanted)
+        span = ledger.place(numbers[0]), ledger.place(numbers[-1])
+        for issued, record in zip(ledger.fixtures(*span), ledger.records(*span), strict=False):
+            if issued.number != record.number:
+                raise LedgerError(f"{ledger.address} lacks rows; `peerage verify` says which")
+            summary = wanted.get(record.number)
+            if summary is None or b'"ballots":[' not in record.body:
+                continue
+            fixture, ballots = read_fixture(issued.body, texts), ballots_of(read_record(record.body).outcome)
+            if len(fixture.seats) != 2 or not ballots:
+                continue
+            names = {seat.label: seat.player for seat in fixture.all_seats()}
+            judges.update(names[ballot.judge] for ballot in ballots)
+            schemes.add(fixture.settings.get("weights", "softmax"))
+            kept = [ballot for ballot in ballots if names[ballot.judge] not in asked.without]
+            again[record.number] = _counted(summary, fixture, kept, equal=asked.equal)
+    if not judges:
+        raise ScopeError("no judges voted on these matches: there are no votes to count in another way")
+    for name in asked.without:
+        if name not in judges:
+            raise ScopeError(f"no votes are by a judge {name!r}{suggest(name, sorted(judges))}")
+    if asked.equal and not asked.without and schemes == {"equal"}:
+        raise ScopeError("every vote weighs the same in this arena already")
+    return played.instead(again, frozenset(asked.without))
+
+
+_INCONCLUSIVE = "inconclusive"
+
+
+def _counted(summary: Summary, fixture: Fixture, ballots: Sequence[Ballot], *, equal: bool) -> Summary:
+    """A match with these ballots alone."""
+    ratings = {seat.label: seat.raw for seat in fixture.all_seats()}
+    rules = _rules(msgspec.json.encode({name: fixture.settings.get(name) for name in _COUNTING}))
+    if equal:
+        rules = msgspec.structs.replace(rules, weights="equal")
+    score = count(ballots, ratings, fixture.seats[0].label, rules).score
+    if score is None:
+        return msgspec.structs.replace(summary, status=_INCONCLUSIVE, scores=())
+    return msgspec.structs.replace(summary, status=DONE, scores=(score, 1 - score))
+
+
+_COUNTING = ("epsilon", "weights", "weight_temperature", "quorum")
+
+
+@lru_cache(maxsize=8)
+def _rules(stated: bytes) -> PanelRules:
+    known = {name: value for name, value in msgspec.json.decode(stated).items() if value is not None}
+    return msgspec.convert(known, PanelRules)
