@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-import runpy
+import subprocess
 import sys
 
 BENCHES = (
@@ -32,11 +32,15 @@ def main(names: list[str]) -> None:
         sys.exit(f"no bench is called {', '.join(unknown)}; there are {', '.join(BENCHES)}")
     # Processes begin as they do for people: with modules that Python compiled before.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    failed = []
     for name in names or BENCHES:
         print(f"== {name}", flush=True)
-        sys.argv = [f"bench.{name}"]
-        runpy.run_module(f"bench.{name}", run_name="__main__")
+        # Each in a process of its own: the memory of one does not show in another.
+        if subprocess.run([sys.executable, "-m", f"bench.{name}"], check=False).returncode:
+            failed.append(name)
         print(flush=True)
+    if failed:
+        sys.exit(f"these benches failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":
