@@ -53,6 +53,27 @@ DATA = json.loads((Path(__file__).parents[1] / "data/cob/data.json").read_text("
         ("150 262 210", "octal bytes"),
         ("150262210", "octal bytes"),
         ("0o32131210", "octal"),
+        ("0o150, 0o262, 0o210", "octal bytes"),
+        (r"\x36\x38\x42\x32\x38\x38", "hexadecimal of its characters"),
+        (r"\u0036\u0038\u0042\u0032\u0038\u0038", "hexadecimal of its characters"),
+        ("Red channel: 68. Green channel: B2. Blue channel: 88.", "separated"),
+        (
+            "The first digit is 6, the second is 8, the third is B, the fourth 2, the fifth 8, then 8",
+            "spelled out",
+        ),
+        ("H=146\N{DEGREE SIGN} S=42% V=70%", "hue, saturation, lightness"),
+        ("\u516d\u516b\u5341\u4e00\u4e8c\u516b\u516b", "spelled out"),
+        (
+            "\u308d\u304f \u306f\u3061 \u3058\u3085\u3046\u3044\u3061 \u306b \u306f\u3061 \u306f\u3061",
+            "spelled out",
+        ),
+        ("\uc721 \ud314 \uc2ed\uc77c \uc774 \ud314 \ud314", "spelled out"),
+        (
+            "\u0633\u062a\u0629 \u062b\u0645\u0627\u0646\u064a\u0629 \u0623\u062d\u062f "
+            "\u0639\u0634\u0631 \u0627\u062b\u0646\u0627\u0646 "
+            "\u062b\u0645\u0627\u0646\u064a\u0629 \u062b\u0645\u0627\u0646\u064a\u0629",
+            "spelled out",
+        ),
         ("066 070 102 062 070 070", "octal character codes"),
         ("NCZIQ===", "base32"),
         ("GY4EEMRYHA", "base32"),

@@ -20,9 +20,20 @@ from typing import NamedTuple
 _HEX = "0123456789ABCDEF"
 _ROT13 = str.maketrans("ABCDEF", "NOPQRS")
 _ROT5 = str.maketrans("0123456789", "5678901234")
-_WORD = re.compile(r"[\u3007\u4e00-\u9fff\uac00-\ud7a3]|[^\W\d_\u3007\u4e00-\u9fff\uac00-\ud7a3]+|\d+")
-"""A word; a character by itself in scripts without spaces."""
-_TELLS_HUE = re.compile(r"\bhs[lvb]|\bhue\b|\bsaturation\b", re.IGNORECASE)
+_TEENS = (
+    r"[\u5341\uc2ed][\u4e00\u4e8c\u4e09\u56db\u4e94\uc77c\uc774\uc0bc\uc0ac\uc624]"
+    r"|[\u0627-\u064a]+ \u0639\u0634\u0631\b"
+)
+"""Eleven to fifteen in Chinese, Japanese and Korean, and in Arabic, where they are two words."""
+_WORD = re.compile(
+    _TEENS + r"|[\u3007\u4e00-\u9fff\uac00-\ud7a3]|[^\W\d_\u3007\u4e00-\u9fff\uac00-\ud7a3]+|\d+"
+)
+"""A word, or such a number; a character by itself in scripts without spaces."""
+_PREFIXED = re.compile(
+    r"\b0[xo](?=[0-9a-f])|\\u00(?=[0-9a-f]{2})|\\x(?=[0-9a-f]{2})|\bu\+00(?=[0-9a-f]{2})", re.IGNORECASE
+)
+"""What programs put before a number or a character's code."""
+_TELLS_HUE = re.compile(r"\bhs[lvb]|\bhue\b|\bsaturation\b|\bh\W{1,3}\d", re.IGNORECASE)
 _NUMBER = r"(\d{1,3}(?:\.\d{1,6})?)"
 _NAMED_HUES = re.compile(rf"(?<![\d.])(?={_NUMBER}[^\d]{{1,20}}{_NUMBER}[^\d]{{1,20}}{_NUMBER})")
 _BARE_HUES = re.compile(rf"(?<![\d.])(?={_NUMBER}\W{{1,4}}{_NUMBER}%\W{{1,3}}{_NUMBER}%)")
@@ -39,7 +50,8 @@ def leaks(color: str, text: str) -> tuple[str, ...]:
     plain = unicodedata.normalize("NFKC", text)
     if not plain.isascii():
         plain = "".join([str(unicodedata.decimal(char, char)) for char in plain])
-    latin = re.sub(r"\b0[xX]", "", plain.translate(_signs().alike))
+    plain = _PREFIXED.sub("", plain)
+    latin = plain.translate(_signs().alike)
     joined = re.sub(r"[^0-9A-Z]", "", latin.upper())
     found = [name for name, needle in _needles(color).items() if needle in joined]
     if not found and _separated(color).search(latin):
@@ -124,7 +136,7 @@ def _separated(color: str) -> re.Pattern[str]:
         rf"(?P<s{at}>.{{1,16}}?)".join(parts[:2]) + "".join(f"(?P=s{at}){part}" for part in parts[2:])
         for at, parts in enumerate((color, color[::-1], pairs, pairs[::-1]))
     ]
-    gap = r"\W{0,4}(?:\w{1,6}\W{1,3})?"
+    gap = r"\W{0,4}(?:\w{1,8}\W{1,3})?"
     for labels, parts in (
         ("123456", color),
         ("123", pairs),
