@@ -277,6 +277,7 @@ def test_people_have_the_last_word_on_quality() -> None:
     made = pool(challenge("c"), *by_others(7, 7, 7, 7))
     assert made.entries["c"].state == "flagged"
     said = {"action": "review", "challenge_id": "c", "reason": "good for the weak"}
+    made.amend({"action": "flag", "challenge_id": "c", "flag": "ambiguous", "reason": "two readings"})
     made.amend(said | {"verdict": "approve"})
     assert (made.entries["c"].state, made.entries["c"].shown) == ("in use", ("trivial",))
     made.amend(said | {"verdict": "object"})

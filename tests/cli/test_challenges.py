@@ -419,6 +419,22 @@ def test_the_valyrian_layout_reads_back_to_the_same_table(say: Callable[..., Res
     assert set(first["additional_info"]["attempts"][0]) == {
         *("llm_id", "challenge_id", "submitted_answer", "result", "own_challenge", "points")
     }
+    for one in table:
+        met = [
+            (game, game["ranks"][game["participants"].index(one["name"])])
+            for game in history
+            if one["name"] in game["participants"]
+        ]
+        assert one["wins"] == sum(rank > mine for game, mine in met for rank in game["ranks"])
+        assert one["losses"] == sum(rank < mine for game, mine in met for rank in game["ranks"])
+    for name, one in first["additional_info"]["performance_metrics"].items():
+        solved = [
+            it
+            for it in first["additional_info"]["attempts"]
+            if it["llm_id"] == name and it["result"] == "correct"
+        ]
+        own = sum(it["own_challenge"] for it in solved)
+        assert (one["own_challenges_solved"], one["others_challenges_solved"]) == (own, len(solved) - own)
     challenges = first["additional_info"]["challenges"]
     assert set(challenges[0]) == {"challenge_id", "author_llm", "description", "reference_answer"}
     assert {one["reference_answer"] for one in challenges} == {None}
