@@ -129,6 +129,7 @@ def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
     from peerage.games.color_obfuscation.data_json import (
         SOURCE,
         arena_settings,
+        as_recorded,
         entered,
         read_battles,
         recording,
@@ -151,9 +152,9 @@ def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
         new = [one for one in battles if one.battle.battle_id not in known]
         digest = sha256(body).hexdigest()
         outcomes = arena.admit([recording(one, rules, digest) for one in new])
-        pairs = [(one.battle.scores, outcome) for one, outcome in zip(new, outcomes, strict=True)]
-        same = sum(outcome.detail["readings"]["ignore"] == scores for scores, outcome in pairs)
-        other = sum(outcome.scores != scores for scores, outcome in pairs)
+        pairs = list(zip(new, outcomes, strict=True))
+        same = sum([as_recorded(one, outcome) for one, outcome in pairs])
+        other = sum([outcome.scores != one.battle.scores for one, outcome in pairs])
         typer.echo(
             f"{len(new)} battles entered, {len(battles) - len(new)} were there already\n"
             f"{same} of {len(new)} come out as recorded when broken encodings are ignored; with "

@@ -184,11 +184,6 @@ def disclose(
 
 def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
     """The export, piece by piece."""
-    if shape == "cob":
-        from peerage.games.color_obfuscation.data_json import write_battles
-        from peerage.ledger.export import documents
-
-        return write_battles(documents(ledger))
     if shape == "votes":
         from peerage.tables.votes import battles
 
@@ -197,8 +192,13 @@ def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
         from peerage.ledger.outside import lines
 
         return lines(ledger)
+    from peerage.games import GAMES
+    from peerage.ledger.export import documents
     from peerage.ledger.export import export as pieces
 
+    if shape == "cob":
+        originals = [game.original for game in GAMES.values() if game.original]
+        return next(one.write(documents(ledger)) for one in originals if one.layout == shape)
     return pieces(ledger, shape)  # type: ignore[arg-type]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args
@@ -119,6 +119,19 @@ class Again(NamedTuple):
     items: Callable[[Fixture, Outcome, str, Mapping[str, Reply]], Iterable[msgspec.Struct]] | None = None
 
 
+class Original(NamedTuple):
+    """The file of the benchmark that a game comes from.
+
+    `layout` names it to `peerage export --format`, `file` is its name on the arena's site, `about` says there
+    what reads it. `write` makes it, in pieces of text, of exported matches (`ledger.export.documents`).
+    """
+
+    layout: str
+    file: str
+    about: str
+    write: Callable[[Iterable[Mapping[str, Any]]], Iterator[str]]
+
+
 Said = TypeVar("Said")
 
 
@@ -157,6 +170,9 @@ class GameSpec(Generic[Rules]):
 
     again: Again | None = None
     """How its judges' work is judged again; the default: by a panel of usual rules."""
+
+    original: Original | None = None
+    """What writes its matches as the benchmark it comes from publishes them."""
 
     survives: bool = False
     """A void reply of a contestant is the game's own matter; else the match is void, "no_answer"."""

@@ -15,6 +15,7 @@ import msgspec
 from peerage.blocks import ScoreLine, Task
 from peerage.engine.probes import probe_costs
 from peerage.games import installed
+from peerage.games.game import Original
 from peerage.ledger.codec_requests import read_form, read_templates
 from peerage.ledger.log import entry_leaf
 from peerage.ledger.since import log_root
@@ -71,6 +72,7 @@ class Played(NamedTuple):
     decided: int
     voids: dict[str, int]
     rules: dict[str, Any]
+    original: Original | None
 
 
 class Spent(NamedTuple):
@@ -180,6 +182,7 @@ def games(site: Site) -> Iterator[Played]:
             counts.get(DONE, 0),
             {status: count for status, count in sorted(counts.items()) if status != DONE},
             stated_rules(site.settings) if name == site.settings.game else {},
+            spec.original if spec else None,
         )
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from peerage.games.color_obfuscation import GAME as COLOR_OBFUSCATION
-from peerage.games.color_obfuscation.data_json import write_battles
+from peerage.games import installed
+from peerage.games.game import Original
 from peerage.ledger.export import cell, documents
 from peerage.site.arena_pages import by_day
 from peerage.site.leaderboards import course, has_outside, outside, priced
@@ -27,20 +27,20 @@ def paths(site: Site) -> Iterator[str]:
         yield "data/outside.csv"
     if site.has_pool:
         yield "data/challenges.csv"
-    if has_battles(site):
-        yield "data.json"
+    yield from originals(site)
 
 
-def has_battles(site: Site) -> bool:
-    """Whether battles of Color Obfuscation were decided here."""
-    return site.tally.games.get(COLOR_OBFUSCATION.name, {}).get(DONE, 0) > 0
+def originals(site: Site) -> dict[str, Original]:
+    """What games that were decided here write for the benchmarks they come from, by the file's name."""
+    decided = [installed(game) for game, statuses in site.tally.games.items() if statuses.get(DONE)]
+    return {spec.original.file: spec.original for spec in decided if spec and spec.original}
 
 
 def view(site: Site, path: str) -> bytes | None:
     if path not in paths(site):
         return None
-    if path == "data.json":
-        return "".join(write_battles(documents(site.moment))).encode()
+    if original := originals(site).get(path):
+        return "".join(original.write(documents(site.moment))).encode()
     name, _, kind = path.removeprefix("data/").rpartition(".")
     what, _, track = name.partition("-")
     if what == "spending":

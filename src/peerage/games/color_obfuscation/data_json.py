@@ -16,10 +16,9 @@ import msgspec
 from msgspec import Struct
 
 from peerage.formats import Encoding, FormatError, between
-from peerage.games.color_obfuscation.play import GAME
-from peerage.games.color_obfuscation.rules import ColorObfuscationRules
+from peerage.games.color_obfuscation.rules import NAME, VERSION, ColorObfuscationRules
 from peerage.games.color_obfuscation.score import Guess, Round
-from peerage.match import Fixture, Recording, Seat
+from peerage.match import Fixture, Outcome, Recording, Seat
 
 SOURCE = "10decikelvin/cob"
 _ROOMY = {"max_chars": 20_000, "max_instructions": 200, "instruction_chars": 5_000}
@@ -200,8 +199,8 @@ def recording(entry: Entry, rules: ColorObfuscationRules, digest: str = "") -> R
     fixture = Fixture(
         number=0,
         round=0,
-        game=GAME.name,
-        version=GAME.version,
+        game=NAME,
+        version=VERSION,
         seed=f"cob/{battle.battle_id}",
         seats=(Seat("A", battle.model_A_info.name), Seat("B", battle.model_B_info.name)),
         officials={},
@@ -217,6 +216,11 @@ def entered(drawn: Iterable[Mapping[str, Any]]) -> set[str]:
     return {source["battle_id"] for source in sources if source.get("from") == SOURCE}
 
 
+def as_recorded(entry: Entry, outcome: Outcome) -> bool:
+    """Whether a battle comes out as recorded when broken encodings are ignored."""
+    return bool(outcome.detail["readings"]["ignore"] == entry.battle.scores)
+
+
 def write_battles(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """A `data.json`, in pieces of text, of the battles among exported matches (`ledger.export.documents`).
 
@@ -226,7 +230,7 @@ def write_battles(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     layout, before = Layout(), "["
     for document in documents:
         fixture: Fixture = document["fixture"]
-        if fixture.game != GAME.name:
+        if fixture.game != NAME:
             continue
         source = fixture.drawn.get("source", {})
         outcome = msgspec.json.decode(document["record"])["outcome"]
@@ -346,7 +350,7 @@ def arena_settings(battles: Sequence[Entry], ally_failure: str) -> dict[str, Any
     infos = [info for one in battles for info in (one.battle.model_A_info, one.battle.model_B_info)]
     return {
         "name": "color obfuscation",
-        "game": GAME.name,
+        "game": NAME,
         "rules": {"shares": [1], "ally_failure": ally_failure, "order": "recoveries"},
         "players": [
             {"model": f"openrouter:{name}", "name": name} for name in dict.fromkeys(one.name for one in infos)

@@ -20,13 +20,16 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from peerage.formats import Color, Encoded, Encoding
+from peerage.games.color_obfuscation.data_json import write_battles
 from peerage.games.color_obfuscation.house import house
 from peerage.games.color_obfuscation.rules import (
     ATTACK,
     BROKEN,
     LEAK,
+    NAME,
     OBFUSCATE,
     RECOVER,
+    VERSION,
     ColorObfuscationRules,
     asks,
     forgets,
@@ -42,7 +45,7 @@ from peerage.games.color_obfuscation.score import (
     scores,
 )
 from peerage.games.color_obfuscation.show import show
-from peerage.games.game import GameSpec
+from peerage.games.game import GameSpec, Original
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Prompt, Quote, Reply, Steps
 
@@ -222,8 +225,8 @@ def draw(rules: ColorObfuscationRules, seed: str, number: int) -> dict[str, Any]
 
 
 GAME: GameSpec[ColorObfuscationRules] = GameSpec(
-    name="color-obfuscation",
-    version=4,
+    name=NAME,
+    version=VERSION,
     about="One hides a color, its ally must recover it and the opponent must not; then they change places.",
     contestants=(2, 2),
     rules=ColorObfuscationRules,
@@ -233,6 +236,7 @@ GAME: GameSpec[ColorObfuscationRules] = GameSpec(
     survives=True,
     house=house,
     show=show,
+    original=Original("cob", "data.json", "the Color Obfuscation Benchmark's own page", write_battles),
     hides=True,
     forgets=forgets,
     kin=lambda rules: rules.same_family,

@@ -12,6 +12,7 @@ from peerage.games.section import Section, Temperature
 from peerage.match import Fixture
 from peerage.protocol import Prompt
 
+NAME, VERSION = "color-obfuscation", 4
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

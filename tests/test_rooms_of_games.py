@@ -1,0 +1,110 @@
+"""A game's folder tells the whole game: outside it nobody imports it or reads what it keeps on record."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.test_imports import SOURCE, imported
+
+GAMES = SOURCE / "games"
+FOLDERS = {f"peerage.games.{one.parent.name}" for one in GAMES.glob("*/__init__.py")}
+# Whose work is one game, or two, and which.
+ONE_GAME = {
+    "cli/imports.py": ({"color_obfuscation"}, "enters a benchmark's own file, by the name of its layout"),
+    "cli/ledger.py": ({"challenge_exchange"}, "writes a benchmark's own folder, by the name of its layout"),
+    "cli/rejudge.py": ({"rejudgement", "rescoring"}, "their command: nobody starts these games by name"),
+    "engine/rejudge.py": ({"rejudgement", "rescoring"}, "makes the fixtures of these games"),
+    "site/audience.py": ({"last_arena"}, "the page of `peerage tournament page`"),
+    "tables/challenge_files.py": ({"challenge_exchange"}, "reads for a benchmark's own folder"),
+    "tables/rejudged.py": ({"rejudgement", "rescoring"}, "compares what these games found"),
+    "tables/tournament.py": ({"last_arena"}, "the tables of `peerage tournament`"),
+}
+# What no game owns: of an outcome's detail or what was drawn, the keys that all games share, and who reads
+# them for all others. "" stands for the whole, shown or handed on as it is.
+SHARED = {
+    "blocks.py": ({""}, "the default shows whatever is there"),
+    "challenges/drafting.py": ({"drafts"}, "written and read by drafting, for every game that drafts"),
+    "engine/driver.py": ({""}, "adds `unranked`"),
+    "engine/folding.py": ({"by"}, "the engine's own mark on what it voided"),
+    "engine/rejudge.py": ({""}, "knows by it what it issued before"),
+    "engine/replay.py": ({"by"}, "the engine's own mark on what it voided"),
+    "judging/ballots.py": ({"ballots"}, "written and read by panels, for every game with a panel"),
+    "ledger/audit.py": ({"topic", "category"}, "`Fixture.topic`, where a fixture is read in part"),
+    "ledger/disclosure.py": ({""}, "opens what belongs to a retired challenge, in any game with a pool"),
+    "match.py": (
+        {"", "secret", "topic", "category", "prompt", "authors"},
+        "the fixture's own names for them",
+    ),
+    "site/server.py": ({""}, "the detail of an error of HTTP"),
+    "tables/challenges.py": ({""}, "leaves out attempts at withdrawn challenges, in any game with a pool"),
+    "tables/match_view.py": ({""}, "handed on as JSON, whole"),
+    "tables/readings.py": ({"readings"}, "what any game may state to be read in other ways"),
+    "tables/tournament.py": ({""}, "hands a tournament's outcome to its game's folder, whole"),
+    "tables/votes.py": ({""}, "the ballots of panels, read in part"),
+    "testing/conformance.py": ({"unranked"}, "the engine's"),
+    "testing/offline.py": ({"unranked"}, "the engine's"),
+}
+
+
+def outside() -> Iterator[tuple[str, Path]]:
+    """Every module outside the games, by its path in the package."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        if not path.is_relative_to(GAMES):
+            yield path.relative_to(SOURCE).as_posix(), path
+
+
+def keys_read(tree: ast.AST) -> set[str]:
+    """The keys that are read of a `.detail` or a `.drawn`; "" where it is used whole."""
+    keyed: dict[int, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Attribute() as of, slice=ast.Constant(value=str(key))):
+                keyed[id(of)] = key
+            case ast.Call(
+                func=ast.Attribute(value=ast.Attribute() as of, attr="get"),
+                args=[ast.Constant(value=str(key)), *_],
+            ):
+                keyed[id(of)] = key
+            case ast.Compare(
+                left=ast.Constant(value=str(key)),
+                ops=[ast.In() | ast.NotIn()],
+                comparators=[ast.Attribute() as of],
+            ):
+                keyed[id(of)] = key
+    return {
+        keyed.get(id(node), "")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in ("detail", "drawn")
+        if isinstance(node.ctx, ast.Load)
+    }
+
+
+def test_a_game_is_imported_by_its_own_commands_alone() -> None:
+    found = {
+        name: games
+        for name, path in outside()
+        if (
+            games := {
+                folder.rpartition(".")[2]
+                for _, module in imported(path)
+                for folder in FOLDERS
+                if f"{module}.".startswith(f"{folder}.")
+            }
+        )
+    }
+    assert found == {name: games for name, (games, _) in ONE_GAME.items()}
+
+
+def test_what_a_game_keeps_on_record_is_read_in_its_folder_alone() -> None:
+    found = {
+        name: keys for name, path in outside() if (keys := keys_read(ast.parse(path.read_text("utf-8"))))
+    }
+    assert found == {name: keys for name, (keys, _) in SHARED.items()}
+
+
+def test_every_way_to_read_a_key_is_found() -> None:
+    said = "outcome.detail['a']; one.drawn.get('b', 0); 'c' in x.detail; dict(y.drawn); z.detail = 1"
+    assert keys_read(ast.parse(said)) == {"a", "b", "c", ""}
+    assert keys_read(ast.parse("drawn['a']; detail.get('b')")) == set()
