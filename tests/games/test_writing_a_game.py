@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from peerage.cli.games import check
+from peerage.games import GAMES
 from peerage.settings.game_file import load_file
 from peerage.testing import findings
 
@@ -104,3 +106,11 @@ def test_the_example_plays_at_once(tmp_path: Path) -> None:
     assert "big_sale.py" in peerage(tmp_path, "games", "new", "big-sale", code=2), "nothing is written over"
     demo = peerage(tmp_path, "demo", "--game", "big_sale.py", "--dir", "arena", "--matches", "4")
     assert "4 matches" in demo
+
+
+def test_a_game_is_checked_by_the_settings_of_its_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[Any] = []
+    monkeypatch.setattr("peerage.testing.findings", lambda spec, rules: checked.append(rules) or ())
+    check("last-arena")
+    check("last-arena", '{"questions": 2}')
+    assert checked == [GAMES["last-arena"].demo_rules, {"questions": 2}]

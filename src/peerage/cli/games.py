@@ -65,7 +65,9 @@ def new(
 @app.command()
 def check(
     game: Annotated[str, typer.Argument(help="A game's file, or its name.")],
-    rules: Annotated[str, typer.Option(help="Settings of the game, as JSON.")] = "{}",
+    rules: Annotated[
+        str | None, typer.Option(help="Settings of the game, as JSON; if not said, those of its demo.")
+    ] = None,
 ) -> None:
     """Hold a game against what every game must hold, and say what is wrong with it.
 
@@ -79,7 +81,7 @@ def check(
 
     spec = _spec(game)
     try:
-        stated = json.loads(rules)
+        stated = spec.demo_rules if rules is None else json.loads(rules)
         spec.rules.model_validate(stated)
     except ValueError as error:
         raise SettingsError(f"--rules: {error}") from None
