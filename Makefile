@@ -54,6 +54,7 @@ bench-numbers: $(VENV)/.bench ## simulate how far ratings and judgements can be 
 	$(BIN)/python -m bench.clusters
 	$(BIN)/python -m bench.collusion
 	$(BIN)/python -m bench.captured
+	$(BIN)/python -m bench.biases
 	$(BIN)/python -m bench.elo_error
 
 real: $(VENV)/.dev           ## play a whole arena on a real language model (SmolLM2-135M)

@@ -27,6 +27,7 @@ from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.settings import ArenaSettings
 from peerage.tables.catalogue import GameRow, PlayerRow
 from peerage.tables.challenges import ChallengeRow, Tried
+from peerage.tables.corrected import CorrectedRow
 from peerage.tables.judges import FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
 from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView
@@ -198,6 +199,7 @@ _OK = "The keys below, and before them `ok`: true with exit code 0, false with e
 
 _JSON: dict[str, tuple[str | type, ...]] = {
     "`leaderboard`: a list, best first": (Row,),
+    "`leaderboard --correct`: a list, best first": (CorrectedRow,),
     "`stats`: one object (`--of` one of its lists)": (
         Stats,
         PlayerStats,

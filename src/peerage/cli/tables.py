@@ -88,6 +88,15 @@ def leaderboard(
     no_propagation: Annotated[
         bool, typer.Option("--no-propagation", help="What if: ratings do not spread (tracks raw, cost).")
     ] = False,
+    correct: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="What would change with judges' votes corrected for position, style, own, family, favours, "
+            "reliability (comma-separated), or all.",
+            show_default="nothing",
+        ),
+    ] = "",
     shape: Shape = Format.table,
 ) -> None:
     """Show the ranking, and who is clearly above whom.
@@ -102,6 +111,14 @@ def leaderboard(
     without = tuple(dict.fromkeys(without_judge or ()))
     what_if = WhatIf(without, weights == "equal", k, tau_c, not no_propagation)
     with arena_in(folder) as arena, _stated():
+        if correct:
+            if track not in (None, "bt") or source != "played" or what_if.told:
+                raise typer.BadParameter(
+                    "--correct rates the votes of judges on record by Bradley-Terry: leave --track, --source "
+                    "and every what-if out"
+                )
+            show_corrected(arena, correct, shape, Scope(game, topic, of_games))
+            return
         show_leaderboard(arena, track or "", shape, Scope(game, topic, of_games, source), what_if)
 
 
@@ -189,6 +206,29 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
     if possibly:
         notes.append("Possibly: billed in addition at most, for calls that failed or stated no usage")
     show(rows, columns, shape, title=f"{arena.settings.name}: {TITLES[found.track]}{about}", notes=notes)
+
+
+def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:
+    """Write what corrections of the judges' votes would change to standard output."""
+    from peerage.tables.corrected import asked, what_would_change
+    from peerage.tables.played import Played
+
+    wanted = asked(correct)
+    found = what_would_change(arena.ledger, arena.settings, Played(arena.ledger, scope), wanted)
+    rows = [row.as_dict() for row in found]
+    if shape.for_people:
+        rows = [{**row, "interval": _interval(row, whole)} for row in rows]
+    columns = [
+        *numbers(str, corrected_rank=""),
+        *texts(player="Player"),
+        *numbers(whole, rating="Rating", corrected="Corrected"),
+        *numbers(lambda points: f"{points:+,.0f}", difference="Difference"),
+        *numbers(str, interval="95%"),
+        *numbers(span, rank_range="Ranks"),
+        *numbers(str, rank="Before"),
+    ]
+    title = f"{arena.settings.name}: what would change, corrected for {', '.join(wanted)}"
+    show(rows, columns, shape, title=title, notes=found[0].notes)
 
 
 def _weight(stated: str) -> tuple[str, float]:

@@ -43,6 +43,7 @@ from peerage.ratings.fields import (
 )
 from peerage.ratings.history import Duels, Game, duels
 from peerage.ratings.kernels import Floats
+from peerage.ratings.rows import contrast
 from peerage.ratings.streams import DataError, rows
 
 Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob"]
@@ -240,7 +241,7 @@ class _Battles:
             ),
             {label: tuple([values[i] for i in order]) for label, values in self.labels.items()},
             {
-                name: _difference(np.array(a)[order], np.array(b)[order])
+                name: contrast(np.array(a)[order], np.array(b)[order])
                 for name, (a, b) in self.controls.items()
             },
             None if np.isnan(costs).all() else costs,
@@ -441,13 +442,3 @@ def _winner(row: Mapping[str, Any], column: str, a: str, b: str, where: str) -> 
             f"{where}, {column}: found {short(word)}, expected model_a, model_b, tie, tie (bothbad) or a name"
         )
     return _WORDS[word.lower()]
-
-
-def _difference(a: Floats, b: Floats) -> Floats:
-    """(a - b) / (a + b) of amounts, as in style control, else a - b; one standard deviation is 1."""
-    if (a >= 0).all() and (b >= 0).all():
-        gap = (a - b) / np.where(a + b > 0, a + b, 1.0)
-    else:
-        gap = a - b
-    spread = float(gap.std())
-    return np.asarray(gap / spread if spread > 0 else gap)

@@ -165,15 +165,48 @@ def _row_curves(solved: Solution, history: Duels) -> Curves:
     return Curves(sign * d, columns[0], -dd, columns[1], columns[2][:, :, None][:, :, :free])
 
 
+def contrast(a: Floats, b: Floats) -> Floats:
+    """(a - b) / (a + b) of amounts, as in style control, else a - b; one standard deviation is 1."""
+    if (a >= 0).all() and (b >= 0).all():
+        gap = (a - b) / np.where(a + b > 0, a + b, 1.0)
+    else:
+        gap = a - b
+    spread = float(gap.std())
+    return np.asarray(gap / spread if spread > 0 else gap)
+
+
+def distinct(history: Duels, covariates: Floats, least: float) -> np.ndarray:
+    """Which covariates keep at least that share of their information once the players, and the earlier of
+    them, have taken theirs: where too little is left, a fit moves the ratings by chance."""
+    n, m = history.players, covariates.shape[1]
+    columns = np.ascontiguousarray(covariates)
+    nobody = (np.zeros(n), np.zeros(m))
+    information = _form(
+        kernel(tally_kernels.climb, long=len(history) >= _LONG)(
+            history.first, history.second, columns, history.score, history.weight, *nobody
+        )[2]
+    )
+    information = held(information, n, 0.0)
+    information[range(n), range(n)] += 1e-12 * max(float(np.trace(information)), 1e-300)  # groups apart
+    kept = list(range(n))
+    for k in range(n, n + m):
+        if _adds(information, kept, k, least):
+            kept.append(k)
+    return np.isin(np.arange(n, n + m), kept)
+
+
+def _adds(information: Floats, before: Sequence[int], k: int, least: float = 1e-9) -> bool:
+    """Whether parameter `k` keeps more than that share of its information next to those `before`."""
+    row, own = information[before, k], information[k, k]
+    left = own - row @ np.linalg.solve(information[np.ix_(before, before)], row) if before else own
+    return bool(left > least * own)
+
+
 def _checked(information: Floats, n: int, names: Sequence[str]) -> Floats:
     """The information, unless a covariate adds nothing that players and earlier covariates do not explain."""
-    for k in range(len(names)):
-        upto = n + k
-        row = information[upto, :upto]
-        own = information[upto, upto]
-        left = own - row @ np.linalg.solve(information[:upto, :upto], row) if upto else own
-        if not left > 1e-9 * own:
+    for k, name in enumerate(names):
+        if not _adds(information, range(n + k), n + k):
             raise ValueError(
-                f"{names[k]} cannot be told apart from the players and the other covariates: leave it out"
+                f"{name} cannot be told apart from the players and the other covariates: leave it out"
             )
     return information

@@ -84,7 +84,7 @@ def told(matches: Iterable[Match]) -> Told:
             [(step.player, step.said.latency_ms) for step in asked if step.said and step.status != "void"]
         )
         _drafts(found, match)
-        chars = _chars(match)
+        chars = {label: len(text) for label, text in texts_judged(match).items()}
         panel = panel_record(fixture, match.ballots)
         if panel is not None:
             add_panel(ballots, seated, name, panel)
@@ -120,8 +120,8 @@ def _added(one: Any, other: Any) -> Any:
     return one + other
 
 
-def _chars(match: Match) -> dict[str, int]:
-    """The characters of a match's answers, as votes or scores name them."""
+def texts_judged(match: Match) -> Mapping[str, str]:
+    """A match's answers, as votes or scores name them."""
     spec = installed(match.fixture.game)
     if spec is None:
         return {}
@@ -130,7 +130,7 @@ def _chars(match: Match) -> dict[str, int]:
         for step in match.steps
         if step.said and (step.status == "ok" or not step.key.endswith(ROOM))
     }
-    return {name: len(text) for name, text in spec.judged(match.fixture, said).items()}
+    return spec.judged(match.fixture, said)
 
 
 def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from peerage.judging.ballots import UNUSABLE
 from peerage.judging.panel import ABSTAIN, TIE, Ballot
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ratings.history import Duels, duels
@@ -42,12 +43,14 @@ class _Record(msgspec.Struct):
 
 class Votes(NamedTuple):
     """Every valid vote on a duel as one result: `history` numbers `players`, `judges` say who cast each, and
-    `matches` on what."""
+    `matches` on what. `shown` is 1 where the judge said something usable of the first player's answer shown
+    first alone, -1 with the second's, and 0 of both orders."""
 
     players: tuple[str, ...]
     history: Duels
     judges: list[str]
     matches: list[int]
+    shown: list[int]
 
 
 def votes(
@@ -66,6 +69,7 @@ def votes(
     rows: list[tuple[int, int, float, float]] = []
     judges: list[str] = []
     on: list[int] = []
+    shown: list[int] = []
     for summary, fixture, ballots in _ballots(ledger, matches):
         if tuple([seat.player for seat in fixture.seats]) != summary.players:
             raise LedgerError(
@@ -87,8 +91,10 @@ def votes(
             rows.append((first, second, 0.5 if ballot.vote == TIE else float(ballot.vote == label), weight))
             judges.append(seated[ballot.judge])
             on.append(summary.number)
+            usable = [order for order, said in ballot.verdicts.items() if said not in UNUSABLE]
+            shown.append(sum(1 if order.startswith(f"{label}-") else -1 for order in usable))
     columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
-    return Votes(tuple(places), duels(len(places), *columns), judges, on)
+    return Votes(tuple(places), duels(len(places), *columns), judges, on, shown)
 
 
 def battles(ledger: Ledger) -> Iterator[str]:

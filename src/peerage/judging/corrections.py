@@ -1,0 +1,206 @@
+"""Bradley-Terry on judges' votes, corrected for what judges are known to be swayed by.
+
+    log-odds of a vote for a over b = s_a - s_b + position + style + own + family
+
+Each correction is switched on by itself. A sway of all judges is a covariate, fitted together with the
+ratings, which are what is left of it (style control: Li, Angelopoulos, Chiang, LMSYS 2024); each family has
+its own. What single judges do is dealt with by weight: votes that `favours` finds guilty are left out, and
+a vote weighs by its judge's reliability, nothing where it says nothing. `bench/biases.py` measures what that
+comes to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from peerage.judging.favours import Examined, favours
+from peerage.judging.marks import of_votes
+from peerage.judging.style import STYLE, Style
+from peerage.ratings.bradley_terry import BradleyTerry
+from peerage.ratings.history import Duels, duels
+from peerage.ratings.judges import counted, reliabilities
+from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.rows import contrast, distinct, fit_covariates
+
+Correction: TypeAlias = Literal["position", "style", "own", "family", "favours", "reliability"]
+CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
+_OWN = 0.05  # of a term's information that the players must not explain, for it to be corrected
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """Votes on answers of two players, one an element. `history` numbers `players`; `judges` say who cast
+    each vote, `matches` on what. `shown` is 1 where the first player's answer alone was shown first, -1 where
+    the second's was, 0 where both orders were. `styles` are the counts of both answers, None where an answer
+    is not known; `families` are by name, empty or missing for a player of its own kind."""
+
+    players: tuple[str, ...]
+    history: Duels
+    judges: Sequence[str]
+    matches: Sequence[int]
+    shown: Sequence[int]
+    styles: Sequence[tuple[Style | None, Style | None]] = ()
+    families: Mapping[str, str] | None = None
+
+
+class Corrected(NamedTuple):
+    """The ratings of the players as the votes are, and corrected; `notes` say what each correction found."""
+
+    before: BradleyTerry
+    after: BradleyTerry
+    notes: tuple[str, ...]
+
+
+def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
+    """Ratings from votes without and with the corrections `wanted`.
+
+    What the votes cannot tell apart from the players is left out, and noted. Intervals allow for the votes of
+    a match hanging together.
+    """
+    history = votes.history
+    names, judge = np.unique(np.asarray(votes.judges, np.str_), return_inverse=True)
+    notes: list[str] = []
+    keep = np.ones(len(history), np.bool_)
+    weight = np.ones(len(history))
+    if {"favours", "reliability"} & set(wanted):
+        examined = favours(of_votes(votes.players, history, votes.judges, votes.matches))
+        aside = _guilty(examined, names, votes.players)
+        if "favours" in wanted:
+            keep = ~(aside[judge, history.first] | aside[judge, history.second])
+            named = ", ".join(f"{pair.judge} on {pair.author}" for pair in examined.favours if pair.found)
+            notes.append(f"favours: left out are the votes of {named}" if named else "favours: none found")
+        if "reliability" in wanted:
+            weight, told = _weights(examined, names, judge, history, aside)
+            notes.append(told)
+    terms = {kind: dict(columns_of(votes)) for kind, columns_of in _TERMS.items() if kind in wanted}
+    notes += [f"{kind}: nothing to correct, {_NOTHING[kind]}" for kind, found in terms.items() if not found]
+    columns = {name: column for found in terms.values() for name, column in found.items()}
+    for name, column in list(columns.items()):
+        if not name.startswith("style") and _always(column, history.score, keep & (weight > 0)):
+            keep &= column == 0
+            del columns[name]
+            notes.append(f"{name}: every such vote goes that way and says nothing else: they are left out")
+    heard = keep & (weight > 0)
+    rows = _only(history, heard, weight)
+    match = np.asarray(votes.matches)
+    z = np.array(list(columns.values())).reshape(len(columns), len(history)).T
+    told_apart = distinct(rows, z[heard], _OWN)
+    table = fit_covariates(
+        rows,
+        z[heard][:, told_apart],
+        [name for name, apart in zip(columns, told_apart, strict=True) if apart],
+        clusters=[match[heard]],
+    )
+    notes += [
+        f"{effect.name}: {effect.points:+.0f} points{_unit(effect.name)} "
+        f"({effect.lower:+.0f} to {effect.upper:+.0f})"
+        for effect in table.effects
+    ]
+    notes += [
+        f"{name}: not corrected, these votes do not tell it from the players"
+        for name, apart in zip(columns, told_apart, strict=True)
+        if not apart
+    ]
+    before = fit_covariates(history, np.zeros((len(history), 0)), [], clusters=[match])
+    return Corrected(before, table, tuple(notes))
+
+
+def _unit(term: str) -> str:
+    return " a standard deviation" if term.startswith("style") else ""
+
+
+def _always(term: Floats, score: Floats, heard: np.ndarray) -> bool:
+    """Whether all votes that a term is about go its way: no finite effect explains them."""
+    about = heard & (term != 0)
+    return bool(about.any() and (np.sign(term[about]) == 2 * score[about] - 1).all())
+
+
+def _only(history: Duels, rows: np.ndarray, weight: Floats) -> Duels:
+    columns = (history.first, history.second, history.score, history.weight * weight)
+    return duels(history.players, *[column[rows] for column in columns])
+
+
+def _guilty(found: Examined, judges: np.ndarray, players: Sequence[str]) -> np.ndarray:
+    """Which votes of a judge (rows) on a player (columns) are favour or its opposite."""
+    aside = np.zeros((len(judges), len(players)), np.bool_)
+    place, number = ({name: at for at, name in enumerate(names)} for names in (judges.tolist(), players))
+    for pair in found.favours:
+        if pair.found:
+            aside[place[pair.judge], number[pair.author]] = True
+    return aside
+
+
+def _weights(
+    found: Examined, judges: np.ndarray, judge: Ints, history: Duels, aside: np.ndarray
+) -> tuple[Floats, str]:
+    """What each vote weighs, 1 on average, and a note. All weigh the same where no judge says anything."""
+    reliability, _ = reliabilities(counted(history, judge, len(judges)), aside)
+    reliability = np.maximum(reliability, 0.0)
+    mute = [name for name in judges.tolist() if name in found.mute]
+    reliability[np.isin(judges, mute)] = 0.0
+    mean = float(reliability[judge].mean()) if len(judge) else 0.0
+    if not mean > 0:
+        return np.ones(len(history)), "reliability: no judge tells answers apart, all weigh the same"
+    order = np.argsort(reliability)
+    worst, best = (f"{reliability[at]:.2f} ({judges[at]})" for at in (order[0], order[-1]))
+    silent = f"; the votes of {', '.join(mute)} say nothing" if mute else ""
+    return reliability[judge] / mean, f"reliability: from {best} to {worst}{silent}"
+
+
+def _position(votes: Recorded) -> Iterator[tuple[str, Floats]]:
+    shown = np.asarray(votes.shown, np.float64)
+    if shown.any():
+        yield "position", shown
+
+
+def _style(votes: Recorded) -> Iterator[tuple[str, Floats]]:
+    known = [one is not None and other is not None for one, other in votes.styles]
+    counts = np.zeros((2, len(votes.history), len(STYLE)))
+    for at, (one, other) in enumerate(votes.styles):
+        if one is not None and other is not None:
+            counts[:, at] = one, other
+    for k, name in enumerate(STYLE):
+        if any(known) and (counts[0, :, k] != counts[1, :, k]).any():
+            yield f"style {name}", contrast(counts[0, :, k], counts[1, :, k])
+
+
+def _own(votes: Recorded) -> Iterator[tuple[str, Floats]]:
+    judges, players = np.asarray(votes.judges, np.str_), np.asarray(votes.players, np.str_)
+    own = (players[votes.history.first] == judges) * 1.0 - (players[votes.history.second] == judges)
+    if own.any():
+        yield "own", own
+
+
+def _family(votes: Recorded) -> Iterator[tuple[str, Floats]]:
+    """1 for a vote on an answer of the judge's family against another's, for each family; its own work is
+    another matter."""
+    families = votes.families or {}
+    judges = np.array([families.get(name, "") for name in votes.judges], np.str_)
+    players = np.asarray(votes.players, np.str_)
+    each = np.array([families.get(name, "") for name in votes.players], np.str_)
+    names = np.asarray(votes.judges, np.str_)
+    sides = [
+        (each[side] == judges) & (judges != "") & (players[side] != names)
+        for side in (votes.history.first, votes.history.second)
+    ]
+    lean = sides[0] * 1.0 - sides[1]
+    for family in np.unique(judges[lean != 0]).tolist():
+        yield f"family {family}", np.where(judges == family, lean, 0.0)
+
+
+_TERMS: Mapping[Correction, Callable[[Recorded], Iterator[tuple[str, Floats]]]] = {
+    "position": _position,
+    "style": _style,
+    "own": _own,
+    "family": _family,
+}
+_NOTHING: Mapping[Correction, str] = {
+    "position": "every judge saw both orders",
+    "style": "the answers are not known or alike in style",
+    "own": "nobody judged its own work",
+    "family": "nobody judged its own family against another",
+}
