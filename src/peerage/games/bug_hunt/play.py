@@ -148,7 +148,7 @@ def asks(rules: BugHuntRules, fixture: Fixture) -> tuple[Asks, ...]:
 
 GAME: GameSpec[BugHuntRules] = GameSpec(
     name="bug-hunt",
-    version=4,
+    version=5,
     about="Everybody repairs the same program; most bugs fixed with nothing broken wins.",
     contestants=(2, 10),
     rules=BugHuntRules,

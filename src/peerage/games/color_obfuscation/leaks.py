@@ -22,7 +22,7 @@ _ROT13 = str.maketrans("ABCDEF", "NOPQRS")
 _ROT5 = str.maketrans("0123456789", "5678901234")
 _TEENS = (
     r"[\u5341\uc2ed][\u4e00\u4e8c\u4e09\u56db\u4e94\uc77c\uc774\uc0bc\uc0ac\uc624]"
-    r"|[\u0627-\u064a]+ \u0639\u0634\u0631\b"
+    r"|[\u0627-\u064a]+\x20\u0639\u0634\u0631\b"
 )
 """Eleven to fifteen in Chinese, Japanese and Korean, and in Arabic, where they are two words."""
 _WORD = re.compile(
