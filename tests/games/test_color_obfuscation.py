@@ -190,20 +190,20 @@ def test_by_setting_a_leak_forfeits_the_round() -> None:
         (
             {"1/attack/2": "right", "2/attack/5": "right"},
             0.0,
-            "by fewer attempts: each found the other's color",
+            "by fewer attempts: each won the round it attacked",
         ),
         (
             {"1/attack/3": "right", "2/attack/3": "right"},
             0.5,
-            "a tie: each found the other's color, after as many attempts",
+            "a tie: each won the round it attacked, after as many attempts",
         ),
-        ({"2/attack/6": "right"}, 1.0, "by the color that only one of them found"),
+        ({"2/attack/6": "right"}, 1.0, "by the round that only one of them won"),
         (
             {"1/recover": "123456", "2/attack/2": "right"},
             0.0,
-            "by fewer attempts: each found the other's color",
+            "by fewer attempts: each won the round it attacked",
         ),
-        ({}, 0.5, "a tie: neither found the other's color"),
+        ({}, 0.5, "a tie: neither won the round it attacked"),
     ],
 )
 def test_fewer_attempts_decide_among_equals_unless_set_otherwise(

@@ -12,7 +12,7 @@ from peerage.games.section import Section, Temperature
 from peerage.match import Fixture
 from peerage.protocol import Prompt
 
-NAME, VERSION = "color-obfuscation", 4
+NAME, VERSION = "color-obfuscation", 5
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

@@ -73,8 +73,8 @@ def decided(rounds: Sequence[Round], reading: str, order: str) -> str:
     """What decided between the two, in words."""
     mine, theirs = _ranks(rounds, reading, order).values()
     if mine[0] != theirs[0]:
-        return "by the color that only one of them found"
-    equal = "each found the other's color" if mine[0] else "neither found the other's color"
+        return "by the round that only one of them won"
+    equal = "each won the round it attacked" if mine[0] else "neither won the round it attacked"
     if mine != theirs:
         return f"by fewer attempts: {equal}"
     return f"a tie: {equal}" + (", after as many attempts" if mine[0] and order == "attempts" else "")
