@@ -1,4 +1,5 @@
-"""Writes docs/settings.md from the settings' schema, docs/commands.md and docs/json.md from the commands.
+"""Writes docs/settings.md from the settings' schema, docs/commands.md and docs/json.md from the commands, and
+docs/games.md from the games.
 
 python -m docs.generate
 
@@ -18,6 +19,7 @@ from typer.main import get_command
 
 from peerage.blocks import Bar, Board, Heading, Program, Quoted, ScoreLine, Sentence, Swatch, Table, Task
 from peerage.cli.main import app
+from peerage.cli.output import span
 from peerage.engine.replay import Difference, Elsewhere, ReplayReport
 from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
@@ -44,7 +46,30 @@ HERE = Path(__file__).parent
 
 def pages() -> dict[str, str]:
     """File name → text of every generated page."""
-    return {"settings.md": settings_page(), "commands.md": commands_page(), "json.md": json_page()}
+    return {
+        "settings.md": settings_page(),
+        "commands.md": commands_page(),
+        "json.md": json_page(),
+        "games.md": games_page(),
+    }
+
+
+def games_page() -> str:
+    lines = [
+        "# The games",
+        "",
+        "What can be played, a page each: rules, settings, an example, what baselines come to. "
+        "`peerage games about NAME` shows a game's page in the terminal. This list is made from the code by "
+        "`make docs`; [your own game](writing-a-game.md) is one file.",
+        "",
+        "| Game | Contestants | |",
+        "|---|---|---|",
+    ]
+    for name, game in GAMES.items():
+        folder = name.replace("-", "_")
+        seats = span(game.contestants)
+        lines.append(f"| [{name}](../src/peerage/games/{folder}/README.md) | {seats} | {game.about} |")
+    return "\n".join(lines) + "\n"
 
 
 def settings_page() -> str:

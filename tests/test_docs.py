@@ -17,6 +17,8 @@ from peerage.games import GAMES
 from peerage.settings import ArenaSettings, PlayerSettings
 
 DOCS = Path(__file__).parents[1] / "docs"
+GAMES_HERE = DOCS.parent / "src" / "peerage" / "games"
+GAME_PAGES = sorted(GAMES_HERE.glob("*/README.md"))
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +31,39 @@ def generate() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["settings.md", "commands.md", "json.md"])
+@pytest.mark.parametrize("page", ["settings.md", "commands.md", "json.md", "games.md"])
 def test_a_page_is_as_generated(generate: ModuleType, page: str) -> None:
     assert (DOCS / page).read_text("utf-8") == generate.pages()[page], "run `make docs`"
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(DOCS.parent))
+
+
+@pytest.mark.parametrize(
+    "page", sorted([*DOCS.parent.glob("*.md"), *DOCS.rglob("*.md"), *GAME_PAGES]), ids=_name
+)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+        target, _, place = link.partition("#")
+        if "://" in target:
+            continue
+        found = page.parent / target if target else page
+        assert found.exists(), link
+        if place and found.suffix == ".md":
+            headings = re.findall(r"^#+ (.*)$", found.read_text("utf-8"), re.MULTILINE)
+            assert place in {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}, link
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_game_has_a_page_and_it_shows_in_the_terminal(name: str) -> None:
+    page = CliRunner().invoke(app, ["games", "about", name])
+    assert page.exit_code == 0
+    assert page.stdout.startswith("# ")
+    assert (
+        page.stdout.rstrip()
+        == (GAMES_HERE / name.replace("-", "_") / "README.md").read_text("utf-8").rstrip()
+    )
 
 
 def test_json_is_as_documented(tmp_path: Path) -> None:

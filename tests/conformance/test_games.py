@@ -67,9 +67,9 @@ every_game = pytest.mark.parametrize(("spec", "rules"), CASES)
 @pytest.mark.parametrize("one", CHECKS, ids=lambda one: one.__name__)
 def test_holds_what_every_game_must_hold(spec: GameSpec[Any], rules: dict[str, Any], one: Any) -> None:
     if one is memory_wins_nothing and "prompts" in rules:
-        pytest.skip("prompts of one's own come again, so a memory helps: docs/games/duel.md says so")
+        pytest.skip("prompts of one's own come again, so a memory helps: its page says so")
     if one is memory_wins_nothing and getattr(spec.rules.model_validate(rules), "color", "") == "same":
-        pytest.skip("the color of the other round is known: docs/games/color-obfuscation.md says so")
+        pytest.skip("the color of the other round is known: its page says so")
     one(spec, rules)
 
 

@@ -318,7 +318,7 @@ def test_an_injected_verdict_does_not_vote() -> None:
 
 
 def test_the_plan_counts_the_calls_that_the_page_states() -> None:
-    """docs/games/duel.md: 18 calls without a redraft, 96 at worst; the estimate allows for some redrafts."""
+    """The game's page: 18 calls without a redraft, 96 at worst; the estimate allows for some redrafts."""
     made = fixture(DUEL, PLAYERS)
     found = DUEL.bounds(DuelRules(), made)
     assert [bound.seat for bound in found] == [seat.label for seat in made.all_seats()]

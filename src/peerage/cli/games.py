@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,6 +41,28 @@ def games(context: typer.Context, shape: Shape = Format.table) -> None:
 
 def _roles(officials: dict[str, Sequence[int]]) -> str:
     return ", ".join(f"{span(count)} {role}" for role, count in officials.items())
+
+
+@app.command()
+def about(
+    game: Annotated[str, typer.Argument(help="A game's file, or its name.")],
+) -> None:
+    """Show a game's page: its rules, settings and an example."""
+    from importlib.resources import files
+
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    spec = _spec(game)
+    page = files("peerage.games").joinpath(spec.name.replace("-", "_"), "README.md")
+    if page.is_file():
+        text = page.read_text("utf-8")
+    else:
+        text = f"# {spec.name}\n\n{spec.about}\n\n{inspect.getdoc(inspect.getmodule(spec.play)) or ''}"
+    if sys.stdout.isatty():
+        Console().print(Markdown(text, hyperlinks=False))
+    else:
+        typer.echo(text.rstrip())
 
 
 @app.command()

@@ -7,7 +7,7 @@
 
 Two rounds with roles swapped, side by side; who recovers more colors as attacker wins, among equals who
 needed fewer attempts. After the Color Obfuscation Benchmark of 10decikelvin;
-`docs/games/color-obfuscation.md` states every rule and what differs.
+the README in this folder states every rule and what differs.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
     judge/1     > {"reason": "Only the first names the cause.", "verdict": "A"}  (judge/1/A-B)
     judge/1     > {"reason": "The second is vague.", "verdict": "A"} in the other order: it flipped, a tie
 
-Stages 3 to 5 of UNER; `docs/games/duel.md` states every rule. In short: no approved challenge voids the match
-(`no_challenge`), so does a contestant whose provider failed (`no_answer`) and a panel with too few valid
+Stages 3 to 5 of UNER; the README in this folder states every rule. In short: no approved challenge voids the
+match (`no_challenge`), so does a contestant whose provider failed (`no_answer`) and a panel with too few valid
 votes (`inconclusive`). An answer that is empty or refused loses to one that is not, without judges; two such
 answers tie.
 """

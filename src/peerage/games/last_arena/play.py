@@ -7,7 +7,7 @@
 
 A tournament is one match. Each judge's scores are brought to an average of 5; a player's score is the mean
 over its answers, and a lead within its error is a tie. It goes on without a player whose provider fails while
-three are left. `docs/games/last-arena.md` states every rule.
+three are left. The README in this folder states every rule.
 """
 
 from __future__ import annotations
