@@ -7,9 +7,9 @@
     judge/1     > {"reason": "The second is vague.", "verdict": "A"} in the other order: it flipped, a tie
 
 Stages 3 to 5 of UNER; the README in this folder states every rule. In short: no approved challenge voids the
-match (`no_challenge`), so does a contestant whose provider failed (`no_answer`) and a panel with too few valid
-votes (`inconclusive`). An answer that is empty or refused loses to one that is not, without judges; two such
-answers tie.
+match (`no_challenge`), so does a contestant whose provider failed (`no_answer`) and a panel with too few
+valid votes (`inconclusive`). An answer that is empty or refused loses to one that is not, without judges; two
+such answers tie.
 """
 
 from __future__ import annotations
