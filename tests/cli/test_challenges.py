@@ -301,7 +301,7 @@ def test_good_records_are_entered_and_those_refused_are_listed(
     file.write_text(json.dumps(good) + "\n" + json.dumps(record) + "\n", "utf-8")
     count = len(listed(say))
     found = cli.invoke(app, ["challenges", "import", str(file), "--dir", str(folder)])
-    assert (found.exit_code, found.stdout) == (0, "1 challenges entered, 0 were there already\n")
+    assert (found.exit_code, found.stdout) == (0, "1 challenge entered, 0 were there already\n")
     assert "1 refused:\n  pool.jsonl, line 2: " in found.stderr
     assert complaint in found.stderr
     assert len(listed(say)) == count + 1
@@ -345,7 +345,7 @@ def test_published_sets_with_code_are_read_as_they_are(
         file = published(prompt if kind == "accepted" else "Guess 1.", 1024, "print(2 ** 10)", **more)
         (sets / kind / f"{name}.json").write_text(json.dumps(file, indent=2), "utf-8")
     found = cli.invoke(app, ["challenges", "import", str(tmp_path / "sets"), "--dir", str(folder)])
-    assert found.stdout == "1 challenges entered, 0 were there already\n"
+    assert found.stdout == "1 challenge entered, 0 were there already\n"
     assert "2.json: it was rejected where it was made, with 3 of 5 blind attempts right" in found.stderr
     row = next(row for row in listed(say, "--answers") if row["match"] == 0)
     assert (row["description"], row["reference_answer"], row["author_llm"]) == (prompt, 1024, sets.name)

@@ -99,7 +99,7 @@ def test_battles_become_outside_results(tmp_path: Path) -> None:
     first = cli.invoke(app, ["import", str(tmp_path / "b.csv"), str(tmp_path / "g.json"), *where])
     assert first.exit_code == 0, first.output
     assert "b.csv: 3 results of 3 players, sha256 " in first.output
-    assert "g.json: 1 results of 3 players" in first.output
+    assert "g.json: 1 result of 3 players" in first.output
     again = cli.invoke(app, ["import", str(tmp_path / "b.csv"), *where])
     assert "b.csv: was entered before (the same bytes), nothing changed" in again.output
     checked = cli.invoke(app, ["verify", "--format", "json", *where])

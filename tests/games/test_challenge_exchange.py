@@ -403,6 +403,8 @@ def claimed(author: str, answer: int, program: str = "") -> dict[str, Any]:
         ({"C": 4, "D": 4}, ("print(3)", "print(4)"), False),
         ({"C": 3, "D": 3}, ("1/0", "print(4)"), False),
         ({"C": 3, "D": 3}, ("print('It is', 3)", "print(4)"), True),
+        ({"C": 3, "D": 3}, ("import numpy", "print(4)"), True),
+        ({"C": 4, "D": 4}, ("import numpy", "print(4)"), False),
         ({"C": 4, "D": 4}, ("print('It is', 3)", "print(4)"), False),
         ({"C": 5, "D": 5}, ("", ""), False),
     ],

@@ -35,7 +35,7 @@ def test_a_drafted_duel_interrupted_and_resumed(tmp_path: Path) -> None:
     assert 2 <= before < 7, "the run was over before it was interrupted"
     with Run.start(folder, 1) as second:
         second.until_answered(before + 1)
-        assert "1 matches, 1 of them now" in second.finish()
+        assert "1 match, 1 of them now" in second.finish()
     assert asked_twice(folder) == []
     played = read_back(folder, 1)
     check_drafted(played)

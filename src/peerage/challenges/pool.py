@@ -16,6 +16,7 @@ is dealt to nobody until a match has ruled; one whose answer was not upheld is w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from random import Random
 from typing import Any, Literal, TypeAlias
 
@@ -266,8 +267,9 @@ class Pool:
                 solved.append(attempt.result == "correct")
         return estimates(answers)
 
-    def draw(self, secret: str, number: int, sealing: str) -> dict[str, Any]:
-        """What match `number` is given: a secret of its own, and `count` challenges in use at random.
+    def draw(self, secret: str, number: int, place: int, sealing: str) -> dict[str, Any]:
+        """What match `number` is given: a secret of its own, `count` challenges in use at random, and of the
+        disputes the one at its `place` in its round, so that no two matches of a round settle the same.
 
         `secret` is the arena's, `sealing` the key that salts follow from.
         """
@@ -275,7 +277,8 @@ class Pool:
         entries = self.entries
         there = sorted(name for name, entry in entries.items() if entry.in_use)
         chosen = Random(f"{secret}/pool/{number}").sample(there, min(self.count, len(there)))
-        disputed = next((entry for entry in entries.values() if entry.state == "disputed"), None)
+        disputes = (entry for entry in entries.values() if entry.state == "disputed")
+        disputed = next(islice(disputes, place, None), None)
         return {
             "secret": {SALT: key, "value": ""},
             "challenges": [

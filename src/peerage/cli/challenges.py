@@ -38,7 +38,7 @@ _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 @app.command("list")
 def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format.table) -> None:
     """List the pool: authors, states, flags, difficulty."""
-    from peerage.cli.output import Column, numbers, percent, show, texts, whole
+    from peerage.cli.output import Column, counted, numbers, percent, show, texts, whole
     from peerage.tables.challenges import rows
 
     with _opened(folder) as arena:
@@ -54,7 +54,7 @@ def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format
         *([Column("reference_answer", ">Answer")] if answers else ()),
         *texts(_short, description="Description ~1"),
     ]
-    show(found, columns, shape, title=f"{len(found)} challenges")
+    show(found, columns, shape, title=counted(len(found), "challenge"))
 
 
 @app.command()
@@ -173,6 +173,7 @@ def withdraw(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
 
     The records stay as they are; the withdrawal is a statement of its own, which leaderboards apply.
     """
+    from peerage.cli.output import counted
     from peerage.tables import challenges
 
     with _opened(folder) as arena:
@@ -180,8 +181,9 @@ def withdraw(name: Name, folder: Folder = HERE, reason: Reason = "") -> None:
         found = challenges.effect(arena.ledger, entry)
     changed = ", ".join(map(str, found.changed)) or "none"
     say(
-        f"challenge {entry.challenge_id} is withdrawn: {found.attempts} attempts in {found.matches} matches "
-        f"no longer count\nmatches with another result now: {changed}"
+        f"challenge {entry.challenge_id} is withdrawn: {counted(found.attempts, 'attempt')} in "
+        f"{counted(found.matches, 'match', 'matches')} no longer counted\n"
+        f"matches with another result now: {changed}"
     )
 
 
@@ -228,6 +230,7 @@ def enter(
     ValyrianTech/ValyrianGamesCodingChallenge publishes are read as they are. What the pool has already, also
     in other words, is skipped; one with another answer than the pool's is left to the next matches.
     """
+    from peerage.cli.output import counted
     from peerage.tables.challenge_files import enter_challenges
 
     with _opened(folder) as arena:
@@ -235,7 +238,7 @@ def enter(
     if not any(found):
         say("there is no challenge in these files", err=True)
         raise typer.Exit(1)
-    say(f"{found.new} challenges entered, {found.double} were there already")
+    say(f"{counted(found.new, 'challenge')} entered, {found.double} were there already")
     if found.disputed:
         say(f"{found.disputed} contradict an answer of the pool; the next matches decide")
     if found.refused:

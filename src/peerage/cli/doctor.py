@@ -19,7 +19,7 @@ import typer
 
 from peerage import __version__
 from peerage.cli.options import at, program
-from peerage.cli.output import dollars
+from peerage.cli.output import counted, dollars
 from peerage.engine.probes import probe_costs
 from peerage.games import GAMES
 from peerage.ledger import LedgerError, open_ledger
@@ -129,7 +129,7 @@ def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
     except SettingsError as error:
         first, *more = str(error).splitlines()
         return None, [Finding(area, FILE_NAME, "broken", first, "; ".join(more))]
-    found = [Finding(area, FILE_NAME, "ok", f"{len(settings.players)} players of {settings.game}")]
+    found = [Finding(area, FILE_NAME, "ok", f"{counted(len(settings.players), 'player')} of {settings.game}")]
     today = datetime.now(UTC).date()
     unpriced = [
         player.name

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from peerage.cli.options import at, program
-from peerage.cli.output import dollars, moment, money
+from peerage.cli.output import counted, dollars, moment, money
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -27,7 +27,8 @@ def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> 
 
     decided = f" ({report.decided:,} with a result)" if report.decided != report.settled else ""
     counts = (
-        f"{report.settled:,} matches{decided}, {report.played:,} of them now, in {report.calls:,} calls; "
+        f"{counted(report.settled, 'match', 'matches')}{decided}, {report.played:,} of them now, in "
+        f"{counted(report.calls, 'call')}; "
         f"{money(report.billed_nano, report.possibly_nano)} in all"
     )
     match report.reason:
@@ -95,8 +96,8 @@ def _waiting(arena: Arena, report: RunReport) -> Iterator[str]:
         first = min(mine, key=lambda one: (one.until_ms is None, one.until_ms or 0))
         until = f", the first until {moment(first.until_ms)}" if first.until_ms else ""
         since = moment(min(one.since_ms for one in mine))
-        what = "1 match waits" if count == 1 else f"{count:,} matches wait"
-        yield visible(f"{what} for {player} since {since}{until}: {first.why}")
+        waits = counted(count, "match waits", "matches wait")
+        yield visible(f"{waits} for {player} since {since}{until}: {first.why}")
     if report.waiting:
         yield (
             f"`{program()} queue{at(arena.folder)}` lists them; the next run takes them up first, each when "

@@ -99,6 +99,7 @@ def _read(path: Path, kind: str) -> tuple[Source, Battles | Played]:
 
 
 def _enter_outside(found: list[tuple[Source, Battles | Played]], folder: Path) -> None:
+    from peerage.cli.output import counted
     from peerage.ledger.outside import enter as write
 
     with _arena(folder, _OUTSIDE) as arena, arena.ledger.runner():
@@ -109,8 +110,8 @@ def _enter_outside(found: list[tuple[Source, Battles | Played]], folder: Path) -
                 continue
             entered += 1
             say(
-                f"{source.name}: {source.results:,} results of {len(source.players):,} players, "
-                f"sha256 {source.sha256[:16]}…"
+                f"{source.name}: {counted(source.results, 'result')} of "
+                f"{counted(len(source.players), 'player')}, sha256 {source.sha256[:16]}…"
             )
             for note in source.notes:
                 say(f"  {note}")

@@ -12,6 +12,7 @@ import typer
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in, now_ms
 from peerage.cli.output import (
     Titled,
+    counted,
     hundredths,
     moment,
     numbers,
@@ -109,8 +110,7 @@ def queue(
         *texts(player="Waits for", why="Why ~1"),
         *texts(moment, since_ms="Since", until_ms="Until ~2"),
     ]
-    counted = "1 match waits" if len(found) == 1 else f"{len(found)} matches wait"
-    show(found, columns, shape, title=counted)
+    show(found, columns, shape, title=counted(len(found), "match waits", "matches wait"))
 
 
 def judges(

@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from peerage.cli.output import moment, money, numbers, table, texts, whole
+from peerage.cli.output import counted, moment, money, numbers, table, texts, whole
 from peerage.cli.streams import drop
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Spectator:
         parts = [
             f"{settled}{of} matches" if whole else f"{settled} matches, {progress.decided}{of} with a result",
             f"{pace:.1f} a second",
-            f"{_calls(progress)} in flight",
+            f"{counted(progress.calls_in_flight, 'call')} in flight",
             money(progress.billed_nano, progress.possibly_nano),
         ]
         if progress.retries:
@@ -155,10 +155,6 @@ _COLUMNS = [
 ]
 
 
-def _calls(progress: Progress) -> str:
-    return "1 call" if progress.calls_in_flight == 1 else f"{progress.calls_in_flight} calls"
-
-
 def troubles(progress: Progress) -> list[str]:
     """What is wrong with players' calls, one line each; of many players the first few."""
     lines = [str(trouble) for trouble in progress.troubles]
@@ -171,15 +167,14 @@ def waiting(found: Sequence[Waiting]) -> Iterator[str]:
     """For whom matches wait since when, the most first."""
     for player, count in Counter(one.player for one in found).most_common(TROUBLED):
         since = moment(min(one.since_ms for one in found if one.player == player))
-        yield f"{'1 match waits' if count == 1 else f'{count} matches wait'} for {player} since {since}"
+        yield f"{counted(count, 'match waits', 'matches wait')} for {player} since {since}"
 
 
 def hint(progress: Progress) -> str:
     """What Ctrl+C does, or is doing."""
     if progress.stopping:
-        return (
-            f"stopping: waiting for {_calls(progress)} in flight, which are paid; Ctrl+C again gives them up"
-        )
+        calls = counted(progress.calls_in_flight, "call")
+        return f"stopping: waiting for {calls} in flight, which are paid; Ctrl+C again gives them up"
     return "Ctrl+C stops when the calls in flight have returned, twice at once; run it again to go on"
 
 
@@ -227,8 +222,7 @@ def play(
     settings = arena.settings
     end = "Ctrl+C" if settings.budget.arena is None else "the budget or Ctrl+C"
     until = f"until match {limit}" if limit else f"until {end} ends it"
-    count = len(settings.players)
-    about = f"{settings.name}: {settings.game}, {count} player{'' if count == 1 else 's'}, {until}"
+    about = f"{settings.name}: {settings.game}, {counted(len(settings.players), 'player')}, {until}"
     if not said(console, about):
         raise BrokenPipeError
     spectator = Spectator(arena, limit, batch, console)

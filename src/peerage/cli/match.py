@@ -27,7 +27,7 @@ from peerage.blocks import (
     Table,
     Task,
 )
-from peerage.cli.output import Column, dollars, seconds, table
+from peerage.cli.output import Column, counted, dollars, seconds, table
 from peerage.engine.driver import REPAIR, ROOM
 from peerage.protocol import visible
 from peerage.tables.match_view import ExchangeView, MatchView
@@ -226,8 +226,8 @@ def _result(match: MatchView) -> Iterator[Part]:
     calls = sum(total.calls for total in match.totals.values())
     spent = sum(total.cost_nano for total in match.totals.values()) / 1e9
     unknown = sum(total.unknown_costs for total in match.totals.values())
-    rest = f", and {unknown} calls of unknown cost" if unknown else ""
-    yield Line(f"{calls} calls, {dollars(spent)} in all{rest}", indent=2)
+    rest = f", and {counted(unknown, 'call')} of unknown cost" if unknown else ""
+    yield Line(f"{counted(calls, 'call')}, {dollars(spent)} in all{rest}", indent=2)
     yield Line(f"record {match.digests.record} · replies {match.digests.root}", "dim", 2)
 
 

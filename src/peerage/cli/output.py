@@ -224,6 +224,11 @@ hundredths = "{:.2f}".format
 signed = "{:+.2f}".format
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number of things: `1 match`, `2 matches`; `many` is the plural where it is not `one` with an s."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def span(bounds: Sequence[int]) -> str:
     """Two whole numbers, or one where they are the same."""
     first, last = bounds

@@ -226,7 +226,7 @@ def estimate(
 
 def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
     """Write a plan to standard output."""
-    from peerage.cli.output import dollars, numbers, show, show_json, texts, whole
+    from peerage.cli.output import counted, dollars, numbers, show, show_json, texts, whole
     from peerage.requirements import with_meant
 
     if shape is Format.json:
@@ -260,7 +260,7 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
             )
     if settings.budget.arena is not None:
         notes.append(f"the budget of {dollars(settings.budget.arena)} over all runs is never exceeded")
-    title = f"{settings.name}: {plan.matches} matches"
+    title = f"{settings.name}: {counted(plan.matches, 'match', 'matches')}"
     show(plan.as_dict()["players"], columns, shape, title=title, notes=notes)
 
 

@@ -204,10 +204,11 @@ def _check_header(name: str | None, proxies: int) -> None:
 
 
 def _welcome(server: Server, port: int, token: str | None, vote: bool, review: bool) -> list[str]:
+    from peerage.cli.output import counted
     from peerage.protocol import visible
 
     matches = server.matches
-    there = f"{visible(server.settings.name)}: {matches:,} match{'' if matches == 1 else 'es'} on record"
+    there = f"{visible(server.settings.name)}: {counted(matches, 'match', 'matches')} on record"
     if token is None:
         at = f"http://{LOOPBACK}:{port}/"
         lines = [f"{there}, at {at}"]

@@ -10,7 +10,18 @@ import typer
 
 from peerage.cli import output
 from peerage.cli.options import HERE, Folder, Force, Format, Shape, arena_in, drawing, group, now_ms, say
-from peerage.cli.output import Column, Titled, hundredths, numbers, percent, signed, texts, titled, whole
+from peerage.cli.output import (
+    Column,
+    Titled,
+    counted,
+    hundredths,
+    numbers,
+    percent,
+    signed,
+    texts,
+    titled,
+    whole,
+)
 
 app = group("Tournaments of the last arena: results, progress, audience.")
 
@@ -204,7 +215,8 @@ def page(
     if not exhibits:
         raise NothingToDraw(f"tournament {match.number} has no answers that could be shown")
     write(file, made(match, exhibits, title), SCORING_PAGE, kept, force=force)
-    typer.echo(f"{file}: {sum(len(one.answers) for one in exhibits)} answers to {len(exhibits)} questions")
+    shown = counted(sum(len(one.answers) for one in exhibits), "answer")
+    typer.echo(f"{file}: {shown} to {counted(len(exhibits), 'question')}")
 
 
 @app.command()

@@ -103,7 +103,7 @@ class Rounds:
                 round=self._next,
                 snapshot=standings.number,
                 paired_from=self._benches.places.paired_from(standings.number, self._next),
-                draw=self._memory.draw_after(basis) if self._memory else None,
+                draw=self._memory.draw_after(basis, self.next_number) if self._memory else None,
             )
         except Unstaffed as shortage:
             if len(pool) == len(self._players):

@@ -103,8 +103,9 @@ class Memory(Protocol):
     def amend(self, said: Mapping[str, Any]) -> None:
         """Take in an amendment of the game's stream."""
 
-    def draw(self, secret: str, number: int, sealing: str) -> Mapping[str, Any]:
-        """What is drawn for match `number`, from the arena's secret and its sealing key; plain JSON."""
+    def draw(self, secret: str, number: int, place: int, sealing: str) -> Mapping[str, Any]:
+        """What is drawn for match `number`, from the arena's secret and its sealing key; plain JSON. Its
+        `place` in its round, from 0, says what it shares with no other match of the round."""
 
 
 class Again(NamedTuple):

@@ -13,6 +13,7 @@ result is in the `Creation`. Where two authors claim two answers for one wording
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, TypeAlias
@@ -39,8 +40,9 @@ from peerage.protocol import Ask, Quote, Ran, Reply, Role, Run, Steps, Together,
 from peerage.sealing import unseal
 
 _TOLERANCE = 1e-9
-_STANDING = ("", "passed", "no number")
+_STANDING = ("", "passed", "no number", "missing package")
 """How a claim's program ends, if there is one, while the claim stands."""
+_MISSING = re.compile(r"^ModuleNotFoundError: .*\s*\Z", re.MULTILINE)
 
 
 class Challenge(Struct, frozen=True):
@@ -206,7 +208,8 @@ def settling(dispute: Dispute, players: Sequence[Seat], rules: ChallengeExchange
     """Decide between the answers claimed for one wording.
 
     The program of each claim is run, and a claim falls when it fails or prints another number; one that
-    prints a text, as imported ones may, says nothing. `players` who made no claim solve the challenge blind.
+    prints a text or imports a package that the sandbox does not have, as imported ones may, says nothing.
+    `players` who made no claim solve the challenge blind.
     The answer that more than half of their numbers are is upheld, if it was claimed and has not fallen.
     """
     answers: list[int] = [unseal(claim.reference_answer) for claim in dispute.claims]
@@ -244,8 +247,8 @@ def _program(key: str, source: str, given: str, rules: ChallengeExchangeRules) -
 
 
 def _run(challenge: Proposed, rules: ChallengeExchangeRules) -> Steps[tuple[str, ...]]:
-    """A verdict for the reference answer, then one for each test: passed, wrong, no number, or how the run
-    ended."""
+    """A verdict for the reference answer, then one for each test: passed, wrong, no number, missing package,
+    or how the run ended."""
     cases = [("", challenge.answer), *[(case.input, int(case.output)) for case in challenge.tests]]
     replies: list[Reply] = yield [
         _program(f"run/{at}", challenge.solution, given, rules) for at, (given, _) in enumerate(cases, 1)
@@ -254,6 +257,8 @@ def _run(challenge: Proposed, rules: ChallengeExchangeRules) -> Steps[tuple[str,
 
 
 def _verdict(run: Ran, wanted: int) -> str:
+    if run.status == "error" and _MISSING.search(run.stderr):
+        return "missing package"
     if run.status != "ok":
         return run.status
     printed = whole_number(run.stdout.strip())
