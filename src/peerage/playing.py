@@ -50,7 +50,14 @@ from peerage.requirements import (
     refuse_unpriced,
 )
 from peerage.sealing import sealing_key
-from peerage.settings import ArenaError, ArenaSettings, SettingsError, enough_players, rules_of
+from peerage.settings import (
+    ArenaError,
+    ArenaSettings,
+    SettingsError,
+    enough_players,
+    extra_installed,
+    rules_of,
+)
 from peerage.standings import pinned_elo
 
 if TYPE_CHECKING:
@@ -75,6 +82,7 @@ async def play(
     known: Container[str] = (),
 ) -> RunReport:
     """Play an arena; see `Arena.play`. Its notices are logged, but for those that its user knows."""
+    extra_installed(settings)
     enough_players(settings)
     env = environment(folder, os.environ)
     with ledger.runner():

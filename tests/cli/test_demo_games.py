@@ -1,12 +1,14 @@
 """The demo of every game of ours: from nothing to a table whose order is the true one."""
 
 import json
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from peerage.arena import open_arena
+from peerage.cli import doctor
 from peerage.cli.main import app
 
 cli = CliRunner()
@@ -91,3 +93,17 @@ def test_a_challenge_exchange_plays_its_demo(tmp_path: Path) -> None:
     assert table[0]["player"] > "house:0.6" > table[-1]["player"]
     listed = json.loads(cli.invoke(app, ["challenges", "list", "--format", "json", *where]).stdout)
     assert len(listed) > 20
+
+
+def test_a_game_whose_extra_is_not_installed_says_which_and_how(tmp_path: Path) -> None:
+    text = files("peerage.testing").joinpath("example.py").read_text("utf-8")
+    game = tmp_path / "lacking.py"
+    game.write_text(text.replace('name="example"', 'name="lacking", extra=lambda rules: "puzzles"'), "utf-8")
+    for words in (["demo", "--game", str(game)], ["estimate"], ["run"]):
+        shown = cli.invoke(app, [*words, "--dir", str(tmp_path)])
+        assert shown.exit_code == 2
+        assert 'pip install "peerage[puzzles]"' in shown.stderr
+        assert len(shown.stderr.splitlines()) == 1
+    assert cli.invoke(app, ["games", "check", str(game)]).exit_code == 2
+    found = {one.what: one for one in doctor.examine(tmp_path)}["puzzles"]
+    assert (found.state, "peerage[puzzles]" in found.fix) == ("broken", True)

@@ -68,7 +68,7 @@ def examine(folder: Path) -> list[Finding]:
         *arena,
         *asyncio.run(_players(players, env, folder)),
         *(_ledger(settings, folder) if settings is not None else ()),
-        *(_sandbox(settings) if settings is not None else ()),
+        *(_needs(settings) if settings is not None else ()),
         _clock(),
         _disk(folder),
     ]
@@ -98,8 +98,8 @@ def install_missing(folder: Path) -> None:
     """Install the extras that the arena lacks (without an arena: models), with this Python's pip."""
     settings, _ = _arena(folder)
     extras = needed_extras(settings.players) if settings is not None else {"models"}
-    if settings is not None and any(finding.state == "broken" for finding in _sandbox(settings)):
-        extras.add("sandbox")
+    if settings is not None:
+        extras |= {one.what for one in _needs(settings) if one.state == "broken"}
     lacking = sorted(extra for extra in extras if _lacking("peerage", extra))
     if not lacking:
         typer.echo("nothing to install")
@@ -232,13 +232,17 @@ def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
         yield Finding("ledger", "open calls", "warning", about, "`peerage run` goes on with them")
 
 
-def _sandbox(settings: ArenaSettings) -> Iterator[Finding]:
-    """Whether a game that runs programs finds what it needs; `peerage sandbox check` tries it for real."""
+def _needs(settings: ArenaSettings) -> Iterator[Finding]:
+    """Whether a game finds the extras that it needs; `peerage sandbox check` tries the sandbox for real."""
     try:
         spec = GAMES[settings.game]
-        needed = spec.sandbox(rules_of(settings))
+        needed, extra = spec.sandbox(rules_of(settings)), spec.extra(rules_of(settings))
     except (ImportError, SettingsError):  # told with the arena
         return
+    if extra:
+        fix = f'run `pip install "peerage[{extra}]"` or `peerage doctor --install`'
+        about = f"not installed, and {settings.game} needs it under these rules"
+        yield Finding("machine", extra, "broken", about, fix)
     if not needed:
         return
     state: State = "ok" if image.installed() else "broken"

@@ -109,6 +109,8 @@ def check(
         spec.rules.model_validate(stated)
     except ValueError as error:
         raise SettingsError(f"--rules: {error}") from None
+    if extra := spec.extra(spec.rules.model_validate(stated)):
+        raise SettingsError(f'{spec.name} needs the extra `{extra}`; run `pip install "peerage[{extra}]"`')
     wrong = 0
     for finding in findings(spec, stated):
         typer.echo(f"{'wrong' if finding.problem else 'ok':5}  {finding.what}")

@@ -71,11 +71,12 @@ def run(
     from peerage.cli.logs import log_to_stderr
     from peerage.ledger import LedgerError
     from peerage.players.keys import environment
-    from peerage.settings import enough_players, load
+    from peerage.settings import enough_players, extra_installed, load
 
     settings = None if stats_only else load(folder)
     log_to_stderr(log_level.upper(), settings.players if settings else (), environment(folder, os.environ))
     if settings is not None:
+        extra_installed(settings)
         enough_players(settings)
         equipped(settings, folder)
     with _opened(folder, seed, budget=budget, concurrency=concurrency, probe=not no_probe) as arena:
@@ -215,10 +216,11 @@ def estimate(
     and asked for again with twice the tokens. Asks nobody and writes nothing.
     """
     from peerage.players.prices import price_of
-    from peerage.settings import enough_players, load
+    from peerage.settings import enough_players, extra_installed, load
     from peerage.tables.plan import estimate as planned
 
     settings, today = load(folder), datetime.now(UTC).date()
+    extra_installed(settings)
     enough_players(settings)
     prices = {player.name: price_of(player, today) for player in settings.players}
     _write(settings, planned(settings, prices, max_matches), shape)

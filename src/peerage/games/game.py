@@ -184,6 +184,9 @@ class GameSpec(Generic[Rules]):
     would let it; empty: it may."""
     sandbox: Callable[[Rules], bool] = lambda rules: False
     """Whether it yields `Run` under these rules: then no arena starts without a sandbox."""
+    extra: Callable[[Rules], str] = lambda rules: ""
+    """The extra of Peerage that a match under these rules is drawn or played with and that is not installed
+    here; empty: nothing is missing. Nobody starts a run without it."""
     kin: Callable[[Rules], bool] = lambda rules: True
     """Whether two of one family may meet in a match of two."""
     costs: tuple[Role, ...] = ("contestant",)

@@ -114,6 +114,15 @@ def rules_of(settings: ArenaSettings) -> Any:
         raise SettingsError("\n".join(_explain(error, model, ("rules",), None, "settings"))) from None
 
 
+def extra_installed(settings: ArenaSettings) -> None:
+    """Raises SettingsError when the game under these rules needs an extra that is not installed."""
+    if extra := GAMES[settings.game].extra(rules_of(settings)):
+        raise SettingsError(
+            f"{settings.game} under these rules needs the extra `{extra}`, which is not installed; "
+            f'run `pip install "peerage[{extra}]"` or `peerage doctor --install`'
+        )
+
+
 def enough_players(settings: ArenaSettings) -> None:
     """Raises SettingsError when a match of these players could lack contestants or roles."""
     spec = GAMES[settings.game]
