@@ -41,6 +41,12 @@ def test_who_votes_the_leader_down_is_found_and_not_its_honest_voters() -> None:
         assert all(pair.excess < 0 for pair in favours(pool.marks).favours if pair.found)
 
 
+@pytest.mark.parametrize("seed", [29, 34, 58, 59, 98])
+def test_where_the_camps_about_a_leader_are_about_equal_its_honest_voters_are_not_accused(seed: int) -> None:
+    pool = votes(np.random.default_rng([2, seed]), 10, 150, spread=0.5, ring=4)
+    assert found(pool) <= pool.planted
+
+
 @pytest.mark.parametrize("spread", [0.1, 1.0])
 @pytest.mark.parametrize("once", [False, True])
 def test_lazy_and_random_judges_are_named_and_accused_of_nothing(once: bool, spread: float) -> None:

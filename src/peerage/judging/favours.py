@@ -10,7 +10,8 @@ Nobody is accused of what honest judges show too. Judges whose votes say nothing
 and neither count nor are tested. The spread by which judges differ about authors anyway is estimated from
 the pairs that do not stand out, and counts as noise, however many marks there are. Pairs that stand out are
 set aside from everybody's view of the authors, the largest first, and taken back if they then no longer do:
-a leader whom four of nine judges vote down is not the other five's friend. Bonferroni's bound keeps the
+a leader whom four of nine judges vote down is not the other five's friend. Where about as many judges lean
+to the one side of an author as to the other, neither camp is accused. Bonferroni's bound keeps the
 chance of any false finding at the level asked for. `bench/collusion.py` measures both error rates.
 
 What is found is favour, not its cause: a judge who likes an author's style, or is a model of the same making,
@@ -100,6 +101,7 @@ def favours(marks: Marks, *, level: float = LEVEL, fewest: int = FEWEST) -> Exam
         tested = enough & heard[:, None] & (int((heard & enough.any(axis=1)).sum()) >= JUDGES)
         test = _Test(table, cells, tested, heard, level)
         aside = test.settle()
+        aside &= ~test.disputed(aside)
         new = {at: why for at, why in test.mute(aside).items() if at not in mute}
         if not new:
             break
@@ -163,6 +165,19 @@ class _Test:
                 break
             aside &= ratio > max(ratio.min(), min(0.5, float(ratio[aside].max()) / 2))
         return aside
+
+    def disputed(self, aside: Flags) -> Flags:
+        """The authors about whom as many judges, or more, lean with a whole camp that stands out as against
+        it, once everybody is heard: nobody can tell which camp is out of step."""
+        found = np.zeros(self.tested.shape[1], np.bool_)
+        camps = aside.sum(axis=0) > _MOST * self.tested.sum(axis=0)
+        for author in np.flatnonzero(camps).tolist():
+            heard = aside.copy()
+            heard[:, author] = False
+            leaning = (_skewed(self._scores(heard)) * self.tested)[:, author]
+            leaning *= np.sign(leaning[aside[:, author]].sum())
+            found[author] = (leaning > 0).sum() >= (leaning < 0).sum()
+        return found
 
     def judged(self, aside: Flags) -> tuple[_Scores, Floats, Floats, float]:
         """The scores, standardised, with the critical value of each; and the standard deviation, in
