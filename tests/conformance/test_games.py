@@ -51,6 +51,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
             "answer_budgets": [50, 100],
         },
     ],
+    "logic": [{}, {"seats": 2, "puzzles": 2, "families": ["knights", "urn"], "difficulty": 1}],
     "code-golf": [{"seats": 2, "tests": 3}, {"seats": 3, "tests": 3, "tasks": "players"}],
 }
 """Settings that change the way of a game, by name; a game not listed is tried as it comes."""

@@ -133,6 +133,13 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "memory": ({}, 2**27),
         "seconds": ({}, 5),
     },
+    "logic": {
+        "seats": ({}, 2),
+        "puzzles": ({}, 3),
+        "difficulty": ({}, 5),
+        "families": ({}, ["zebra"]),
+        "max_tokens": ({}, 777),
+    },
     "last-arena": {
         "preset": (SMALL, "original"),
         "seats": (SMALL, 4),

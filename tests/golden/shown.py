@@ -32,6 +32,7 @@ SHOWN = (
     "bug-hunt",
     "challenge-exchange",
     "last-arena",
+    "logic",
     "rejudgement",
 )
 """One match of each game, and a few more that are shown in another way."""

@@ -64,6 +64,8 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "code-golf": ("code-golf", {"seats": 5, "tests": 4}, 3),
     "code-golf-players": ("code-golf", {"seats": 4, "tests": 3, "tasks": "players"}, 15),
     "code-golf-troubled": ("code-golf", {"seats": 6, "tests": 3, "tasks": "players"}, 5),
+    "logic": ("logic", {"seats": 4}, 1),
+    "logic-troubled": ("logic", {"seats": 6, "puzzles": 2, "families": ["zebra", "dice"]}, 43),
     "rejudgement": ("rejudgement", {}, 1),
     "rejudgement-one-troubled": ("rejudgement", {"order": "one", "binary": True}, 33),
 }

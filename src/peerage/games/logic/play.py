@@ -1,0 +1,149 @@
+"""Logic: everybody solves the same puzzles, in one reply; whoever solves most is first.
+
+    A, B, C, D > {"working": "…", "answers": [17, "3/8", "Ada, Ben", "tea, milk", "2031-05-09"]}
+                                                                                   (answers/A, …)
+
+Puzzles are drawn from the arena's secret, so none comes twice, and each has one answer, computed when it is
+drawn. Answers are compared exactly, after one reading (`puzzles.READING`). Who solves equally many ties; a
+reply that cannot be used solves none. Whose provider fails is unranked, while two are left.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+from pydantic import Field, field_validator
+
+from peerage.formats import Json
+from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.house import Call
+from peerage.games.logic.families import chosen
+from peerage.games.logic.puzzles import LEVELS, READING, Puzzle, drawn, solves
+from peerage.games.logic.show import show
+from peerage.games.ranking import by_rank
+from peerage.games.run_tests import SCORE
+from peerage.games.same_tasks import asked_alike
+from peerage.games.section import Seats, Temperature
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Ask, Prompt, Steps
+
+
+class Answers(Struct, frozen=True):
+    """The answers to the puzzles, in their order."""
+
+    working: Annotated[str, Meta(description="your reasoning, as short as you like")]
+    answers: Annotated[list[str | int], Meta(description="one answer for each puzzle, in order")]
+
+
+SOLVE = Prompt(
+    "You solve puzzles: several language models are given the same ones, and whoever solves the most wins.",
+    """\
+Solve {count}.
+
+{puzzles}
+
+{reading} Each right answer counts one point; a wrong one counts nothing, and neither does an empty one \
+(""), so an attempt costs nothing. The player with the most points wins, and equal points tie. A reply that \
+cannot be read as the object below has no points. {score}
+{format}""",
+)
+
+
+class LogicRules(GameRules):
+    """How puzzles are set."""
+
+    seats: Seats = 8
+    puzzles: int = Field(5, ge=1, le=20, description="Puzzles in a match.")
+    difficulty: int = Field(3, ge=1, le=LEVELS, description="How large puzzles are: 1 small, 5 large.")
+    families: tuple[str, ...] = Field(
+        ("own",),
+        min_length=1,
+        description="Which puzzles: `own` for all of ours, or families by name, as `zebra`.",
+    )
+    max_tokens: int = Field(
+        8_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
+    )
+    temperature: Temperature = None
+
+    @field_validator("families")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        chosen(names)
+        return names
+
+
+def answers_to(count: int) -> Json[Answers]:
+    """The format of a reply to so many puzzles."""
+    return Json(Answers, answers=Meta(min_length=count, max_length=count))
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """One set of puzzles for all seats of `table`."""
+    rules: LogicRules = table.rules
+    puzzles = msgspec.convert(table.drawn["puzzles"], list[Puzzle])
+    expects = answers_to(len(puzzles))
+    messages = SOLVE.messages(
+        {
+            "count": "this puzzle" if len(puzzles) == 1 else f"these {len(puzzles)} puzzles",
+            "puzzles": "\n\n".join([f"Puzzle {at}. {puzzle.text}" for at, puzzle in enumerate(puzzles, 1)]),
+            "reading": READING,
+            "score": SCORE,
+            "format": expects.instruction(),
+        }
+    )
+    oracle = [puzzle.answer for puzzle in puzzles]
+    ask = Ask("", "answers", "contestant", messages, expects, rules.max_tokens, rules.temperature, oracle)
+    replies = yield from asked_alike(table.seats, [ask])
+    if not replies:
+        return Outcome(void="no_answer")
+    solved = {
+        label: [solves(str(given), right) for given, right in zip(reply.value.answers, oracle, strict=True)]
+        if reply.ok
+        else [False] * len(oracle)
+        for label, (reply,) in replies.items()
+    }
+    scores = by_rank({label: sum(mine) for label, mine in solved.items()})
+    return Outcome(scores=scores, detail={"decided": "by puzzles solved", "solved": solved})
+
+
+def draw(rules: LogicRules, seed: str, number: int) -> dict[str, Any]:
+    """The puzzles of match `number`, with their answers."""
+    rng = Random(f"{seed}/logic/{number}")
+    puzzles = drawn(chosen(rules.families), rules.puzzles, rules.difficulty, rng)
+    return {"puzzles": msgspec.to_builtins(puzzles)}
+
+
+def asks(rules: LogicRules, fixture: Fixture) -> tuple[Asks, ...]:
+    """Each contestant is asked once."""
+    return (Asks("contestant", SOLVE, answers_to(rules.puzzles), 1, rules.max_tokens, usual_output=1_500),)
+
+
+def house(call: Call, skill: float, rng: Random) -> Answers:
+    """Each answer is right with a chance of the skill, else a likely mistake."""
+    return Answers("", [right if rng.random() < skill else _mistaken(right, rng) for right in call.oracle])
+
+
+def _mistaken(right: str, rng: Random) -> str:
+    if right.lstrip("-").isdigit():
+        return str(int(right) + rng.choice((-10, -2, -1, 1, 2, 10)))
+    parts = right.split(", ")
+    return ", ".join(parts[1:] + parts[:1]) if len({*parts}) > 1 else ""
+
+
+GAME: GameSpec[LogicRules] = GameSpec(
+    name="logic",
+    about="Everybody solves the same puzzles, each with one proven answer; most solved wins.",
+    contestants=(2, 10),
+    rules=LogicRules,
+    play=play,
+    draw=draw,
+    asks=asks,
+    survives=True,
+    house=house,
+    show=show,
+    hides=True,
+    demo=60,
+)

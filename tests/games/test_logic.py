@@ -1,0 +1,147 @@
+"""Logic: how answers are read, what counts as solved, which families a setting chooses."""
+
+from collections import Counter
+from random import Random
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.offline import fixture, play, scripted
+
+from peerage.games.logic import GAME
+from peerage.games.logic.families import FAMILIES
+from peerage.games.logic.play import Answers, answers_to
+from peerage.games.logic.puzzles import ANSWER_CHARS, Puzzle, parts, solves
+from peerage.match import Outcome
+from peerage.protocol import Ask, Reply
+
+PLAYERS = [f"p{at}" for at in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("given", "answer"),
+    [
+        ("42", "42"),
+        (" +42 ", "42"),
+        ("042", "42"),
+        ("-7", "-7"),
+        ("6/14", "3/7"),
+        ("3 / 7", "3/7"),
+        ("8/2", "4"),
+        ("0/5", "0"),
+        ("ada,BEN ,  Cleo", "Ada, Ben, Cleo"),
+        ("3,5", "3, 5"),
+        ("monday", "Monday"),
+        ("2031-05-09", "2031-05-09"),
+    ],
+)
+def test_an_answer_is_read_by_its_value(given: str, answer: str) -> None:
+    assert solves(given, answer)
+
+
+@pytest.mark.parametrize(
+    ("given", "answer"),
+    [
+        ("", "42"),
+        ("42.0", "42"),
+        ("4e1", "40"),
+        ("1,000", "1000"),
+        ("42 km", "42"),
+        ("forty-two", "42"),
+        ("٤٢", "42"),
+        ("0.5", "1/2"),
+        ("50%", "1/2"),
+        ("1/0", "0"),
+        ("Ben, Ada", "Ada, Ben"),
+        ("Ada", "Ada, Ben"),
+        ("Ada, Ben,", "Ada, Ben"),
+        ("Ada and Ben", "Ada, Ben"),
+        ("9" * 100, "9" * 61),
+    ],
+)
+def test_no_other_answer_counts(given: str, answer: str) -> None:
+    assert not solves(given, answer)
+
+
+@given(st.text(max_size=400))
+def test_reading_is_total_and_what_is_read_reads_the_same(text: str) -> None:
+    assert solves(text, text) == (len(text) <= ANSWER_CHARS)
+    assert len(parts(text)) == text[:ANSWER_CHARS].count(",") + 1
+
+
+def outcome_of(seats: int, right: dict[str, int | Reply]) -> Outcome:
+    """A match of five puzzles in which each seat solves so many of them, from the first."""
+    match = fixture(GAME, PLAYERS, {"seats": seats})
+    answers = [puzzle["answer"] for puzzle in match.drawn["puzzles"]]
+
+    def answer(ask: Ask, player: str) -> str | Reply:
+        many = right[ask.to]
+        if isinstance(many, Reply):
+            return many
+        return ask.expects.write(Answers("", [*answers[:many], *["?"] * (5 - many)]))
+
+    return play(GAME, match, scripted(answer)).outcome
+
+
+def test_whoever_solves_more_ranks_higher_and_equals_tie() -> None:
+    outcome = outcome_of(5, {"A": 3, "B": 5, "C": 3, "D": 0, "E": Reply("ok", "I pass")})
+    assert outcome.scores == {"B": 1, "A": 0.625, "C": 0.625, "D": 0.125, "E": 0.125}
+    assert outcome.detail["solved"]["A"] == [True, True, True, False, False]
+
+
+def test_a_lost_contestant_is_unranked_and_one_alone_is_no_match() -> None:
+    outcome = outcome_of(3, {"A": 1, "B": 2, "C": Reply("void")})
+    assert outcome.scores == {"B": 1, "A": 0}
+    assert outcome_of(2, {"A": 1, "B": Reply("void")}).void == "no_answer"
+
+
+def test_a_refusal_solves_nothing() -> None:
+    assert outcome_of(2, {"A": 0, "B": Reply("refused")}).scores == {"A": 0.5, "B": 0.5}
+
+
+def test_a_whole_number_may_be_written_as_one() -> None:
+    read = answers_to(2).parse('{"working": "", "answers": [12, "x"]}')
+    assert solves(str(read.answers[0]), "12")
+
+
+def test_families_are_drawn_evenly() -> None:
+    rules = GAME.rules()
+    names: Counter[str] = Counter()
+    for number in range(1, 101):
+        drawn = msgspec.convert(GAME.draw(rules, "secret", number)["puzzles"], list[Puzzle])
+        here = [puzzle.family for puzzle in drawn]
+        assert len({*here}) == 5
+        names.update(here)
+    assert names.keys() == FAMILIES.keys()
+    assert max(names.values()) < 3 * min(names.values())
+
+
+def test_a_setting_chooses_the_families() -> None:
+    rules = GAME.rules(families=["zebra", "dice"], puzzles=3)
+    drawn = GAME.draw(rules, "secret", 1)["puzzles"]
+    assert {one["family"] for one in drawn} == {"zebra", "dice"}
+    with pytest.raises(ValueError, match="did you mean 'zebra'"):
+        GAME.rules(families=["zebras"])
+    with pytest.raises(ValueError, match="there are own, arithmetic"):
+        GAME.rules(families=["own", "sudoku"])
+
+
+def test_no_match_has_the_puzzles_of_another() -> None:
+    drawn = [
+        one["text"] for number in range(1, 301) for one in GAME.draw(GAME.rules(), "s", number)["puzzles"]
+    ]
+    assert len({*drawn}) == len(drawn)
+    assert GAME.draw(GAME.rules(), "s", 7) == GAME.draw(GAME.rules(), "s", 7)
+
+
+def test_a_mistake_of_a_house_player_is_one() -> None:
+    match = fixture(GAME, PLAYERS, {"puzzles": 20})
+    answers = [puzzle["answer"] for puzzle in match.drawn["puzzles"]]
+
+    class Call:
+        oracle = answers
+
+    for seed in range(20):
+        wrong = GAME.house(Call(), 0.0, Random(seed)).answers  # type: ignore[arg-type]
+        assert not any(solves(str(mine), right) for mine, right in zip(wrong, answers, strict=True))

@@ -1,0 +1,367 @@
+"""Each family of puzzles: its text alone leaves one answer, found here in another way than where it is drawn.
+
+`SOLVERS` read a puzzle as a player would, from its text, and list every answer that fits by trying everything
+(or, where that is too much, by another method). They must find exactly one, and it must be the answer.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from fractions import Fraction
+from itertools import combinations, count, permutations, product
+from random import Random
+from typing import Any
+
+import pytest
+
+from peerage.games.logic.families import FAMILIES
+from peerage.games.logic.puzzles import LEVELS, solves
+
+TRIES = 40
+MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+
+def numbers(text: str) -> list[int]:
+    return [int(found) for found in re.findall(r"-?\d+", text)]
+
+
+def names(text: str) -> list[str]:
+    return re.split(r", | and ", text)
+
+
+def arithmetic(text: str) -> Iterator[Any]:
+    yield eval(text[len("What is ") : -1].replace("×", "*"), {"__builtins__": {}})
+
+
+def bases(text: str) -> Iterator[Any]:
+    number, base = numbers(text)
+    yield next("".join(digits) for size in count(1) for digits in _in_base(number, base, size))
+
+
+def _in_base(number: int, base: int, size: int) -> Iterator[str]:
+    """The digits found from the left, if so many are enough."""
+    if number < base**size:
+        digits = ""
+        for place in range(size - 1, -1, -1):
+            digit = max(d for d in range(base) if d * base**place <= number)
+            digits, number = f"{digits}{digit}", number - digit * base**place
+        yield digits
+
+
+def powers(text: str) -> Iterator[Any]:
+    base, power, modulus = numbers(text)
+    rest = 1
+    for _ in range(power):
+        rest = rest * base % modulus
+    yield rest
+
+
+def congruences(text: str) -> Iterator[Any]:
+    found = numbers(text)
+    pairs = [*zip(found[::2], found[1::2], strict=True)]
+    rest, modulus = pairs[0]
+    steps = range(rest, 10**7, modulus)
+    yield next(number for number in steps if all(number % m == r for r, m in pairs))
+
+
+def divisors(text: str) -> Iterator[Any]:
+    number, bound = numbers(text)
+    found = [n for n in range(1, number + 1) if number % n == 0] if number < 10**5 else _by_primes(number)
+    found = [n for n in found if n > bound]
+    yield len(found) if text.startswith("How many") else sum(found)
+
+
+def _by_primes(number: int) -> list[int]:
+    found, prime = [1], 2
+    while number > 1:
+        powers = [1]
+        while number % prime == 0:
+            number, powers = number // prime, [*powers, powers[-1] * prime]
+        found, prime = [a * b for a in found for b in powers], prime + 1
+    return found
+
+
+def recurrence(text: str) -> Iterator[Any]:
+    a, b, p, q, r, place, first = numbers(text.replace("term number 1?", ""))
+    assert a == first
+
+    def term(n: int) -> int:
+        return (a, b)[n - 1] if n < 3 else p * term(n - 1) - q * term(n - 2) + r
+
+    yield term(place)
+
+
+def polynomial(text: str) -> Iterator[Any]:
+    degree, *terms = numbers(text)
+    assert len(terms) > degree, "fewer terms leave more than one polynomial"
+    rows = [terms]
+    while len(rows) <= degree:
+        rows.append([b - a for a, b in zip(rows[-1], rows[-1][1:], strict=False)])
+    assert len({*rows[-1]}) == 1
+    yield sum(row[-1] for row in rows)
+
+
+def arrangements(text: str) -> Iterator[Any]:
+    letters = re.findall(r"\b[A-Z]\b", text.partition("letters ")[2].partition(", each")[0])
+    orders = {*permutations(letters)} if len(letters) < 9 else {*_fewer(letters)}
+    if begin := re.search(r"(do not )?begin with ([A-Z])", text):
+        orders = {order for order in orders if (order[0] == begin[2]) != bool(begin[1])}
+    yield len(orders)
+
+
+def _fewer(letters: list[str]) -> Iterator[tuple[str, ...]]:
+    """Every different order, each once."""
+    if not letters:
+        yield ()
+    for letter in {*letters}:
+        rest = [*letters]
+        rest.remove(letter)
+        yield from ((letter, *order) for order in _fewer(rest))
+
+
+def committees(text: str) -> Iterator[Any]:
+    (some, job, first), (others, other, second) = re.findall(r"(\d+) (\w+)s, (\w+) among", text)
+    size, least, named = re.search(r"of (\d+) people .* at least (\d+) (\w+?)s?, when", text).groups()  # type: ignore[union-attr]
+    assert named == job
+    assert f"when {first} and {second} must not both be" in text
+    people = [(job, at) for at in range(int(some))] + [(other, at) for at in range(int(others))]
+    both = {(job, 0), (other, 0)}
+    chosen = [{*found} for found in combinations(people, int(size))]
+    yield sum(sum(is_a == job for is_a, _ in of) >= int(least) and not both <= of for of in chosen)
+
+
+def grid_paths(text: str) -> Iterator[Any]:
+    columns, rows = map(int, re.findall(r"(\d+) (?:columns|rows)", text))
+    blocked = {*re.findall(r"\(\d+, \d+\)", text.partition("The squares")[2].partition("are blocked")[0])}
+
+    def ways(x: int, y: int) -> int:
+        if x > columns or y > rows or f"({x}, {y})" in blocked:
+            return 0
+        return 1 if (x, y) == (columns, rows) else ways(x + 1, y) + ways(x, y + 1)
+
+    assert text.endswith(f"({columns}, {rows})?")
+    yield ways(1, 1)
+
+
+def sets(text: str) -> Iterator[Any]:
+    total, a, b, c, ab, ac, bc, abc = numbers(text)
+    clubs = re.findall(r"in the (\w+) club", text)
+    assert re.findall(r"both (\w+) and (\w+)", text) == [*combinations(clubs, 2)]
+    only = [a - ab - ac + abc, b - ab - bc + abc, c - ac - bc + abc]
+    assert min(*only, ab - abc, ac - abc, bc - abc) >= 0
+    yield sum(only) if "exactly one" in text else total - (a + b + c - ab - ac - bc + abc)
+
+
+def dice(text: str) -> Iterator[Any]:
+    thrown = [numbers(faces) for faces in re.findall(r"has the faces ([\d, ]+)", text)]
+    bound, exactly = numbers(text)[-1], "exactly" in text
+    sums = [sum(shown) for shown in product(*thrown)]
+    yield Fraction(sum(total == bound if exactly else total >= bound for total in sums), len(sums))
+
+
+def urn(text: str) -> Iterator[Any]:
+    bag = {
+        color: int(many) for many, color in re.findall(r"(\d+) (\w+) balls(?! are)", text.partition(".")[0])
+    }
+    many = int(re.search(r"\. (\d+) balls", text)[1])
+    wanted = {color: int(n) for n, color in re.findall(r"exactly (\d+) (\w+)", text)}
+
+    def chance(bag: dict[str, int], many: int, wanted: dict[str, int]) -> Fraction:
+        """Ball by ball."""
+        if min(wanted.values()) < 0 or not many:
+            return Fraction(not any(wanted.values()))
+        every = sum(bag.values())
+        return sum(
+            Fraction(left, every)
+            * chance(
+                {**bag, color: left - 1},
+                many - 1,
+                {**wanted, color: wanted[color] - 1} if color in wanted else wanted,
+            )
+            for color, left in bag.items()
+            if left
+        )
+
+    yield chance(bag, many, wanted)
+
+
+def calendar(text: str) -> Iterator[Any]:
+    dates = [
+        date(int(year), MONTHS.index(month[:3]) + 1, int(day))
+        for day, month, year in re.findall(r"(\d+) ([A-Z]\w+) (\d{4})", text)
+    ]
+    if asked := re.search(r"how many (\w+)s are", text):
+        between = (dates[0] + timedelta(days) for days in range((dates[1] - dates[0]).days + 1))
+        yield sum(f"{day:%A}" == asked[1] for day in between)
+        return
+    then = date.fromordinal(dates[0].toordinal() + int(re.search(r"(\d+) days after", text)[1]))
+    yield str(then) if "YYYY" in text else f"{then:%A}"
+
+
+def knights(text: str) -> Iterator[Any]:
+    people = names(re.match(r"Each of (.*?) is either", text)[1])
+    said = re.findall(r'(\w+) says: "(.*?)"', text)
+    assert [name for name, _ in said] == people
+
+    def true(claim: str, knight: set[str]) -> bool:
+        named = [name for name in re.findall(r"[A-Z]\w+", claim) if name in people]
+        if claim.startswith("Exactly"):
+            return len(knight) == numbers(claim)[0]
+        if claim.startswith("At least one of"):
+            return not {*named} <= knight
+        if " are of " in claim:
+            return ((named[0] in knight) == (named[1] in knight)) == ("the same kind" in claim)
+        return (named[0] in knight) == claim.endswith("a knight.")
+
+    for size in range(len(people) + 1):
+        for some in combinations(people, size):
+            if all(true(claim, {*some}) == (name in some) for name, claim in said):
+                yield ", ".join(sorted(some))
+
+
+def zebra(text: str) -> Iterator[Any]:
+    people = names(re.match(r"(.*?) live in a row", text)[1])
+    rows = [("", people)]
+    rows += [(kind, names(row)) for kind, row in re.findall(r"one of the (\w+) ([\w, ]+? and \w+)", text)]
+    clues = text.partition("the same. ")[2].partition(" List the ")[0].split(". ")
+    asked = re.search(r"List the (\w+)", text)[1]
+    for places in _arrangements(rows, clues, "house"):
+        order = {place: item for (kind, item), place in places.items() if kind == asked}
+        yield ", ".join(order[place] for place in sorted(order))
+
+
+def schedule(text: str) -> Iterator[Any]:
+    people = names(re.match(r"(.*?) each give", text)[1])
+    clues = re.search(r"in slots 1 to \d+\. (.*) List the", text)[1].rstrip(".").split(". ")
+    for places in _arrangements([("", people)], clues, "slot"):
+        yield ", ".join(name for (_, name), _ in sorted(places.items(), key=lambda one: one[1]))
+
+
+def _arrangements(
+    rows: list[tuple[str, list[str]]], clues: list[str], place: str
+) -> Iterator[dict[tuple[str, str], int]]:
+    """Every arrangement in which all clues hold, row by row."""
+    words = {item: (kind, item) for kind, items in rows for item in items}
+    read = [_clue(clue, words, place) for clue in clues]
+
+    def placed(at: int, so_far: dict[tuple[str, str], int]) -> Iterator[dict[tuple[str, str], int]]:
+        if at == len(rows):
+            yield so_far
+            return
+        kind, items = rows[at]
+        for order in permutations(range(1, len(items) + 1)):
+            now = {**so_far, **{(kind, item): order[n] for n, item in enumerate(items)}}
+            if all(holds(now) for items_of, holds in read if all(item in now for item in items_of)):
+                yield from placed(at + 1, now)
+
+    return placed(0, {})
+
+
+def _clue(
+    clue: str, words: dict[str, tuple[str, str]], place: str
+) -> tuple[list[Any], Callable[[Any], bool]]:
+    """The items that a clue names, and whether it holds."""
+    items = [words[word] for word in re.findall(r"\w+", clue) if word in words]
+    clue = clue.rstrip(".")
+    at = re.search(rf"in {place} (\d+)$", clue)
+    one, other = items[0], items[-1]
+    if at:
+        number = int(at[1])
+        return items, lambda p: (p[one] == number) != (" does not " in clue)
+    if between := re.match(r"(Nobody|Exactly (\d+))", clue):
+        many = int(between[2] or 0)
+        return items, lambda p: abs(p[one] - p[other]) - 1 == many
+    if side := re.search(r"(somewhere|directly) (to the left of|to the right of|before|after)", clue):
+        lower, upper = (one, other) if side[2] in ("to the left of", "before") else (other, one)
+        if side[1] == "directly":
+            return items, lambda p: p[upper] == p[lower] + 1
+        return items, lambda p: p[lower] < p[upper]
+    assert re.search(r" is (not )?", clue)
+    return items, lambda p: (p[one] == p[other]) != (" is not " in clue)
+
+
+def cryptarithm(text: str) -> Iterator[Any]:
+    one, other, total = re.search(r"(\w+) \+ (\w+) = (\w+)", text).groups()  # type: ignore[union-attr]
+    told = {letter: int(digit) for letter, digit in re.findall(r"\b([A-Z]) stands for (\d)", text)}
+    letters = sorted({*one, *other, *total} - told.keys())
+    free = [digit for digit in range(10) if digit not in told.values()]
+    assert text.endswith(f"Which number is {total}?")
+    weights = dict.fromkeys([*letters, *told], 0)
+    for word, sign in ((one, 1), (other, 1), (total, -1)):
+        for at, letter in enumerate(reversed(word)):
+            weights[letter] += sign * 10**at
+    known = sum(weights[letter] * digit for letter, digit in told.items())
+    for digits in permutations(free, len(letters)):
+        if known + sum([weights[letter] * digit for letter, digit in zip(letters, digits, strict=True)]):
+            continue
+        means = told | dict(zip(letters, digits, strict=True))
+        if all(means[word[0]] for word in (one, other, total)):
+            yield int("".join(str(means[letter]) for letter in total))
+
+
+def weighing(text: str) -> Iterator[Any]:
+    weights = numbers(text.partition(".")[0].removeprefix("There is one"))
+    total = int(re.search(r"exactly (\d+) g", text)[1])
+    for size in range(1, len(weights) + 1):
+        for some in combinations(weights, size):
+            if sum(some) == total:
+                yield ", ".join(map(str, sorted(some)))
+
+
+def roads(text: str) -> Iterator[Any]:
+    lengths = {frozenset((a, b)): int(n) for a, b, n in re.findall(r"(\w+)-(\w+) (\d+) km", text)}
+    start, goal = re.search(r"from (\w+) to (\w+)\?", text).groups()  # type: ignore[union-attr]
+    towns = sorted({town for pair in lengths for town in pair})
+    best = {(a, b): lengths.get(frozenset((a, b)), 10**6) * (a != b) for a in towns for b in towns}
+    for over, a, b in product(towns, repeat=3):
+        best[a, b] = min(best[a, b], best[a, over] + best[over, b])
+    yield best[start, goal]
+
+
+def circle(text: str) -> Iterator[Any]:
+    people = names(text.partition(" stand in")[0])
+    step, first = int(re.search(r"from 1 to (\d+), beginning with (\w+)", text)[1]), 0
+    assert f"beginning with {people[first]};" in text
+    place = 0  # of the one left, by Josephus' recursion over the size of the circle
+    for size in range(2, len(people) + 1):
+        place = (place + step) % size
+    yield people[place]
+
+
+SOLVERS: dict[str, Callable[[str], Iterator[Any]]] = {
+    solver.__name__.replace("_", "-"): solver
+    for solver in (
+        *(arithmetic, bases, powers, congruences, divisors, recurrence, polynomial, arrangements),
+        *(committees, grid_paths, sets, dice, urn, calendar),
+        *(knights, zebra, schedule, cryptarithm, weighing, roads, circle),
+    )
+}
+
+
+@pytest.mark.parametrize("level", range(1, LEVELS + 1))
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_text_leaves_one_answer(family: str, level: int) -> None:
+    slow = {("powers", 5): 5, ("urn", 5): 15, ("arrangements", 5): 15, ("zebra", 5): 8, ("zebra", 4): 12}
+    slow |= {("cryptarithm", level): 5 for level in (3, 4, 5)}
+    for seed in range(slow.get((family, level), TRIES)):
+        text, answer = FAMILIES[family](Random(f"{family}/{seed}"), level)
+        found = {str(one) for one in SOLVERS[family](text)}
+        assert len(found) == 1, f"{seed}: {len(found)} answers: {text}"
+        assert solves(found.pop(), str(answer)), f"{seed}: {answer} is not the answer: {text}"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_puzzle_comes_twice_and_answers_cannot_be_guessed(family: str) -> None:
+    drawn = [FAMILIES[family](Random(f"{family}/{seed}"), 3) for seed in range(400)]
+    assert len({text for text, _ in drawn}) == 400
+    answers = [str(answer) for _, answer in drawn]
+    assert max(map(answers.count, {*answers})) <= 100, "one answer is right too often"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_higher_levels_are_larger(family: str) -> None:
+    sizes = []
+    for level in (1, 5):
+        drawn = [FAMILIES[family](Random(f"{family}/{seed}"), level) for seed in range(30)]
+        sizes.append(sum(len(text) + 10 * len(str(answer)) for text, answer in drawn))
+    assert sizes[0] < sizes[1]
