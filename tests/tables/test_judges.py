@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.engine.arenas import play, write_arena
 from tests.tables.conftest import MATCHES
@@ -14,9 +15,12 @@ from peerage.judging.columns import Rows, joined
 from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.preference import LONGER
 from peerage.match import Fixture, Outcome, Seat
+from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.history import duels
 from peerage.tables.judges import JudgesReport, judges, judges_of
 from peerage.tables.matches import Matches
 from peerage.tables.told import scores, told
+from peerage.tables.votes import votes
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +71,25 @@ def test_votes_are_worth_less_than_their_number(report: JudgesReport) -> None:
     assert alpha.value is not None
     assert alpha.lower is not None
     assert 0 < alpha.lower < alpha.value < 1
+
+
+def test_a_judge_moves_ratings_by_what_its_votes_change(report: JudgesReport, arena: Arena) -> None:
+    """Held against the votes as they leave the arena: Bradley-Terry with and without those of one judge."""
+    cast = votes(arena.ledger, list(arena.ledger.summaries(1, MATCHES)), {})
+    share = np.bincount(cast.matches)[cast.matches]
+    for row in report.judges:
+        table = [
+            fit_duels(duels(len(cast.players), *[np.asarray(column)[kept] for column in columns]))
+            for columns in [(cast.history.first, cast.history.second, cast.history.score, 1 / share)]
+            for kept in (np.ones(len(share), bool), np.array(cast.judges) != row.judge)
+        ]
+        moved = table[0].rating - table[1].rating
+        most = int(np.argmax(np.abs(moved)))
+        assert (row.influence, row.influence_on) == (pytest.approx(moved[most], abs=1e-6), cast.players[most])
+    found = next(one for one in report.measures if one.measure == "votes_to_flip")
+    assert found.units == len(cast.judges)
+    assert found.value is not None
+    assert 0 < found.value < found.units / 2
 
 
 def test_a_judge_of_its_own_kin_stands_out(tmp_path: Path) -> None:

@@ -174,6 +174,8 @@ _JUDGES: Mapping[str, Titled] = {
         *numbers(signed, length_lean_upper="to ~8"),
         *numbers(hundredths, reliability="Reliability", reliability_lower="from ~9"),
         *numbers(hundredths, reliability_upper="to ~9"),
+        *numbers("{:+.0f}".format, influence="Moves by ~10"),
+        *texts(influence_on="whom ~10"),
     ),
     "favours": titled(
         "Favours: who prefers whom more, or less, than quality explains",

@@ -8,6 +8,8 @@ Votes and scores have no common unit: in an arena with both, scores are left out
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -23,9 +25,10 @@ from peerage.judging.normalisation import normalised
 from peerage.judging.preference import Positions, kin_preferences, length_bias, length_leans, positions
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
 from peerage.ledger.store import Ledger
-from peerage.ratings.history import duels
+from peerage.ratings.history import Duels, duels
+from peerage.ratings.influence import Flip, fewest_to_flip, shifts
 from peerage.ratings.judges import counted, reliabilities
-from peerage.ratings.kernels import Floats
+from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
 from peerage.tables import Shown
@@ -55,6 +58,8 @@ class JudgeRow(Struct, frozen=True):
     - `length_lean`: by how much more than the others it gives an answer twice as long.
     - `reliability`: of its votes, 1 for a judge of average discernment, 0 for one who tosses a coin (see
       `ratings.judges`).
+    - `influence`: by how many points its votes move the rating that they move most, `influence_on` whose:
+      Bradley-Terry on all votes against the same without this judge's; None where they compare nobody.
     """
 
     judge: str
@@ -81,6 +86,8 @@ class JudgeRow(Struct, frozen=True):
     reliability: float | None
     reliability_lower: float | None
     reliability_upper: float | None
+    influence: float | None
+    influence_on: str | None
 
 
 class FavourRow(Struct, frozen=True):
@@ -132,9 +139,15 @@ def judges_of(ledger: Ledger, settings: ArenaSettings, read: Told, level: float 
         marks = marks.only(wanted).named()
     found = favours(marks, level=level)
     measures = tuple(_measures(marks, ballots) if len(marks) else ())
-    rows = tuple(_rows(marks, ballots, families))
+    cast = _cast(marks) if len(ballots) else None
+    rows = tuple(_rows(marks, ballots, families, cast))
     pairs = tuple([FavourRow(*pair) for pair in found.favours])
-    return JudgesReport(tuple(_remarks(measures, rows, found.mute, pairs)), measures, rows, pairs)
+    remarks = list(_remarks(measures, rows, found.mute, pairs))
+    flip = fewest_to_flip(cast.history) if cast is not None else None
+    if cast is not None and flip is not None:
+        measures += (_hangs_on(flip, len(cast.history)),)
+        remarks += _flipped(flip, marks, cast.judge[flip.rows])
+    return JudgesReport(tuple(remarks), measures, rows, pairs)
 
 
 # ------------------------------------------------------------------------------------------- in words
@@ -180,7 +193,46 @@ def _remarks(
 _ONE_SIDED, _LEANING = 0.8, 0.6  # shares of verdicts for one place
 
 
+def _flipped(flip: Flip, marks: Marks, judges: Ints) -> Iterator[str]:
+    leader, rival = marks.authors[flip.leader], marks.authors[flip.rival]
+    count, total = len(flip.rows), len(marks.pairs[0])
+    if not count:
+        yield f"{leader} and {rival} are first together by these votes."
+    elif count <= max(_FEW_VOTES, _SMALL_SHARE * total):
+        names, votes = np.unique(judges, return_counts=True)
+        mostly = marks.judges[names[np.argmax(votes)]]
+        yield (
+            f"{count:,} of {total:,} votes decide who is first: without them {rival} is ahead of {leader}. "
+            f"{votes.max():,} of them are {mostly}'s."
+        )
+
+
+_FEW_VOTES, _SMALL_SHARE = 3, 0.01  # so few votes are worth a remark
+
+
 # ----------------------------------------------------------------------------------- all judges together
+
+
+class _Cast(NamedTuple):
+    """Votes on answers of two as a history, authors by number, and who cast each; those of a match weigh as
+    one match."""
+
+    history: Duels
+    judge: Ints
+
+
+def _cast(marks: Marks) -> _Cast | None:
+    one, two = marks.pairs
+    if not len(one):
+        return None
+    share = 1 / np.bincount(marks.contest[one])[marks.contest[one]]
+    history = duels(len(marks.authors), marks.author[one], marks.author[two], marks.value[one], share)
+    return _Cast(history, marks.judge[one])
+
+
+def _hangs_on(flip: Flip, votes: int) -> Measure:
+    about = "the fewest votes found without which another is first, by Bradley-Terry on the votes"
+    return Measure("votes_to_flip", float(len(flip.rows)), None, None, votes, about)
 
 
 def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
@@ -234,14 +286,17 @@ def _levelled(marks: Marks) -> Floats:
 # ------------------------------------------------------------------------------------ judge by judge
 
 
-def _rows(marks: Marks, ballots: Ballots, families: Mapping[str, str]) -> Iterator[JudgeRow]:
+def _rows(
+    marks: Marks, ballots: Ballots, families: Mapping[str, str], cast: _Cast | None
+) -> Iterator[JudgeRow]:
     own = kin_preferences(marks, lambda judge, author: judge == author)
     kin = kin_preferences(
         marks,
         lambda judge, author: judge != author and "" != families.get(judge, "") == families.get(author, ""),
     )
     length, order = length_leans(marks), positions(ballots)
-    counted, reliable = judge_statistics(ballots, families), _reliabilities(marks, ballots)
+    counted, reliable = judge_statistics(ballots, families), _reliabilities(marks, cast)
+    influence = _influence(marks, cast)
     sizes = np.bincount(marks.judge, minlength=len(marks.judges))
     means = np.bincount(marks.judge, marks.value, len(marks.judges)) / np.maximum(sizes, 1)
     listed = zip(marks.judges, sizes.tolist(), means.tolist(), strict=True)
@@ -261,6 +316,7 @@ def _rows(marks: Marks, ballots: Ballots, families: Mapping[str, str]) -> Iterat
             *_bounded(kin.get(judge)),
             *_bounded(length.get(judge)),
             *reliable.get(judge, (None, None, None)),
+            *influence.get(judge, (None, None)),
         )
 
 
@@ -270,15 +326,27 @@ def _bounded(found: Estimate | None) -> tuple[float | None, float | None, float 
     return found.value, found.lower, found.upper
 
 
-def _reliabilities(marks: Marks, ballots: Ballots) -> dict[str, tuple[float, float, float]]:
+def _reliabilities(marks: Marks, cast: _Cast | None) -> dict[str, tuple[float, float, float]]:
     """How discerning each judge's votes are, with bounds; empty where judges do not vote."""
-    one, two = marks.pairs
-    if not len(ballots) or not len(one):
+    if cast is None:
         return {}
-    history = duels(len(marks.authors), marks.author[one], marks.author[two], marks.value[one])
     nobody = np.zeros((len(marks.judges), len(marks.authors)), np.bool_)
-    found, error = reliabilities(counted(history, marks.judge[one], len(marks.judges)), nobody)
+    each = replace(cast.history, weight=np.ones(len(cast.history)))
+    found, error = reliabilities(counted(each, cast.judge, len(marks.judges)), nobody)
     return {
         judge: (g, g - w, g + w)
         for judge, g, w in zip(marks.judges, found.tolist(), (Z95 * error).tolist(), strict=True)
     }
+
+
+def _influence(marks: Marks, cast: _Cast | None) -> dict[str, tuple[float, str]]:
+    """By how many points each judge's votes move the rating that they move most, and whose; empty where
+    judges do not vote."""
+    if cast is None:
+        return {}
+    found = {}
+    for judge, without in zip(marks.judges, shifts(cast.history, cast.judge, len(marks.judges)), strict=True):
+        if without is not None:
+            most = int(np.argmax(np.abs(without)))
+            found[judge] = -float(without[most]), marks.authors[most]
+    return found

@@ -1,0 +1,119 @@
+"""How little a Bradley-Terry table hangs on: the fewest results without which another is first.
+
+    >>> from peerage.ratings.history import duels
+    >>> found = fewest_to_flip(duels(2, [0] * 5, [1] * 5, [1, 1, 1, 0, 0]))
+    >>> found.leader, found.rival, len(found.rows)
+    (0, 1, 2)
+
+What leaving out a result does to the gap between two players is, to first order, its pull on that gap: its
+residual times its leverage (Pregibon 1981). The results that hold the gap up most are left out together, the
+table is fitted again, and their number is narrowed down until one fewer no longer does it: the approximate
+maximum influence perturbation of Broderick, Giordano and Meager (2020), which for leaderboards of language
+models Huang, Shen, Wei and Broderick (2025) found to be a handful of votes. What is returned does flip the
+table; a smaller set may exist, as results that matter together are not searched for.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from peerage.ratings.bradley_terry import PRIOR_GAMES, Solution, solve
+from peerage.ratings.history import Duels
+from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.table import POINTS
+from peerage.ratings.tally import tally
+
+_RIVALS = 5
+"""The players next to the first that are tried as another first."""
+
+
+class Flip(NamedTuple):
+    """Without the results at `rows` of a history `rival` is ahead of `leader`, players by number."""
+
+    leader: int
+    rival: int
+    rows: Ints
+
+
+def fewest_to_flip(history: Duels) -> Flip | None:
+    """The fewest results found without which another is first; empty rows where two are first together. None
+    where the results do not compare everybody, or no choice of them makes another first."""
+    solved = _fit(history, np.ones(len(history), np.bool_))
+    if solved is None or history.players < 2:
+        return None
+    order = np.argsort(-solved.strength, kind="stable")
+    leader, rivals = int(order[0]), order[1 : 1 + _RIVALS].tolist()
+    best: Flip | None = None
+    for rival in rivals:
+        gap = float(solved.strength[leader] - solved.strength[rival])
+        if gap < 1e-9:
+            return Flip(leader, rival, np.zeros(0, np.int64))
+        pull = _pull(solved, history, leader, rival)
+        ranked = np.argsort(-pull, kind="stable")
+        ranked = ranked[pull[ranked] > 0]
+        short = int(np.searchsorted(np.cumsum(pull[ranked]), gap)) + 1
+        most = len(ranked) if best is None else min(len(ranked), len(best.rows) - 1)
+        enough = _enough(history, ranked, leader, rival, min(short, most), most)
+        if enough:
+            best = Flip(leader, rival, np.sort(ranked[:enough]))
+    return best
+
+
+def shifts(history: Duels, groups: Ints, count: int) -> list[Floats | None]:
+    """How each player's rating moves, in points, without the results of each of `count` groups (`groups`
+    numbers each result's); None where the rest does not compare everybody."""
+    whole = _fit(history, np.ones(len(history), np.bool_))
+    found: list[Floats | None] = []
+    for group in range(count):
+        rest = None if whole is None else _fit(history, groups != group)
+        if whole is None or rest is None:
+            found.append(None)
+        else:
+            found.append(
+                (rest.strength - rest.strength.mean() - whole.strength + whole.strength.mean()) * POINTS
+            )
+    return found
+
+
+def _fit(history: Duels, kept: np.ndarray) -> Solution | None:
+    rest = Duels(
+        history.players, *[getattr(history, one)[kept] for one in ("first", "second", "score", "weight")]
+    )
+    solved = solve(tally(rest), "half", PRIOR_GAMES)
+    return solved if len(solved.components) == 1 else None
+
+
+def _pull(solved: Solution, history: Duels, leader: int, rival: int) -> Floats:
+    """By how much the gap between two players shrinks without each result, to first order."""
+    a, b = history.first, history.second
+    chance = 1 / (1 + np.exp(solved.strength[b] - solved.strength[a]))
+    across = solved.inverse[leader] - solved.inverse[rival]
+    variance = np.diag(solved.inverse)
+    leverage = history.weight * chance * (1 - chance) * (variance[a] + variance[b] - 2 * solved.inverse[a, b])
+    held = history.weight * (history.score - chance) * (across[a] - across[b])
+    return np.asarray(held / np.maximum(1 - leverage, 0.05))
+
+
+def _enough(history: Duels, ranked: Ints, leader: int, rival: int, start: int, most: int) -> int:
+    """The fewest of the `ranked` results, from the first on, without which the rival is ahead; 0 if more than
+    `most` are needed."""
+
+    def flips(count: int) -> bool:
+        kept = np.ones(len(history), np.bool_)
+        kept[ranked[:count]] = False
+        solved = _fit(history, kept)
+        return solved is not None and bool(solved.strength[rival] > solved.strength[leader])
+
+    low, high, step = 0, max(start, 1), 1
+    while high <= most and not flips(high):
+        low, high, step = high, high + step, 2 * step
+    if high > most:
+        high = most
+        if low >= most or not flips(most):
+            return 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if flips(middle) else (middle, high)
+    return high
