@@ -53,6 +53,7 @@ SILENT: dict[str, dict[str, str]] = {
     },
     "color-obfuscation": {"same_family": WHO},
     "code-golf": dict.fromkeys(("seats", "authors", "exclude_family"), WHO),
+    "allocation": {"seats": WHO},
     "bug-hunt": {"seats": WHO},
     "challenge-exchange": dict.fromkeys(("seats", "write", "pool", "assigned", "least_attempts"), WHO),
     "logic": {"seats": WHO},

@@ -89,6 +89,13 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "memory": ({}, 2**27),
         "seconds": ({}, 5),
     },
+    "allocation": {
+        "seats": ({}, 2),
+        "tasks": ({}, 2),
+        "families": ({}, ["portfolio"]),
+        "difficulty": ({}, "hard"),
+        "max_tokens": ({}, 777),
+    },
     "bug-hunt": {
         "seats": ({}, 2),
         "bugs": ({}, 1),

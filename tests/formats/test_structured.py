@@ -78,6 +78,13 @@ def test_the_instruction_names_every_field_with_what_it_may_be() -> None:
     )
 
 
+def test_a_size_without_a_choice_is_one_number() -> None:
+    told = Json(Bid, path=Meta(min_length=3)).instruction()
+    assert "… <3 entries>]" in told
+    with pytest.raises(FormatError, match="a list of 3 entries was expected"):
+        Json(Bid, path=Meta(min_length=3)).parse(json.dumps(SAID))
+
+
 def test_the_schema_is_what_strict_providers_take() -> None:
     def inside(schema: dict[str, Any]) -> None:
         assert not schema.keys() & {"$ref", "$defs", "default", "examples", "title"}

@@ -33,6 +33,7 @@ SHOWN = (
     "challenge-exchange",
     "last-arena",
     "logic",
+    "allocation",
     "rejudgement",
 )
 """One match of each game, and a few more that are shown in another way."""

@@ -203,6 +203,8 @@ def _size(schema: Schema) -> str:
     low, high = schema.get(f"min{name}", 0), schema.get(f"max{name}")
     if high is None:
         return f"of at least {low} {what}" if low else ""
+    if low == high:
+        return f"of {low} {what}"
     return f"of {low} to {high} {what}" if low else f"of at most {high} {what}"
 
 

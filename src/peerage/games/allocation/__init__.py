@@ -1,0 +1,5 @@
+"""The plans closest to the proven optimum are first."""
+
+from peerage.games.allocation.play import GAME
+
+__all__ = ["GAME"]

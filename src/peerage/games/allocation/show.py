@@ -1,0 +1,51 @@
+"""A match of allocation as blocks: each task, everybody's plan, what it was worth and what it broke."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import convert
+
+from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, names, said, score_lines
+from peerage.games.allocation.tasks import FAMILIES, AllocationTask, statement
+from peerage.match import Fixture, Outcome
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The tasks with their plans, then the ranking."""
+    tasks = [convert(one, AllocationTask) for one in fixture.drawn["tasks"]]
+    results: list[Any] = outcome.detail.get("tasks", [{}] * len(tasks))
+    players = names(fixture)
+    for number, (task, found) in enumerate(zip(tasks, results, strict=True), 1):
+        what = "cost" if FAMILIES[task.family].costs else "worth"
+        yield Heading(f"Task {number} of {len(tasks)}: {task.family}")
+        yield Task(statement(task))
+        rows = []
+        for label, one in found.get("plans", {}).items():
+            plan = getattr(replies[f"{number}/{label}"].value, "plan", ())
+            result = "; ".join(one["broken"]) or one["result"]
+            rows.append((players[label], _listed(plan), one["worth"], f"{one['share']:.1%}", result))
+        if rows:
+            rows.append(("(the best plan)", _listed(found["best"]), found["optimum"], "100.0%", "proven"))
+            columns = ("Player", "Plan", f">{what.capitalize()}", ">Of the optimum", "Result")
+            yield Table(columns, tuple(rows), "The plans")
+        for seat in fixture.seats:
+            reply = replies.get(f"{number}/{seat.label}")
+            if reply is not None and reply.status != "ok":
+                yield said(reply)
+    yield Heading("What came of it")
+    if outcome.void:
+        yield Sentence("Too few players replied to every task, since providers failed; there is no result.")
+    else:
+        yield Sentence(
+            "Closest to the proven optimum wins, by the mean over all tasks; a plan that breaks a constraint "
+            "counts 0."
+        )
+    shares = outcome.detail.get("shares", {})
+    why = {label: f"{share:.1%} of the optimum on average" for label, share in shares.items()}
+    yield from score_lines(fixture, outcome, why)
+
+
+def _listed(plan: Any) -> str:
+    return ", ".join(map(str, plan))

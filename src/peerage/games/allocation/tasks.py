@@ -1,0 +1,345 @@
+"""Allocation tasks: five families, each a small integer program in words. Pure.
+
+A task is drawn as numbers (`AllocationTask`), told in words (`statement`), and played as a `Problem`, whose
+best plan is proven. In every family a plan is one whole number for each numbered line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from random import Random
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from msgspec import Struct
+
+from peerage.games.allocation import solve
+from peerage.games.allocation.solve import Problem
+
+Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
+FamilyName: TypeAlias = Literal["knapsack", "portfolio", "assignment", "scheduling", "covering"]
+Rows: TypeAlias = tuple[tuple[int, ...], ...]
+
+
+class AllocationTask(Struct, frozen=True):
+    """A task as it is embedded in a fixture: the numbers of each line, and the limits."""
+
+    family: str
+    rows: Rows
+    limits: tuple[int, ...]
+
+
+class Size(NamedTuple):
+    """How large a task is: its lines, what they draw on, and the share of all demand that there is room for.
+
+    `resources` are resources, lots of one asset, projects, machines or areas.
+    """
+
+    lines: int
+    resources: int
+    room: float
+
+
+class Family(NamedTuple):
+    """One kind of task."""
+
+    sizes: Mapping[Difficulty, Size]
+    draw: Callable[[Random, Size], tuple[Rows, tuple[int, ...]]]
+    problem: Callable[[Rows, tuple[int, ...]], Problem]
+    statement: Callable[[Rows, tuple[int, ...]], str]
+    costs: bool = False
+    """A plan's worth is a cost: the least is best."""
+
+
+def drawn(rng: Random, family: str, difficulty: Difficulty) -> AllocationTask:
+    """A fresh task of that family."""
+    made = FAMILIES[family]
+    return AllocationTask(family, *made.draw(rng, made.sizes[difficulty]))
+
+
+@lru_cache(maxsize=256)
+def problem(task: AllocationTask) -> Problem:
+    """What a plan gains, uses and may use."""
+    return FAMILIES[task.family].problem(task.rows, task.limits)
+
+
+@lru_cache(maxsize=256)
+def best(task: AllocationTask) -> list[int]:
+    """A plan that no other outdoes."""
+    return solve.best(problem(task))
+
+
+def worth(task: AllocationTask, plan: Sequence[int]) -> int:
+    """What a feasible plan is worth: what it gains, or costs."""
+    return abs(problem(task).gain(plan))
+
+
+def statement(task: AllocationTask) -> str:
+    """The task as players read it."""
+    return FAMILIES[task.family].statement(task.rows, task.limits)
+
+
+def broken(task: AllocationTask, plan: Sequence[int]) -> list[str]:
+    """Each constraint that a plan breaks, and by how much; none where it is feasible."""
+    made = problem(task)
+    wild = [
+        f"line {line} is {choice}, and only 0 to {made.choices - 1} can be chosen"
+        for line, choice in enumerate(plan, 1)
+        if not 0 <= choice < made.choices
+    ]
+    if wild:
+        return wild
+    return [
+        f"{name}: {used}, at most {limit} ({used - limit} too many)"
+        if limit >= 0
+        else f"{name}: {-used}, at least {-limit} ({used - limit} too few)"
+        for name, used, limit in zip(made.names, made.used(plan).tolist(), made.limits.tolist(), strict=True)
+        if used > limit
+    ]
+
+
+def _lines(columns: Sequence[str], rows: Rows) -> str:
+    """Numbered lines: `1: worth 20, weight 7`."""
+    return "\n".join(
+        f"{line}: " + ", ".join(f"{name} {value}" for name, value in zip(columns, row, strict=True))
+        for line, row in enumerate(rows, 1)
+    )
+
+
+def _problem(
+    gains: Sequence[Sequence[int]],
+    uses: Sequence[Sequence[Sequence[int]]],
+    limits: Sequence[int],
+    names: Sequence[str],
+    safe: int = 0,
+) -> Problem:
+    return Problem(
+        np.array(gains, np.int64), np.array(uses, np.int64), np.array(limits, np.int64), tuple(names), safe
+    )
+
+
+# ------------------------------------------------------------------------------------------- knapsack
+
+_RESOURCES = ("weight", "volume", "power")
+
+
+def _draw_knapsack(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
+    """Items worth about what they take, so that no single ratio tells the best."""
+    uses = [[rng.randint(5, 40) for _ in range(size.resources)] for _ in range(size.lines)]
+    rows = tuple([(sum(one) // size.resources + rng.randint(5, 20), *one) for one in uses])
+    return rows, tuple([int(size.room * sum(column)) for column in zip(*uses, strict=True)])
+
+
+def _knapsack(rows: Rows, limits: tuple[int, ...]) -> Problem:
+    uses = [[(0, row[at]) for row in rows] for at in range(1, len(limits) + 1)]
+    return _problem(
+        [(0, row[0]) for row in rows], uses, limits, [f"total {name}" for name in _RESOURCES][: len(limits)]
+    )
+
+
+_KNAPSACK = """\
+Pack some of these items. For each item say 1 (packed) or 0 (left behind).
+
+{lines}
+
+Constraints: {limits}. The worth of a plan is the total worth of the packed items; the more the better."""
+
+
+def _state_knapsack(rows: Rows, limits: tuple[int, ...]) -> str:
+    names = _RESOURCES[: len(limits)]
+    told = ", ".join(f"total {name} at most {limit}" for name, limit in zip(names, limits, strict=True))
+    return _KNAPSACK.format(lines=_lines(["worth", *names], rows), limits=told)
+
+
+# ------------------------------------------------------------------------------------------ portfolio
+
+
+def _draw_portfolio(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
+    """Assets sold in lots: return, price and risk of one; limits of budget, risk and lots of one asset."""
+    rows = []
+    for _ in range(size.lines):
+        price, risk = rng.randint(8, 40), rng.randint(1, 20)
+        rows.append(((price + 2 * risk) // 4 + rng.randint(2, 8), price, risk))
+    spent, risked = (sum(row[at] for row in rows) * size.resources for at in (1, 2))
+    return tuple(rows), (int(size.room * spent), int(size.room * risked), size.resources)
+
+
+def _portfolio(rows: Rows, limits: tuple[int, ...]) -> Problem:
+    budget, risk, most = limits
+    gains, *uses = [[[lots * row[at] for lots in range(most + 1)] for row in rows] for at in range(3)]
+    return _problem(gains, uses, (budget, risk), ("total price", "total risk"))
+
+
+_PORTFOLIO = """\
+Buy some of these assets, which are sold in whole lots. For each asset say how many lots to buy, from 0 to \
+{most}. The numbers are those of one lot.
+
+{lines}
+
+Constraints: total price at most {budget}, total risk at most {risk}. The worth of a plan is its total \
+return; the more the better."""
+
+
+def _state_portfolio(rows: Rows, limits: tuple[int, ...]) -> str:
+    budget, risk, most = limits
+    return _PORTFOLIO.format(
+        most=most, lines=_lines(("return", "price", "risk"), rows), budget=budget, risk=risk
+    )
+
+
+# ----------------------------------------------------------------------------------------- assignment
+
+
+def _draw_assignment(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
+    """Workers by projects: what each would achieve there, then the hours each would need there."""
+    hours = [[rng.randint(5, 25) for _ in range(size.resources)] for _ in range(size.lines)]
+    rows = tuple([(*[one // 2 + rng.randint(5, 20) for one in mine], *mine) for mine in hours])
+    room = size.room / size.resources
+    return rows, tuple([int(room * sum(column)) for column in zip(*hours, strict=True)])
+
+
+def _assignment(rows: Rows, limits: tuple[int, ...]) -> Problem:
+    count = len(limits)
+    uses = [
+        [[row[count + at] if choice == at + 1 else 0 for choice in range(count + 1)] for row in rows]
+        for at in range(count)
+    ]
+    names = [f"hours of project {at}" for at in range(1, count + 1)]
+    return _problem([(0, *row[:count]) for row in rows], uses, limits, names)
+
+
+_ASSIGNMENT = """\
+Assign these workers to {count} projects. For each worker say the number of its one project, or 0 for none.
+
+{lines}
+
+Constraints: {limits}. The worth of a plan is the sum of what the workers achieve; the more the better."""
+
+
+def _state_assignment(rows: Rows, limits: tuple[int, ...]) -> str:
+    count = len(limits)
+    lines = "\n".join(
+        f"{line}: "
+        + ", ".join(f"project {at + 1} achieves {row[at]} in {row[count + at]} hours" for at in range(count))
+        for line, row in enumerate(rows, 1)
+    )
+    told = ", ".join(f"hours of project {at} at most {limit}" for at, limit in enumerate(limits, 1))
+    return _ASSIGNMENT.format(count=count, lines=lines, limits=told)
+
+
+# ----------------------------------------------------------------------------------------- scheduling
+
+
+def _draw_scheduling(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
+    """Jobs with worth, hours and deadline; a few deadlines, up to the time that is there."""
+    hours = [rng.randint(2, 9) for _ in range(size.lines)]
+    last = max(10, int(size.room * sum(hours) / size.resources))
+    deadlines = [max(one, last * rng.randint(2, 5) // 5) for one in hours]
+    return (
+        tuple([(one + rng.randint(2, 10), one, due) for one, due in zip(hours, deadlines, strict=True)]),
+        (size.resources,),
+    )
+
+
+def _scheduling(rows: Rows, limits: tuple[int, ...]) -> Problem:
+    (machines,) = limits
+    places = [
+        (machine, due) for machine in range(1, machines + 1) for due in sorted({row[2] for row in rows})
+    ]
+    uses = [
+        [
+            [row[1] if choice == machine and row[2] <= due else 0 for choice in range(machines + 1)]
+            for row in rows
+        ]
+        for machine, due in places
+    ]
+    names = [f"hours of machine {machine} for jobs due by hour {due}" for machine, due in places]
+    return _problem([[0, *[row[0]] * machines] for row in rows], uses, [due for _, due in places], names)
+
+
+_SCHEDULING = """\
+Schedule these jobs on {machines}. For each job say the number of its machine, or 0 to refuse it. A machine \
+starts at hour 0 and does its jobs one after another without a pause, the earliest deadline first.
+
+{lines}
+
+Constraints: every job that is not refused ends by its deadline. The worth of a plan is the total worth of \
+the jobs not refused; the more the better."""
+
+
+def _state_scheduling(rows: Rows, limits: tuple[int, ...]) -> str:
+    machines = "1 machine" if limits[0] == 1 else f"{limits[0]} equal machines"
+    return _SCHEDULING.format(machines=machines, lines=_lines(("worth", "hours", "deadline"), rows))
+
+
+# ------------------------------------------------------------------------------------------- covering
+
+
+def _draw_covering(rng: Random, size: Size) -> tuple[Rows, tuple[int, ...]]:
+    """Sites with a cost and, for each area, 1 where they serve it; two sites at least serve each area."""
+    serves = [[int(rng.random() < size.room) for _ in range(size.resources)] for _ in range(size.lines)]
+    for area in range(size.resources):
+        for site in rng.sample(range(size.lines), 2):
+            serves[site][area] = 1
+    return tuple([(4 * sum(one) + rng.randint(3, 15), *one) for one in serves]), (1,) * size.resources
+
+
+def _covering(rows: Rows, limits: tuple[int, ...]) -> Problem:
+    uses = [[(0, -row[at]) for row in rows] for at in range(1, len(limits) + 1)]
+    names = [f"open sites that serve area {at}" for at in range(1, len(limits) + 1)]
+    return _problem([(0, -row[0]) for row in rows], uses, [-limit for limit in limits], names, 1)
+
+
+_COVERING = """\
+Open some of these sites. For each site say 1 (open) or 0 (closed).
+
+{lines}
+
+Constraints: each of the areas 1 to {areas} is served by at least one open site. The worth of a plan is the \
+total cost of the open sites; the less the better."""
+
+
+def _state_covering(rows: Rows, limits: tuple[int, ...]) -> str:
+    lines = "\n".join(
+        f"{line}: cost {cost}, serves {'area' if sum(serves) == 1 else 'areas'} "
+        + ", ".join([str(at) for at, one in enumerate(serves, 1) if one])
+        for line, (cost, *serves) in enumerate(rows, 1)
+    )
+    return _COVERING.format(lines=lines, areas=len(limits))
+
+
+FAMILIES: dict[str, Family] = {
+    "knapsack": Family(
+        {"easy": Size(6, 1, 0.6), "medium": Size(10, 2, 0.5), "hard": Size(16, 3, 0.4)},
+        _draw_knapsack,
+        _knapsack,
+        _state_knapsack,
+    ),
+    "portfolio": Family(
+        {"easy": Size(4, 2, 0.6), "medium": Size(6, 2, 0.5), "hard": Size(8, 3, 0.4)},
+        _draw_portfolio,
+        _portfolio,
+        _state_portfolio,
+    ),
+    "assignment": Family(
+        {"easy": Size(4, 2, 0.9), "medium": Size(7, 3, 0.8), "hard": Size(9, 4, 0.7)},
+        _draw_assignment,
+        _assignment,
+        _state_assignment,
+    ),
+    "scheduling": Family(
+        {"easy": Size(6, 1, 0.7), "medium": Size(8, 2, 0.6), "hard": Size(10, 2, 0.5)},
+        _draw_scheduling,
+        _scheduling,
+        _state_scheduling,
+    ),
+    "covering": Family(
+        {"easy": Size(6, 5, 0.3), "medium": Size(9, 8, 0.25), "hard": Size(14, 12, 0.2)},
+        _draw_covering,
+        _covering,
+        _state_covering,
+        True,
+    ),
+}
+"""By name."""
