@@ -53,6 +53,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         },
     ],
     "logic": [{}, {"seats": 2, "puzzles": 2, "families": ["knights", "urn"], "difficulty": 1}],
+    "compression": [{}, {"seats": 5, "facts": 5, "readers": 3, "share": 0.8}, {"mode": "lossless"}],
     "code-golf": [{"seats": 2, "tests": 3}, {"seats": 3, "tests": 3, "tasks": "players"}],
 }
 """Settings that change the way of a game, by name; a game not listed is tried as it comes."""

@@ -75,6 +75,15 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "limits.instruction_chars": ({}, 20),
         "limits.thought_chars": ({}, 100),
     },
+    "compression": {
+        "mode": ({}, "lossless"),
+        "seats": ({}, 5),
+        "facts": ({}, 5),
+        "idle": ({}, 0),
+        "readers": ({}, 2),
+        "share": ({}, 0.5),
+        "max_tokens": ({}, 777),
+    },
     "code-golf": {
         "seats": ({}, 2),
         "tasks": ({}, "players"),

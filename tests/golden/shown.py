@@ -27,6 +27,8 @@ SHOWN = (
     "duel-general",
     "duel-prompts",
     "color-obfuscation",
+    "compression",
+    "compression-lossless",
     "code-golf",
     "code-golf-players",
     "bug-hunt",

@@ -1,0 +1,5 @@
+"""The shortest summary from which others answer every question is first."""
+
+from peerage.games.compression.play import GAME
+
+__all__ = ["GAME"]

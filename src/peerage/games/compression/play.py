@@ -1,0 +1,234 @@
+"""Compression: the shortest summary from which others answer every question wins.
+
+    A          > {"summary": "Dorvek 417 212 salt 14 March 11"}           (write/A, …)
+    B, C, D    > {"answers": ["Dorvek", "417", "212", "629", "salt", …]}  (read/A/B, …; control/B, …)
+
+Each contestant has a report of its own, alike in length and in what is asked about it, so nobody can answer
+from anything but the summary. A control summary of the arena's, not to be told from the others, shows which
+readers count. Or `mode: lossless`: the same model, asked again, must write the whole text (decode/A).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from random import Random
+from typing import Any
+
+import msgspec
+
+from peerage.games.compression.house import house
+from peerage.games.compression.reports import Reports, reports, right, summarized
+from peerage.games.compression.rules import (
+    DECODE,
+    ENCODE,
+    READ,
+    TRUST,
+    WRITE,
+    CompressionRules,
+    Formats,
+    asks,
+    forgets,
+    told,
+)
+from peerage.games.compression.show import show
+from peerage.games.game import GameSpec
+from peerage.games.ranking import by_rank
+from peerage.match import Outcome, Table
+from peerage.protocol import Ask, Format, Prompt, Quote, Reply, Steps
+
+FEWEST = {"summary": 3, "lossless": 2}
+"""Contestants without whom there is no match: of two, each rival would be the other's only reader."""
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """One match of all seats of `table`."""
+    rules: CompressionRules = table.rules
+    match = _Match(table, rules, msgspec.convert(table.drawn, Reports))
+    written: list[Reply] = yield [match.write(label) for label in match.labels]
+    said = dict(zip(match.labels, written, strict=True))
+    left = [label for label, reply in said.items() if reply.status != "void"]
+    if len(left) < FEWEST[rules.mode]:
+        return Outcome(void="no_answer")
+    return (yield from (_decoded if rules.mode == "lossless" else _read)(match, said, left))
+
+
+class _Match:
+    """What the requests of a match have in common."""
+
+    def __init__(self, table: Table, rules: CompressionRules, drawn: Reports) -> None:
+        self.rng, self.rules, self.drawn = table.rng, rules, drawn
+        self.labels = [seat.label for seat in table.seats]
+        self.reports = dict(zip(self.labels, drawn.reports, strict=False))
+        self.formats = Formats(drawn)
+        self._told = told(rules, drawn, len(self.labels))
+        self._instruction = cache(lambda expects: expects.instruction())
+
+    def ask(
+        self, label: str, key: str, prompt: Prompt, expects: Format, oracle: Any, **fill: str | Quote
+    ) -> Ask:
+        messages = prompt.messages({**self._told, **fill, "format": self._instruction(expects)})
+        limits = self.rules.max_tokens, self.rules.temperature
+        return Ask(label, key, "contestant", messages, expects, *limits, oracle)
+
+    def write(self, label: str) -> Ask:
+        lossless, report = self.rules.mode == "lossless", self.reports[label]
+        prompt = ENCODE if lossless else WRITE
+        expects = self.formats.message if lossless else self.formats.summary
+        return self.ask(label, f"write/{label}", prompt, expects, (self.drawn, report), report=report.text)
+
+    def read(self, label: str, key: str, summary: Quote, answers: Sequence[str]) -> Ask:
+        oracle = self.drawn, answers, summary.text
+        return self.ask(label, key, READ, self.formats.answers, oracle, summary=summary)
+
+
+def _read(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Outcome]:
+    """The summaries are read, each by the next few in an order drawn at random."""
+    summaries = {label: reply.value.summary.strip() for label, reply in said.items() if reply.ok}
+    order = list(left)
+    match.rng("readers").shuffle(order)
+    spare, rng = match.drawn.spare.answers, match.rng("control")
+    control = Quote("summary", summarized(match.drawn, spare, rng.random(), rng))
+    rows: dict[str, dict[str, Ask]] = {
+        "control": {label: match.read(label, f"control/{label}", control, spare) for label in left}
+    }
+    for at, author in enumerate(order):
+        if author in summaries:
+            quote, answers = Quote("summary", summaries[author]), match.reports[author].answers
+            readers = [*order[at + 1 :], *order[:at]][: match.rules.readers]
+            rows[author] = {who: match.read(who, f"read/{author}/{who}", quote, answers) for who in readers}
+    replies: list[Reply] = yield [ask for row in rows.values() for ask in row.values()]
+    came = iter(replies)
+    answered = {author: {who: next(came) for who in row} for author, row in rows.items()}
+    controls = answered.pop("control")
+    lost = {who for row in (*answered.values(), controls) for who, one in row.items() if one.status == "void"}
+    known = {who: _facts(one, spare) for who, one in controls.items() if who not in lost}
+    read = {
+        author: {who: _facts(one, match.reports[author].answers) for who, one in row.items() if one.ok}
+        for author, row in answered.items()
+    }
+    reliable = {who: _reliability(who, facts, read.values()) for who, facts in known.items()}
+    results: dict[str, Any] = {}
+    for label in left:
+        if label not in summaries:
+            results[label] = {"result": said[label].status}
+            continue
+        kept = {who: facts for who, facts in read[label].items() if reliable.get(who, 0.0) >= TRUST}
+        kept = kept or read[label]
+        if not kept and label not in lost:
+            return Outcome(void="no_reader")
+        results[label] = _result(summaries[label], kept, match.rules)
+    detail = {
+        "decided": "by length",
+        "summaries": results,
+        "readers": {who: {"right": share, "counts": share >= TRUST} for who, share in reliable.items()},
+    }
+    return _ranked({label: one for label, one in results.items() if label not in lost}, detail)
+
+
+def _facts(reply: Reply, answers: Sequence[str]) -> list[bool]:
+    """Which facts a reader got right."""
+    said = reply.value.answers if reply.ok else [""] * len(answers)
+    return [right(answer, one) for answer, one in zip(answers, said, strict=True)]
+
+
+def _reliability(who: str, control: Sequence[bool], read: Iterable[Mapping[str, Sequence[bool]]]) -> float:
+    """The share that a reader got right of the control's facts, and of those that of the others who read the
+    same at least two and more than half got right."""
+    mine = list(control)
+    for row in read:
+        others = [facts for other, facts in row.items() if other != who]
+        for at, one in enumerate(row.get(who, ())):
+            agreed = sum(facts[at] for facts in others)
+            if agreed >= 2 and 2 * agreed > len(others):
+                mine.append(one)
+    return round(sum(mine) / len(mine), 4)
+
+
+def _result(summary: str, read: Mapping[str, Sequence[bool]], rules: CompressionRules) -> dict[str, Any]:
+    """One summary on record; `facts` are the readers who got each right."""
+    facts = [sum(column) for column in zip(*read.values(), strict=True)]
+    recovered = sum(2 * got >= len(read) for got in facts)
+    valid = bool(facts) and recovered >= rules.needed
+    what = f"{recovered} of {rules.facts} facts recovered"
+    return {
+        "length": len(summary),
+        "facts": facts,
+        "readers": sorted(read),
+        "recovered": recovered,
+        "valid": valid,
+        "result": f"{len(summary)} characters, {what}" if valid else f"invalid: {what}",
+    }
+
+
+def _decoded(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Outcome]:
+    """Everybody's ally writes the text."""
+    messages = {label: reply.value.message.strip() for label, reply in said.items() if reply.ok}
+    replies: list[Reply] = yield [
+        match.ask(
+            label,
+            f"decode/{label}",
+            DECODE,
+            match.formats.decoded,
+            (match.drawn, message),
+            message=Quote("message", message),
+        )
+        for label, message in messages.items()
+    ]
+    decoded = dict(zip(messages, replies, strict=True))
+    results: dict[str, Any] = {label: {"result": said[label].status} for label in left}
+    for label, message in messages.items():
+        text, reply = match.reports[label].text, decoded[label]
+        wrote = reply.value.text.strip() if reply.ok else ""
+        words, size = text.split(), len(message.encode())
+        same = sum(one == other for one, other in zip(words, wrote.split(), strict=False))
+        exact = wrote == text
+        results[label] = {
+            "length": size,
+            "recovered": same,
+            "valid": exact,
+            "result": f"{size} bytes, decoded exactly"
+            if exact
+            else f"not decoded: {same} of {len(words)} words right",
+        }
+    lost = {label for label, reply in decoded.items() if reply.status == "void"}
+    detail = {"decided": "by length", "summaries": results}
+    return _ranked({label: one for label, one in results.items() if label not in lost}, detail)
+
+
+def _ranked(results: Mapping[str, Mapping[str, Any]], detail: dict[str, Any]) -> Outcome:
+    if len(results) < 2:
+        return Outcome(void="no_answer", detail=detail)
+    return Outcome(scores=by_rank({label: _worth(one) for label, one in results.items()}), detail=detail)
+
+
+def _worth(result: Mapping[str, Any]) -> tuple[int, int]:
+    """Valid ones by length, then invalid ones by what was recovered, then no reply at all."""
+    if "length" not in result:
+        return 0, 0
+    return (2, -result["length"]) if result["valid"] else (1, result["recovered"])
+
+
+def draw(rules: CompressionRules, seed: str, number: int) -> dict[str, Any]:
+    """The reports of match `number`, their questions and answers."""
+    made = reports(Random(f"{seed}/compression/{number}"), rules.seats, rules.facts, rules.idle)
+    plain: dict[str, Any] = msgspec.to_builtins(made)
+    return plain
+
+
+GAME: GameSpec[CompressionRules] = GameSpec(
+    name="compression",
+    about="Everybody sums up a report; the shortest summary from which others know every fact wins.",
+    contestants=(3, 10),
+    rules=CompressionRules,
+    play=play,
+    draw=draw,
+    asks=asks,
+    survives=True,
+    house=house,
+    show=show,
+    hides=True,
+    forgets=forgets,
+    unshown=("questions", "reports", "spare", "follows"),
+    demo=120,
+)

@@ -1,0 +1,147 @@
+"""Reports: texts alike but for what fills their places, the questions they answer, the exact answers. Pure.
+
+All reports of a match have the same sentences, and in each place as many characters, so that a summary of one
+can be as short as a summary of any other. Names are made of syllables: there is nothing to know beforehand.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
+from random import Random
+from typing import Any
+
+from msgspec import Struct
+
+MOST_FACTS = 16
+_MONTHS = (("March", "April"), ("January", "October"), ("February", "November", "December"), ("June", "July"))
+"""Months of equal length."""
+_SHAPES = {"name": ("CVCVC", "CVCCV", "CVCCVC"), "place": ("CVCVCC", "VCCVC", "CVCCVCV")}
+_SIGNS = {"C": "bdfgklmnprstvz", "V": "aeiou"}
+_FIRST_DAYS = (10, 14)
+_WORD = re.compile(r"(\d+)(?:st|nd|rd|th)\b|(\w+)")
+
+
+class Report(Struct, frozen=True):
+    """One contestant's report, and the answers to the questions in order."""
+
+    text: str
+    answers: tuple[str, ...]
+
+
+class Reports(Struct, frozen=True):
+    """What is drawn for a match: questions, a report for each seat and one more, which is nobody's.
+
+    `follows` gives the questions from whose answers that of a question follows, by its place.
+    """
+
+    questions: tuple[str, ...]
+    reports: tuple[Report, ...]
+    spare: Report
+    follows: Mapping[str, tuple[int, ...]]
+
+
+def reports(rng: Random, seats: int, facts: int, idle: int) -> Reports:
+    """Draw so many reports of `facts` questions and answers, with `idle` sentences that answer none."""
+    material, plan = _material(), []
+    sentences = list(material["sentence"])
+    rng.shuffle(sentences)
+    left = facts
+    while left:
+        one = sentences.pop()
+        asked = list(one["asks"])[:left]
+        left -= len(asked)
+        plan.append((rng.choice(one["says"]), one["fill"], asked, [one["asks"][place] for place in asked]))
+    shapes = [{place: _shape(rng, how) for place, how in fill.items()} for _, fill, _, _ in plan]
+    between = [(rng.randint(0, len(plan)), text) for text in rng.sample(material["idle"], idle)]
+    made: dict[str, Report] = {}
+    while len(made) < seats + 1:
+        filled = [_filled(rng, shape) for shape in shapes]
+        said = [says.format_map(values) for (says, *_), values in zip(plan, filled, strict=True)]
+        for at, text in sorted(between, reverse=True):
+            said.insert(at, text)
+        answers = [
+            values[place] for (_, _, asked, _), values in zip(plan, filled, strict=True) for place in asked
+        ]
+        if len({answer for answer in answers if answer[0].isupper()}) == sum(a[0].isupper() for a in answers):
+            made[" ".join(said)] = Report(" ".join(said), tuple(answers))
+    *given, spare = made.values()
+    questions = [question for *_, asks in plan for question in asks]
+    return Reports(
+        tuple(questions), tuple(given), spare, _follows([(fill, asked) for _, fill, asked, _ in plan])
+    )
+
+
+def _follows(plan: Sequence[tuple[Mapping[str, Any], Sequence[str]]]) -> dict[str, tuple[int, ...]]:
+    places: dict[tuple[int, str], int] = {}
+    for at, (_, asked) in enumerate(plan):
+        places |= {(at, place): len(places) + more for more, place in enumerate(asked)}
+    found: dict[str, tuple[int, ...]] = {}
+    for (at, place), question in places.items():
+        how = plan[at][0][place]
+        of = re.findall(r"[a-z]+", how) if isinstance(how, str) and " " in how else []
+        if of and all((at, one) in places for one in of):
+            found[str(question)] = tuple([places[at, one] for one in of])
+    return found
+
+
+def _shape(rng: Random, how: Any) -> Any:
+    """What is the same of a place in all reports of a match."""
+    if isinstance(how, str) and how in _SHAPES:
+        return rng.choice(_SHAPES[how])
+    return rng.choice(_MONTHS) if how == "day" else how
+
+
+def _filled(rng: Random, shapes: Mapping[str, Any]) -> dict[str, str]:
+    """A value for each place of a sentence."""
+    numbers: dict[str, int] = {}
+    found: dict[str, str] = {}
+    month = ""
+    for place, shape in shapes.items():
+        if isinstance(shape, tuple):
+            month, numbers[place] = rng.choice(shape), rng.randint(*_FIRST_DAYS)
+            found[place] = f"{numbers[place]} {month}"
+        elif isinstance(shape, str) and " " in shape:
+            one, sign, other = shape.split()
+            a, b = numbers[one], numbers[other]
+            numbers[place] = a + b if sign == "+" else a - b if sign == "-" else a * b
+            found[place] = f"{numbers[place]} {month}".rstrip()
+        elif isinstance(shape, str):
+            found[place] = "".join([rng.choice(_SIGNS[sign]) for sign in shape]).capitalize()
+        elif isinstance(shape[0], int):
+            numbers[place] = rng.randint(*shape)
+            found[place] = str(numbers[place])
+        else:
+            found[place] = rng.choice(shape)
+    return found
+
+
+@cache
+def _material() -> Mapping[str, Any]:
+    return tomllib.loads(files("peerage.games.compression").joinpath("reports.toml").read_text("utf-8"))
+
+
+@lru_cache(maxsize=1024)
+def words(text: str) -> tuple[str, ...]:
+    """The words and numbers of a text, without case and without the endings of ordinals."""
+    return tuple([ordinal or word for ordinal, word in _WORD.findall(text.casefold())])
+
+
+def right(answer: str, said: str) -> bool:
+    """Whether an answer says the right words and no other, in any order."""
+    return sorted(words(answer)) == sorted(words(said))
+
+
+def summarized(drawn: Reports, answers: Sequence[str], spelled: float, rng: Random) -> str:
+    """A summary that holds these answers: a share of them spelled out with their questions, the others alone,
+    without those that follow from others."""
+    parts: list[str] = []
+    for at, (question, answer) in enumerate(zip(drawn.questions, answers, strict=True)):
+        if answer and rng.random() < spelled:
+            parts.append(f"{question} {answer}")
+        elif answer and str(at) not in drawn.follows:
+            parts.append(answer)
+    return "; ".join(parts) if rng.random() < spelled else " ".join(parts)

@@ -1,0 +1,89 @@
+"""A match of compression as blocks: the questions, every summary and what its readers made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import convert
+
+from peerage.blocks import (
+    Block,
+    Heading,
+    Quoted,
+    Replies,
+    SeatReply,
+    Sentence,
+    Table,
+    Task,
+    Tone,
+    names,
+    said,
+    score_lines,
+)
+from peerage.games.compression.reports import Reports
+from peerage.games.compression.rules import TRUST
+from peerage.match import Fixture, Outcome
+
+_NO_RESULT = {
+    "no_answer": "Too few players were left, since providers failed; there is no result.",
+    "no_reader": "A summary was left without a reader, since providers failed; there is no result.",
+}
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The reports, what was made of them, and how much of it came back."""
+    drawn = convert(fixture.drawn, Reports)
+    results: Mapping[str, Any] = outcome.detail.get("summaries", {})
+    lossless = fixture.settings["mode"] == "lossless"
+    yield Heading("The text that everybody saw" if lossless else "The questions that a summary must answer")
+    listed = [f"{at}. {question}" for at, question in enumerate(drawn.questions, 1)]
+    yield Task(drawn.spare.text if lossless else "\n".join(listed))
+    for seat, report in zip(fixture.seats, drawn.reports, strict=False):
+        reply = replies.get(f"write/{seat.label}")
+        if reply is None:
+            continue
+        yield Heading(f"{seat.player} ({seat.label}) had to {'pass on' if lossless else 'sum up'}")
+        yield Task(report.text, name=f"{len(report.text)} characters")
+        one = results.get(seat.label, {})
+        tone: Tone = "good" if one.get("valid") else "bad"
+        yield _text(reply, "message" if lossless else "summary", one.get("result", ""), tone)
+        if lossless and (decoded := replies.get(f"decode/{seat.label}")) is not None:
+            yield _text(decoded, "text", note="what its ally wrote")
+        if "facts" in one:
+            yield Table(
+                ("Question", "Right answer", f">Right, of {len(one['readers'])} readers"),
+                tuple(zip(drawn.questions, report.answers, one["facts"], strict=True)),
+            )
+    if readers := outcome.detail.get("readers"):
+        yield from _readers(fixture, readers)
+    yield Heading("What came of it")
+    if outcome.void:
+        yield Sentence(_NO_RESULT.get(outcome.void, outcome.void))
+    elif lossless:
+        yield Sentence("The fewest bytes from which the ally wrote the text exactly win.")
+    else:
+        yield Sentence("The shortest summary from which the others knew enough facts wins.")
+    yield from score_lines(fixture, outcome, {label: one["result"] for label, one in results.items()})
+
+
+def _text(reply: SeatReply, field: str, verdict: str = "", tone: Tone = "", note: str = "") -> Quoted:
+    """The text in a reply; where none can be read, the reply."""
+    text = getattr(reply.value, field, None)
+    if text is None:
+        return said(reply, note=note)
+    return Quoted(reply.label, text, reply.key, verdict, tone, note)
+
+
+def _readers(fixture: Fixture, readers: Mapping[str, Any]) -> Iterator[Block]:
+    players = names(fixture)
+    yield Heading("The readers")
+    yield Sentence(
+        f"Who got less than {TRUST:.0%} right of a summary of the arena's own, and of what most others who "
+        "read the same got right, counted nowhere."
+    )
+    rows = [
+        (players[label], f"{one['right']:.0%}", "yes" if one["counts"] else "no")
+        for label, one in readers.items()
+    ]
+    yield Table(("Reader", ">Right", "Counted"), tuple(rows))
