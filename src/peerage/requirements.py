@@ -12,6 +12,7 @@ from peerage.engine.upgrades import unplayable
 from peerage.games import FILE, GAMES, tracks_of
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import read_secret
+from peerage.ledger.series import SERIES
 from peerage.ledger.store import Batch
 from peerage.players.checks import near_models
 from peerage.sandbox.confined import available
@@ -23,6 +24,7 @@ from peerage.standings import UNRATED, unrated
 
 _AGENTS = ("command", "http", "https", "python")
 """Providers whose players may remember from one request to the next."""
+_REMEMBER = (*_AGENTS, "human")
 
 
 def with_meant(settings: ArenaSettings, unpriced: Iterable[str]) -> str:
@@ -58,7 +60,7 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[st
     """The pairing lag in rounds, and the facts that are still to be written down. Raises SettingsError when
     the settings contradict those that are."""
     spec, meta = GAMES[settings.game], ledger.meta()
-    per_round = tables(spec, rules_of(settings), len(settings.players))
+    per_round = tables(spec, rules_of(settings), len(settings.players), settings.pairing.series)
     # What later matches draw on must be known when they are paired.
     window = settings.pairing.window or (WINDOW if spec.memory is None else min(WINDOW, per_round))
     pinned = {
@@ -66,12 +68,18 @@ def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[st
         "lag": str(max(1, math.ceil(window / per_round))),
         "window": meta.get("window", str(window)) if settings.pairing.window is None else str(window),
     }
+    if settings.pairing.series or SERIES in meta:
+        pinned[SERIES] = settings.pairing.series or ""
     games = unrated(meta) | ({settings.game} if "raw" not in tracks_of(settings.game) else set())
     still = {UNRATED: "\n".join(sorted(games - {""}))} if games != unrated(meta) else {}
     if "lag" not in meta:
         return int(pinned["lag"]), pinned | still
-    places = {"rating": "rating", "window": "pairing.window"}
+    if settings.pairing.series:  # an arena made without has no such fact
+        meta = {SERIES: "", **meta}
+    places = {"rating": "rating", "window": "pairing.window", SERIES: "pairing.series"}
     for key, place in places.items():
+        if key not in pinned:
+            continue
         if key not in meta:
             raise LedgerError(f"{ledger.address} lacks the fact {key!r}; restore it from a copy")
         if meta[key] != pinned[key]:
@@ -89,6 +97,7 @@ def check(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str]]
     _check_secret(settings, ledger)
     pinned = _pinned_facts(settings, ledger)
     _refuse_readers(settings)
+    _refuse_series(settings)
     _refuse_changed(settings, ledger)
     return pinned
 
@@ -158,6 +167,28 @@ def _refuse_readers(settings: ArenaSettings) -> None:
                 f"{player.name} from reading them in the ledger (Landlock does, on Linux 5.13 or newer). Let "
                 "it answer at an address (`http:`), run by another user"
             )
+
+
+def _refuse_series(settings: ArenaSettings) -> None:
+    """Raise where a series would let somebody meet a task twice and gain by it."""
+    spec, rules, series = GAMES[settings.game], rules_of(settings), settings.pairing.series
+    shared = f"pairing.series: {series} has {settings.game} played on one task"
+    instead = f"Write `series: {'seats' if series == 'tasks' else 'tasks'}`, or leave it out"
+    if series == "tasks" and spec.memory is not None:
+        raise SettingsError(f"{shared}, and it draws each task from what earlier matches left. {instead}")
+    roles = sorted({role.role for role in spec.officials(rules) if role.order != "contestants"})
+    if series == "tasks" and roles:
+        also = " and ".join(roles)
+        raise SettingsError(
+            f"{shared} at all tables of a round, and players who are {also} at one table would meet it as "
+            f"contestants at another. {instead}"
+        )
+    remembers = [player.name for player in settings.players if player.provider in _REMEMBER]
+    if series == "seats" and spec.rotates(rules) and remembers:
+        raise SettingsError(
+            f"{shared} in every seat, and {', '.join(remembers)} may remember it from one match to the next. "
+            f"{instead}"
+        )
 
 
 def _check_secret(settings: ArenaSettings, ledger: Ledger) -> None:

@@ -124,9 +124,10 @@ def test_a_game_that_hides_things_refuses_a_program_that_nothing_holds(
 
 
 WATCHER = """
-import json, os, sys, urllib.request
+import json, os, sys, time, urllib.request
 
 json.load(sys.stdin)
+time.sleep(float(sys.argv[2]))
 seen = []
 for path in [
     "api/arena", "api/matches", "api/leaderboard", "api/pool", "index.html", "matches.html", "live.html",
@@ -156,27 +157,33 @@ def told_at(address: str) -> str:
 
 
 @pytest.mark.skipif(not available(), reason="this system has no Landlock")
-def test_an_agent_that_watches_the_live_pages_sees_what_is_over_and_no_color_in_play(tmp_path: Path) -> None:
+@pytest.mark.parametrize("series", [None, "tasks"])
+def test_an_agent_that_watches_the_live_pages_sees_what_is_over_and_no_color_in_play(
+    tmp_path: Path, series: str | None
+) -> None:
     (tmp_path / "watcher.py").write_text(WATCHER)
     settings = {
         "seed": 0,
         "game": "color-obfuscation",
         "rules": {"ally_failure": "ignore"},
         "players": ["house:0.9"],
+        "pairing": {"series": series},
         "engine": {"probe": False, "concurrency": 1},
     }
     (tmp_path / "arena.yaml").write_text(yaml.safe_dump(settings))
+    others, patience = ["house:0.9", "house:0.5"], "0"
+    if series:  # two tables play each pair of colors, one after the other; the server looks twice a second
+        others, patience = [*others, "house:0.2"], "1.2"
+        settings["rules"] = {"ally_failure": "ignore", "shares": [1]}
     serve = [sys.executable, "-m", "peerage", "serve", "--dir", str(tmp_path), "--port", "0"]
     unbuffered = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, env=unbuffered) as served:
         try:
             assert served.stdout is not None
             address = served.stdout.readline().split(", at ")[1].strip()
-            command = [sys.executable, "watcher.py", address]
+            command = [sys.executable, "watcher.py", address, patience]
             watcher = {"command": command, "name": "watcher", "price": {"input": 0, "output": 0}}
-            (tmp_path / "arena.yaml").write_text(
-                yaml.safe_dump({**settings, "players": [watcher, "house:0.9", "house:0.5"]})
-            )
+            (tmp_path / "arena.yaml").write_text(yaml.safe_dump({**settings, "players": [watcher, *others]}))
             said = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "4", "--yes"])
             assert said.exit_code == 0, said.output
             over = told_at(f"{address}api/matches/1")
@@ -186,7 +193,9 @@ def test_an_agent_that_watches_the_live_pages_sees_what_is_over_and_no_color_in_
     seen = [json.loads(line).upper() for line in log.read_text().splitlines()]
     ledger = open_ledger("sqlite:///arena.db", tmp_path, create=False)
     texts = by_hex(ledger.texts())
-    drawn = {one.number: read_fixture(one.body, texts).drawn["colors"] for one in ledger.fixtures(1)}
+    fixtures = [read_fixture(one.body, texts) for one in ledger.fixtures(1)]
+    drawn = {one.number: one.drawn["colors"] for one in fixtures}
+    first = {one.number: one.series for one in fixtures}
     asked = [one.match for one in ledger.exchanges(1) if one.player == "watcher"]
     ledger.close()
     assert len(seen) == len(asked) >= 4, said.output
@@ -194,4 +203,7 @@ def test_an_agent_that_watches_the_live_pages_sees_what_is_over_and_no_color_in_
         assert not [color for color in drawn[match] if color in pages]
     shown = [f"LIVE/{match}" in pages for match, pages in zip(asked, seen, strict=True)]
     assert any(shown), "matches in play are shown"
+    if series:
+        assert any(first[match] < match for match in asked), "its colors were played at another table before"
+        assert all(drawn[one] == drawn[first[one]] for one in drawn)
     assert [color for color in drawn[1] if color in over], "what is over is shown"

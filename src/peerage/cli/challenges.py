@@ -263,11 +263,12 @@ def redact(
     """
     from peerage.ledger.disclosure import write_redacted
     from peerage.outputs import REDACTED, arena_files, writing
+    from peerage.site.ledger_at import public
 
     with _opened(folder) as arena:
         kept = arena_files(folder, arena.ledger.address)
         with writing(file, REDACTED, kept, force=force) as part:
-            write_redacted(arena.ledger, part)
+            write_redacted(public(arena.ledger), part)
     say(f"wrote {file}")
 
 

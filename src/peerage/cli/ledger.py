@@ -143,11 +143,15 @@ def export(
     and contestant; votes is one line of JSON for each judge's vote on a duel, a battle in LMArena's columns.
     cob is the data.json of the Color Obfuscation Benchmark; valyrian writes the files of the Valyrian Games
     (games/, game_history.json, leaderboard.json) into the folder --to; outside the imported results, one a
-    line with its source. `peerage rate` and `peerage import` read them all. What is sealed is redacted.
+    line with its source. `peerage rate` and `peerage import` read them all. What is sealed is redacted, and
+    nothing is written of a series that goes on, nor of what came after it.
     """
     if (shape == "valyrian") != (to is not None):
         raise typer.BadParameter("--to FOLDER goes with --format valyrian, which needs it")
-    with ledger_in(folder) as ledger:
+    from peerage.site.ledger_at import public
+
+    with ledger_in(folder) as opened:
+        ledger = public(opened)
         if to is not None:
             typer.echo(f"wrote {_write_valyrian(ledger, folder, to, force)} files into {to}")
         else:

@@ -55,7 +55,8 @@ class Rounds:
     @property
     def patience(self) -> int:
         """Matches that may be void in a row before a player with a spent budget is surely left out."""
-        return (self._lag + 2) * tables(self._scheduler.spec, self._scheduler.rules, len(self._players))
+        of = self._scheduler
+        return (self._lag + 2) * tables(of.spec, of.rules, len(self._players), of.series)
 
     def issue(self) -> tuple[Fixture, ...]:
         """The next round; empty while its ratings are not settled, and when there can be none (`over`), as in

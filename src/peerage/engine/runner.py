@@ -99,7 +99,7 @@ class Runner:
             self, lines, settings.engine, self._journal, clock, self._budget, spec.house, programs
         )
         rules, pairing = rules_of(settings), settings.pairing
-        scheduler = Scheduler.of(spec, rules, secret, pairing.width)
+        scheduler = Scheduler.of(spec, rules, secret, pairing.width, pairing.series)
         self._plans = Plans(scheduler, lines)
         memory = remembered(ledger, spec, rules, secret, recovered.round_of)
         self._rounds = Rounds(

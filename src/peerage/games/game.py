@@ -187,6 +187,9 @@ class GameSpec(Generic[Rules]):
     extra: Callable[[Rules], str] = lambda rules: ""
     """The extra of Peerage that a match under these rules is drawn or played with and that is not installed
     here; empty: nothing is missing. Nobody starts a run without it."""
+    rotates: Callable[[Rules], bool] = lambda rules: False
+    """Whether players may meet a task again in other seats and gain nothing by it, unless they remember it;
+    all of the task is then in what is drawn. Else each match of a series that rotates seats has its own."""
     kin: Callable[[Rules], bool] = lambda rules: True
     """Whether two of one family may meet in a match of two."""
     costs: tuple[Role, ...] = ("contestant",)

@@ -61,6 +61,8 @@ def fixture_body(fixture: Fixture) -> tuple[bytes, list[Text]]:
         "settings": text[0].hex(),
         "seed": seal(seed_salt(fixture.seed), fixture.seed),
     }
+    if not fixture.series:
+        del data["series"]
     return _encode(data), [text]
 
 

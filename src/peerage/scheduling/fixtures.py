@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from string import ascii_uppercase
 from typing import Any
@@ -15,6 +16,7 @@ from peerage.games.game import GameSpec
 from peerage.match import Fixture, Seat
 from peerage.scheduling import groups, swiss
 from peerage.scheduling.officials import Shortage, by_merit, choose
+from peerage.scheduling.series import Series, in_series
 from peerage.scheduling.standing import History, Standing
 from peerage.sealing import match_key
 
@@ -37,6 +39,7 @@ class Scheduler:
     secret: str
     width: float = 50.0
     release: str = ""
+    series: Series | None = None
 
     @classmethod
     def of(
@@ -45,15 +48,17 @@ class Scheduler:
         rules: BaseModel,
         secret: str,
         width: float = 50.0,
+        series: Series | None = None,
     ) -> Scheduler:
         settings = rules.model_dump(mode="json") | {name: [] for name in spec.lists}
-        return cls(spec, rules, settings, secret, width, release_of(spec.name))
+        return cls(spec, rules, settings, secret, width, release_of(spec.name), series)
 
 
-def tables(spec: GameSpec[Any], rules: BaseModel, players: int) -> int:
+def tables(spec: GameSpec[Any], rules: BaseModel, players: int, series: Series | None = None) -> int:
     """Matches in a round of so many players, one at least."""
     seats = spec.seats(rules)
-    return max(1, players // 2 if seats == 2 else groups.tables(players, seats, _outside(spec, rules)))
+    found = max(1, players // 2 if seats == 2 else groups.tables(players, seats, _outside(spec, rules)))
+    return found * min(seats, players) if series == "seats" else found
 
 
 def _outside(spec: GameSpec[Any], rules: BaseModel) -> int:
@@ -76,10 +81,10 @@ def next_round(
 
     `standings` are the ratings after `snapshot` matches, `paired_from` is the place of the newest entry that
     pairing took in. Seat A is the higher seeded: by cost Elo, at tables of more than two by skill; equals by
-    name. `draw` gives what is drawn for a match by its number, where the
-    game's own `draw` does not. `history` is only read; fold the fixtures into it with `remember` once they
-    are issued. Raises `Unstaffed` when a match has too few officials, which `officials.first_shortage` tells
-    beforehand.
+    name. A series that rotates seats makes a match of each rotation. `draw` gives what is drawn for a match
+    by its number, where the game's own `draw` does not. `history` is only read; fold the fixtures into it
+    with `remember` once they are issued. Raises `Unstaffed` when a match has too few officials, which
+    `officials.first_shortage` tells beforehand.
     """
     lot, seats = f"{scheduler.secret}/round/{round}", scheduler.spec.seats(scheduler.rules)
     seated: tuple[tuple[str, ...], ...]
@@ -96,8 +101,10 @@ def next_round(
     def seat(label: str, player: str) -> Seat:
         return Seat(label, player, ratings[player].raw, ratings[player].cost)
 
+    drawing = draw or partial(scheduler.spec.draw, scheduler.rules, scheduler.secret)
     fixtures: list[Fixture] = []
-    for at, contestants in enumerate(seated, number):
+    planned = in_series(scheduler.series, seated, number, scheduler.spec.rotates(scheduler.rules))
+    for at, (contestants, first, task) in enumerate(planned, number):
         key = match_key(scheduler.secret, at)
         chosen = choose(benches, contestants, merit, f"{key}/officials")
         if isinstance(chosen, Shortage):
@@ -115,10 +122,11 @@ def next_round(
                     for role, players in chosen.items()
                 },
                 settings=scheduler.settings,
-                drawn=draw(at) if draw else scheduler.spec.draw(scheduler.rules, scheduler.secret, at),
+                drawn=drawing(task),
                 snapshot=snapshot,
                 paired_from=paired_from,
                 release=scheduler.release,
+                series=first,
             )
         )
     return tuple(fixtures)

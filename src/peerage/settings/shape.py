@@ -23,6 +23,14 @@ class Pairing(Section):
     """Who meets whom."""
 
     policy: Literal["swiss"] = Field("swiss", description="How fixtures are made from the standings.")
+    series: Literal["seats", "tasks"] | None = Field(
+        None,
+        description="Matches that are compared with each other. `seats`: those who meet do so once for each "
+        "seat, with the seats rotated, on one task where the game allows it and else on a fresh one each "
+        "time. `tasks`: all tables of a round are given the same task, as in duplicate bridge. Nothing of a "
+        "match is shown before its series has ended. Default: every match by itself. Fixed when the arena is "
+        "made.",
+    )
     width: Positive = Field(50.0, le=1_000_000, description="Width Δ of a stratum in cost Elo.")
     window: int | None = Field(
         None,

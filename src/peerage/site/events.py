@@ -24,6 +24,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
+from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.votes import Votes
 from peerage.ledger.waits import waits
@@ -185,7 +186,7 @@ class Feed:
 
     def _version(self) -> Version:
         self._file.check()
-        return Version(self._ledger.heads()[1], self._votes.count(), self._ledger.topics())
+        return Version(shown(self._ledger), self._votes.count(), self._ledger.topics())
 
     def _tell(self, events: list[bytes]) -> None:
         if events:

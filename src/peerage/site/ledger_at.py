@@ -11,6 +11,7 @@ from typing import Any
 from peerage.accounts import Position, position, snapshot_body
 from peerage.ledger.disclosure import disclosed, redacted
 from peerage.ledger.log import finished
+from peerage.ledger.series import shown
 from peerage.ledger.store import (
     Amendment,
     Batch,
@@ -24,6 +25,12 @@ from peerage.ledger.store import (
     Summary,
 )
 from peerage.ratings.elo import EloSettings
+
+
+def public(ledger: Ledger) -> Ledger:
+    """A ledger as others may see it now: without what came after the first match of a series still open."""
+    number = shown(ledger)
+    return ledger if number == ledger.heads()[1] else Moment(ledger, number)
 
 
 class Moment:

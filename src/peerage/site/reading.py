@@ -11,6 +11,7 @@ from peerage.challenges.pool import STREAM
 from peerage.games import tracks_of
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.merkle import GENESIS
+from peerage.ledger.series import shown
 from peerage.ledger.store import Summary
 from peerage.ledger.votes import Votes
 from peerage.ratings.elo import EloSettings
@@ -68,9 +69,10 @@ class Reader:
 class Site:
     """An arena up to record `number`, whose chain value is `chain` (hex); `amended` counts entries by topic.
 
-    `ledger` may have gone on since; pages read `moment`, where it ends with this record. What a page needs is
-    computed when it is first asked for, and kept. `refreshed` gives the next moment and hands on what no
-    further match changes. Threads may share a site: at worst two of them compute the same.
+    `number` is by default the last record that others may see. `ledger` may have gone on since; pages read
+    `moment`, where it ends with this record. What a page needs is computed when it is first asked for, and
+    kept. `refreshed` gives the next moment and hands on what no further match changes. Threads may share a
+    site: at worst two of them compute the same.
     """
 
     def __init__(
@@ -82,7 +84,7 @@ class Site:
         menu: Menu = (),
         number: int | None = None,
     ) -> None:
-        number = ledger.heads()[1] if number is None else number
+        number = shown(ledger) if number is None else number
         self.settings = settings
         self.votes = votes
         self.menu = menu
@@ -114,7 +116,7 @@ class Site:
 
     def refreshed(self) -> Site:
         """The arena as it is now: this site itself while nothing was added to its ledger or amended."""
-        if self.ledger.heads()[1] == self.number and self.ledger.topics() == self.amended:
+        if shown(self.ledger) == self.number and self.ledger.topics() == self.amended:
             return self
         return Site(self.settings, self.ledger, self.votes, self, self.menu)
 

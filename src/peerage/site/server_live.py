@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp
 
+from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.site.events import Feed, playing, settled
 from peerage.site.server_connections import Held, Places
@@ -32,7 +33,7 @@ class LiveRoutes:
     async def live(self, request: Request) -> Response:
         """`live.html`: the matches in flight and those that were just settled."""
         flight = await asyncio.to_thread(playing, self._ledger)
-        newest = self._ledger.heads()[1]
+        newest = await asyncio.to_thread(shown, self._ledger)
         recent = await asyncio.to_thread(settled, self._ledger, max(0, newest - RECENT), newest)
         values = {"playing": flight, "recent": recent[::-1], "now": time.time_ns() // 1_000_000}
         return await self._frame.page("live.html", "live.html", "Live", values)

@@ -31,6 +31,7 @@ from pathlib import Path
 from random import Random
 from typing import Literal, NamedTuple, TypeAlias
 
+from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ledger.votes import TIE, Vote, VotedAlready, Votes
 from peerage.site.votes import Ballot, ballot
@@ -125,7 +126,7 @@ class VotingService:
         return pending
 
     def _find(self, known: Iterable[int]) -> Ballot | None:
-        newest = self._ledger.heads()[1]
+        newest = shown(self._ledger)
         there = {
             row.number
             for row in self._ledger.summaries(max(1, newest - RECENT + 1), newest)

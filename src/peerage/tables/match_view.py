@@ -7,6 +7,7 @@ players and spectators may see: never a house answer's hidden quality, never a k
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Literal
 
 import msgspec
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from peerage.blocks import Block, Quoted, Task
 from peerage.ledger.merkle import digest, leaf
+from peerage.ledger.series import matches_of, shown
 from peerage.ledger.store import Ledger
 from peerage.match import Totals
 from peerage.protocol import Chosen, Role, Run, fence, render
@@ -89,7 +91,8 @@ class MatchView(Shown, frozen=True):
     `blocks` tell the match, each with its `type`: see `peerage.blocks`. `drawn` is what was drawn for it,
     `detail` what its game left on record, in that game's own terms. `scores` and `costs` (the arena's cost
     unit) are by contestant label. `ratings` maps tracks to players to (before, after). `at_ms` is when the
-    record was written, Unix milliseconds.
+    record was written, Unix milliseconds. `series` are the matches of its series, if it is in one. While that
+    goes on a match shows who plays and nothing more: its status is "under way".
     """
 
     number: int
@@ -113,6 +116,7 @@ class MatchView(Shown, frozen=True):
     detail: dict[str, Any]
     digests: Digests
     at_ms: int | None
+    series: tuple[int, ...] = ()
 
     def player(self, label: str) -> str:
         """Who sits at `label`; the label itself where nobody does."""
@@ -122,6 +126,11 @@ class MatchView(Shown, frozen=True):
 def match_view(ledger: Ledger, number: int) -> MatchView:
     """The match of that number, finished or under way. Raises LedgerError when there is no such match."""
     match = Matches(ledger, whole=False).one(number)
+    series = tuple(matches_of(ledger, match.fixture.series)) if match.fixture.series else ()
+    hidden = bool(series) and ledger.place(number) > shown(ledger)
+    if hidden:
+        bare = msgspec.structs.replace(match.fixture, seed="", drawn={})
+        match = replace(match, fixture=bare, recorded=None, steps=[])
     fixture, outcome, recorded = match.fixture, match.outcome, match.recorded
     digests = Digests(digest(match.issued.body))
     if recorded is not None:
@@ -138,7 +147,7 @@ def match_view(ledger: Ledger, number: int) -> MatchView:
         fixture.seed,
         fixture.snapshot,
         match.status,
-        match.verdict,
+        "shown when its series has ended" if hidden else match.verdict,
         match.note,
         fixture.topic,
         tuple(
@@ -158,6 +167,7 @@ def match_view(ledger: Ledger, number: int) -> MatchView:
         dict(outcome.detail),
         digests,
         recorded.row.at_ms if recorded else None,
+        series,
     )
 
 

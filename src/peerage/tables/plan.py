@@ -110,7 +110,11 @@ def _fixtures(settings: ArenaSettings, standings: Standings, count: int) -> list
     if not GAMES[settings.game].contestants[1]:
         return []
     scheduler = Scheduler.of(
-        GAMES[settings.game], rules_of(settings), f"{settings.seed or 0}", width=settings.pairing.width
+        GAMES[settings.game],
+        rules_of(settings),
+        f"{settings.seed or 0}",
+        width=settings.pairing.width,
+        series=settings.pairing.series,
     )
     pool = [
         Standing(p.name, p.family, *standings.of(p.name, settings.rating.initial), standings.skill(p.name).mu)

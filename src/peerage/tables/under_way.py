@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from peerage.blocks import Task, sent_to_all
 from peerage.ledger.codec import MissingText
+from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.waits import waits
 from peerage.protocol import Quote
@@ -18,7 +19,9 @@ class UnderWay(Struct, frozen=True):
     `sent` are the texts that every contestant has been sent, in order, and `tasks` what they quote: a
     question, a statement. `answered` and `waiting` count requests. One that left its round to go on later
     waits since `since_ms`, until `until_ms` where that is known (Unix milliseconds). Nothing else of it is
-    shown before it is settled, not even who plays: players may be watching.
+    shown before it is settled, not even who plays: players may be watching. A match of a series is shown when
+    the whole series has ended, nothing that was sent before: others will be given the same task. `series` is
+    then the number of its first match.
     """
 
     number: int
@@ -31,19 +34,21 @@ class UnderWay(Struct, frozen=True):
     status: str = UNDER_WAY
     since_ms: int | None = None
     until_ms: int | None = None
+    series: int = 0
 
 
 def under_way(ledger: Ledger, number: int) -> UnderWay | None:
-    """What may be shown of a match under way; None for one that is settled. Raises LedgerError for a match
-    that was not issued."""
+    """What may be shown of a match under way; None for one that is settled, in a series with all others of
+    it. Raises LedgerError for a match that was not issued."""
     if number > ledger.heads()[0]:
         raise LedgerError(f"there is no match {number} yet")
     try:
         match = Matches(ledger, whole=False).one(number)
-        if match.recorded is not None:
+        series = match.fixture.series
+        if match.recorded is not None and ledger.place(number) <= shown(ledger):
             return None
         seats = [seat.label for seat in match.fixture.seats]
-        sent = sent_to_all(match.replies.values(), seats)
+        sent = {} if series or match.recorded else sent_to_all(match.replies.values(), seats)
     except (MissingText, ValueError) as error:
         raise LedgerError(f"match {number} cannot be read ({error}); `peerage verify` says more") from error
     quoted = [
@@ -64,4 +69,5 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
         len(match.asked) - answered,
         since_ms=wait.since_ms if wait else None,
         until_ms=wait.until_ms if wait else None,
+        series=series,
     )
