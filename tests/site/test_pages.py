@@ -208,6 +208,17 @@ def test_a_player_page_does_not_repeat_its_name(tmp_path: Path) -> None:
         assert b'class="lead"' not in body(site, player_page("house:0.5"))
 
 
+def test_the_page_of_judges_shows_what_corrections_would_change(
+    pages: Site, documents: dict[str, Read]
+) -> None:
+    text = "".join(documents["judges.html"].text.split())
+    assert pages.corrected, "this arena has votes enough"
+    for row in pages.corrected:
+        told = f"{visible(row.player)}{row.rating:,.0f}{row.corrected:,.0f}"
+        assert "".join(told.split()) in text
+    assert all("".join(note.split()) in text for note in pages.corrected[0].notes)
+
+
 def test_a_topic_has_its_own_leaderboard(pages: Site, documents: dict[str, Read]) -> None:
     topic = "<b onclick=window.stolen=1>tides</b>"
     found = documents[f"leaderboard/bt/topic-{slug(topic)}.html"]

@@ -115,7 +115,12 @@ def challenges_page(site: Site) -> View:
 def judges_page(site: Site) -> View:
     report = site.judges
     found = [pair for pair in report.favours if pair.found]
-    values = {"report": report, "found": found, "pairs": found or report.favours[:PAIRS]}
+    values = {
+        "report": report,
+        "found": found,
+        "pairs": found or report.favours[:PAIRS],
+        "corrected": site.corrected,
+    }
     return View("judges.html", "Judges", values)
 
 

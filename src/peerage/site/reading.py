@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from peerage.challenges.pool import STREAM
 from peerage.games import tracks_of
+from peerage.judging.corrections import CORRECTIONS
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.series import shown
@@ -21,10 +22,11 @@ from peerage.site.ledger_at import Moment
 from peerage.site.tally import Mine, Record, Tally
 from peerage.standings import NOBODY, Standings, after_all, pinned_elo, pinned_rating
 from peerage.tables.challenges import ChallengeRow, arena_pool, pools, rows
+from peerage.tables.corrected import CorrectedRow, what_would_change
 from peerage.tables.judges import JudgesReport, judges_of
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.matches import Match, Matches
-from peerage.tables.played import Played, Scope
+from peerage.tables.played import Played, Scope, ScopeError
 from peerage.tables.stats import Stats, stats_of
 from peerage.tables.told import Told, together, told
 from peerage.tables.tracks import METHODS, TRACKS, Track
@@ -217,6 +219,16 @@ class Site:
     def judges(self) -> JudgesReport:
         """How the judges agree, flip and favour."""
         return judges_of(self.moment, self.settings, self.told)
+
+    @cached_property
+    def corrected(self) -> list[CorrectedRow]:
+        """The players by the judges' votes, as they are and corrected for all but style, which only the texts
+        of answers tell; empty where judges do not vote, or too little to tell sways from players."""
+        wanted = [one for one in CORRECTIONS if one != "style"]
+        try:
+            return what_would_change(self.moment, self.settings, self._whole, wanted)
+        except ScopeError:
+            return []
 
     def match_page(self, number: int) -> str:
         """The page of a match, with the fragment that shows it alone."""
