@@ -30,7 +30,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"shares": [1], "color": "same", "leaks": "forfeit"},
         {"ally_failure": "void", "order": "recoveries"},
     ],
-    "allocation": [{}, {"seats": 2, "tasks": 1, "difficulty": "hard"}],
+    "allocation": [{}, {"seats": 2, "tasks": 1, "difficulty": 5}],
     "bug-hunt": [{"seats": 2, "bugs": 2}, {"seats": 4, "bugs": 1}],
     "challenge-exchange": [
         {"seats": 3, "proof": "blind", "threshold": 0.3, "committee": 2, "write": 2},

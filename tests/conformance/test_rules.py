@@ -102,7 +102,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "seats": ({}, 2),
         "tasks": ({}, 2),
         "families": ({}, ["portfolio"]),
-        "difficulty": ({}, "hard"),
+        "difficulty": ({}, 5),
         "max_tokens": ({}, 777),
     },
     "bug-hunt": {

@@ -31,7 +31,7 @@ from peerage.match import Outcome
 from peerage.protocol import Ask, Reply
 
 PLAYERS = [f"p{at}" for at in range(10)]
-SIZES = [(family, size) for family in FAMILIES for size in ("easy", "medium", "hard")]
+SIZES = [(family, size) for family in FAMILIES for size in (1, 3, 5)]
 
 
 def by_milp(made: Problem) -> int:
@@ -49,9 +49,9 @@ def by_milp(made: Problem) -> int:
 
 
 @pytest.mark.parametrize(("family", "size"), SIZES)
-def test_the_optimum_is_that_of_an_independent_solver(family: str, size: str) -> None:
+def test_the_optimum_is_that_of_an_independent_solver(family: str, size: int) -> None:
     for seed in range(12):
-        task = drawn(Random(seed), family, size)  # type: ignore[arg-type]
+        task = drawn(Random(seed), family, size)
         assert broken(task, best(task)) == []
         assert problem(task).gain(best(task)) == by_milp(problem(task))
         assert worth(task, best(task)) > 0
@@ -84,7 +84,7 @@ def played(replies: Mapping[str, Any], **rules: object) -> tuple[Outcome, Alloca
 
     def answer(ask: Ask, player: str) -> str | Reply:
         reply = replies[ask.to]
-        return json.dumps({"plan": reply}) if isinstance(reply, list) else reply
+        return json.dumps({"working": "", "plan": reply}) if isinstance(reply, list) else reply
 
     (task,) = made.drawn["tasks"]
     return play(ALLOCATION, made, scripted(answer)).outcome, AllocationTask(
@@ -147,11 +147,11 @@ def test_a_match_has_as_many_families_as_it_can_and_no_task_comes_twice() -> Non
 
 
 @pytest.mark.parametrize(("family", "size"), SIZES)
-def test_random_constant_and_greedy_plans_rank_as_the_page_says(family: str, size: str) -> None:
+def test_random_constant_and_greedy_plans_rank_as_the_page_says(family: str, size: int) -> None:
     """Greedy plans are close to the optimum and seldom there; the others are far from it."""
     shares: dict[str, list[float]] = {"greedy": [], "constant": [], "random": []}
     for seed in range(60):
-        task, rng = drawn(Random(seed), family, size), Random(seed)  # type: ignore[arg-type]
+        task, rng = drawn(Random(seed), family, size), Random(seed)
         made = problem(task)
         plans = {
             "greedy": greedy(made),
@@ -169,7 +169,7 @@ def test_random_constant_and_greedy_plans_rank_as_the_page_says(family: str, siz
 
 def test_a_statement_tells_every_number_of_its_task() -> None:
     for family, size in SIZES:
-        task = drawn(Random(7), family, size)  # type: ignore[arg-type]
+        task = drawn(Random(7), family, size)
         lines = [line for line in statement(task).split("\n") if line[:1].isdigit()]
         assert len(lines) == len(task.rows)
         for line, row in zip(lines, task.rows, strict=True):

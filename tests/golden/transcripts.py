@@ -70,7 +70,7 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "logic": ("logic", {"seats": 4}, 1),
     "logic-troubled": ("logic", {"seats": 6, "puzzles": 2, "families": ["zebra", "dice"]}, 43),
     "allocation": ("allocation", {"seats": 5, "tasks": 5}, 1),
-    "allocation-troubled": ("allocation", {"seats": 6, "tasks": 2, "difficulty": "hard"}, 2),
+    "allocation-troubled": ("allocation", {"seats": 6, "tasks": 2, "difficulty": 5}, 2),
     "rejudgement": ("rejudgement", {}, 1),
     "rejudgement-one-troubled": ("rejudgement", {"order": "one", "binary": True}, 33),
 }

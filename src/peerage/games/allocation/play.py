@@ -1,7 +1,7 @@
 """Allocation: everybody plans the same scarce resources; who comes closest to the proven optimum wins.
 
-    A, B, C, D > {"plan": [1, 0, 0, 1, 1, 0]}                               (1/A, 1/B, …: task 1)
-    A, B, C, D > {"plan": [2, 1, 0, 2, 1, 1, 2]}                            (2/A, 2/B, …: task 2)
+    A, B, C, D > {"working": "…", "plan": [1, 0, 0, 1, 1, 0]}               (1/A, 1/B, …: task 1)
+    A, B, C, D > {"working": "…", "plan": [2, 1, 0, 2, 1, 1, 2]}            (2/A, 2/B, …: task 2)
 
 All tasks are asked at once. A plan counts its worth as a share of the best plan's (a cost: the best plan's as
 a share of its own), one that breaks a constraint nothing, and the mean over all tasks ranks. Whose provider
@@ -10,7 +10,6 @@ fails is unranked, while two are left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Annotated, Any, get_args
 
@@ -21,8 +20,8 @@ from peerage.formats import Json
 from peerage.games.allocation.show import show
 from peerage.games.allocation.tasks import (
     FAMILIES,
+    LEVELS,
     AllocationTask,
-    Difficulty,
     FamilyName,
     best,
     broken,
@@ -34,7 +33,8 @@ from peerage.games.allocation.tasks import (
 from peerage.games.game import Asks, GameRules, GameSpec
 from peerage.games.house import Call
 from peerage.games.ranking import by_rank
-from peerage.games.run_tests import FEWEST, SCORE
+from peerage.games.run_tests import SCORE
+from peerage.games.same_tasks import asked_alike
 from peerage.games.section import Seats, Temperature
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Reply, Steps
@@ -45,6 +45,7 @@ MOST_LINES = 20
 class Plan(Struct, frozen=True):
     """A plan."""
 
+    working: Annotated[str, Meta(description="your reasoning, as short as you like")]
     plan: Annotated[list[int], Meta(description="the choice for each line, in order", max_length=MOST_LINES)]
 
 
@@ -56,9 +57,7 @@ class AllocationRules(GameRules):
     families: tuple[FamilyName, ...] = Field(
         get_args(FamilyName), min_length=1, description="Families of tasks; a match takes as many as it can."
     )
-    difficulty: Difficulty = Field(
-        "medium", description="How large tasks are, and how scarce their resources."
-    )
+    difficulty: int = Field(3, ge=1, le=LEVELS, description="How large and tight tasks are: 1 least, 5 most.")
     max_tokens: int = Field(
         4_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
     )
@@ -90,34 +89,24 @@ def play(table: Table) -> Steps[Outcome]:
     """All tasks of the match, for all seats of `table` at once."""
     rules: AllocationRules = table.rules
     tasks = [convert(one, AllocationTask) for one in table.drawn["tasks"]]
-    asks = [
-        ask
-        for number, task in enumerate(tasks, 1)
-        for ask in _asks_of(rules, task, number, [seat.label for seat in table.seats])
-    ]
-    replies: list[Reply] = yield asks
-    lost = {ask.to for ask, reply in zip(asks, replies, strict=True) if reply.status == "void"}
-    labels = [seat.label for seat in table.seats if seat.label not in lost]
-    if len(labels) < FEWEST:
+    asked = [_ask(rules, task, number) for number, task in enumerate(tasks, 1)]
+    replies = yield from asked_alike(table.seats, asked)
+    if not replies:
         return Outcome(void="no_answer")
-    said = {ask.key: reply for ask, reply in zip(asks, replies, strict=True)}
-    results = [
-        {label: _result(task, said[f"{number}/{label}"]) for label in labels}
-        for number, task in enumerate(tasks, 1)
+    plans = [
+        {label: _result(task, mine[at]) for label, mine in replies.items()} for at, task in enumerate(tasks)
     ]
-    shares = {label: sum([one[label]["share"] for one in results]) / len(tasks) for label in labels}
+    shares = {label: sum([one[label]["share"] for one in plans]) / len(tasks) for label in replies}
     told = [
-        {"family": task.family, "best": best(task), "optimum": worth(task, best(task)), "plans": plans}
-        for task, plans in zip(tasks, results, strict=True)
+        {"family": task.family, "best": best(task), "optimum": worth(task, best(task)), "plans": mine}
+        for task, mine in zip(tasks, plans, strict=True)
     ]
     detail = {"decided": "by the mean share of the optimum", "shares": shares, "tasks": told}
     return Outcome(scores=by_rank(shares), detail=detail)
 
 
-def _asks_of(
-    rules: AllocationRules, task: AllocationTask, number: int, labels: Sequence[str]
-) -> Iterator[Ask]:
-    """The same task for each seat."""
+def _ask(rules: AllocationRules, task: AllocationTask, number: int) -> Ask:
+    """Task `number`, addressed to nobody."""
     lines = len(task.rows)
     expects = Json(Plan, plan=Meta(min_length=lines, max_length=lines))
     fill = {
@@ -129,9 +118,7 @@ def _asks_of(
         "format": expects.instruction(),
     }
     told = ALLOCATE.messages(fill)
-    for label in labels:
-        key = f"{number}/{label}"
-        yield Ask(label, key, "contestant", told, expects, rules.max_tokens, rules.temperature, task)
+    return Ask("", str(number), "contestant", told, expects, rules.max_tokens, rules.temperature, task)
 
 
 def _result(task: AllocationTask, reply: Reply) -> dict[str, Any]:
@@ -159,7 +146,7 @@ def draw(rules: AllocationRules, secret: str, number: int) -> dict[str, Any]:
 
 def asks(rules: AllocationRules, fixture: Fixture) -> tuple[Asks, ...]:
     """Each contestant is asked once for each task."""
-    return (Asks("contestant", ALLOCATE, FORMAT, rules.tasks, rules.max_tokens, usual_output=400),)
+    return (Asks("contestant", ALLOCATE, FORMAT, rules.tasks, rules.max_tokens, usual_output=500),)
 
 
 CARELESS = 0.2
@@ -177,7 +164,7 @@ def house(call: Call, skill: float, rng: Random) -> Plan:
             then = used - made.uses[:, item, right] + made.uses[:, item, choice]
             if rng.random() < CARELESS * (1 - skill) or (then <= made.limits).all():
                 plan[item], used = choice, then
-    return Plan(plan)
+    return Plan("", plan)
 
 
 GAME: GameSpec[AllocationRules] = GameSpec(

@@ -6,7 +6,7 @@ best plan is proven. In every family a plan is one whole number for each numbere
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from random import Random
 from typing import Literal, NamedTuple, TypeAlias
@@ -17,9 +17,11 @@ from msgspec import Struct
 from peerage.games.allocation import solve
 from peerage.games.allocation.solve import Problem
 
-Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 FamilyName: TypeAlias = Literal["knapsack", "portfolio", "assignment", "scheduling", "covering"]
 Rows: TypeAlias = tuple[tuple[int, ...], ...]
+
+LEVELS = 5
+"""Difficulties, from 1."""
 
 
 class AllocationTask(Struct, frozen=True):
@@ -44,7 +46,8 @@ class Size(NamedTuple):
 class Family(NamedTuple):
     """One kind of task."""
 
-    sizes: Mapping[Difficulty, Size]
+    sizes: tuple[Size, Size, Size, Size, Size]
+    """By difficulty."""
     draw: Callable[[Random, Size], tuple[Rows, tuple[int, ...]]]
     problem: Callable[[Rows, tuple[int, ...]], Problem]
     statement: Callable[[Rows, tuple[int, ...]], str]
@@ -52,10 +55,10 @@ class Family(NamedTuple):
     """A plan's worth is a cost: the least is best."""
 
 
-def drawn(rng: Random, family: str, difficulty: Difficulty) -> AllocationTask:
+def drawn(rng: Random, family: str, difficulty: int) -> AllocationTask:
     """A fresh task of that family."""
     made = FAMILIES[family]
-    return AllocationTask(family, *made.draw(rng, made.sizes[difficulty]))
+    return AllocationTask(family, *made.draw(rng, made.sizes[difficulty - 1]))
 
 
 @lru_cache(maxsize=256)
@@ -311,31 +314,31 @@ def _state_covering(rows: Rows, limits: tuple[int, ...]) -> str:
 
 FAMILIES: dict[str, Family] = {
     "knapsack": Family(
-        {"easy": Size(6, 1, 0.6), "medium": Size(10, 2, 0.5), "hard": Size(16, 3, 0.4)},
+        (Size(6, 1, 0.6), Size(8, 2, 0.55), Size(10, 2, 0.5), Size(13, 3, 0.45), Size(16, 3, 0.4)),
         _draw_knapsack,
         _knapsack,
         _state_knapsack,
     ),
     "portfolio": Family(
-        {"easy": Size(4, 2, 0.6), "medium": Size(6, 2, 0.5), "hard": Size(8, 3, 0.4)},
+        (Size(4, 2, 0.6), Size(5, 2, 0.55), Size(6, 2, 0.5), Size(7, 3, 0.45), Size(8, 3, 0.4)),
         _draw_portfolio,
         _portfolio,
         _state_portfolio,
     ),
     "assignment": Family(
-        {"easy": Size(4, 2, 0.9), "medium": Size(7, 3, 0.8), "hard": Size(9, 4, 0.7)},
+        (Size(4, 2, 0.9), Size(5, 2, 0.85), Size(7, 3, 0.8), Size(8, 3, 0.75), Size(9, 4, 0.7)),
         _draw_assignment,
         _assignment,
         _state_assignment,
     ),
     "scheduling": Family(
-        {"easy": Size(6, 1, 0.7), "medium": Size(8, 2, 0.6), "hard": Size(10, 2, 0.5)},
+        (Size(6, 1, 0.7), Size(7, 1, 0.6), Size(8, 2, 0.6), Size(9, 2, 0.55), Size(10, 2, 0.5)),
         _draw_scheduling,
         _scheduling,
         _state_scheduling,
     ),
     "covering": Family(
-        {"easy": Size(6, 5, 0.3), "medium": Size(9, 8, 0.25), "hard": Size(14, 12, 0.2)},
+        (Size(6, 5, 0.3), Size(7, 6, 0.3), Size(9, 8, 0.25), Size(11, 10, 0.25), Size(13, 11, 0.2)),
         _draw_covering,
         _covering,
         _state_covering,
