@@ -17,7 +17,19 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from typer.main import get_command
 
-from peerage.blocks import Bar, Board, Heading, Program, Quoted, ScoreLine, Sentence, Swatch, Table, Task
+from peerage.blocks import (
+    Bar,
+    Board,
+    Heading,
+    Private,
+    Program,
+    Quoted,
+    ScoreLine,
+    Sentence,
+    Swatch,
+    Table,
+    Task,
+)
 from peerage.cli.main import app
 from peerage.cli.output import span
 from peerage.engine.replay import Difference, Elsewhere, ReplayReport
@@ -260,6 +272,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         Swatch,
         Board,
         Bar,
+        Private,
         ExchangeView,
         Totals,
         Digests,

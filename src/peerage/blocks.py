@@ -107,7 +107,26 @@ class Bar(Struct, frozen=True, gc=False, tag="bar"):
     most: float = 1.0
 
 
-Block: TypeAlias = Heading | Sentence | Task | Quoted | Program | Table | ScoreLine | Swatch | Board | Bar
+class Private(Struct, frozen=True, gc=False, tag="private"):
+    """What follows, up to the next heading or block of this type, only the seats `labels` could see while
+    the match ran; without labels everybody."""
+
+    labels: tuple[str, ...] = ()
+
+
+Block: TypeAlias = (
+    Heading | Sentence | Task | Quoted | Program | Table | ScoreLine | Swatch | Board | Bar | Private
+)
+
+
+def seen_by(blocks: Iterable[Block], label: str) -> Iterator[Block]:
+    """The blocks without what the seat `label` could not see."""
+    hidden = False
+    for block in blocks:
+        if isinstance(block, Private | Heading):
+            hidden = isinstance(block, Private) and bool(block.labels) and label not in block.labels
+        if not hidden:
+            yield block
 
 
 class SeatReply(Struct, frozen=True):

@@ -55,6 +55,7 @@ SILENT: dict[str, dict[str, str]] = {
     "code-golf": dict.fromkeys(("seats", "authors", "exclude_family"), WHO),
     "allocation": {"seats": WHO},
     "bug-hunt": {"seats": WHO},
+    "werewolf": {"reason_chars": LIMIT},
     "challenge-exchange": dict.fromkeys(("seats", "write", "pool", "assigned", "least_attempts"), WHO),
     "logic": {"seats": WHO},
     "last-arena": {

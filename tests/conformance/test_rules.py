@@ -156,6 +156,16 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "families": ({}, ["zebra"]),
         "max_tokens": ({}, 777),
     },
+    "werewolf": {
+        "seats": ({}, 5),
+        "wolves": ({}, 1),
+        "days": ({}, 1),
+        "talk": ({}, 1),
+        "order": ({}, "turns"),
+        "speech_chars": ({}, 20),
+        "reason_chars": ({}, 10),
+        "max_tokens": ({}, 777),
+    },
     "last-arena": {
         "preset": (SMALL, "original"),
         "seats": (SMALL, 4),

@@ -36,6 +36,7 @@ SHOWN = (
     "last-arena",
     "logic",
     "allocation",
+    "werewolf",
     "rejudgement",
 )
 """One match of each game, and a few more that are shown in another way."""

@@ -46,6 +46,8 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
         28,
     ),
     "color-obfuscation-troubled": ("color-obfuscation", {}, 33),
+    "werewolf": ("werewolf", {"talk": 1}, 1),
+    "werewolf-troubled": ("werewolf", {"order": "turns", "talk": 1}, 2),
     "bug-hunt": ("bug-hunt", {"seats": 5}, 2),
     "bug-hunt-troubled": ("bug-hunt", {"seats": 6}, 9),
     "challenge-exchange": ("challenge-exchange", {"seats": 4}, 4),

@@ -42,6 +42,20 @@ def test_somebody_is_left_to_officiate(count: int, outside: int) -> None:
     assert max(played) - min(played) <= 1
 
 
+@pytest.mark.parametrize("count", range(3, 24))
+def test_no_table_is_smaller_than_a_game_can_be(count: int) -> None:
+    """Where all cannot sit at tables of five to seven, those who played most sit out."""
+    history = History()
+    for round in range(6):
+        tables = group(players(count), history, f"s/{round}", 7, fewest=5)
+        assert all(5 <= len(table) <= 7 for table in tables)
+        assert bool(tables) is (count >= 5)
+        for table in tables:
+            history.remember(table)
+    played = [history.played(one.player) for one in players(count)]
+    assert max(played) - min(played) <= 1
+
+
 def test_fewer_than_two_make_no_table() -> None:
     assert group([], History(), "s", 4) == group(players(1), History(), "s", 4) == ()
 

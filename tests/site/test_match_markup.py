@@ -20,6 +20,7 @@ from peerage.blocks import (
     Block,
     Board,
     Heading,
+    Private,
     Program,
     Quoted,
     ScoreLine,
@@ -101,6 +102,7 @@ HOSTILE = (
     Swatch(((EVIL, EVIL), ("red", "FF0000"), ("evil", 'FF0000"/><script>'))),
     Board((EVIL, EVIL)),
     Bar(EVIL, 0.5),
+    Private((EVIL,)),
 )
 
 

@@ -19,6 +19,7 @@ from peerage.blocks import (
     Board,
     Cell,
     Heading,
+    Private,
     Program,
     Quoted,
     ScoreLine,
@@ -145,6 +146,11 @@ def _block(
             yield Padding(Columns([_color(*color) for color in block.colors], padding=(0, 3)), (0, 0, 0, 4))
         case Board():
             yield from (Line(row, indent=4) for row in block.rows)
+        case Private():
+            if block.labels:
+                yield Line(
+                    f"seen by {' and '.join(_who(label, match) for label in block.labels)} alone", "dim", 2
+                )
         case Bar():
             share = max(0.0, min(1.0, block.value / block.most if block.most else 0.0))
             amount = f"{share:.0%}" if block.most == 1 else _cell(block.value)

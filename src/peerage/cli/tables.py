@@ -331,13 +331,23 @@ def match(
     number: Annotated[int, typer.Argument(min=1, help="The number of the match.")],
     folder: Folder = HERE,
     full: Annotated[bool, typer.Option("--full", help="Every request too, word for word.")] = False,
+    seat: Annotated[
+        str, typer.Option("--as", metavar="SEAT", help="What this seat could see: its letter, or its player.")
+    ] = "",
     shape: Written = Report.text,
 ) -> None:
-    """Read a match: question, answers, verdicts, and the result."""
-    from peerage.tables.match_view import match_view
+    """Read a match: question, answers, verdicts, and the result.
+
+    Where a game hides things, everything is shown with who could see it; --as leaves out what one seat could
+    not see, or shows what it was sent, word for word, where the game marks nothing.
+    """
+    from peerage.tables.match_view import as_seen, match_view
 
     with arena_in(folder) as arena:
         found = match_view(arena.ledger, number)
+        if seat:
+            found = as_seen(found, seat)
+            full = full or not found.blocks
     if shape is Report.json:
         show_json(found.as_dict())
         return

@@ -56,8 +56,9 @@ class Scheduler:
 
 def tables(spec: GameSpec[Any], rules: BaseModel, players: int, series: Series | None = None) -> int:
     """Matches in a round of so many players, one at least."""
-    seats = spec.seats(rules)
-    found = max(1, players // 2 if seats == 2 else groups.tables(players, seats, _outside(spec, rules)))
+    seats, fewest = spec.seats(rules), max(2, spec.contestants[0])
+    many = players // 2 if seats == 2 else groups.tables(players, seats, _outside(spec, rules), fewest)
+    found = max(1, many)
     return found * min(seats, players) if series == "seats" else found
 
 
@@ -93,7 +94,8 @@ def next_round(
         seated = swiss.pair(standings, history, lot, scheduler.width, kin).pairs
     else:
         outside = _outside(scheduler.spec, scheduler.rules)
-        seated = groups.group(standings, history, lot, seats, scheduler.width, outside)
+        fewest = max(2, scheduler.spec.contestants[0])
+        seated = groups.group(standings, history, lot, seats, scheduler.width, outside, fewest)
     ratings = {standing.player: standing for standing in standings}
     merit = by_merit(standings, Random(f"{scheduler.secret}/officials/{round}"))
     benches = scheduler.spec.officials(scheduler.rules)

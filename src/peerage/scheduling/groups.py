@@ -23,9 +23,10 @@ MU_PER_ELO = 25 / 6 / 200
 _DIGITS = 6  # of skills that are compared: another machine's last bits seat nobody elsewhere
 
 
-def tables(players: int, seats: int, outside: int = 0) -> int:
-    """As few tables of at most `seats` as seat everybody and leave `outside` players away from each."""
-    return min(-(-players // _size(players, seats, outside)), players // 2)
+def tables(players: int, seats: int, outside: int = 0, fewest: int = 2) -> int:
+    """As few tables of `fewest` to `seats` as seat everybody, or all but a few, and leave `outside` players
+    away from each."""
+    return min(-(-players // _size(players, seats, outside)), players // fewest)
 
 
 def _size(players: int, seats: int, outside: int) -> int:
@@ -39,20 +40,21 @@ def group(
     seats: int,
     width: float = 50.0,
     outside: int = 0,
+    fewest: int = 2,
 ) -> tuple[tuple[str, ...], ...]:
     """One round in which everybody plays once: as few tables as `seats` allows, of sizes that differ by one
     at most, the more skilled first. `outside` players must be left over at each table, to officiate; where
-    that leaves one alone, who played most sits out. `width` is in Elo. Equal for equal arguments; fewer than
-    two players make no table.
+    that leaves fewer than `fewest` at a table, those who played most sit out. `width` is in Elo. Equal for
+    equal arguments; fewer than `fewest` players make no table.
     """
-    if len(standings) < 2:
+    if len(standings) < fewest:
         return ()
     rng = Random(seed)
     lots = {standing.player: rng.random() for standing in sorted(standings)}
     skill = {standing.player: round(standing.mu, _DIGITS) for standing in standings}
     penalty = width * MU_PER_ELO
     order = sorted(lots, key=lambda player: (-skill[player], lots[player]))
-    count = tables(len(order), seats, outside)
+    count = tables(len(order), seats, outside, fewest)
     while len(order) > count * _size(len(standings), seats, outside):
         order.remove(max(order, key=lambda player: (history.played(player), lots[player])))
     seated: list[tuple[str, ...]] = []

@@ -19,6 +19,7 @@ from peerage.blocks import (
     Board,
     Cell,
     Heading,
+    Private,
     Program,
     Quoted,
     ScoreLine,
@@ -113,19 +114,23 @@ class _Telling:
 
     def blocks(self, blocks: Sequence[Block]) -> str:
         parts: list[str] = []
-        opened = said = False
+        opened = said = private = False
         for block in blocks:
             heading, says = isinstance(block, Heading), isinstance(block, _SAID)
             if said and not says:
                 parts.append("</div>\n")
+            if private and (heading or isinstance(block, Private)):
+                parts.append("</div>\n")
+                private = False
             if heading or not opened:
                 parts.append("</section>\n" * opened + '<section class="stage">\n')
                 opened = True
             if says and not said:
                 parts.append('<div class="steps">\n')
             said = says
+            private = private or (isinstance(block, Private) and bool(block.labels))
             parts.append(self._block(block))
-        return "".join(parts) + "</div>\n" * said + "</section>\n" * opened
+        return "".join(parts) + "</div>\n" * (said + private) + "</section>\n" * opened
 
     def _block(self, block: Block) -> str:
         match block:
@@ -160,10 +165,16 @@ class _Telling:
                 return self._said(block.key, "program", who, _chips(block), text)
             case Swatch():
                 return f'<p class="swatches">{"".join([_swatch(*color) for color in block.colors])}</p>\n'
+            case Private():
+                return self._private(block.labels) if block.labels else ""
             case Board():
                 return f'<pre class="board">{shown(chr(10).join(block.rows))}</pre>\n'
             case _:
                 return ""
+
+    def _private(self, labels: Sequence[str]) -> str:
+        seen, who = " ".join(map(_name, labels)), " and ".join(map(self._who, labels))
+        return f'<div class="private" data-seen="{seen}">\n<p class="quiet">seen by {who} alone</p>\n'
 
     def _said(self, key: str, kind: str, who: str, chip: str, text: str) -> str:
         step, address, below = self._asked.get(key), "", ""

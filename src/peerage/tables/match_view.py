@@ -13,12 +13,12 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from peerage.blocks import Block, Quoted, Task
+from peerage.blocks import Block, Private, Quoted, Task, seen_by
 from peerage.ledger.merkle import digest, leaf
 from peerage.ledger.series import matches_of, shown
-from peerage.ledger.store import Ledger
+from peerage.ledger.store import Ledger, LedgerError
 from peerage.match import Totals
-from peerage.protocol import Chosen, Role, Run, fence, render
+from peerage.protocol import Chosen, Role, Run, fence, render, visible
 from peerage.tables import Shown
 from peerage.tables.matches import Match, Matches, Step
 
@@ -168,6 +168,26 @@ def match_view(ledger: Ledger, number: int) -> MatchView:
         digests,
         recorded.row.at_ms if recorded else None,
         series,
+    )
+
+
+def as_seen(view: MatchView, who: str) -> MatchView:
+    """The match as the seat `who`, a label or the player on it, could see it: the requests it was sent with
+    its replies, and of the blocks those that are not hidden from it. A game that does not mark in its blocks
+    who saw what has none of them here. Raises LedgerError when nobody sat there."""
+    label = next((seat.label for seat in view.seats if who in (seat.label, seat.player)), None)
+    if label is None:
+        there = ", ".join([f"{seat.label} ({seat.player})" for seat in view.seats])
+        raise LedgerError(
+            f"nobody of match {view.number} is {visible(who)!r}; its seats are {visible(there)}"
+        )
+    told = any(isinstance(block, Private) for block in view.blocks)
+    return msgspec.structs.replace(
+        view,
+        blocks=tuple(seen_by(view.blocks, label)) if told else (),
+        exchanges=tuple([one for one in view.exchanges if one.label == label]),
+        drawn={},
+        detail={},
     )
 
 

@@ -96,7 +96,7 @@ def fixture(
         seed=seed,
         seats=tuple(
             Seat(label, name, raw.get(name, 1500.0))
-            for label, name in zip("ABCDEFGH", players[:count], strict=False)
+            for label, name in zip("ABCDEFGHIJ", players[:count], strict=False)
         ),
         officials=officials,
         settings=parsed.model_dump(mode="json"),

@@ -32,6 +32,19 @@ function button(text, does) {
   return made;
 }
 
+// What one seat could see: the rest is left out while its name is chosen.
+function seenBy(parts) {
+  const label = document.createElement("label");
+  const choice = document.createElement("select");
+  const seats = new Set(parts.flatMap((part) => part.dataset.seen.split(" ")));
+  for (const seat of ["", ...[...seats].sort()]) choice.add(new Option(seat ? `what ${seat} saw` : "everything", seat));
+  choice.addEventListener("change", () => {
+    for (const part of parts) part.hidden = choice.value && !part.dataset.seen.split(" ").includes(choice.value);
+  });
+  label.append("Show ", choice);
+  return label;
+}
+
 function begin() {
   if (bar) {
     stop();
@@ -50,6 +63,8 @@ function begin() {
   where.setAttribute("role", "status");
   bar.append(button("Replay step by step →", () => move(1)), button("←", () => move(-1)), button("All", stop), where);
   bar.children[1].setAttribute("aria-label", "One step back");
+  const seen = [...match.querySelectorAll(".private")];
+  if (seen.length) bar.append(seenBy(seen));
   match.querySelector("header").append(bar);
 }
 

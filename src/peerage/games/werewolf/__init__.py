@@ -1,0 +1,5 @@
+"""Hidden werewolves among villagers: nights, talk by day, votes."""
+
+from peerage.games.werewolf.play import GAME
+
+__all__ = ["GAME"]

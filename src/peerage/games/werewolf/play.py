@@ -1,0 +1,329 @@
+"""Werewolf: a few of the players are werewolves and know each other; the others have to find them.
+
+    A, C    > {"reason": "B was quick to accuse me", "kill": "B"}        (night/1/kill/1/A, …/C)
+    D       > {"reason": "…", "look": "A"}                               (night/1/look/D)
+    E       > {"reason": "…", "protect": "D"}                            (night/1/protect/E)
+    A, C, … > "I was asleep. What about D?"                              (day/1/talk/1/A, …)
+    A, C, … > {"reason": "…", "vote": "D"}                               (day/1/vote/A, …)
+
+A reply that cannot be used, or is refused, is silence or a choice of nobody. Whose provider fails says
+nothing from then on and is unranked; when nobody is left to answer on one side, the match has no result.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from peerage.formats import Chosen, Text
+from peerage.games.game import GameSpec
+from peerage.games.ranking import by_rank
+from peerage.games.werewolf.house import Scene, house
+from peerage.games.werewolf.rules import (
+    HISTORY,
+    HUNT,
+    LOOK,
+    NOBODY,
+    PACK_ROUNDS,
+    PROTECT,
+    SPEAK,
+    VOTE,
+    WerewolfRules,
+    asks,
+    choice,
+    draw,
+    system,
+)
+from peerage.games.werewolf.rules import parts as dealt
+from peerage.games.werewolf.show import show
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Ask, Format, Prompt, Quote, Reply, Steps, Voided
+
+
+class Known(NamedTuple):
+    """Something that happened, and the seats that may know of it."""
+
+    what: str | Quote
+    by: Collection[str]
+
+
+class Village:
+    """A match under way: who lives, what happened, who may know it."""
+
+    def __init__(self, table: Table) -> None:
+        fixture = Fixture(0, 0, "", 0, "", table.seats, {}, {}, table.drawn)
+        self.rules: WerewolfRules = table.rules
+        self.parts = dealt(self.rules, fixture)
+        self.living = list(self.parts)
+        self.left: dict[str, int] = {}
+        self.lost: dict[str, None] = {}
+        self.events: list[dict[str, Any]] = []
+        self.scene = Scene(self.pack, {}, {})
+        self._systems = {part: system(self.rules, fixture, part) for part in {*self.parts.values()}}
+        self._table = table
+        self._known: list[Known] = []
+
+    @property
+    def pack(self) -> list[str]:
+        """The living werewolves."""
+        return [label for label in self.living if self.parts[label] == "werewolf"]
+
+    @property
+    def won(self) -> str:
+        """The side that has won; empty while neither has. Raises Voided when a side that lives on has nobody
+        left who can be asked."""
+        pack, others = self.pack, [label for label in self.living if self.parts[label] != "werewolf"]
+        if not pack or len(pack) >= len(others):
+            return "wolves" if pack else "village"
+        if not (self.able(pack) and self.able(others)):
+            raise Voided("no_answer")
+        return ""
+
+    def able(self, labels: Iterable[str]) -> list[str]:
+        """Those of them that live and can be asked."""
+        return [label for label in labels if label in self.living and label not in self.lost]
+
+    def others(self, label: str) -> tuple[str, ...]:
+        """Everybody else who lives."""
+        return tuple([other for other in self.living if other != label])
+
+    def ask(self, label: str, key: str, question: str, expects: Format, **told: str) -> Ask:
+        """A question to a seat, after all that it knows."""
+        known = [one.what for one in self._known if label in one.by]
+        history = "\n".join([HISTORY, *[f"{{e{at}}}" for at in range(len(known))], "", ""]) if known else ""
+        mates = [other for other, part in self.parts.items() if part == "werewolf" and other != label]
+        prompt = Prompt(self._systems[self.parts[label]], f"{history}{question}\n{{format}}")
+        fill: dict[str, str | Quote] = {
+            "me": label,
+            "mates": f"The other werewolves: {', '.join(mates)}." if mates else "You have no mate.",
+            "living": ", ".join(self.living),
+            "format": expects.instruction(),
+            **told,
+            **{f"e{at}": what for at, what in enumerate(known)},
+        }
+        oracle = self.scene.of(label, self.parts[label], self.living)
+        rules = self.rules
+        return Ask(
+            label,
+            f"{key}/{label}",
+            "contestant",
+            prompt.messages(fill),
+            expects,
+            rules.max_tokens,
+            rules.temperature,
+            oracle,
+        )
+
+    def choose(
+        self, label: str, key: str, question: str, field: str, among: Sequence[str], **told: str
+    ) -> Ask:
+        """A choice of a player that a seat is asked for."""
+        return self.ask(label, key, question, choice(self.rules, field, tuple(among)), **told)
+
+    def took(self, ask: Ask, reply: Reply) -> str:
+        """Whom a reply chose, empty for nobody; a provider that failed is noted."""
+        self._note_lost(ask.to, reply)
+        chosen = reply.value.choice if reply.ok and isinstance(reply.value, Chosen) else ""
+        return "" if chosen == NOBODY else chosen
+
+    def _note_lost(self, label: str, reply: Reply) -> None:
+        if reply.status == "void":
+            self.lost[label] = None
+
+    def heard(self, ask: Ask, reply: Reply, day: int) -> None:
+        """What a seat said aloud, or that it said nothing."""
+        self._note_lost(ask.to, reply)
+        self.scene.said[ask.to] = reply.hidden if reply.ok else None
+        if reply.ok:
+            self.tell(Quote.of(f"player {ask.to}, day {day}", reply, self.rules.speech_chars))
+        else:
+            self.tell(f"Player {ask.to} said nothing.")
+
+    def tell(self, what: str | Quote, to: Collection[str] | None = None) -> None:
+        """Let some seats know of something; all, where none are named."""
+        self._known.append(Known(what, self.parts if to is None else to))
+
+    def leaves(self, label: str, time: int) -> None:
+        """A player is dead or out."""
+        self.living.remove(label)
+        self.left[label] = time
+
+    def event(self, kind: str, **told: Any) -> None:
+        """Put on record what happened."""
+        self.events.append({"event": kind, **told})
+
+    def lot(self, name: str, labels: Sequence[str]) -> str:
+        """One of them by lot."""
+        return self._table.rng(name).choice(sorted(labels))
+
+    def order(self, day: int) -> list[str]:
+        """In which order a day's talk goes."""
+        drawn = list(self.parts)
+        self._table.rng(f"order/{day}").shuffle(drawn)
+        return drawn
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """A match of all seats of `table`."""
+    village = Village(table)
+    detail = {"roles": village.parts, "left": village.left, "events": village.events}
+    try:
+        won = yield from nights_and_days(village)
+    except Voided as void:
+        return Outcome(void=str(void), detail=detail)
+    last = 2 * village.rules.days + 1
+    ranked = {
+        label: ((part == "werewolf") == (won == "wolves"), village.left.get(label, last))
+        for label, part in village.parts.items()
+        if label not in village.lost
+    }
+    if len(ranked) < 2:
+        return Outcome(void="no_answer", detail=detail)
+    return Outcome(scores=by_rank(ranked), detail={"won": won, **detail})
+
+
+def nights_and_days(village: Village) -> Steps[str]:
+    """Play until a side has won; return which."""
+    protected = ""
+    for day in range(1, village.rules.days + 1):
+        protected = yield from night(village, day, protected)
+        if won := village.won:
+            return won
+        yield from talk(village, day)
+        yield from vote(village, day)
+        if won := village.won:
+            return won
+    return "wolves"
+
+
+def night(village: Village, day: int, before: str) -> Steps[str]:
+    """A night: who is killed, looked at, protected. Returns whom the doctor protected."""
+    at, pack = str(day), village.able(village.pack)
+    by_part = {village.parts[label]: label for label in village.able(village.parts)}
+    seer, doctor = by_part.get("seer", ""), by_part.get("doctor", "")
+    prey = [label for label in village.living if village.parts[label] != "werewolf"]
+    tells = (
+        "your reason is told to the other werewolves." if len(village.pack) > 1 else "your reason to nobody."
+    )
+    hunts = [
+        village.choose(one, f"night/{day}/kill/1", HUNT, "kill", prey, day=at, pack=tells) for one in pack
+    ]
+    others = []
+    if seer:
+        may = village.others(seer)
+        others.append(village.choose(seer, f"night/{day}/look", LOOK, "look", may, day=at))
+    if doctor:
+        may = tuple([label for label in village.living if label != before])
+        again = f" Not {before} again." if before in village.living else ""
+        key = f"night/{day}/protect"
+        others.append(village.choose(doctor, key, PROTECT, "protect", may, day=at, not_again=again))
+    replies = yield [*hunts, *others]
+    named = whispered(village, day, hunts, replies)
+    for once_more in range(2, PACK_ROUNDS + 1):
+        if len(hunts) < 2 or len({*named.values()}) < 2:
+            break
+        key = f"night/{day}/kill/{once_more}"
+        hunts = [
+            village.choose(one, key, HUNT, "kill", prey, day=at, pack=tells)
+            for one in village.able(village.pack)
+        ]
+        named = whispered(village, day, hunts, (yield hunts))
+    votes = Counter(filter(None, named.values()))
+    most = [label for label, count in votes.items() if count == max(votes.values())]
+    victim = village.lot(f"kill/{day}", most) if most else ""
+    looked: dict[str, Any] = {}
+    safe = ""
+    for ask, reply in zip(others, replies[len(replies) - len(others) :], strict=True):
+        chosen = village.took(ask, reply)
+        if ask.to == seer and chosen:
+            wolf = village.parts[chosen] == "werewolf"
+            looked = {"seer": seer, "player": chosen, "wolf": wolf}
+            village.scene.looked[chosen] = wolf
+            learnt = "a werewolf" if wolf else "no werewolf"
+            village.tell(f"Night {day}: you learned that player {chosen} is {learnt}.", [seer])
+        elif ask.to == doctor and chosen:
+            safe = chosen
+            village.tell(f"Night {day}: you protected player {chosen}.", [doctor])
+    saved = bool(victim) and victim == safe
+    if victim:
+        village.tell(f"Night {day}: the werewolves chose player {victim}.", village.pack)
+    if victim and not saved:
+        village.leaves(victim, 2 * day - 1)
+        village.tell(f"Morning {day}: player {victim} is dead, and was a {village.parts[victim]}.")
+    else:
+        village.tell(f"Morning {day}: nobody died.")
+    dead = victim if victim and not saved else ""
+    village.event("night", day=day, chose=named, victim=victim, dead=dead, looked=looked, protected=safe)
+    return safe
+
+
+def whispered(village: Village, day: int, hunts: Sequence[Ask], replies: Sequence[Reply]) -> dict[str, str]:
+    """Whom each werewolf chose to kill; all of them know it from now on."""
+    named: dict[str, str] = {}
+    for ask, reply in zip(hunts, replies, strict=False):
+        named[ask.to] = village.took(ask, reply)
+        if len(village.pack) > 1:
+            village.tell(f"Night {day}: werewolf {ask.to} chose {named[ask.to] or NOBODY}.", village.pack)
+            if reply.ok and reply.value.reason.strip():
+                village.tell(Quote(f"werewolf {ask.to}, night {day}", reply.value.reason), village.pack)
+    return named
+
+
+def talk(village: Village, day: int) -> Steps[None]:
+    """The rounds of talk before a vote."""
+    rules, expects = village.rules, Text(village.rules.speech_chars)
+    for turn in range(1, rules.talk + 1):
+        order = village.able(village.order(day) if rules.order == "turns" else village.parts)
+        told = {
+            "day": str(day),
+            "chars": str(rules.speech_chars),
+            "turn": f", for the last time before the vote{'' if rules.order == 'together' else ', in turn'}"
+            if turn == rules.talk
+            else "",
+        }
+        key = f"day/{day}/talk/{turn}"
+        if rules.order == "turns":
+            for label in order:
+                ask = village.ask(label, key, SPEAK, expects, **told)
+                village.heard(ask, (yield ask), day)
+            continue
+        asked = [village.ask(label, key, SPEAK, expects, **told) for label in order]
+        for ask, reply in zip(asked, (yield asked), strict=True):
+            village.heard(ask, reply, day)
+
+
+def vote(village: Village, day: int) -> Steps[None]:
+    """The vote of a day; who gets most, alone, is out."""
+    key = f"day/{day}/vote"
+    asked = [
+        village.choose(label, key, VOTE, "vote", [*village.others(label), NOBODY], day=str(day))
+        for label in village.able(village.parts)
+    ]
+    replies = yield asked
+    votes = {ask.to: village.took(ask, reply) for ask, reply in zip(asked, replies, strict=True)}
+    cast = "; ".join(f"{voter} for {named or NOBODY}" for voter, named in votes.items())
+    counted = Counter(filter(None, votes.values())).most_common()
+    out = counted[0][0] if counted and (len(counted) < 2 or counted[0][1] > counted[1][1]) else ""
+    end = f"Player {out} is out, and was a {village.parts[out]}." if out else "Nobody is out."
+    village.tell(f"The votes of day {day}: {cast}. {end}")
+    if out:
+        village.leaves(out, 2 * day)
+    village.event("vote", day=day, votes=votes, out=out)
+
+
+GAME: GameSpec[WerewolfRules] = GameSpec(
+    name="werewolf",
+    about="Hidden werewolves kill by night, the village votes by day; the side that is left wins.",
+    contestants=(5, 10),
+    rules=WerewolfRules,
+    play=play,
+    draw=draw,
+    asks=asks,
+    survives=True,
+    hides=True,
+    house=house,
+    show=show,
+    unshown=("dealt",),
+    demo=120,
+)
