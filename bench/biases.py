@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from peerage.judging.corrections import CORRECTIONS, Correction, Recorded, corrected
+from peerage.judging.planted import Schedule, cast, honest
 from peerage.judging.style import Style
-from peerage.ratings.history import duels
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS
 
@@ -58,47 +59,30 @@ def arena(seed: int, plant: Plant, *, planted: bool, many: int) -> tuple[Recorde
     skill, discernment = rng.normal(0, 150 / POINTS, PLAYERS), rng.uniform(0.5, 2, PLAYERS)
     verbosity = np.where(np.arange(PLAYERS) == 0, 1.0, 0.0) + rng.normal(0, 0.25, PLAYERS)
     seated = rng.permuted(np.tile(np.arange(PLAYERS), (many, 1)), axis=1)[:, : PANEL + 2]
-    a, b, judge = seated[:, :1], seated[:, 1:2], seated[:, 2:]
     around = rng.normal(0, 0.0 if plant.constant else 0.4, (2, many))
     chars = np.round(1000 * 2 ** (verbosity[seated[:, :2].T] + around))
-    gap = discernment[judge] * (skill[a] - skill[b] + rng.normal(0, 0.5, (many, 1)))
-    drawn, stood = rng.random((many, PANEL, 2)), rng.random((many, PANEL)) < 0.5
-    sold = rng.random((many, PANEL))
+    judge, match = seated[:, 2:].ravel(), np.repeat(np.arange(many), PANEL)
+    a, b = seated[match, 0], seated[match, 1]
+    stood, sold = rng.random(len(judge)) < 0.5, rng.random(len(judge))
+    shown = np.where(stood, 1, -1) if plant.once else np.zeros(len(judge), np.int64)
+    names = tuple(f"p{at}" for at in range(PLAYERS))
+    schedule = Schedule(names, names, a, b, judge, match, shown)
     best = int(np.argmax(skill))
     ring = np.flatnonzero(np.arange(PLAYERS) != best)[:4]
+    fault = honest(schedule)
     if planted:
-        gap = gap + plant.length * (np.log2(chars[0]) - np.log2(chars[1]))[:, None]
-        gap = gap + plant.family * (judge < 3) * ((a < 3) * 1.0 - (b < 3))
+        towards = plant.length * (np.log2(chars[0]) - np.log2(chars[1]))[match]
+        towards += plant.family * (judge < 3) * ((a < 3) * 1.0 - (b < 3))
+        always = np.zeros(len(judge), np.int64)
         for mine, ally in ((3, 4), (4, 3)):
-            bought = (judge == mine) & ((a == ally) | (b == ally)) & (sold < plant.friends)
-            gap = np.where(bought, np.where(a == ally, 99.0, -99.0), gap)
-        against = np.isin(judge, ring) & ((a == best) | (b == best)) & plant.ring
-        gap = np.where(against, np.where(b == best, 99.0, -99.0), gap)
-    # the first player's answer is shown first, and then second
-    position = np.array([1.0, -1.0])
-    lean = plant.first if planted else 0.0
-    each = gap[:, :, None] + lean * position
-    if planted:
-        each = np.where((judge >= PLAYERS - plant.lazy)[:, :, None], 99.0 * position, each)
-    said = (drawn < 1 / (1 + np.exp(-each))).astype(float)
-    score = np.where(stood, said[:, :, 0], said[:, :, 1]) if plant.once else said.mean(axis=2)
-    shown = np.where(stood, 1.0, -1.0) if plant.once else np.zeros(stood.shape)
-    shape = judge.shape
-    first, second, match = (
-        np.broadcast_to(column, shape).ravel() for column in (a, b, np.arange(many)[:, None])
-    )
-    names = tuple(f"p{at}" for at in range(PLAYERS))
+            always += ((judge == mine) & (sold < plant.friends)) * ((a == ally) * 1 - (b == ally))
+        always += (np.isin(judge, ring) & plant.ring) * ((b == best) * 1 - (a == best))
+        lazy = np.arange(PLAYERS) >= PLAYERS - plant.lazy
+        fault = replace(fault, towards=towards, always=always, first_shown=np.where(lazy, 99.0, plant.first))
+    votes = schedule.recorded(cast(rng, schedule, skill, discernment, fault))
     styles = [(Style(int(one), 0, 0, 0), Style(int(other), 0, 0, 0)) for one, other in chars.T]
-    votes = Recorded(
-        names,
-        duels(PLAYERS, first, second, score.ravel(), np.full(first.shape, 1 / PANEL)),
-        [names[at] for at in judge.ravel()],
-        match.tolist(),
-        shown.astype(int).ravel().tolist(),
-        [styles[at] for at in match],
-        {name: "one" if at < 3 else f"own {at}" for at, name in enumerate(names)},
-    )
-    return votes, skill
+    families = {name: "one" if at < 3 else f"own {at}" for at, name in enumerate(names)}
+    return replace(votes, styles=[styles[at] for at in match], families=families), skill
 
 
 def moved(

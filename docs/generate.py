@@ -35,6 +35,7 @@ from peerage.cli.output import span
 from peerage.engine.replay import Difference, Elsewhere, ReplayReport
 from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
+from peerage.judging.audit import Power
 from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
@@ -236,6 +237,7 @@ _OK = "The keys below, and before them `ok`: true with exit code 0, false with e
 
 _JSON: dict[str, tuple[str | type, ...]] = {
     "`leaderboard`: a list, best first": (Row,),
+    "`audit`: a list, a planted fault each": (Power,),
     "`leaderboard --correct`: a list, best first": (CorrectedRow,),
     "`stats`: one object (`--of` one of its lists)": (
         Stats,

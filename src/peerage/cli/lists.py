@@ -141,6 +141,43 @@ def judges(
         typer.echo(_favour_note(found, level))
 
 
+def audit(
+    folder: Folder = HERE,
+    arenas: Annotated[int, typer.Option(min=1, max=10_000, help="Simulated arenas for each fault.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same figures.")] = 0,
+    shape: Shape = Format.table,
+) -> None:
+    """Plant faults into simulated votes: which would be noticed?
+
+    Every vote on record is cast again by chance, in the same matches by as able judges: once honestly, once
+    with a lazy judge, one who tosses a coin, friends, a ring against the leader. Shown is how often the
+    report on judges names the guilty, how often anybody else, and by how many points ratings move, as they
+    are and corrected. Nothing is asked of anybody and nothing is written.
+    """
+    from msgspec import to_builtins
+
+    from peerage.judging.audit import told
+    from peerage.tables.audit import audit as planted
+
+    with arena_in(folder) as arena:
+        rows = list(planted(arena.ledger, seed, arenas))
+        name = arena.settings.name
+    columns = [
+        *texts(plant="Planted"),
+        *numbers(percent, noticed="Noticed", false_alarms="False alarms"),
+        *numbers("{:+.0f}".format, moved="Moves by", corrected="Corrected"),
+    ]
+    title = f"{name}: what judges' faults would do, in {counted(arenas, 'simulated arena')} each"
+    listed = [to_builtins(row) for row in rows]
+    show(listed, columns, shape, title=title, notes=[*told(rows), _POWER])
+
+
+_POWER = (
+    "Noticed: `peerage judges` names somebody guilty; false alarms: somebody else. Moves by: points of the "
+    "rating, or of all on average. Corrected: the same after `leaderboard --correct`, but for style"
+)
+
+
 def _favour_note(found: dict[str, Any], level: float) -> str:
     if not found["judges"]:
         return "no judge has voted yet"

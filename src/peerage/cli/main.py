@@ -89,6 +89,7 @@ for command in (
     tables.stats,
     tables.match,
     lists.judges,
+    lists.audit,
     rejudge.rejudge,
     ledger.verify,
     ledger.replay,

@@ -1,0 +1,86 @@
+"""Faults planted into an arena's own schedule: what can be noticed is, and what cannot is said."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from peerage.judging.audit import Power, audited, plants, pool_of, told
+from peerage.judging.corrections import Recorded
+from peerage.judging.planted import Schedule, cast, honest
+
+
+def recorded(matches: int, shown: int = 0, panel: int = 5, spread: float = 1.0) -> Recorded:
+    """Ten players who play, judge and are as strong as their number."""
+    rng = np.random.default_rng(4)
+    seated = rng.permuted(np.tile(np.arange(10), (matches, 1)), axis=1)
+    match = np.repeat(np.arange(matches), panel)
+    order = np.where(rng.random(panel * matches) < 0.5, 1, -1) * shown
+    names = tuple(f"p{at}" for at in range(10))
+    judge = seated[:, 2 : 2 + panel].ravel()
+    made = Schedule(names, names, seated[match, 0], seated[match, 1], judge, match, order)
+    return made.recorded(cast(rng, made, np.linspace(-spread, spread, 10), np.ones(10), honest(made)))
+
+
+def test_strengths_and_schedule_are_those_on_record() -> None:
+    votes = recorded(400)
+    pool = pool_of(votes)
+    assert np.corrcoef(pool.skill, np.linspace(-1, 1, 10))[0, 1] > 0.95
+    assert pool.skill.std() == pytest.approx(np.linspace(-1, 1, 10).std(), rel=0.3)
+    assert [pool.schedule.judges[at] for at in pool.schedule.judge.tolist()] == list(votes.judges)
+    assert (pool.schedule.first == votes.history.first).all()
+
+
+def test_in_a_long_arena_all_is_noticed_and_nobody_else_named() -> None:
+    rows = list(audited(pool_of(recorded(500, spread=2.0)), seed=1, arenas=5))
+    assert len(rows) == 8
+    for row in rows:
+        assert row.noticed is None or row.noticed >= 0.8, row
+        assert row.false_alarms <= 1 / 5, row
+    ring = next(row for row in rows if "vote against" in row.plant)
+    assert ring.moved is not None
+    assert ring.corrected is not None
+    assert ring.moved < -100
+    assert abs(ring.corrected) < 0.3 * abs(ring.moved)
+    assert list(told(rows))
+
+
+def test_among_close_players_a_coin_goes_by_and_it_says_so() -> None:
+    rows = list(audited(pool_of(recorded(150)), seed=1, arenas=5))
+    coin = next(row for row in rows if "coin" in row.plant)
+    assert coin.noticed is not None
+    assert coin.noticed < 0.8
+    assert any("unnoticed" in line and coin.plant in line for line in told(rows))
+
+
+def test_where_one_order_is_shown_all_judges_may_lean() -> None:
+    def names(shown: int) -> list[str]:
+        return [one.about for one in plants(pool_of(recorded(60, shown)))]
+
+    assert "all judges lean to the answer shown first" in names(1)
+    assert "all judges lean to the answer shown first" not in names(0)
+
+
+def test_with_few_votes_nothing_is_planted() -> None:
+    assert [row.plant for row in audited(pool_of(recorded(3)), seed=1, arenas=2)] == ["nothing"]
+
+
+def test_the_same_seed_gives_the_same() -> None:
+    pool = pool_of(recorded(60))
+    assert list(audited(pool, 3, 2)) == list(audited(pool, 3, 2))
+    assert list(audited(pool, 3, 2)) != list(audited(pool, 4, 2))
+
+
+def test_without_votes_there_is_nothing_to_audit() -> None:
+    votes = recorded(1)
+    with pytest.raises(ValueError, match="no votes"):
+        pool_of(replace(votes, judges=[]))
+
+
+def test_what_weighs_is_said_in_words() -> None:
+    fine = Power("a", 0.9, 0.0, 50.0, 5.0, 20)
+    assert list(told([fine])) == [
+        "Each of these faults would be noticed here, and corrected to within 10 points."
+    ]
+    missed, costly = Power("b", 0.5, 0.0, 50.0, 5.0, 20), Power("c", 0.9, 0.0, 50.0, -12.0, 20)
+    assert [line.split(":")[1].strip(" .") for line in told([fine, missed, costly])] == ["b", "c"]
