@@ -20,6 +20,7 @@ BENCHES = (
     "sandbox",
     "verify",
     "judges",
+    "games",
     "ratings",
     "serve",
     "site",

@@ -23,7 +23,6 @@ from peerage.games.allocation.tasks import (
     LEVELS,
     AllocationTask,
     FamilyName,
-    best,
     broken,
     drawn,
     problem,
@@ -98,7 +97,7 @@ def play(table: Table) -> Steps[Outcome]:
     ]
     shares = {label: sum([one[label]["share"] for one in plans]) / len(tasks) for label in replies}
     told = [
-        {"family": task.family, "best": best(task), "optimum": worth(task, best(task)), "plans": mine}
+        {"family": task.family, "optimum": worth(task, task.best), "plans": mine}
         for task, mine in zip(tasks, plans, strict=True)
     ]
     detail = {"decided": "by the mean share of the optimum", "shares": shares, "tasks": told}
@@ -129,13 +128,13 @@ def _result(task: AllocationTask, reply: Reply) -> dict[str, Any]:
     if wrong := broken(task, plan):
         return {"share": 0.0, "worth": None, "broken": wrong, "result": "infeasible"}
     mine = worth(task, plan)
-    less, more = sorted((mine, worth(task, best(task))))
+    less, more = sorted((mine, worth(task, task.best)))
     result = "optimal" if less == more else "feasible"
     return {"share": less / max(more, 1), "worth": mine, "broken": [], "result": result}
 
 
 def draw(rules: AllocationRules, secret: str, number: int) -> dict[str, Any]:
-    """The tasks of match `number`, of as many families as can be."""
+    """The tasks of match `number`, of as many families as can be, with their best plans."""
     rng = Random(f"{secret}/allocation/{number}")
     families: list[str] = []
     while len(families) < rules.tasks:
@@ -156,7 +155,7 @@ CARELESS = 0.2
 def house(call: Call, skill: float, rng: Random) -> Plan:
     """The best plan, each choice of which a player mistakes with a chance of 1 less its skill; as a rule it
     takes back what would break a constraint."""
-    made, plan = problem(call.oracle), [*best(call.oracle)]
+    made, plan = problem(call.oracle), [*call.oracle.best]
     used = made.used(plan)
     for item, right in enumerate(plan):
         if rng.random() >= skill:

@@ -27,7 +27,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             result = "; ".join(one["broken"]) or one["result"]
             rows.append((players[label], _listed(plan), one["worth"], f"{one['share']:.1%}", result))
         if rows:
-            rows.append(("(the best plan)", _listed(found["best"]), found["optimum"], "100.0%", "proven"))
+            rows.append(("(the best plan)", _listed(task.best), found["optimum"], "100.0%", "proven"))
             columns = ("Player", "Plan", f">{what.capitalize()}", ">Of the optimum", "Result")
             yield Table(columns, tuple(rows), "The plans")
         for seat in fixture.seats:

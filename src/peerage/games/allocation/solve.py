@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 
 _SCALE = 1 << 10
 """Prices of resources are whole multiples of one part in so many of a gain."""
-_PRICINGS = 15
+_PRICINGS = 10
 
 
 class Problem(NamedTuple):

@@ -14,8 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from msgspec import Struct
 
-from peerage.games.allocation import solve
-from peerage.games.allocation.solve import Problem
+from peerage.games.allocation.solve import Problem, best
 
 FamilyName: TypeAlias = Literal["knapsack", "portfolio", "assignment", "scheduling", "covering"]
 Rows: TypeAlias = tuple[tuple[int, ...], ...]
@@ -25,11 +24,12 @@ LEVELS = 5
 
 
 class AllocationTask(Struct, frozen=True):
-    """A task as it is embedded in a fixture: the numbers of each line, and the limits."""
+    """A task as it is embedded in a fixture: the numbers of each line, the limits, a best plan."""
 
     family: str
     rows: Rows
     limits: tuple[int, ...]
+    best: tuple[int, ...] = ()
 
 
 class Size(NamedTuple):
@@ -58,19 +58,14 @@ class Family(NamedTuple):
 def drawn(rng: Random, family: str, difficulty: int) -> AllocationTask:
     """A fresh task of that family."""
     made = FAMILIES[family]
-    return AllocationTask(family, *made.draw(rng, made.sizes[difficulty - 1]))
+    rows, limits = made.draw(rng, made.sizes[difficulty - 1])
+    return AllocationTask(family, rows, limits, tuple(best(made.problem(rows, limits))))
 
 
 @lru_cache(maxsize=256)
 def problem(task: AllocationTask) -> Problem:
     """What a plan gains, uses and may use."""
     return FAMILIES[task.family].problem(task.rows, task.limits)
-
-
-@lru_cache(maxsize=256)
-def best(task: AllocationTask) -> list[int]:
-    """A plan that no other outdoes."""
-    return solve.best(problem(task))
 
 
 def worth(task: AllocationTask, plan: Sequence[int]) -> int:
