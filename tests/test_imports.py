@@ -18,6 +18,7 @@ import peerage
 SOURCE = Path(peerage.__file__).parent
 PURE = (
     "games",
+    "facts",
     "judging",
     "challenges",
     "ratings",

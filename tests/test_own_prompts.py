@@ -92,7 +92,7 @@ def test_a_ledger_that_lists_all_prompts_shows_of_them_what_a_match_drew(
 ) -> None:
     def listing(spec: GameSpec[Any], rules: BaseModel, secret: str, *more: Any) -> Scheduler:
         settings: Mapping[str, Any] = rules.model_dump(mode="json")  # as version 0.1 did
-        return Scheduler(spec, rules, settings, secret, *more)
+        return Scheduler(spec, rules, settings, secret, *more[:1])
 
     folder = arena(tmp_path / "arena")
     with monkeypatch.context() as patch:

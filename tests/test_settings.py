@@ -217,8 +217,8 @@ class TestPrompts:
             ('{"promt": "a"}', r"my.jsonl, line 1: found a mapping with the keys 'promt'; expected"),
             ('{"prompt": " "}', r"my.jsonl, line 1, prompt: found ' '; expected some text"),
             ('{"prompt": "a", "category": 3}', r"my.jsonl, line 1, category: found 3; expected some text"),
-            ("[1]", r"my.jsonl, line 1: found a list; expected"),
-            ("\n\n", r"arena.yaml, line 3, rules.prompts: .*my.jsonl holds no prompt"),
+            ("[1]", r"my.jsonl, line 1: found \[1\]; expected"),
+            ("\n\n", r"my.jsonl, no prompt found; expected lines like"),
         ],
     )
     def test_bad_lines(self, tmp_path: Path, lines: str, told: str) -> None:

@@ -58,6 +58,7 @@ SILENT: dict[str, dict[str, str]] = {
     "werewolf": {"reason_chars": LIMIT},
     "challenge-exchange": dict.fromkeys(("seats", "write", "pool", "assigned", "least_attempts"), WHO),
     "logic": {"seats": WHO},
+    "trivia": {"seats": WHO},
     "last-arena": {
         "spare_calls": WHO,
         "normalisation": COMBINED,

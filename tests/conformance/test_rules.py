@@ -198,6 +198,15 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "judge_limit.max_tokens": (SMALL, 777),
         "judge_limit.max_chars": ({**SMALL, "explain": True}, 10),
     },
+    "trivia": {
+        "seats": ({}, 2),
+        "questions": ({}, 3),
+        "domains": ({}, ["words"]),
+        "difficulty": ({}, "hard"),
+        "answers": ({}, "choice"),
+        "quiz": ({}, [{"question": "Which river flows through Vienna?", "answer": "the Danube"}]),
+        "max_tokens": ({}, 777),
+    },
 }
 """For each setting the rules in which it shows, and its other value."""
 

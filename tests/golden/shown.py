@@ -37,6 +37,7 @@ SHOWN = (
     "logic",
     "allocation",
     "werewolf",
+    "trivia",
     "rejudgement",
 )
 """One match of each game, and a few more that are shown in another way."""

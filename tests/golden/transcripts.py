@@ -69,6 +69,25 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "code-golf": ("code-golf", {"seats": 5, "tests": 4}, 3),
     "code-golf-players": ("code-golf", {"seats": 4, "tests": 3, "tasks": "players"}, 15),
     "code-golf-troubled": ("code-golf", {"seats": 6, "tests": 3, "tasks": "players"}, 5),
+    "trivia": ("trivia", {"seats": 4}, 4),
+    "trivia-quiz-troubled": (
+        "trivia",
+        {
+            "seats": 6,
+            "questions": 3,
+            "quiz": [
+                {
+                    "question": "Which river flows through Vienna?",
+                    "answer": "the Danube",
+                    "variants": ["Donau"],
+                },
+                {"question": "Who wrote Faust?", "answer": "Goethe", "wrong": ["Schiller", "Heine"]},
+                {"question": "How many keys has a piano?", "answer": "88"},
+                {"question": "Which bird is on the coat of arms of Austria?", "answer": "an eagle"},
+            ],
+        },
+        23,
+    ),
     "logic": ("logic", {"seats": 4}, 1),
     "logic-troubled": ("logic", {"seats": 6, "puzzles": 2, "families": ["zebra", "dice"]}, 43),
     "allocation": ("allocation", {"seats": 5, "tasks": 5}, 1),

@@ -200,6 +200,9 @@ class GameSpec(Generic[Rules]):
     """Keys of the arena's `rating:` whose default is another in this game."""
     lists: tuple[str, ...] = ()
     """Rules that only `officials` and `draw` read: fixtures leave these lists empty."""
+    files: Mapping[str, Callable[[str, str], Sequence[Any]]] = field(default_factory=dict)
+    """Rules that may name a file in place of a list, and what makes the list of its text and name; ValueError
+    says what is wrong with it, and where."""
     memory: Callable[[Rules], Memory] | None = None
     """A fresh memory of a game that keeps one, which draws in place of `draw`."""
     stream: str = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,14 +56,10 @@ def loads(
 
     A `game` that ends in `.py` is a file that holds one, relative to `folder`; it is run, with `reading` only
     where this user has run it before. `where` names the
-    text in errors. `rules.prompts`, when it is a path, is read relative to `folder` (the
-    current one by default) and becomes a list of {prompt, category}.
+    text in errors. A rule that may name a file (`GameSpec.files`) is read relative to `folder` (the
+    current one by default) and becomes the list that stands there.
     """
     data, tree = _parse(text, where)
-    rules = data.get("rules")
-    if isinstance(rules, dict) and isinstance(rules.get("prompts"), str):
-        line = _line(tree, ("rules", "prompts"))
-        rules["prompts"] = _prompts(Path(folder or ".") / rules["prompts"], f"{where}{line}, rules.prompts")
     named = data.get("game")
     if isinstance(named, str) and named.endswith(".py"):
         try:
@@ -74,13 +69,16 @@ def loads(
                 raise SettingsError(f"{where}{_line(tree, ('game',))}, game: {error}") from None
             _log.warning("%s", error)
             data["game"] = Path(named).stem.replace("_", "-")
+    rules = data.get("rules")
+    spec = _game(data.get("game", ArenaSettings.model_fields["game"].default), where, reading)
+    if spec is not None and isinstance(rules, dict):
+        _listed(spec, rules, Path(folder or "."), tree, where)
     wrong: list[str] = []
     settings = None
     try:
         settings = ArenaSettings.model_validate(data, context=READING if reading else None)
     except ValidationError as error:
         wrong += _explain(error, ArenaSettings, (), tree, where)
-    spec = _game(data.get("game", ArenaSettings.model_fields["game"].default), where, reading)
     if spec is not None and isinstance(rules, dict):
         try:
             spec.rules.model_validate(rules)
@@ -267,38 +265,22 @@ def _check_text(tree: yaml.Node, where: str) -> None:
             lines[key.value] = line
 
 
-def _prompts(path: Path, where: str) -> list[dict[str, str]]:
-    """A user's own prompts: one JSON object a line with `prompt` and, if wanted, `category`."""
-    if not path.exists():
-        raise SettingsError(f"{where}: {path} does not exist; the path is relative to the arena's folder")
-    prompts: list[dict[str, str]] = []
-    for number, line in enumerate(_text_of(path).splitlines(), 1):
-        if line.strip():
-            prompts.append(_prompt(line, f"{path}, line {number}"))
-    if not prompts:
-        raise SettingsError(f"{where}: {path} holds no prompt; expected lines like {_EXAMPLE}")
-    return prompts
-
-
-_EXAMPLE = '{"prompt": "Explain …", "category": "physics"}'
-
-
-def _prompt(line: str, where: str) -> dict[str, str]:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise SettingsError(f"{where}: not JSON ({reason}); expected {_EXAMPLE}") from None
-    if isinstance(found, str):
-        found = {"prompt": found}
-    if not isinstance(found, dict) or "prompt" not in found:
-        keys = f" with the keys {', '.join(map(repr, found))}" if isinstance(found, dict) else ""
-        raise SettingsError(f"{where}: found {_shown(found)}{keys}; expected {_EXAMPLE}")
-    prompt = {key: found[key] for key in ("prompt", "category") if found.get(key) is not None}
-    for key, value in prompt.items():
-        if not isinstance(value, str) or not value.strip():
-            raise SettingsError(f"{where}, {key}: found {_shown(value)}; expected some text")
-    return {key: storable(value) for key, value in prompt.items()}
+def _listed(spec: GameSpec[Any], rules: dict[str, Any], folder: Path, tree: yaml.Node, where: str) -> None:
+    """Put the lists in place of the files that `rules` name. Raises SettingsError."""
+    for key, read in spec.files.items():
+        named = rules.get(key)
+        if not isinstance(named, str):
+            continue
+        path = folder / named
+        if not path.exists():
+            raise SettingsError(
+                f"{where}{_line(tree, ('rules', key))}, rules.{key}: {path} does not exist; the path is "
+                "relative to the arena's folder"
+            )
+        try:
+            rules[key] = read(_text_of(path), path.name)
+        except ValueError as error:
+            raise SettingsError(f"{path}, {error}") from None
 
 
 # ------------------------------------------------------------------------------- telling what is wrong

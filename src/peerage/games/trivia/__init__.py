@@ -1,0 +1,5 @@
+"""Everybody answers the same questions; most right answers win."""
+
+from peerage.games.trivia.play import GAME
+
+__all__ = ["GAME"]

@@ -1,0 +1,197 @@
+"""Trivia: everybody gets the same questions and answers them on one sheet; most right answers win.
+
+    arena      > 1. What is the capital of Kenya?  2. Which weekday is 3 May 1987?  A. Friday  B. Sunday …
+    A, B, C, D > {"answers": ["Nairobi", "B", …]}                                       (answer/A, …)
+
+Questions are put together from packaged facts (`peerage.facts`), or come from the owner's own quiz, which
+stays sealed. An unusable or refused sheet has nothing right. Whose provider fails is unranked, while two are
+left.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+from pydantic import Field, model_validator
+
+from peerage.facts import DOMAINS, Difficulty, Domain, Fact, drawn, missing, plain
+from peerage.formats import Json
+from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.house import Call
+from peerage.games.ranking import by_rank
+from peerage.games.section import Seats, Temperature
+from peerage.games.trivia.quiz import QuizQuestion, chosen, read_quiz
+from peerage.games.trivia.sheet import Question, questions_of
+from peerage.games.trivia.show import show
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Ask, Prompt, Reply, Steps
+from peerage.sealing import SALT, salt, seal, sealing_key
+
+ANSWER_CHARS = 200
+
+QUIZ = Prompt(
+    "You play a quiz: several language models answer the same questions, and the most right answers win.",
+    """\
+Answer these questions, {count} in number, in their order. Where a question has options, write the letter \
+of the right one; otherwise the answer alone, in a few words, without a sentence around it. Every right \
+answer is worth one point, a wrong or an empty one none, so guess where you do not know. Case, accents, \
+punctuation, a leading article, leading zeros and separators of thousands do not count. A reply that cannot \
+be used, or has not exactly {count} answers, has none right.
+
+{questions}
+
+{format}""",
+)
+
+
+class Sheet(Struct):
+    """A player's answers."""
+
+    answers: Annotated[
+        list[Annotated[str, Meta(max_length=ANSWER_CHARS, description="A letter, or a short answer.")]],
+        Meta(description="one for each question, in their order"),
+    ]
+
+
+class TriviaRules(GameRules):
+    """How a quiz is played."""
+
+    seats: Seats = 8
+    questions: int = Field(10, ge=1, le=50, description="Questions in a match.")
+    domains: tuple[Domain, ...] = Field(
+        DOMAINS, min_length=1, description="What is asked about; each comes up equally often."
+    )
+    difficulty: Difficulty = Field(
+        "mixed",
+        description="`easy`, `medium`, `hard`: the best known, the middle or the least known third of what "
+        "there is to ask, or ever longer computations; `mixed` draws it for each question.",
+    )
+    answers: Literal["mixed", "choice", "short"] = Field(
+        "mixed",
+        description="Multiple choice, short answers in the player's own words, or either at random; a "
+        "question that makes sense with its options alone keeps them.",
+    )
+    quiz: tuple[QuizQuestion, ...] = Field(
+        (), description="Your own questions, listed or in a file; then none is made from packaged facts."
+    )
+    max_tokens: int = Field(
+        3_000, ge=1, description="Tokens a sheet may take, beside what is thought before it."
+    )
+    temperature: Temperature = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> TriviaRules:
+        if len(set(self.domains)) < len(self.domains):
+            raise ValueError("a domain stands twice; each comes up equally often, so list it once")
+        asked = [plain(one.question) for one in self.quiz]
+        for at, one in enumerate(self.quiz, 1):
+            if asked.index(plain(one.question)) < at - 1:
+                raise ValueError(f"question {at} of the quiz stands there before; list it once")
+            if self.answers == "choice" and not one.wrong:
+                raise ValueError(f"answers is 'choice', but question {at} of the quiz has no wrong answers")
+        return self
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """One quiz of all seats of `table`."""
+    rules: TriviaRules = table.rules
+    questions = questions_of(table.drawn)
+    expects = sheet(len(questions))
+    messages = QUIZ.messages(
+        {
+            "count": str(len(questions)),
+            "questions": "\n\n".join([one.told(at) for at, one in enumerate(questions, 1)]),
+            "format": expects.instruction(),
+        }
+    )
+    oracle = [one.known() for one in questions]
+    replies: list[Reply] = yield [
+        Ask(
+            seat.label,
+            f"answer/{seat.label}",
+            "contestant",
+            messages,
+            expects,
+            rules.max_tokens,
+            rules.temperature,
+            oracle,
+        )
+        for seat in table.seats
+    ]
+    came = {seat.label: one for seat, one in zip(table.seats, replies, strict=True) if one.status != "void"}
+    if len(came) < 2:
+        return Outcome(void="no_answer")
+    right = {
+        label: [at for at, one in enumerate(questions) if reply.ok and one.accepts(reply.value.answers[at])]
+        for label, reply in came.items()
+    }
+    detail = {"decided": "by right answers", "questions": len(questions), "right": right}
+    return Outcome(scores=by_rank({label: len(places) for label, places in right.items()}), detail=detail)
+
+
+def sheet(count: int) -> Json[Sheet]:
+    """The format of so many answers."""
+    return Json(Sheet, answers=Meta(min_length=count, max_length=count))
+
+
+def draw(rules: TriviaRules, secret: str, number: int) -> dict[str, Any]:
+    """The questions of match `number`; those of a quiz are sealed."""
+    rng = Random(f"{secret}/trivia/{number}")
+    if not rules.quiz:
+        facts = drawn(rng, rules.domains, rules.difficulty, rules.questions)
+        return {"questions": msgspec.to_builtins([_question(rng, fact, rules) for fact in facts])}
+    count = min(rules.questions, len(rules.quiz))
+    own = [rules.quiz[at] for at in chosen(secret, number, len(rules.quiz), count)]
+    made = [_question(rng, _fact(one), rules) for one in own]
+    key = salt(sealing_key(secret), f"match/{number}")
+    return {
+        "secret": {SALT: key, "value": ""},
+        "questions": seal(salt(key, "questions"), msgspec.to_builtins(made)),
+    }
+
+
+def _fact(one: QuizQuestion) -> Fact:
+    return Fact("", one.question, "", one.answer, one.wrong, one.variants)
+
+
+def _question(rng: Random, fact: Fact, rules: TriviaRules) -> Question:
+    """A fact as it is asked."""
+    right = tuple(dict.fromkeys([fact.answer, *fact.accepted]))
+    choice = rules.answers == "choice" or (rules.answers == "mixed" and rng.random() < 0.5)
+    if fact.wrong and (fact.closed or choice):
+        options = rng.sample([fact.answer, *fact.wrong], 1 + len(fact.wrong))
+        return Question(fact.domain, fact.question, right, tuple(options))
+    return Question(fact.domain, fact.question, right, (), fact.wrong)
+
+
+def asks(rules: TriviaRules, fixture: Fixture) -> tuple[Asks, ...]:
+    """Each contestant is asked once."""
+    count = len(questions_of(fixture.drawn))
+    return (Asks("contestant", QUIZ, sheet(count), 1, rules.max_tokens, usual_output=20 + 12 * count),)
+
+
+def house(call: Call, skill: float, rng: Random) -> Sheet:
+    """Each answer is right with a chance of `skill`, else a plausible wrong one."""
+    return Sheet([right if rng.random() < skill else rng.choice(wrong) for right, wrong in call.oracle])
+
+
+GAME: GameSpec[TriviaRules] = GameSpec(
+    name="trivia",
+    about="Everybody answers the same questions, from packaged facts or your own quiz; most right wins.",
+    contestants=(2, 10),
+    rules=TriviaRules,
+    play=play,
+    draw=draw,
+    asks=asks,
+    survives=True,
+    house=house,
+    show=show,
+    hides=True,
+    extra=lambda rules: "" if rules.quiz else missing(),
+    files={"quiz": read_quiz},
+    lists=("quiz",),
+    demo=60,
+)

