@@ -47,7 +47,7 @@ from peerage.tables.judges import FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
 from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView
 from peerage.tables.outside import SourceStats
-from peerage.tables.plan import Plan, PlayerPlan
+from peerage.tables.plan import GamePlan, Plan, PlayerPlan
 from peerage.tables.queue import QueueRow
 from peerage.tables.readings import ReadingStats
 from peerage.tables.rejudged import Moved, Rejudged, Rescored, ScoreMoved
@@ -105,7 +105,17 @@ def settings_page() -> str:
     ]
     schema = ArenaSettings.model_json_schema()
     lines += _section("The arena", schema, schema["$defs"], skip=())
-    for name in ("PlayerSettings", "Price", "Faults", "Pairing", "Rating", "CostUnit", "Budget", "Engine"):
+    for name in (
+        "GameSettings",
+        "PlayerSettings",
+        "Price",
+        "Faults",
+        "Pairing",
+        "Rating",
+        "CostUnit",
+        "Budget",
+        "Engine",
+    ):
         about = schema["$defs"][name]
         lines += _section(_TITLES[name], about, schema["$defs"], skip=())
     for game in GAMES.values():
@@ -118,6 +128,7 @@ def settings_page() -> str:
 
 
 _TITLES = {
+    "GameSettings": "One of `games`",
     "PlayerSettings": "A player: an item of `players`",
     "Price": "`price` of a player",
     "Faults": "`faults` of a house player",
@@ -162,6 +173,8 @@ def _kind(about: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
         return ", ".join(f"`{one}`" for one in about["enum"])
     if "const" in about:
         return f"`{about['const']}`"
+    if about.get("additionalProperties", {}) and "$ref" in str(about["additionalProperties"]):
+        return "list of names, or mappings by name, see below"
     if about.get("type") == "array":
         return f"list of {_kind(about['items'], defs).replace('mapping', 'mappings')}"
     name = {"string": "text", "integer": "whole number", "boolean": "true or false", "object": "mapping"}
@@ -279,7 +292,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         Totals,
         Digests,
     ),
-    "`estimate`: one object": (Plan, PlayerPlan),
+    "`estimate`: one object": (Plan, PlayerPlan, GamePlan),
     "`verify`: one object": (_OK, Report, Since, Problem),
     "`replay`: one object": (
         "The keys below, and before them `ok`: true with exit codes 0 and 3, false with exit code 1.",

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from peerage.games import GAMES
+from peerage.requirements import with_playable
 from peerage.settings import (
     ArenaSettings,
     PlayerSettings,
@@ -388,3 +390,66 @@ class TestCommands:
     def test_the_words_of_a_line(self, line: str, here: list[str], on_windows: list[str]) -> None:
         assert list(words_of(line, windows=False)) == here
         assert list(words_of(line, windows=True)) == on_windows
+
+
+def test_several_games_are_a_list_or_a_mapping() -> None:
+    listed = loads("games: [duel, color-obfuscation]\nplayers: [house:0.5]")
+    assert {name: one.weight for name, one in listed.lineup.items()} == {"duel": 1, "color-obfuscation": 1}
+    mapped = loads(
+        """
+games:
+  color-obfuscation: 2
+  duel: {weight: 0.5, rules: {judges: 3}}
+  code-golf:
+players: [house:0.5]
+"""
+    )
+    assert list(mapped.lineup) == ["color-obfuscation", "duel", "code-golf"]
+    assert [one.weight for one in mapped.lineup.values()] == [2, 0.5, 1]
+    assert rules_of(mapped, "duel").judges == 3
+    assert mapped.game == "color-obfuscation"
+    assert mapped.rating.k_factor == 32  # the first one's
+    assert loads("games: all\nplayers: [house:0.5]").lineup.keys() == {*GAMES}
+    but_one = loads("games: {all: 1, duel: {weight: 3}}\nplayers: [house:0.5]").lineup
+    assert but_one.keys() == {*GAMES}
+    assert but_one["duel"].weight == 3
+    assert loads("game: duel\nplayers: [house:0.5]").lineup.keys() == {"duel"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("games: [duel, dual]", r"games: no game is called 'dual'; did you mean 'duel'"),
+        ("games: [duel, duel]", "games: 'duel' is listed twice"),
+        ("games: [duel, {code-golf: 2}]", "games: a list holds names alone; for rules or weights"),
+        ("games: {duel: 0}", r"line 1, games\.duel\.weight: found 0; expected more than 0"),
+        ("games: {duel: {wieght: 2}}", r"games\.duel\.wieght: unknown key; did you mean 'weight'"),
+        ("games:\n  duel:\n    rules: {judges: many}", r"line 3, games\.duel\.rules\.judges: found 'many'"),
+        ("games: {duel: {rules: {cost_unit: {}}}}", r"games\.duel\.rules\.cost_unit: set it for the whole"),
+        ("games: [duel]\nrules: {judges: 3}", "rules: with several games, this stands under"),
+        ("games: [duel]\ngame: code-golf", "game: with several games, this stands under `games`"),
+        ("games: gauntlet", "line 1, games: found 'gauntlet'; expected indented"),
+    ],
+)
+def test_what_is_wrong_with_several_games_is_told(text: str, told: str) -> None:
+    with pytest.raises(SettingsError, match=told):
+        loads(f"{text}\nplayers: [house:0.5]")
+
+
+def test_each_game_that_lacks_players_is_told() -> None:
+    settings = loads("games: [duel, color-obfuscation]\nplayers: [house:0.5, house:0.6]")
+    with pytest.raises(SettingsError, match="too few for 'duel'") as told:
+        enough_players(settings)
+    assert "color-obfuscation" not in str(told.value)
+
+
+def test_all_games_are_those_that_can_be_played_here() -> None:
+    few = loads("games: all\nplayers: [house:0.5, house:0.6]")
+    chosen, left_out = with_playable(few)
+    assert "color-obfuscation" in chosen.lineup
+    assert "too few for 'duel'" in left_out["duel"]
+    assert chosen.lineup.keys() | left_out.keys() == {*GAMES}
+    enough_players(chosen)
+    nobody = loads("games: all\nplayers: [house:0.5]")
+    with pytest.raises(SettingsError, match="found 1, and a match of 'color-obfuscation' has 2 contestants"):
+        with_playable(nobody)

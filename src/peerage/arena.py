@@ -10,6 +10,7 @@ for row in arena.leaderboard(track="bt"):
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from peerage.ledger import Ledger, open_ledger
-from peerage.settings import ArenaError, ArenaSettings, load
+from peerage.settings import EVERY, ArenaError, ArenaSettings, load
 
 if TYPE_CHECKING:
     from peerage.engine.replay import ReplayReport
@@ -168,13 +169,15 @@ class Arena:
     def plan(self, matches: int) -> Plan:
         """What so many further matches would ask and cost; asks and spends nothing."""
         from peerage.accounts import position
+        from peerage.engine.recovery import histories
         from peerage.engine.registration import prices
         from peerage.standings import pinned_elo
         from peerage.tables.plan import estimate
 
         priced = prices(self.ledger, self.settings.players, datetime.now(UTC).date())
         standings = position(self.ledger, pinned_elo(self.ledger.meta(), self.settings.rating)).standings
-        return estimate(self.settings, priced, matches, standings)
+        issued = histories(self.ledger) if len(self.settings.lineup) > 1 else {}
+        return estimate(self.settings, priced, matches, standings, issued)
 
     def verify(self) -> Report:
         """Check every digest and chain of the ledger, and of the audience's votes beside it."""
@@ -200,7 +203,19 @@ def open_arena(folder: str | Path = ".", *, create: bool = True) -> Arena:
     """
     path = Path(folder)
     settings = load(path, reading=not create)
+    if create and EVERY in settings.games:
+        settings = _playable(settings)
     return Arena(path, settings, open_ledger(settings.ledger, path, create=create))
+
+
+def _playable(settings: ArenaSettings) -> ArenaSettings:
+    """The settings with the games that can be played here in place of `all`; those left out are logged."""
+    from peerage.requirements import with_playable
+
+    settings, left_out = with_playable(settings)
+    for why in left_out.values():
+        logging.getLogger("peerage").warning("left out: %s", why)
+    return settings
 
 
 __all__ = ["Arena", "ArenaError", "open_arena"]

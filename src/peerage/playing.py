@@ -111,7 +111,7 @@ async def play(
             if not reached:
                 when = recovered.next_round, recovered.standings.number
                 free = None if clients is None else list(lines)
-                if (entry := upgrade(ledger, GAMES[settings.game])) is not None:
+                if (entry := upgrade(ledger, [GAMES[game] for game in settings.lineup])) is not None:
                     amend(ledger, UPGRADES, [entry], _now_ms())
                 benches = recovered.benches
                 rows = await bench_by_probes(benches, when, lines, probed, env, free, _now_ms, over)
@@ -123,7 +123,6 @@ async def play(
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
             runner = Runner(
                 settings,
-                GAMES[settings.game],
                 ledger,
                 lines,
                 recovered,
@@ -157,7 +156,7 @@ def enter(settings: ArenaSettings, ledger: Ledger, recordings: Iterable[Recordin
     with ledger.runner():
         check_records(ledger)
         pin(settings, ledger)
-        return admit(ledger, GAMES[settings.game], recordings, pinned_elo(ledger.meta(), settings.rating))
+        return admit(ledger, recordings, pinned_elo(ledger.meta(), settings.rating))
 
 
 async def _open_lines(
@@ -247,7 +246,7 @@ async def _probe(
             "\n".join(
                 [
                     f"{len(failed)} of {len(settings.players)} players cannot play, and too few are left for "
-                    f"{settings.game!r}:",
+                    f"{' and '.join(map(repr, settings.lineup))}:",
                     *[f"  {told}" for told in together({one.player: one.problem for one in failed})],
                     "nothing was played; `--no-probe` plays without asking first",
                 ]
@@ -259,11 +258,15 @@ async def _probe(
 async def _programs(
     settings: ArenaSettings, pending: Sequence[Fixture], stack: AsyncExitStack
 ) -> Programs | None:
-    """The sandbox, where the game needs one, by today's rules or by those of a match that waits."""
-    spec = GAMES[settings.game]
-    playable = [one for one in pending if plays(spec, one.game, one.version, one.release)]
-    rules = [rules_of(settings), *[spec.rules.model_validate(one.settings) for one in playable]]
-    if not any(map(spec.sandbox, rules)):
+    """The sandbox, where a game needs one, by today's rules or by those of a match that waits."""
+    specs = {game: GAMES[game] for game in settings.lineup}
+    rules = [(game, rules_of(settings, game)) for game in specs]
+    for one in pending:
+        spec = specs.get(one.game)
+        if spec is not None and plays(spec, one.game, one.version, one.release):
+            rules.append((one.game, spec.rules.model_validate(one.settings)))
+    needing = next((game for game, stated in rules if specs[game].sandbox(stated)), "")
+    if not needing:
         return None
     from peerage.engine.programs import opened
     from peerage.sandbox import image
@@ -275,7 +278,7 @@ async def _programs(
         return await stack.enter_async_context(opened())
     except SandboxUnavailable as reason:
         raise ArenaError(
-            f"{settings.game} runs programs that players write, and there is no sandbox: {reason}. "
+            f"{needing} runs programs that players write, and there is no sandbox: {reason}. "
             "`peerage sandbox check` says more"
         ) from reason
 

@@ -15,10 +15,21 @@ from peerage.ledger.secret import read_secret
 from peerage.ledger.series import SERIES
 from peerage.ledger.store import Batch
 from peerage.players.checks import near_models
+from peerage.sandbox import image
 from peerage.sandbox.confined import available
 from peerage.scheduling.fixtures import tables
 from peerage.sealing import sealing_key
-from peerage.settings import ArenaError, ArenaSettings, SettingsError, rules_of
+from peerage.settings import (
+    EVERY,
+    ArenaError,
+    ArenaSettings,
+    GameSettings,
+    SettingsError,
+    lacks_extra,
+    rules_of,
+    suggest,
+    too_few,
+)
 from peerage.settings.shape import WINDOW
 from peerage.standings import UNRATED, unrated
 
@@ -32,6 +43,52 @@ def with_meant(settings: ArenaSettings, unpriced: Iterable[str]) -> str:
     players = {player.name: player for player in settings.players}
     near = {name: near_models(players[name]) for name in unpriced}
     return ", ".join([f"{name} ({meant})" if meant else name for name, meant in near.items()])
+
+
+def with_games(settings: ArenaSettings, stated: str) -> ArenaSettings:
+    """The settings with other games than they name: names with commas between them, or `all`. A game that
+    they name keeps its rules. Raises SettingsError."""
+    if stated == EVERY:
+        games = list(GAMES)
+    else:
+        games = [name.strip() for name in stated.split(",")]
+    if unknown := [name for name in games if name not in GAMES]:
+        raise SettingsError(f"--game: no game is called {unknown[0]!r}{suggest(unknown[0], [*GAMES, EVERY])}")
+    chosen = {name: settings.lineup.get(name, GameSettings()) for name in games}
+    return settings.model_copy(update={"game": games[0], "games": chosen, "rules": {}})
+
+
+def with_playable(settings: ArenaSettings) -> tuple[ArenaSettings, dict[str, str]]:
+    """The settings with the games that can be played here in place of `all`, and why each other one is left
+    out. Raises SettingsError when none can be played."""
+    every = with_games(settings, EVERY)
+    left_out = {name: why for name in every.lineup if (why := unplayable_here(every, name))}
+    chosen = {name: one for name, one in every.lineup.items() if name not in left_out}
+    if not chosen:
+        raise SettingsError("\n".join([f"{game}: {why}" for game, why in left_out.items()]))
+    return settings.model_copy(update={"games": chosen, "game": next(iter(chosen))}), left_out
+
+
+def unplayable_here(settings: ArenaSettings, game: str) -> str:
+    """Why one of the arena's games cannot be played here by these players, and what to change; empty: it
+    can."""
+    alone = settings.alone(game)
+    try:
+        if why := lacks_extra(alone) or too_few(alone):
+            return why
+        _refuse_readers(alone)
+        _refuse_series(alone)
+        sandboxed = GAMES[game].sandbox(rules_of(alone))
+    except (ArenaError, SettingsError) as error:
+        return str(error)
+    return lacks_sandbox(game) if sandboxed and not image.installed() else ""
+
+
+def lacks_sandbox(game: str) -> str:
+    return (
+        f"{game} runs programs that players write, and the sandbox is not installed; "
+        'run `pip install "peerage[sandbox]"` or `peerage doctor --install`'
+    )
 
 
 def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
@@ -59,18 +116,25 @@ def pin(settings: ArenaSettings, ledger: Ledger) -> int:
 def _pinned_facts(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str]]:
     """The pairing lag in rounds, and the facts that are still to be written down. Raises SettingsError when
     the settings contradict those that are."""
-    spec, meta = GAMES[settings.game], ledger.meta()
-    per_round = tables(spec, rules_of(settings), len(settings.players), settings.pairing.series)
-    # What later matches draw on must be known when they are paired.
-    window = settings.pairing.window or (WINDOW if spec.memory is None else min(WINDOW, per_round))
+    meta, pairing = ledger.meta(), settings.pairing
+    parts = {name: one.weight for name, one in settings.lineup.items()}
+    sizes = {
+        name: part * tables(GAMES[name], rules_of(settings, name), len(settings.players), pairing.series)
+        for name, part in parts.items()
+    }
+    per_round = sum(sizes.values()) / sum(parts.values())
+    # What later matches draw on must be known when they are paired: by then each game has had its turn.
+    remembers = any(GAMES[name].memory is not None for name in parts)
+    turn = math.ceil(per_round * len(parts))
+    window = pairing.window or (min(WINDOW, turn) if remembers else WINDOW)
     pinned = {
         "rating": settings.rating.model_dump_json(),
         "lag": str(max(1, math.ceil(window / per_round))),
-        "window": meta.get("window", str(window)) if settings.pairing.window is None else str(window),
+        "window": meta.get("window", str(window)) if pairing.window is None else str(window),
     }
-    if settings.pairing.series or SERIES in meta:
-        pinned[SERIES] = settings.pairing.series or ""
-    games = unrated(meta) | ({settings.game} if "raw" not in tracks_of(settings.game) else set())
+    if pairing.series or SERIES in meta:
+        pinned[SERIES] = pairing.series or ""
+    games = unrated(meta) | {name for name in parts if "raw" not in tracks_of(name)}
     still = {UNRATED: "\n".join(sorted(games - {""}))} if games != unrated(meta) else {}
     if "lag" not in meta:
         return int(pinned["lag"]), pinned | still
@@ -96,8 +160,9 @@ def check(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str]]
     rounds, and the facts that are still to be written down."""
     _check_secret(settings, ledger)
     pinned = _pinned_facts(settings, ledger)
-    _refuse_readers(settings)
-    _refuse_series(settings)
+    for game in settings.lineup:
+        _refuse_readers(settings.alone(game))
+        _refuse_series(settings.alone(game))
     _refuse_changed(settings, ledger)
     return pinned
 
@@ -111,15 +176,18 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
             "this arena was made by Peerage 0.1.0, whose draws followed from a public seed; from match "
             f"{issued + 1} on they follow from a random secret"
         )
-    spec = GAMES[settings.game]
-    for one in unplayable(ledger, spec):
-        if one.game == spec.name:
-            why = f"this release plays version {spec.version}"
+    specs = {name: GAMES[name] for name in settings.lineup}
+    for one in unplayable(ledger, specs.values()):
+        if one.game in specs:
+            why = f"this release plays version {specs[one.game].version}"
             if FILE in one.release:
                 why = "its file has changed"
             instead = f"To finish them first, run {one.release.replace(' ', ' with ')} once more"
+        elif settings.games:
+            why = f"{one.game} is not among the arena's games now"
+            instead = f"To finish them first, list {one.game} under games again"
         else:
-            why = f"arena.yaml now says game: {spec.name}"
+            why = f"arena.yaml now says game: {settings.game}"
             instead = f"To finish them first, write game: {one.game} again"
         told.append(
             f"unfinished matches of {one.game} version {one.version}: {len(one.numbers)} "
@@ -147,8 +215,8 @@ def _refuse_changed(settings: ArenaSettings, ledger: Ledger) -> None:
 
 
 def _refuse_readers(settings: ArenaSettings) -> None:
-    """Raise where a player could read from the ledger what its game hides from it, or remember what it must
-    not know."""
+    """Raise where a player could read from the ledger what the arena's one game hides from it, or remember
+    what it must not know."""
     spec = GAMES[settings.game]
     why = spec.forgets(rules_of(settings))
     for player in settings.players:

@@ -47,7 +47,7 @@ def write_arena(folder: Path, players: int | list[Any] = 7, seed: int = 1, **sec
         "engine": engine,
         **sections,
     }
-    (folder / "arena.yaml").write_text(yaml.safe_dump(settings), "utf-8")
+    (folder / "arena.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), "utf-8")
     return folder
 
 

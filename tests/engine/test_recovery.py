@@ -47,8 +47,8 @@ def fields(found: Recovered) -> dict[str, object]:
     return {
         field.name: getattr(found, field.name)
         for field in dataclasses.fields(found)
-        if field.name != "history"
-    } | {"met": found.history._met, "played": found.history._played}
+        if field.name != "histories"
+    } | {"met": [(game, one._met, one._played) for game, one in found.histories.items()]}
 
 
 @pytest.mark.parametrize("stopped", [0.0, 4.0, 30.0, 200.0])

@@ -28,6 +28,7 @@ from peerage.players.keys import PROVIDERS, environment, found_keys
 from peerage.players.prices import price_of
 from peerage.sandbox import image
 from peerage.settings import (
+    EVERY,
     FILE_NAME,
     ArenaSettings,
     PlayerSettings,
@@ -129,7 +130,8 @@ def _arena(folder: Path) -> tuple[ArenaSettings | None, list[Finding]]:
     except SettingsError as error:
         first, *more = str(error).splitlines()
         return None, [Finding(area, FILE_NAME, "broken", first, "; ".join(more))]
-    found = [Finding(area, FILE_NAME, "ok", f"{counted(len(settings.players), 'player')} of {settings.game}")]
+    named = EVERY if EVERY in settings.games else ", ".join(settings.lineup)
+    found = [Finding(area, FILE_NAME, "ok", f"{counted(len(settings.players), 'player')} of {named}")]
     today = datetime.now(UTC).date()
     unpriced = [
         player.name
@@ -233,23 +235,31 @@ def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
 
 
 def _needs(settings: ArenaSettings) -> Iterator[Finding]:
-    """Whether a game finds the extras that it needs; `peerage sandbox check` tries the sandbox for real."""
-    try:
-        spec = GAMES[settings.game]
-        needed, extra = spec.sandbox(rules_of(settings)), spec.extra(rules_of(settings))
-    except (ImportError, SettingsError):  # told with the arena
-        return
-    if extra:
+    """Whether games find the extras that they need; `peerage sandbox check` tries the sandbox for real."""
+    extras: dict[str, list[str]] = {}
+    sandboxed: list[str] = []
+    for name in settings.lineup:
+        try:
+            spec, rules = GAMES[name], rules_of(settings, name)
+        except (ImportError, SettingsError):  # told with the arena
+            continue
+        if extra := spec.extra(rules):
+            extras.setdefault(extra, []).append(name)
+        if spec.sandbox(rules):
+            sandboxed.append(name)
+    # What cannot be played here is left out of all games.
+    state: State = "warning" if EVERY in settings.games else "broken"
+    for extra, games in extras.items():
         fix = f'run `pip install "peerage[{extra}]"` or `peerage doctor --install`'
-        about = f"not installed, and {settings.game} needs it under these rules"
-        yield Finding("machine", extra, "broken", about, fix)
-    if not needed:
+        about = f"not installed, and {', '.join(games)} need{'s' * (len(games) == 1)} it under these rules"
+        yield Finding("machine", extra, state, about, fix)
+    if not sandboxed:
         return
-    state: State = "ok" if image.installed() else "broken"
-    if state == "ok":
-        about, fix = f"installed, for {settings.game}; `peerage sandbox check` tries it", ""
+    told = ", ".join(sandboxed)
+    if image.installed():
+        about, fix, state = f"installed, for {told}; `peerage sandbox check` tries it", "", "ok"
     else:
-        about = f"not installed, and {settings.game} needs it"
+        about = f"not installed, and {told} need{'s' * (len(sandboxed) == 1)} it"
         fix = 'run `pip install "peerage[sandbox]"` or `peerage doctor --install`'
     yield Finding("machine", "sandbox", state, about, fix)
 

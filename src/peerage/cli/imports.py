@@ -143,12 +143,12 @@ def _enter_cob(file: Path, folder: Path, ally_failure: Reading) -> None:
         battles = read_battles(body, str(file))
     made = safe_dump(arena_settings(battles, ally_failure), allow_unicode=True, sort_keys=False)
     with _arena(folder, f"# Battles of {SOURCE}, entered by `peerage import`.\n{made}") as arena:
-        if arena.settings.game != COLOR_OBFUSCATION.name:
+        if COLOR_OBFUSCATION.name not in arena.settings.lineup:
             raise SettingsError(
                 f"{folder / FILE_NAME}: this arena plays {arena.settings.game!r}, and the file holds battles "
                 f"of {COLOR_OBFUSCATION.name!r}; `--dir FOLDER` makes an arena for them elsewhere"
             )
-        rules = rules_of(arena.settings)
+        rules = rules_of(arena.settings, COLOR_OBFUSCATION.name)
         known = entered(decode(row.body)["drawn"] for row in arena.ledger.fixtures())
         new = [one for one in battles if one.battle.battle_id not in known]
         digest = sha256(body).hexdigest()

@@ -222,7 +222,8 @@ def play(
     settings = arena.settings
     end = "Ctrl+C" if settings.budget.arena is None else "the budget or Ctrl+C"
     until = f"until match {limit}" if limit else f"until {end} ends it"
-    about = f"{settings.name}: {settings.game}, {counted(len(settings.players), 'player')}, {until}"
+    games = settings.game if len(settings.lineup) == 1 else counted(len(settings.lineup), "game")
+    about = f"{settings.name}: {games}, {counted(len(settings.players), 'player')}, {until}"
     if not said(console, about):
         raise BrokenPipeError
     spectator = Spectator(arena, limit, batch, console)

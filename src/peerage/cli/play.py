@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 WATCH_SPEED = 80
 """How much faster than life house players answer when somebody watches."""
+GAUNTLET_ROUNDS = 20
+"""Rounds of each game in the demo of many: every player plays each game so often."""
 PLANNED = 100
 """Matches that a plan is made for when no number is given."""
 
@@ -38,6 +40,8 @@ Budget = Annotated[
     float | None, typer.Option(min=0, help="Dollars at most, over all runs; instead of the settings'.")
 ]
 Concurrency = Annotated[int | None, typer.Option(min=1, help="Matches under way at once.")]
+EVERY_GAME = ("all", "gauntlet")
+"""What `--game` takes for every game that can be played here."""
 
 
 def run(
@@ -49,6 +53,14 @@ def run(
     budget: Budget = None,
     concurrency: Concurrency = None,
     seed: Annotated[int | None, typer.Option(help="The arena's seed; fixed by the first run.")] = None,
+    game: Annotated[
+        str,
+        typer.Option(
+            help="Other games than the settings name: one, several with commas, or `all` that can be played "
+            "here, in turn.",
+            show_default="the settings'",
+        ),
+    ] = "",
     stats: Annotated[bool, typer.Option("--stats", help="Show statistics at the end.")] = False,
     stats_only: Annotated[
         bool, typer.Option("--stats-only", help="Show statistics and play nothing.")
@@ -73,13 +85,17 @@ def run(
     from peerage.players.keys import environment
     from peerage.settings import enough_players, extra_installed, load
 
-    settings = None if stats_only else load(folder)
+    stated = load(folder)
+    if stats_only:
+        settings = None
+    else:
+        settings = stated = _with_games(stated, game)
     log_to_stderr(log_level.upper(), settings.players if settings else (), environment(folder, os.environ))
     if settings is not None:
         extra_installed(settings)
         enough_players(settings)
         equipped(settings, folder)
-    with _opened(folder, seed, budget=budget, concurrency=concurrency, probe=not no_probe) as arena:
+    with _opened(stated, folder, seed, budget=budget, concurrency=concurrency, probe=not no_probe) as arena:
         code = 0
         if not stats_only:
             with suppress(LedgerError):  # the run holds the whole ledger against its log, and says more
@@ -107,7 +123,8 @@ def demo(
     game: Annotated[
         str | None,
         typer.Option(
-            help="Which game; `peerage games` lists them. Or a file that holds one: ./auction.py.",
+            help="Which game; `peerage games` lists them. Or `gauntlet`: all that can be played here. Or a "
+            "file that holds one: ./auction.py.",
             show_default="duel",
         ),
     ] = None,
@@ -116,12 +133,13 @@ def demo(
 
     Makes an arena in the folder and plays it; on a folder that holds one it goes on where it stopped.
     """
-    from peerage.cli.setup import demo_text
+    from peerage.cli.setup import demo_text, gauntlet_text
     from peerage.games import GAMES
     from peerage.outputs import SETTINGS, write
-    from peerage.settings import FILE_NAME, SettingsError, suggest
+    from peerage.settings import FILE_NAME, SettingsError, load, suggest
     from peerage.settings.game_file import load_file
 
+    gauntlet = game in EVERY_GAME
     stated = game or "duel"
     if game is not None and game.endswith(".py"):
         try:
@@ -132,17 +150,23 @@ def demo(
             game, stated = load_file(Path(game)).name, json.dumps(file.as_posix())
         except ImportError as error:
             raise SettingsError(f"--game: {error}") from None
-    if game is not None and game not in GAMES:
+    if game is not None and game not in GAMES and not gauntlet:
         raise SettingsError(f"--game: no game is called {game!r}{suggest(game, GAMES)}")
     path = folder / FILE_NAME
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        rules = GAMES[game or "duel"].demo_rules
-        write(path, demo_text(1 if seed is None else seed, stated, rules), SETTINGS)
-    with _opened(folder, seed, concurrency=concurrency) as arena:
-        if game not in (None, arena.settings.game):
+        number = 1 if seed is None else seed
+        if gauntlet:
+            made, left_out = gauntlet_text(number)
+            _say_left_out(left_out)
+        else:
+            made = demo_text(number, stated, GAMES[game or "duel"].demo_rules)
+        write(path, made, SETTINGS)
+    with _opened(_with_games(load(folder)), folder, seed, concurrency=concurrency) as arena:
+        games = arena.settings.lineup
+        if game is not None and (len(games) < 2 if gauntlet else [*games] != [game]):
             raise SettingsError(
-                f"{path}: this arena plays {arena.settings.game!r}, and --game says {game!r}; "
+                f"{path}: this arena plays {', '.join(map(repr, games))}, and --game says {game!r}; "
                 "`--dir FOLDER` makes a demo elsewhere"
             )
         paid = [player.name for player in arena.settings.players if player.provider != "house"]
@@ -151,7 +175,7 @@ def demo(
                 f"{path}: the demo plays house players alone, and {paid[0]} is none; `peerage run` plays "
                 "this arena, `--dir FOLDER` makes a demo elsewhere"
             )
-        limit = matches or GAMES[arena.settings.game].demo
+        limit = matches or _demo_matches(arena.settings)
         code = _play(arena, limit, None, _watchable if sys.stdout.isatty() else None)
     if code:
         raise typer.Exit(code)
@@ -219,7 +243,7 @@ def estimate(
     from peerage.settings import enough_players, extra_installed, load
     from peerage.tables.plan import estimate as planned
 
-    settings, today = load(folder), datetime.now(UTC).date()
+    settings, today = _with_games(load(folder)), datetime.now(UTC).date()
     extra_installed(settings)
     enough_players(settings)
     prices = {player.name: price_of(player, today) for player in settings.players}
@@ -253,6 +277,9 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
         if plan.unpriced:
             unpriced = with_meant(settings, plan.unpriced)
             notes.append(f"without a known price, and not in these sums: {unpriced}")
+    if plan.games:
+        told = [f"{one.game} {one.matches:,} ({dollars(one.expected_usd)})" for one in plan.games]
+        notes.append(f"matches of each game, and what they are expected to cost: {', '.join(told)}")
     each = plan.expected_usd / max(1, plan.matches)
     for limit, whose in ((settings.budget.match, "budget.match"), (settings.budget.arena, "the budget")):
         if limit is not None and 2 * each > limit:
@@ -266,7 +293,40 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
     show(plan.as_dict()["players"], columns, shape, title=title, notes=notes)
 
 
+def _with_games(settings: ArenaSettings, stated: str = "") -> ArenaSettings:
+    """The settings with the games that `--game` states, and for `all` those that can be played here; says
+    which are left out, and why."""
+    from peerage.requirements import with_games, with_playable
+    from peerage.settings import EVERY
+
+    if EVERY in settings.games or stated in EVERY_GAME:
+        settings, left_out = with_playable(settings)
+        _say_left_out(left_out)
+        return settings
+    return with_games(settings, stated) if stated else settings
+
+
+def _say_left_out(games: Mapping[str, str]) -> None:
+    for why in games.values():
+        say(f"left out: {why}")
+
+
+def _demo_matches(settings: ArenaSettings) -> int:
+    """Matches that tell a demo's players apart: in a gauntlet so many rounds of each game."""
+    from peerage.games import GAMES
+    from peerage.scheduling.fixtures import tables
+    from peerage.settings import rules_of
+
+    if len(settings.lineup) == 1:
+        return GAMES[settings.game].demo
+    players = len(settings.players)
+    return GAUNTLET_ROUNDS * sum(
+        tables(GAMES[game], rules_of(settings, game), players) for game in settings.lineup
+    )
+
+
 def _opened(
+    settings: ArenaSettings,
     folder: Path,
     seed: int | None,
     *,
@@ -277,9 +337,7 @@ def _opened(
     """The arena in `folder`, with what the command line says in place of its settings."""
     from peerage.arena import Arena
     from peerage.ledger import open_ledger
-    from peerage.settings import load
 
-    settings = load(folder)
     stated = {
         "budget": settings.budget.model_copy(update={} if budget is None else {"arena": budget}),
         "engine": settings.engine.model_copy(
@@ -352,14 +410,20 @@ def agree(
 
 def _agree(arena: Arena, matches: int | None, yes: bool, note: str = "") -> None:
     """Ask before anything is spent on so many matches; None: on as many as there will be."""
-    from peerage.engine.recovery import decided
+    from peerage.engine.recovery import decided, histories
+    from peerage.standings import NOBODY
     from peerage.tables.plan import estimate as planned
 
     settings = arena.settings
+    issued = histories(arena.ledger) if len(settings.lineup) > 1 else {}
     to_play = PLANNED if matches is None else matches - decided(arena.ledger)
     if to_play <= 0:
         return
     if matches is None and not note:
         end = "Ctrl+C" if settings.budget.arena is None else "the budget or Ctrl+C"
         note = f"No --max-matches: it plays on until {end}; the plan is for {PLANNED}."
-    agree(arena, lambda prices: planned(settings, prices, to_play), yes, question="Play?", note=note)
+
+    def plan(prices: Mapping[str, Price]) -> Plan:
+        return planned(settings, prices, to_play, NOBODY, issued)
+
+    agree(arena, plan, yes, question="Play?", note=note)

@@ -155,13 +155,34 @@ def arena_text(name: str, seed: int | None, keys: Mapping[str, str]) -> str:
     return _HEAD.format(name=name, seed=stated, players=text, budget=budget)
 
 
-def demo_text(seed: int, game: str = "duel", rules: Mapping[str, Any] = {}) -> str:
+def demo_text(
+    seed: int,
+    game: str = "duel",
+    rules: Mapping[str, Any] = {},
+    games: Mapping[str, Mapping[str, Any]] = {},
+) -> str:
     """The `arena.yaml` of a demo: house players whose true order is written on them. `game` is the name of a
-    game or of a file that holds one."""
+    game or of a file that holds one; `games` are several in its place, each with its rules."""
     skills = ("0.95", "0.85", "0.75", "0.65", "0.55", "0.45", "0.35", "0.2")
-    stated = f"rules: {json.dumps(rules)}\n" if rules else ""
+    if games:
+        stated = {name: json.dumps({"rules": own} if own else {}) for name, own in games.items()}
+        played = "".join(["games:\n", *[f"  {name}: {own}\n" for name, own in stated.items()]])
+    else:
+        played = f"game: {game}\n" + (f"rules: {json.dumps(rules)}\n" if rules else "")
     players = "\n".join(f"  - house:{skill}" for skill in skills)
     return (
         "# The demo: house players, whose names tell their true skill. `peerage demo` made it.\n"
-        f"name: demo\nseed: {seed}\ngame: {game}\n{stated}players:\n{players}\n"
+        f"name: demo\nseed: {seed}\n{played}players:\n{players}\n"
     )
+
+
+def gauntlet_text(seed: int) -> tuple[str, dict[str, str]]:
+    """The `arena.yaml` of a demo of every game that can be played here, and why others are left out."""
+    from peerage.games import GAMES
+    from peerage.requirements import unplayable_here
+    from peerage.settings import loads
+
+    games = {name: game.demo_rules for name, game in GAMES.items()}
+    every = loads(demo_text(seed, games=games))
+    left_out = {name: why for name in games if (why := unplayable_here(every, name))}
+    return demo_text(seed, games={name: games[name] for name in games if name not in left_out}), left_out

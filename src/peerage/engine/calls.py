@@ -24,7 +24,6 @@ from peerage.engine.pending import Pending, Rendering, backoff, stated_wait
 from peerage.engine.pricing import MAX_STORED_CHARS, PlayerRuntime, priced, raised
 from peerage.engine.reservations import Reservations
 from peerage.engine.troubles import Trouble, Troubles
-from peerage.games.house import House
 from peerage.ledger.codec import Text, reply_body
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
@@ -83,7 +82,6 @@ class Calls:
         journal: Journal,
         clock: Callable[[], int],
         budget: Budget,
-        house: House,
         programs: Programs | None = None,
     ) -> None:
         self._matches = matches
@@ -93,7 +91,6 @@ class Calls:
         self._clock = clock
         self._budget = budget
         self._reservations = Reservations(budget)
-        self._house = house
         self._programs = programs
         self._loop = asyncio.get_running_loop()
         self._instant: dict[str, InstantClient] = {}
@@ -326,7 +323,7 @@ class Calls:
             ask.oracle,
             limit.thinking,
             limit.more_room,
-            self._house,
+            pending.house,
         )
         if instant is None:
             self._spawn(self._converse(pending, call))

@@ -13,7 +13,7 @@ import msgspec
 from peerage.accounts import position
 from peerage.engine.driver import Driver, first_key
 from peerage.engine.records import Tally, settle
-from peerage.games import release_of
+from peerage.games import GAMES, release_of
 from peerage.games.game import GameSpec
 from peerage.ledger.codec import fixture_body, reply_body, reply_salt
 from peerage.ledger.codec_requests import request_body
@@ -54,9 +54,7 @@ def outcome(spec: GameSpec[Any], recording: Recording) -> Outcome:
     return driver.outcome
 
 
-def admit(
-    ledger: Ledger, spec: GameSpec[Any], recordings: Iterable[Recording], elo: EloSettings
-) -> list[Outcome]:
+def admit(ledger: Ledger, recordings: Iterable[Recording], elo: EloSettings) -> list[Outcome]:
     """Enter recorded matches after the last one, in order, all or none; each is a round of its own.
 
     Nothing paired them, so their seats carry the ratings by which the last match before them was paired.
@@ -78,7 +76,7 @@ def admit(
             round=rounds + place,
             snapshot=snapshot,
             paired_from=0,
-            release=release_of(spec.name),
+            release=release_of(recording.fixture.game),
             seats=tuple(
                 [
                     Seat(seat.label, seat.player, *rated.of(seat.player, elo.initial))
@@ -90,7 +88,7 @@ def admit(
         batch.texts += texts
         batch.fixtures.append(FixtureRow(fixture.number, fixture.round, body))
         tally = Tally()
-        ended = _play(spec, recording._replace(fixture=fixture), tally, batch)
+        ended = _play(recording._replace(fixture=fixture), tally, batch)
         digest = digest_of(body)
         settled = settle(fixture, digest, tally, ended, standings, elo, recording.at_ms)
         standings, chain = settled.standings, link(chain, settled.body)
@@ -117,8 +115,9 @@ def _last(ledger: Ledger, number: int, elo: EloSettings) -> tuple[int, int, Stan
     return last.round, snapshot, after_all(NOBODY, ledger.summaries(1, snapshot) if snapshot else (), elo)
 
 
-def _play(spec: GameSpec[Any], recording: Recording, tally: Tally, batch: Batch) -> Outcome:
+def _play(recording: Recording, tally: Tally, batch: Batch) -> Outcome:
     fixture = recording.fixture
+    spec = GAMES[fixture.game]
     players = {seat.label: seat.player for seat in fixture.all_seats()}
     driver = Driver(spec, fixture, spec.rules.model_validate(fixture.settings))
     todo = driver.start()

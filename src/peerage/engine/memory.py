@@ -71,11 +71,10 @@ def learnt(
 
 def remembered(
     ledger: Ledger, spec: GameSpec[Any], rules: Any, secret: str, round_of: Callable[[int], int]
-) -> Remembered | None:
-    """All that a ledger's matches and amendments taught; None for a game that keeps no memory. `round_of`
-    gives the round that went on when the match at a place was folded."""
-    if spec.memory is None:
-        return None
+) -> Remembered:
+    """All that a ledger's matches and amendments taught a game that keeps a memory. `round_of` gives the
+    round that went on when the match at a place was folded."""
+    assert spec.memory is not None
     memory = spec.memory(rules)
     found = Remembered(memory, secret)
     for place, number, facts in learnt(ledger, memory, spec.stream, spec.name.__eq__):

@@ -10,6 +10,7 @@ from typing import overload
 
 from peerage.engine.driver import Driver
 from peerage.engine.records import Tally
+from peerage.games.house import House
 from peerage.ledger.store import Exchange
 from peerage.match import Fixture
 from peerage.protocol import SANDBOX, Answered, Ask, Speaker, fence, render
@@ -20,6 +21,7 @@ from peerage.settings import Engine
 class MatchUnderWay:
     """One match under way. `open` counts requests without a reply; `given_up` says why it asks no more.
 
+    `house` is how its game's house players reply.
     `put_off` are those of the open requests that a player wants at another time: which player, why, and when
     (Unix milliseconds; None: not known).
     """
@@ -29,6 +31,7 @@ class MatchUnderWay:
     driver: Driver
     deadline: asyncio.TimerHandle
     recorded: dict[str, Exchange]
+    house: House
     secret: str = field(init=False)
     players: dict[str, str] = field(init=False)
     put_off: dict[str, tuple[str, str, int | None]] = field(default_factory=dict)
@@ -87,6 +90,7 @@ class Pending:
     player: str
     ask: Answered
     body: bytes
+    house: House
     attempt: int
     salt: str = ""
     tries: int = 0

@@ -7,41 +7,59 @@ from typing import Any
 
 from peerage.engine.budget import Budget, Share, dollars, shares
 from peerage.engine.pricing import PlayerRuntime
-from peerage.games import plays
+from peerage.games import GAMES, plays
+from peerage.games.game import GameSpec
 from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger
 from peerage.match import Fixture
 from peerage.scheduling.fixtures import Scheduler
+from peerage.settings import ArenaSettings, rules_of
 
 LEARNED_FROM = 64
 """Last matches of earlier runs from which it is known what a match costs."""
 
 
+def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
+    """What pairs each game of an arena, by name. Raises SettingsError where a game's rules are wrong."""
+    pairing = settings.pairing
+    return {
+        name: Scheduler.of(
+            GAMES[name], rules_of(settings, name), secret, pairing.width, pairing.series, one.weight
+        )
+        for name, one in settings.lineup.items()
+    }
+
+
 class Plans:
     """The plans of matches that `lines` play, by the rules of now or those that a fixture was issued with."""
 
-    def __init__(self, scheduler: Scheduler, lines: Mapping[str, PlayerRuntime]) -> None:
-        self._spec = scheduler.spec
-        self._now = scheduler
+    def __init__(self, games: Mapping[str, Scheduler], lines: Mapping[str, PlayerRuntime]) -> None:
+        self._games = games
         self._lines = lines
-        self._older: dict[str, Any] = {}
+        self._older: dict[tuple[str, str], Any] = {}
+
+    def spec(self, fixture: Fixture) -> GameSpec[Any]:
+        """The game of a fixture."""
+        return self._games[fixture.game].spec
 
     def rules(self, fixture: Fixture) -> Any:
         """The rules a fixture was issued with."""
-        if fixture.settings is self._now.settings:
-            return self._now.rules
-        text = repr(sorted(fixture.settings.items()))
-        if text not in self._older:
-            self._older[text] = self._spec.rules.model_validate(fixture.settings)
-        return self._older[text]
+        now = self._games[fixture.game]
+        if fixture.settings is now.settings:
+            return now.rules
+        older = fixture.game, repr(sorted(fixture.settings.items()))
+        if older not in self._older:
+            self._older[older] = now.spec.rules.model_validate(fixture.settings)
+        return self._older[older]
 
     def playable(self, fixture: Fixture) -> bool:
-        """Whether a fixture is of the game and version at hand."""
-        return plays(self._spec, fixture.game, fixture.version, fixture.release)
+        """Whether a fixture is of a game and version at hand."""
+        now = self._games.get(fixture.game)
+        return now is not None and plays(now.spec, fixture.game, fixture.version, fixture.release)
 
     def of(self, fixture: Fixture) -> Mapping[str, Share]:
         """What a match is planned to cost, by player."""
-        return shares(self._spec, self.rules(fixture), fixture, self._lines)
+        return shares(self.spec(fixture), self.rules(fixture), fixture, self._lines)
 
     def learn(self, ledger: Ledger, budget: Budget, last: int) -> None:
         """Tell the budget what the last matches before the first of this run cost."""

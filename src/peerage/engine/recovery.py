@@ -42,11 +42,11 @@ class Mismatch(Exception):
 class Recovered:
     """Where an arena stands.
 
-    `standings` and `accounts` are after the last record; `after_round` the standings at the end of recent
-    rounds, as pairing may need them; `round_ends` the moments when rounds ended, and
-    `open` how many matches of the others are still to be folded. `next_to_fold` is the next match in number
-    order. `pending` are issued fixtures without a record, with their digests, `waits` says
-    which of them wait, and `exchanges` what is on record for the others.
+    `histories` are of issued fixtures, by game. `standings` and `accounts` are after the last record;
+    `after_round` the standings at the end of recent rounds, as pairing may need them; `round_ends` the
+    moments when rounds ended, and `open` how many matches of the others are still to be folded.
+    `next_to_fold` is the next match in number order. `pending` are issued fixtures without a record, with
+    their digests, `waits` says which of them wait, and `exchanges` what is on record for the others.
     `billed_nano` sums what is known to have been billed, for probes too, `possibly_nano` what may have been
     in addition: failed calls and those left open by a crash at their worst, replies of unknown cost.
     `spent_by` is both by player, `begun` both by pending match. `left_open` are the calls that the last run
@@ -58,7 +58,7 @@ class Recovered:
     matches void for a budget without one between that was not (see `read_budget_voids`).
     """
 
-    history: History = field(default_factory=History)
+    histories: dict[str, History] = field(default_factory=dict)
     standings: Standings = NOBODY
     accounts: dict[str, Account] = field(default_factory=dict)
     chain: bytes = GENESIS
@@ -106,9 +106,23 @@ class _Light(msgspec.Struct):
     """The little of a fixture that pairing remembers."""
 
     seats: list[_Seat]
+    game: str
 
 
 _light = msgspec.json.Decoder(_Light).decode
+
+
+def histories(ledger: Ledger) -> dict[str, History]:
+    """All issued fixtures, by game."""
+    found: dict[str, History] = {}
+    for row in ledger.fixtures():
+        _remember(found, row)
+    return found
+
+
+def _remember(histories: dict[str, History], row: FixtureRow) -> None:
+    one = _light(row.body)
+    histories.setdefault(one.game, History()).remember([seat.player for seat in one.seats])
 
 
 def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
@@ -118,7 +132,7 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     ends: dict[int, Moment] = {}
     waiting: list[FixtureRow] = []
     for place, row in enumerate(ledger.fixtures(), 1):
-        found.history.remember([seat.player for seat in _light(row.body).seats])
+        _remember(found.histories, row)
         left = found.waits.left.get(row.number)
         if place > recorded:
             waiting.append(row)

@@ -1,5 +1,7 @@
 """Pairing in rounds: which round may be issued when, from which ratings, with whom. Pure.
 
+Each round plays one game: that with the fewest seats issued for its weight (`fixtures.by_need`).
+
 Round r is paired from the ratings after round r − lag, so it may be issued once that one has ended, and
 what it holds depends on nothing later. A round has ended when each of its matches is folded or has left it to
 go on later, and earlier rounds have ended; what is folded afterwards belongs to the next one. A player whose
@@ -10,14 +12,14 @@ more pile up while it is away. Only where too few would be left to play does it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from peerage.engine.budget import PLAYER_BUDGET
 from peerage.engine.memory import Remembered
 from peerage.engine.recovery import Recovered
 from peerage.match import Fixture, Outcome
-from peerage.scheduling.fixtures import Scheduler, Unstaffed, next_round, remember, tables
-from peerage.scheduling.standing import Standing
+from peerage.scheduling.fixtures import Scheduler, Unstaffed, by_need, next_round, remember, tables
+from peerage.scheduling.standing import History, Standing
 from peerage.settings import PlayerSettings
 from peerage.standings import NOBODY, Standings
 
@@ -27,45 +29,45 @@ class Rounds:
 
     def __init__(
         self,
-        scheduler: Scheduler,
+        games: Mapping[str, Scheduler],
         players: Sequence[PlayerSettings],
         initial: float,
         lag: int,
         window: int,
         recovered: Recovered,
-        memory: Remembered | None = None,
+        memories: Mapping[str, Remembered] = {},
     ) -> None:
         self.next_number = recovered.next_number
         self.over = ""
-        self._scheduler = scheduler
+        self._games = games
         self._players = players
         self._initial = initial
         self._lag = lag
         self._window = window
         self._waits = recovered.waits
-        self._history = recovered.history
+        self._histories = recovered.histories
         self._after_round = dict(recovered.after_round)
         self._open = dict(recovered.open)
         self._ends = list(recovered.round_ends)
         self._next = recovered.next_round
         self._unpaid = {player: round + lag for player, round in recovered.retired.items()}
         self._benches = recovered.benches
-        self._memory = memory
+        self._memories = memories
 
     @property
     def patience(self) -> int:
         """Matches that may be void in a row before a player with a spent budget is surely left out."""
-        of = self._scheduler
-        return (self._lag + 2) * tables(of.spec, of.rules, len(self._players), of.series)
+        sizes = [tables(one.spec, one.rules, len(self._players), one.series) for one in self._games.values()]
+        return (self._lag + 2) * max(sizes)
 
     def issue(self) -> tuple[Fixture, ...]:
-        """The next round; empty while its ratings are not settled, and when there can be none (`over`), as in
-        a game without contestants, whose fixtures are made and not paired.
+        """The next round, of the game whose turn it is; empty while its ratings are not settled, and when
+        there can be none (`over`), as in a game without contestants, whose fixtures are made and not paired.
 
         Raises Unstaffed when a match lacks officials for another reason than spent budgets.
         """
-        paired = self._scheduler.spec.contestants[1] > 0
-        if self.over or not paired or self._next > len(self._ends) + self._lag:
+        games = [one for one in self._games.values() if one.spec.contestants[1]]
+        if self.over or not games or self._next > len(self._ends) + self._lag:
             return ()
         basis = self._next - self._lag
         standings = self._after_round[basis] if basis > 0 else NOBODY
@@ -81,30 +83,40 @@ class Rounds:
         ]
         unfinished = self._waits.unfinished(self._ends[basis - 1] if basis > 0 else (0, 0))
         here = [one for one in pool if unfinished[one.player] < self._window]
-        fixtures = self._paired(here, standings, basis) if len(here) < len(pool) else ()
-        fixtures = fixtures or self._paired(pool, standings, basis)
+        turns = by_need(games, self._histories)
+        fixtures = self._first_paired(turns, here, standings, basis) if len(here) < len(pool) else ()
+        fixtures = fixtures or self._first_paired(turns, pool, standings, basis)
         if not fixtures:
             return ()
-        remember(self._history, fixtures)
+        remember(self._histories.setdefault(fixtures[0].game, History()), fixtures)
         self._open[self._next] = len(fixtures)
         self.next_number = fixtures[-1].number + 1
         self._after_round.pop(basis - 1, None)
         self._next += 1
         return fixtures
 
-    def _paired(self, pool: Sequence[Standing], standings: Standings, basis: int) -> tuple[Fixture, ...]:
-        """The next round of these players; empty when there can be none, and `over` says why."""
+    def _first_paired(
+        self, turns: Sequence[Scheduler], pool: Sequence[Standing], standings: Standings, basis: int
+    ) -> tuple[Fixture, ...]:
+        """The next round of these players, of the first game that they are enough for."""
+        return next(filter(None, (self._paired(game, pool, standings, basis) for game in turns)), ())
+
+    def _paired(
+        self, game: Scheduler, pool: Sequence[Standing], standings: Standings, basis: int
+    ) -> tuple[Fixture, ...]:
+        """The next round of a game for these players; empty when there can be none, and `over` says why."""
         self.over = ""
+        memory = self._memories.get(game.spec.name)
         try:
             fixtures = next_round(
-                self._scheduler,
+                game,
                 pool,
-                self._history,
+                self._histories.get(game.spec.name, History()),
                 number=self.next_number,
                 round=self._next,
                 snapshot=standings.number,
                 paired_from=self._benches.places.paired_from(standings.number, self._next),
-                draw=self._memory.draw_after(basis, self.next_number) if self._memory else None,
+                draw=memory.draw_after(basis, self.next_number) if memory else None,
             )
         except Unstaffed as shortage:
             if len(pool) == len(self._players):
@@ -133,8 +145,9 @@ class Rounds:
 
     def folded(self, fixture: Fixture, outcome: Outcome, standings: Standings, *, late: bool) -> None:
         """A match is folded, `standings` after it; `late` when it had left its round."""
-        if self._memory is not None:
-            self._memory.note(len(self._ends) + 1, fixture.number, outcome.facts)
+        memory = self._memories.get(fixture.game)
+        if memory is not None:
+            memory.note(len(self._ends) + 1, fixture.number, outcome.facts)
         if outcome.void.startswith(PLAYER_BUDGET):
             self._unpaid.setdefault(outcome.void.removeprefix(PLAYER_BUDGET), self.first_without)
         if late:

@@ -13,7 +13,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from peerage.engine.benches import want_of
 from peerage.engine.budget import ARENA_BUDGET, PLAYER_BUDGET, Budget, Share, Verdict, dollars, whole_nano
@@ -23,14 +23,13 @@ from peerage.engine.folding import Folding
 from peerage.engine.journal import Journal
 from peerage.engine.memory import remembered
 from peerage.engine.pending import MatchUnderWay, Pending
-from peerage.engine.plans import Plans, one_more
+from peerage.engine.plans import Plans, one_more, schedulers
 from peerage.engine.pricing import PlayerRuntime
 from peerage.engine.records import ENGINE, Tally, answered_first
 from peerage.engine.recovery import Mismatch, Recovered
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
 from peerage.engine.waiting import ASK_AGAIN_S, SOONEST_S, Away, WaitingMatches
-from peerage.games.game import GameSpec
 from peerage.ledger.codec import by_hex, fixture_body, reply_salt
 from peerage.ledger.codec_requests import asks_the_same, request_body
 from peerage.ledger.merkle import digest as digest_of
@@ -38,8 +37,7 @@ from peerage.ledger.store import FailureRow, FixtureRow, Ledger, Summary
 from peerage.ledger.waits import Wait
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import SANDBOX, Answered, Reply
-from peerage.scheduling.fixtures import Scheduler
-from peerage.settings import ArenaSettings, rules_of
+from peerage.settings import ArenaSettings
 from peerage.settings.shape import WINDOW
 from peerage.standings import pinned_elo
 
@@ -55,14 +53,13 @@ class Runner:
     """One run of one arena, on one event loop.
 
     `clock` gives Unix milliseconds. `observe(record, summary)` is called for each match as it is folded.
-    `inline` journals on the loop's own thread, for virtual time. `programs` is the sandbox of a game that
-    needs one, `secret` the arena's. `votes` gives the head of the audience's votes, which the log binds.
+    `inline` journals on the loop's own thread, for virtual time. `programs` is the sandbox of games that
+    need one, `secret` the arena's. `votes` gives the head of the audience's votes, which the log binds.
     """
 
     def __init__(
         self,
         settings: ArenaSettings,
-        spec: GameSpec[Any],
         ledger: Ledger,
         lines: Mapping[str, PlayerRuntime],
         recovered: Recovered,
@@ -77,7 +74,6 @@ class Runner:
         votes: Callable[[], tuple[int, bytes] | None] = lambda: None,
     ) -> None:
         self._settings = settings
-        self._spec = spec
         self._lines = lines
         self._limit = limit
         self._clock = clock
@@ -95,21 +91,21 @@ class Runner:
             recovered.spent_by,
             recovered.begun,
         )
-        self._calls = Calls(
-            self, lines, settings.engine, self._journal, clock, self._budget, spec.house, programs
-        )
-        rules, pairing = rules_of(settings), settings.pairing
-        scheduler = Scheduler.of(spec, rules, secret, pairing.width, pairing.series)
-        self._plans = Plans(scheduler, lines)
-        memory = remembered(ledger, spec, rules, secret, recovered.round_of)
+        self._calls = Calls(self, lines, settings.engine, self._journal, clock, self._budget, programs)
+        games = schedulers(settings, secret)
+        self._plans = Plans(games, lines)
         self._rounds = Rounds(
-            scheduler,
+            games,
             settings.players,
             settings.rating.initial,
             lag,
-            pairing.window or WINDOW,
+            settings.pairing.window or WINDOW,
             recovered,
-            memory,
+            {
+                name: remembered(ledger, one.spec, one.rules, secret, recovered.round_of)
+                for name, one in games.items()
+                if one.spec.memory is not None
+            },
         )
         self._folding = Folding(
             self._journal,
@@ -395,12 +391,13 @@ class Runner:
     # --------------------------------------------------------------------------------- driving a match
 
     def _start(self, fixture: Fixture, digest: str) -> None:
-        driver = Driver(self._spec, fixture, self._plans.rules(fixture))
+        spec = self._plans.spec(fixture)
+        driver = Driver(spec, fixture, self._plans.rules(fixture))
         deadline = self._loop.call_later(
             self._settings.engine.match_deadline_s, self._calls.expire, fixture.number
         )
         recorded = answered_first(self._recovered.exchanges.pop(fixture.number, ()))
-        match = MatchUnderWay(fixture, digest, driver, deadline, recorded)
+        match = MatchUnderWay(fixture, digest, driver, deadline, recorded, spec.house)
         self._matches[fixture.number] = match
         self._go_on(match, driver.start())
 
@@ -426,6 +423,7 @@ class Runner:
                 player,
                 ask,
                 body,
+                match.house,
                 before.attempt if before else 0,
                 reply_salt(match.secret, ask.key),
             )

@@ -6,6 +6,7 @@ or game ends without a result: what was asked stays on record, what it cost coun
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -61,24 +62,26 @@ def _read_issued(ledger: Ledger, row: FixtureRow) -> _Issued:
         ) from error
 
 
-def unplayable(ledger: Ledger, spec: GameSpec[Any]) -> list[Unplayable]:
-    """The unfinished matches that a run of `spec` ends without a result."""
+def unplayable(ledger: Ledger, specs: Collection[GameSpec[Any]]) -> list[Unplayable]:
+    """The unfinished matches that a run of these games ends without a result."""
     found: dict[tuple[str, int, str], list[int]] = {}
     for row in ledger.fixtures(ledger.heads()[1] + 1):
         one = _read_issued(ledger, row)
-        if not plays(spec, one.game, one.version, one.release):
+        if not any(plays(spec, one.game, one.version, one.release) for spec in specs):
             found.setdefault((one.game, one.version, one.release), []).append(one.number)
     return [Unplayable(*which, tuple(numbers)) for which, numbers in found.items()]
 
 
-def upgrade(ledger: Ledger, spec: GameSpec[Any]) -> Upgrade | None:
-    """The entry to write before this release goes on; None where it went on before, or begins."""
+def upgrade(ledger: Ledger, specs: Sequence[GameSpec[Any]]) -> Upgrade | None:
+    """The entry to write before this release goes on with these games; None where it went on before, or
+    begins. Of several games the one issued last says what went on before."""
     issued, recorded = ledger.heads()
     if not issued:
         return None
     entries = [_read(row.body) for row in ledger.amendments(TOPIC)]
-    newest = [_read_issued(ledger, row).release for row in ledger.fixtures(*[ledger.place(issued)] * 2)]
-    before = [*newest, *[entry.after for entry in entries]][-1]
-    after = release_of(spec.name)
-    ends = sorted(number for group in unplayable(ledger, spec) for number in group.numbers)
+    newest = [_read_issued(ledger, row) for row in ledger.fixtures(*[ledger.place(issued)] * 2)]
+    before = [*[one.release for one in newest], *[entry.after for entry in entries]][-1]
+    games = [spec.name for spec in specs]
+    after = release_of(next((one.game for one in newest if one.game in games), games[0]))
+    ends = sorted(number for group in unplayable(ledger, specs) for number in group.numbers)
     return Upgrade(before, after, recorded, tuple(ends)) if before != after else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -27,10 +27,11 @@ class Unstaffed(Exception):
 
 @dataclass(frozen=True)
 class Scheduler:
-    """What stays the same from round to round.
+    """What stays the same from round to round of one game.
 
     `settings` is `rules` as plain JSON data, embedded in every fixture, without the lists that are drawn
     from; all that is drawn follows from `secret`, the arena's. `release` is what issues the fixtures.
+    `weight` is its part of the matches beside other games.
     """
 
     spec: GameSpec[Any]
@@ -38,8 +39,9 @@ class Scheduler:
     settings: Mapping[str, Any]
     secret: str
     width: float = 50.0
-    release: str = ""
     series: Series | None = None
+    weight: float = 1.0
+    release: str = ""
 
     @classmethod
     def of(
@@ -49,9 +51,22 @@ class Scheduler:
         secret: str,
         width: float = 50.0,
         series: Series | None = None,
+        weight: float = 1.0,
     ) -> Scheduler:
         settings = rules.model_dump(mode="json") | {name: [] for name in spec.lists}
-        return cls(spec, rules, settings, secret, width, release_of(spec.name), series)
+        return cls(spec, rules, settings, secret, width, series, weight, release_of(spec.name))
+
+
+def by_need(schedulers: Iterable[Scheduler], histories: Mapping[str, History]) -> list[Scheduler]:
+    """The games, first the one whose turn it is: that with the fewest seats issued for its weight; equals in
+    the order given. So everybody plays each game as often as the others, by weight, and a game that was
+    added later catches up."""
+
+    def seats(scheduler: Scheduler) -> float:
+        history = histories.get(scheduler.spec.name)
+        return (history.seats if history else 0) / scheduler.weight
+
+    return sorted(schedulers, key=seats)
 
 
 def tables(spec: GameSpec[Any], rules: BaseModel, players: int, series: Series | None = None) -> int:
@@ -135,6 +150,6 @@ def next_round(
 
 
 def remember(history: History, fixtures: Sequence[Fixture]) -> None:
-    """Fold issued fixtures into the history that the next pairing reads."""
+    """Fold issued fixtures of one game into the history that the next pairing reads."""
     for fixture in fixtures:
         history.remember([seat.player for seat in fixture.seats])

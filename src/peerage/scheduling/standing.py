@@ -20,19 +20,21 @@ class Standing(NamedTuple):
 
 
 class History:
-    """How often each player was issued a match, and each pair met: all that pairing remembers.
+    """How often each player was issued a match, and each pair met: all that pairing remembers of a game.
 
     A fold over *issued* fixtures, also those still under way or void, so that timing cannot enter.
     """
 
-    __slots__ = ("_met", "_played")
+    __slots__ = ("_met", "_played", "seats")
 
     def __init__(self) -> None:
+        self.seats = 0
         self._met: dict[tuple[str, str], int] = {}
         self._played: dict[str, int] = {}
 
     def remember(self, contestants: Sequence[str]) -> None:
-        """Count one issued match between these players."""
+        """Count one issued match between these players; `seats` counts theirs over all matches."""
+        self.seats += len(contestants)
         for at, player in enumerate(contestants):
             self._played[player] = self._played.get(player, 0) + 1
             for other in contestants[at + 1 :]:

@@ -22,13 +22,16 @@ from peerage.settings.reading import (
     SettingsError,
     enough_players,
     extra_installed,
+    lacks_extra,
     load,
     loads,
     rules_of,
+    too_few,
 )
-from peerage.settings.shape import ArenaSettings, Budget, Engine, Pairing, Rating
+from peerage.settings.shape import EVERY, ArenaSettings, Budget, Engine, GameSettings, Pairing, Rating
 
 __all__ = [
+    "EVERY",
     "FILE_NAME",
     "ArenaError",
     "ArenaSettings",
@@ -36,6 +39,7 @@ __all__ = [
     "CostUnit",
     "Engine",
     "Faults",
+    "GameSettings",
     "Pairing",
     "PlayerSettings",
     "Price",
@@ -44,9 +48,11 @@ __all__ = [
     "enough_players",
     "extra_installed",
     "family_of",
+    "lacks_extra",
     "load",
     "loads",
     "rules_of",
     "suggest",
+    "too_few",
     "without_credentials",
 ]

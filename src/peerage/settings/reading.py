@@ -7,7 +7,7 @@ import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -60,36 +60,62 @@ def loads(
     current one by default) and becomes the list that stands there.
     """
     data, tree = _parse(text, where)
-    named = data.get("game")
-    if isinstance(named, str) and named.endswith(".py"):
+
+    def by_name(named: Any, key: str) -> Any:
+        if not isinstance(named, str) or not named.endswith(".py"):
+            return named
         try:
-            data["game"] = load_file(Path(folder or ".") / named, reading=reading).name
+            return load_file(Path(folder or ".") / named, reading=reading).name
         except ImportError as error:
             if not reading:
-                raise SettingsError(f"{where}{_line(tree, ('game',))}, game: {error}") from None
+                raise SettingsError(f"{where}{_line(tree, (key,))}, {key}: {error}") from None
             _log.warning("%s", error)
-            data["game"] = Path(named).stem.replace("_", "-")
-    rules = data.get("rules")
-    spec = _game(data.get("game", ArenaSettings.model_fields["game"].default), where, reading)
-    if spec is not None and isinstance(rules, dict):
-        _listed(spec, rules, Path(folder or "."), tree, where)
+            return Path(named).stem.replace("_", "-")
+
+    if "game" in data:
+        data["game"] = by_name(data["game"], "game")
+    several = data.get("games")
+    if isinstance(several, dict):
+        data["games"] = {by_name(name, "games"): stated for name, stated in several.items()}
+    elif isinstance(several, list):
+        data["games"] = [by_name(name, "games") for name in several]
+    ruled = [
+        (spec, path, rules)
+        for name, path, rules in _ruled(data)
+        if (spec := _game(name, where, reading)) is not None
+    ]
+    for spec, path, rules in ruled:
+        _listed(spec, rules, Path(folder or "."), tree, where, path)
     wrong: list[str] = []
     settings = None
     try:
         settings = ArenaSettings.model_validate(data, context=READING if reading else None)
     except ValidationError as error:
         wrong += _explain(error, ArenaSettings, (), tree, where)
-    if spec is not None and isinstance(rules, dict):
+    for spec, path, rules in ruled:
         try:
             spec.rules.model_validate(rules)
         except ValidationError as error:
-            wrong += _explain(error, spec.rules, ("rules",), tree, where)
+            wrong += _explain(error, spec.rules, path, tree, where)
         if _ARENAS in rules and _ARENAS in spec.rules.model_fields:
-            line = _line(tree, ("rules", _ARENAS))
-            wrong.append(f"{where}{line}, rules.{_ARENAS}: set it for the whole arena, under `rating:`")
+            at = (*path, _ARENAS)
+            line = _line(tree, at)
+            wrong.append(f"{where}{line}, {_path(at)}: set it for the whole arena, under `rating:`")
     if wrong or settings is None:
         raise SettingsError("\n".join(wrong))
     return settings
+
+
+def _ruled(data: Mapping[str, Any]) -> Iterator[tuple[object, tuple[str, ...], dict[str, Any]]]:
+    """Each game with where its rules stand and what they say; one with the defaults alone says nothing."""
+    games = data.get("games")
+    if not games:
+        stated = data.get("rules", {})
+        if isinstance(stated, dict):
+            yield data.get("game", ArenaSettings.model_fields["game"].default), ("rules",), stated
+    for name, one in games.items() if isinstance(games, dict) else ():
+        if isinstance(one, dict) and isinstance(one.get("rules", {}), dict):
+            yield name, ("games", str(name), "rules"), one.get("rules", {})
 
 
 def _game(name: object, where: str, reading: bool) -> GameSpec[Any] | None:
@@ -102,37 +128,54 @@ def _game(name: object, where: str, reading: bool) -> GameSpec[Any] | None:
         raise SettingsError(f"{where}, game: {error}") from None
 
 
-def rules_of(settings: ArenaSettings) -> Any:
-    """The game's own settings, as its pydantic model, with the arena's unit of cost. Raises SettingsError."""
-    model = GAMES[settings.game].rules
+def rules_of(settings: ArenaSettings, game: str = "") -> Any:
+    """The settings of a game of the arena, by default the first, as its pydantic model, with the arena's unit
+    of cost. Raises SettingsError."""
+    name = game or settings.game
+    model = GAMES[name].rules
     shared = {_ARENAS: settings.rating.cost_unit} if _ARENAS in model.model_fields else {}
     try:
-        return model.model_validate({**settings.rules, **shared})
+        return model.model_validate({**settings.lineup[name].rules, **shared})
     except ValidationError as error:
-        raise SettingsError("\n".join(_explain(error, model, ("rules",), None, "settings"))) from None
+        path = ("games", name, "rules") if settings.games else ("rules",)
+        raise SettingsError("\n".join(_explain(error, model, path, None, "settings"))) from None
 
 
 def extra_installed(settings: ArenaSettings) -> None:
-    """Raises SettingsError when the game under these rules needs an extra that is not installed."""
-    if extra := GAMES[settings.game].extra(rules_of(settings)):
-        raise SettingsError(
-            f"{settings.game} under these rules needs the extra `{extra}`, which is not installed; "
-            f'run `pip install "peerage[{extra}]"` or `peerage doctor --install`'
-        )
+    """Raises SettingsError when a game under these rules needs an extra that is not installed."""
+    lacking = [told for game in settings.lineup if (told := lacks_extra(settings.alone(game)))]
+    if lacking:
+        raise SettingsError("\n".join(lacking))
+
+
+def lacks_extra(settings: ArenaSettings) -> str:
+    """Which extra the arena's one game needs that is not installed, and how to; empty: none."""
+    extra = GAMES[settings.game].extra(rules_of(settings))
+    return extra and (
+        f"{settings.game} under these rules needs the extra `{extra}`, which is not installed; "
+        f'run `pip install "peerage[{extra}]"` or `peerage doctor --install`'
+    )
 
 
 def enough_players(settings: ArenaSettings) -> None:
-    """Raises SettingsError when a match of these players could lack contestants or roles."""
+    """Raises SettingsError when a match of these players, of any game, could lack contestants or roles."""
+    lacking = [told for game in settings.lineup if (told := too_few(settings.alone(game)))]
+    if lacking:
+        raise SettingsError("\n".join(lacking))
+
+
+def too_few(settings: ArenaSettings) -> str:
+    """What a match of the arena's one game could lack, and what to change; empty: nothing."""
     spec = GAMES[settings.game]
     fewest = spec.contestants[0]
     listed = len(settings.players)
     if listed < fewest:
-        raise SettingsError(
+        return (
             f"players: found {listed}, and a match of {settings.game!r} has {fewest} contestants. "
             "Add lines under `players:`; `house:0.5` is a player that needs no key"
         )
     if not spec.kin(rules_of(settings)) and len({player.family for player in settings.players}) < 2:
-        raise SettingsError(
+        return (
             f"players: all {listed} are of the family {settings.players[0].family!r}, and by the rules of "
             f"{settings.game!r} here players of one family never meet. Add one of another family, or allow "
             "it under `rules:`"
@@ -142,10 +185,11 @@ def enough_players(settings: ArenaSettings) -> None:
     shortage = first_shortage(spec.officials(rules_of(settings)), standings)
     if shortage is not None:
         families = ", or give players of their own family another `family`" if shortage.kin_barred else ""
-        raise SettingsError(
+        return (
             f"players: found {listed}, too few for {settings.game!r}: {shortage}. "
             f"Add players, or ask for smaller panels under `rules:`{families}"
         )
+    return ""
 
 
 # ---------------------------------------------------------------------------------- from bytes to data
@@ -265,8 +309,15 @@ def _check_text(tree: yaml.Node, where: str) -> None:
             lines[key.value] = line
 
 
-def _listed(spec: GameSpec[Any], rules: dict[str, Any], folder: Path, tree: yaml.Node, where: str) -> None:
-    """Put the lists in place of the files that `rules` name. Raises SettingsError."""
+def _listed(
+    spec: GameSpec[Any],
+    rules: dict[str, Any],
+    folder: Path,
+    tree: yaml.Node,
+    where: str,
+    at: tuple[str, ...],
+) -> None:
+    """Put the lists in place of the files that `rules`, which stand `at` there, name. Raises SettingsError."""
     for key, read in spec.files.items():
         named = rules.get(key)
         if not isinstance(named, str):
@@ -274,7 +325,7 @@ def _listed(spec: GameSpec[Any], rules: dict[str, Any], folder: Path, tree: yaml
         path = folder / named
         if not path.exists():
             raise SettingsError(
-                f"{where}{_line(tree, ('rules', key))}, rules.{key}: {path} does not exist; the path is "
+                f"{where}{_line(tree, (*at, key))}, {_path((*at, key))}: {path} does not exist; the path is "
                 "relative to the arena's folder"
             )
         try:
@@ -361,10 +412,13 @@ def _misspelt(key: str, siblings: object) -> bool:
 def _model_at(model: type[BaseModel], path: Sequence[int | str]) -> type[BaseModel] | None:
     """The settings model that holds the keys at `path`, None where there is no single one."""
     here: Any = model
+    named = False  # the next step is a name of the user's, in a mapping
     for step in path:
-        if isinstance(step, int):
+        if isinstance(step, int) or named:
+            named = False
             continue
         field = here.model_fields.get(step)
+        named = field is not None and get_origin(field.annotation) is dict
         here = next(_models_in(field.annotation), None) if field else None
         if here is None:
             return None

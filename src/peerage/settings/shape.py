@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -122,8 +123,58 @@ class Engine(Section):
     match_deadline_s: Positive = Field(3600.0, description="A match that takes longer has no result.")
 
 
+class GameSettings(Section):
+    """One of several games of an arena; a number alone is its weight."""
+
+    weight: Positive = Field(
+        1.0,
+        le=1_000,
+        description="How much it counts in the overall table, and how much of it is played, beside the "
+        "others.",
+    )
+    rules: dict[str, Any] = Field(default_factory=dict, description="The game's own settings.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_number(cls, value: object) -> object:
+        if value is None:
+            return {}
+        return {"weight": value} if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+EVERY = "all"
+"""Among the names of games: every one that can be played here."""
+
+
 READING = {"reading": True}
 """Validated in this context, settings may name a game that is not installed here."""
+
+
+def _with_games(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings whose list of games is a mapping, and whose `game` is the first of several."""
+    found = dict(stated)
+    games = found.get("games")
+    if not games:
+        return found
+    if games == EVERY:
+        games = [EVERY]
+    if isinstance(games, list | tuple):
+        for name in games:
+            if not isinstance(name, str):
+                raise ValueError(
+                    "games: a list holds names alone; for rules or weights write a line for each game, such "
+                    "as `duel: 2` or `duel: {rules: {…}, weight: 2}`"
+                )
+            if games.count(name) > 1:
+                raise ValueError(f"games: {name!r} is listed twice")
+        found["games"] = games = dict.fromkeys(games)
+    if not isinstance(games, dict):
+        return found
+    for key, instead in (("game", "games"), ("rules", "the game's own line, as `rules:`")):
+        if found.get(key) and not (key == "game" and found[key] in games):
+            raise ValueError(f"{key}: with several games, this stands under `{instead}`; remove it here")
+    found["game"] = next((name for name in map(str, games) if name != EVERY), next(iter(GAMES)))
+    return found
 
 
 class ArenaSettings(Section):
@@ -141,6 +192,11 @@ class ArenaSettings(Section):
         "`./auction.py`.",
     )
     rules: dict[str, Any] = Field(default_factory=dict, description="The game's own settings.")
+    games: dict[str, GameSettings] = Field(
+        default_factory=dict,
+        description="In place of `game`, several that are played in turn: their names, or each name with its "
+        "settings; `all`: every one that can be played here.",
+    )
     players: tuple[PlayerSettings, ...] = Field((), description="Who plays; one line each.")
     pairing: Pairing = Field(default_factory=Pairing, description="Who meets whom.")
     rating: Rating = Field(default_factory=Rating, description="Elo, raw and cost.")
@@ -153,12 +209,27 @@ class ArenaSettings(Section):
     @model_validator(mode="before")
     @classmethod
     def _by_game(cls, value: object) -> object:
-        """What the game says about keys of `rating` that are not given."""
-        if not isinstance(value, dict) or not isinstance(value.get("rating", {}), dict):
+        """The first of several games, and what the game says about keys of `rating` that are not given."""
+        if not isinstance(value, dict):
+            return value
+        value = _with_games(value)
+        if not isinstance(value.get("rating", {}), dict):
             return value
         name = value.get("game", cls.model_fields["game"].default)
         spec = installed(name) if isinstance(name, str) else None
         return {**value, "rating": {**spec.rating, **value.get("rating", {})}} if spec is not None else value
+
+    @property
+    def lineup(self) -> Mapping[str, GameSettings]:
+        """Every game that is played, by name; of `all`, every one that is listed."""
+        if EVERY in self.games:
+            return {name: self.games.get(name, self.games[EVERY]) for name in GAMES}
+        return self.games or {self.game: GameSettings(rules=self.rules)}
+
+    def alone(self, game: str) -> ArenaSettings:
+        """The same arena with one of its games."""
+        rules = self.lineup[game].rules
+        return self.model_copy(update={"game": game, "games": {}, "rules": rules})
 
     @property
     def secret_seed(self) -> int | None:
@@ -170,6 +241,13 @@ class ArenaSettings(Section):
     def _known(cls, value: str, about: ValidationInfo) -> str:
         if value not in GAMES and about.context != READING:
             raise ValueError(f"no game is called {value!r}{suggest(value, GAMES)}")
+        return value
+
+    @field_validator("games", mode="after")
+    @classmethod
+    def _all_known(cls, value: dict[str, GameSettings], about: ValidationInfo) -> dict[str, GameSettings]:
+        for name in value.keys() - {EVERY}:
+            cls._known(name, about)
         return value
 
     @field_validator("ledger")

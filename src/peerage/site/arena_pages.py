@@ -21,7 +21,7 @@ from peerage.ledger.log import entry_leaf
 from peerage.ledger.since import log_root
 from peerage.protocol import Role
 from peerage.ratings.table import Z95
-from peerage.settings import ArenaSettings
+from peerage.settings import EVERY, ArenaSettings
 from peerage.site import downloads
 from peerage.site.charts import chart, spending
 from peerage.site.leaderboards import NAMES
@@ -155,7 +155,10 @@ def method_page(site: Site) -> View:
         ("Ratings", settings.rating.model_dump(mode="json")),
         ("Pairing", settings.pairing.model_dump(mode="json")),
         ("Budget, in dollars", settings.budget.model_dump(mode="json")),
-        ("Rules of the game, where stated", stated_rules(settings)),
+        *[
+            (f"Rules of {name}, where stated", stated_rules(settings, name))
+            for name in (() if EVERY in settings.games else settings.lineup)
+        ],
     ]
     notes = [(NAMES[track], site.board(track).notes) for track in site.tracks]
     return View("method.html", "Method", {"notes": notes, "settings": stated, "forms": forms(site)})
@@ -176,7 +179,9 @@ def ledger_page(site: Site) -> View:
 
 def games(site: Site) -> Iterator[Played]:
     """Every game that was played, or that the arena is set to."""
-    unplayed: dict[str, dict[str, int]] = {site.settings.game: {}}
+    unplayed: dict[str, dict[str, int]] = {}
+    if EVERY not in site.settings.games:
+        unplayed = {name: {} for name in site.settings.lineup}
     for name, counts in (unplayed | site.tally.games).items():
         spec = installed(name)
         yield Played(
@@ -186,7 +191,7 @@ def games(site: Site) -> Iterator[Played]:
             sum(counts.values()),
             counts.get(DONE, 0),
             {status: count for status, count in sorted(counts.items()) if status != DONE},
-            stated_rules(site.settings) if name == site.settings.game else {},
+            stated_rules(site.settings, name),
             spec.original if spec else None,
         )
 
@@ -261,14 +266,14 @@ def forms(site: Site) -> list[Form]:
     return sorted(found, key=attrgetter("role", "digest"))
 
 
-def stated_rules(settings: ArenaSettings) -> dict[str, Any]:
-    """The rules as stated; of a list to draw from, such as the owner's prompts, how long it is."""
-    spec = installed(settings.game)
-    if spec is None:  # which of its rules are the owner's alone it says itself
+def stated_rules(settings: ArenaSettings, game: str) -> dict[str, Any]:
+    """A game's rules as stated; of a list to draw from, such as the owner's prompts, how long it is."""
+    spec = installed(game)
+    if spec is None or game not in settings.lineup:  # which of its rules are the owner's alone it says itself
         return {}
     lists = spec.lists
 
     def shown(name: str, value: Any) -> Any:
         return f"{len(value):,} of the owner's own" if name in lists and isinstance(value, list) else value
 
-    return {name: shown(name, value) for name, value in settings.rules.items()}
+    return {name: shown(name, value) for name, value in settings.lineup[game].rules.items()}

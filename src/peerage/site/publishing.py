@@ -55,7 +55,7 @@ WORKFLOW_FILE = ".github/workflows/pages.yml"
 BLOCK = 200
 """Matches restored in one transaction."""
 
-_SETTINGS = ("name", "seed", "game", "rules", "rating", "pairing")
+_SETTINGS = ("name", "seed", "game", "rules", "games", "rating", "pairing")
 _CARD = ("name", "model", "family", "architecture")
 
 
@@ -197,10 +197,15 @@ def _json(data: Any) -> bytes:
 def _settings(site: Site) -> dict[str, Any]:
     """The settings that others may see: no address, command or key's name, no prompt that was not drawn."""
     stated = site.settings.model_dump(mode="json", include=set(_SETTINGS), exclude_defaults=True)
-    if "rules" in stated:
-        spec = installed(site.settings.game)  # which of its rules are the owner's alone it says itself
-        public = spec.rules.model_fields.keys() - set(spec.lists) if spec else ()
-        stated["rules"] = {name: value for name, value in stated["rules"].items() if name in public}
+    several = stated.get("games")
+    if several:
+        stated.pop("game", None)
+    one = {site.settings.game: stated}
+    for game, said in (several or one).items():
+        if "rules" in said:
+            spec = installed(game)  # which of its rules are the owner's alone it says itself
+            public = spec.rules.model_fields.keys() - set(spec.lists) if spec else ()
+            said["rules"] = {name: value for name, value in said["rules"].items() if name in public}
     cards: Mapping[str, Mapping[str, Any]] = registered(site.moment)
     players = [{key: card[key] for key in _CARD if card.get(key)} for card in cards.values()]
     return {"name": site.settings.name, **stated, "players": players}

@@ -91,8 +91,8 @@ def pool(ledger: Ledger, least: int = LEAST_ATTEMPTS, last: int | None = None) -
 
 def arena_pool(ledger: Ledger, settings: ArenaSettings, last: int | None = None) -> Pool:
     """The pool by the arena's own rule of how many attempts a flag needs."""
-    own = pools(settings.game)
-    return pool(ledger, rules_of(settings).least_attempts if own else LEAST_ATTEMPTS, last)
+    own = next(filter(pools, settings.lineup), "")
+    return pool(ledger, rules_of(settings, own).least_attempts if own else LEAST_ATTEMPTS, last)
 
 
 def rows(found: Pool, *, answers: bool = False) -> list[ChallengeRow]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from peerage.engine.budget import usual_call, worst_cost
+from peerage.engine.plans import schedulers
 from peerage.games import GAMES
 from peerage.games.game import CallBound
 from peerage.match import Fixture
 from peerage.players.prices import Price
-from peerage.scheduling.fixtures import Scheduler, next_round, remember
+from peerage.scheduling.fixtures import by_need, next_round, remember
 from peerage.scheduling.standing import History, Standing
 from peerage.settings import ArenaSettings, PlayerSettings, rules_of
 from peerage.standings import NOBODY, Standings
@@ -38,8 +40,17 @@ class PlayerPlan(Struct, frozen=True):
     thinking_tokens: int
 
 
+class GamePlan(Struct, frozen=True):
+    """The part of one of several games in a plan; dollars are of the players whose price is known."""
+
+    game: str
+    matches: int
+    calls: int
+    expected_usd: float
+
+
 class Plan(Shown, frozen=True):
-    """What `matches` further matches are likely to take.
+    """What `matches` further matches are likely to take; `games` says how they are divided.
 
     `expected_usd` is for usual replies; `worst_usd` for every draft rejected, every reply as long as allowed,
     cut there and asked for again with twice the tokens, which no run without failed calls exceeds: a call
@@ -53,6 +64,7 @@ class Plan(Shown, frozen=True):
     worst_usd: float
     unpriced: tuple[str, ...]
     players: tuple[PlayerPlan, ...]
+    games: tuple[GamePlan, ...] = ()
 
 
 class _Priced(NamedTuple):
@@ -61,39 +73,52 @@ class _Priced(NamedTuple):
 
 
 class _Sum:
-    __slots__ = ("calls", "expected", "input", "output", "worst")
+    __slots__ = ("calls", "expected", "input", "matches", "output", "worst")
 
     def __init__(self) -> None:
         self.calls = self.input = self.output = self.expected = 0.0
-        self.worst = 0
+        self.matches = self.worst = 0
 
 
 def estimate(
-    settings: ArenaSettings, prices: Mapping[str, Price], matches: int, standings: Standings = NOBODY
+    settings: ArenaSettings,
+    prices: Mapping[str, Price],
+    matches: int,
+    standings: Standings = NOBODY,
+    issued: Mapping[str, History] = {},
 ) -> Plan:
-    """What `matches` further matches take, paired and staffed from `standings`.
+    """What `matches` further matches take, paired and staffed from `standings`, after those `issued` by game.
 
     `prices` are by player's name. Raises SettingsError when the game's rules are wrong, Unstaffed when
     there are too few players for its officials.
     """
-    return of_fixtures(settings, prices, _fixtures(settings, standings, min(matches, SAMPLE)), matches)
+    fixtures = _fixtures(settings, standings, min(matches, SAMPLE), issued)
+    return of_fixtures(settings, prices, fixtures, matches)
 
 
 def of_fixtures(
     settings: ArenaSettings, prices: Mapping[str, Price], fixtures: Sequence[Fixture], matches: int
 ) -> Plan:
     """What `matches` matches like these take: `fixtures` are all of them, or a sample to be scaled."""
-    spec, rules = GAMES[settings.game], rules_of(settings)
+    games = {name: (GAMES[name], rules_of(settings, name)) for name in settings.lineup}
     lines = {player.name: _Priced(player, prices[player.name]) for player in settings.players}
     sums = {name: _Sum() for name in lines}
+    by_game = {name: _Sum() for name in games}
     for fixture in fixtures:
         seats = {seat.label: seat.player for seat in fixture.all_seats()}
+        spec, rules = games[fixture.game]
+        by_game[fixture.game].matches += 1
         for bound in spec.bounds(rules, fixture):
-            _expect(sums[seats[bound.seat]], bound, lines[seats[bound.seat]])
+            for total in (sums[seats[bound.seat]], by_game[fixture.game]):
+                _expect(total, bound, lines[seats[bound.seat]])
         for name, nano in worst_cost(spec, rules, fixture, lines).items():
             sums[name].worst += nano
     scale = matches / len(fixtures) if fixtures else 0.0
     players = tuple([_player(lines[name], total, scale) for name, total in sums.items()])
+    parts = [
+        GamePlan(name, round(one.matches * scale), round(one.calls * scale), one.expected * scale / 1e9)
+        for name, one in by_game.items()
+    ]
     return Plan(
         matches,
         sum(player.calls for player in players),
@@ -101,30 +126,27 @@ def of_fixtures(
         sum(player.worst_usd or 0.0 for player in players),
         tuple([player.player for player in players if player.worst_usd is None]),
         players,
+        tuple(parts) if len(parts) > 1 else (),
     )
 
 
-def _fixtures(settings: ArenaSettings, standings: Standings, count: int) -> list[Fixture]:
+def _fixtures(
+    settings: ArenaSettings, standings: Standings, count: int, issued: Mapping[str, History]
+) -> list[Fixture]:
     """The first `count` matches of rounds paired from `standings`; fewer for fewer than two players, none of
     a game whose fixtures are made and not paired."""
-    if not GAMES[settings.game].contestants[1]:
-        return []
-    scheduler = Scheduler.of(
-        GAMES[settings.game],
-        rules_of(settings),
-        f"{settings.seed or 0}",
-        width=settings.pairing.width,
-        series=settings.pairing.series,
-    )
+    games = [one for one in schedulers(settings, f"{settings.seed or 0}").values() if one.spec.contestants[1]]
     pool = [
         Standing(p.name, p.family, *standings.of(p.name, settings.rating.initial), standings.skill(p.name).mu)
         for p in settings.players
     ]
-    history = History()
+    histories = {one.spec.name: deepcopy(issued.get(one.spec.name, History())) for one in games}
     fixtures: list[Fixture] = []
-    while len(fixtures) < count:
+    while games and len(fixtures) < count:
+        game = by_need(games, histories)[0]
+        history = histories[game.spec.name]
         number = standings.number + len(fixtures) + 1
-        paired = next_round(scheduler, pool, history, number=number, round=number, snapshot=standings.number)
+        paired = next_round(game, pool, history, number=number, round=number, snapshot=standings.number)
         if not paired:
             break
         remember(history, paired)
