@@ -143,14 +143,16 @@ class Arena:
 
         return playing.enter(self.settings, self.ledger, recordings)
 
-    def leaderboard(self, track: str = "", *, game: str = "", topic: str = "") -> list[dict[str, Any]]:
+    def leaderboard(
+        self, track: str = "", *, game: str = "", topic: str = "", side: str = ""
+    ) -> list[dict[str, Any]]:
         """The table of one track (`bt`, `trueskill`, `raw`, `cost`, `glicko2`; empty: the game's own), best
-        first, over everything or one game or topic; see `tables.leaderboard.Row`.
+        first, over everything or one game, topic or side; see `tables.leaderboard.Row`.
         """
         from peerage.tables.leaderboard import leaderboard
         from peerage.tables.played import Scope
 
-        rows = leaderboard(self.ledger, self.settings, track, Scope(game, topic))
+        rows = leaderboard(self.ledger, self.settings, track, Scope(game, topic, side=side))
         return [row.as_dict() for row in rows]
 
     def stats(self, *, game: str = "", topic: str = "") -> Stats:

@@ -293,7 +293,7 @@ def test_a_leaderboard_marks_who_is_benched_and_what_was_possibly_billed(pages: 
         msgspec.structs.replace(second, status="left"),
         *others,
     )
-    then._boards[(then.track, "", "")] = msgspec.structs.replace(found, rows=rows)
+    then._boards[(then.track, "", "", "")] = msgspec.structs.replace(found, rows=rows)
     shown = Read(body(then, "index.html")).text
     assert shown.count("benched") == shown.count("no longer plays") == 1
     assert "Possibly billed" in shown

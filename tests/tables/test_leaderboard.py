@@ -134,6 +134,7 @@ def test_rows_are_stable_json(arena: Arena) -> None:
         "possibly_usd",
         "status",
         "what_if",
+        "side",
     ]
 
 

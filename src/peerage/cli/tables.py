@@ -63,6 +63,10 @@ def leaderboard(
     ] = None,
     game: Game = "",
     topic: Topic = "",
+    side: Annotated[
+        str,
+        typer.Option(help="Rate players on this side alone (werewolf: wolves, village).", show_default="any"),
+    ] = "",
     weight: Annotated[
         list[str] | None,
         typer.Option(
@@ -119,7 +123,7 @@ def leaderboard(
                 )
             show_corrected(arena, correct, shape, Scope(game, topic, of_games))
             return
-        show_leaderboard(arena, track or "", shape, Scope(game, topic, of_games, source), what_if)
+        show_leaderboard(arena, track or "", shape, Scope(game, topic, of_games, source, side), what_if)
 
 
 @contextmanager
@@ -155,7 +159,7 @@ def show_leaderboard(
         shape.for_people
         and len(found.games) > 1
         and scope.source == "played"
-        and not (scope.game or scope.topic or found.what_if)
+        and not (scope.game or scope.topic or scope.side or found.what_if)
     ):
         for game in found.games:
             alone = board(arena.ledger, arena.settings, track, Scope(game))
@@ -195,7 +199,11 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
             }
             for row in rows
         ]
-    about = "".join(f", {part}" for part in (found.game, found.topic and f"topic {found.topic}") if part)
+    about = "".join(
+        f", {part}"
+        for part in (found.game, found.topic and f"topic {found.topic}", found.side and f"as {found.side}")
+        if part
+    )
     about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
     about += f"; WHAT IF: {found.what_if}" if found.what_if else ""
     notes = [

@@ -165,6 +165,11 @@ class GameSpec(Generic[Rules]):
     show: Show = plain
     """A finished match in blocks (`peerage.blocks`); the default tells any game."""
 
+    sides: tuple[str, ...] = ()
+    """The sides of a match, where players are on different ones: tables rate them by side, too."""
+    side: Callable[[Fixture, str], str] = lambda fixture, label: ""
+    """The side that the seat of that label is on; one of `sides`."""
+
     judged: Callable[[Fixture, Mapping[str, str]], Mapping[str, str]] = answered
     """The texts that judges saw, by what votes or scores call them, from all that was said by request key;
     the default knows `answer/LABEL`."""

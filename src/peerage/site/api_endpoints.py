@@ -34,6 +34,7 @@ from peerage.tables.challenges import ChallengeRow
 from peerage.tables.leaderboard import Board, Row
 from peerage.tables.match_view import MatchView, match_view, tasks
 from peerage.tables.matches import Matches
+from peerage.tables.played import ScopeError
 from peerage.tables.under_way import UnderWay, under_way
 
 MOST = 2**53
@@ -47,6 +48,7 @@ Limit = Annotated[int, Meta(ge=1, le=200, description="How many at most.")]
 Few = Annotated[int, Meta(ge=1, le=50, description="How many at most.")]
 Track = Annotated[str, Meta(description="One of the arena's tracks; empty: its game's own.")]
 OneGame = Annotated[str, Meta(description="Matches of this game alone; empty: all.")]
+OneSide = Annotated[str, Meta(description="Players on this side alone; empty: any.")]
 OneTopic = Annotated[str, Meta(description="Matches on this topic alone; empty: all.")]
 Name = Annotated[str, Meta(min_length=1, description="The player's name in the arena.")]
 Contestant = Annotated[str, Meta(description="Only matches that this player contested.")]
@@ -110,7 +112,9 @@ def _arena(site: Site) -> Arena:
 
 
 @_endpoint("leaderboard")
-def _leaderboard(site: Site, track: Track = "", game: OneGame = "", topic: OneTopic = "") -> Board:
+def _leaderboard(
+    site: Site, track: Track = "", game: OneGame = "", topic: OneTopic = "", side: OneSide = ""
+) -> Board:
     """The table of one track, best first."""
     if track and track not in site.tracks:
         raise Missing(f"track: there is none called {track!r}; there are {', '.join(site.tracks)}")
@@ -119,7 +123,14 @@ def _leaderboard(site: Site, track: Track = "", game: OneGame = "", topic: OneTo
         for what, name, there in (("game", game, everything.games), ("topic", topic, everything.topics)):
             if name and name not in there:
                 raise Missing(f"{what}: no finished match has {name!r}; there are {', '.join(there)}")
-    return site.board(track, game, topic)
+    if side and side not in site.board().sides:
+        raise Missing(
+            f"side: there is none called {side!r}; there are {', '.join(site.board().sides) or 'none'}"
+        )
+    try:
+        return site.board(track, game, topic, side)
+    except ScopeError as error:
+        raise Missing(f"side: {error}") from None
 
 
 @_endpoint("players")

@@ -40,11 +40,18 @@ WIDTH = 220
 
 
 class Filter(NamedTuple):
-    """What a leaderboard is of: a track, over one game or topic or everything."""
+    """What a leaderboard is of: a track, over one game, topic or side, or everything."""
 
     track: Track
     game: str = ""
     topic: str = ""
+    side: str = ""
+
+    @property
+    def part(self) -> tuple[str, str]:
+        """What of everything it is over, and its name; two empty texts for everything."""
+        parts = (("game", self.game), ("topic", self.topic), ("side", self.side))
+        return next((part for part in parts if part[1]), ("", ""))
 
 
 class Line(NamedTuple):
@@ -61,19 +68,21 @@ class Line(NamedTuple):
 
 def address(site: Site, wanted: Filter) -> str:
     """Where a leaderboard stands."""
-    if wanted.game or wanted.topic:
-        kind, name = ("game", wanted.game) if wanted.game else ("topic", wanted.topic)
+    kind, name = wanted.part
+    if name:
         return f"leaderboard/{wanted.track}/{kind}-{slug(name)}.html"
     return "index.html" if wanted.track == site.track else f"leaderboard/{wanted.track}.html"
 
 
 def filters(site: Site) -> Iterator[Filter]:
-    """Every leaderboard there is: each track over everything; the game's own track by game and by topic."""
+    """Every leaderboard there is: each track over everything; the game's own track by game, by topic and
+    by side."""
     yield from (Filter(track) for track in site.tracks)
     everything = site.board()
     for counts, key in ((everything.games, "game"), (everything.topics, "topic")):
         if len(counts) > 1:
             yield from (Filter(site.track, **{key: name}) for name in counts if name)
+    yield from (Filter(site.track, side=side) for side in everything.sides)
 
 
 def paths(site: Site) -> Iterator[str]:
@@ -93,8 +102,8 @@ def view(site: Site, path: str) -> View | None:
 
 def _view(site: Site, wanted: Filter) -> View:
     found = site.board(*wanted)
-    everything = not (wanted.game or wanted.topic)
-    name = wanted.topic or wanted.game
+    name = wanted.part[1]
+    everything = not name
     title = " · ".join(
         filter(None, ("Leaderboard", name, "" if wanted.track == site.track else NAMES[wanted.track]))
     )
@@ -109,11 +118,13 @@ def _view(site: Site, wanted: Filter) -> View:
             "since": before(site.number),
             "width": WIDTH,
             "tenths": wanted.track == "trueskill",
-            "tracks": [(one, NAMES[one.track], at) for one, at in others if not (one.game or one.topic)],
-            "narrower": [(one, one.topic or one.game, at) for one, at in others if one.game or one.topic],
+            "tracks": [(one, NAMES[one.track], at) for one, at in others if not one.part[1]],
+            "narrower": [(one, one.part[1], at) for one, at in others if one.part[1]],
             "wanted": wanted,
             "outside": OUTSIDE if has_outside(site) else "",
-            "decided": sum(found.games.values()) if everything else (found.topics | found.games)[name],
+            "decided": (found.topics | found.games).get(name)
+            if name and not wanted.side
+            else sum(found.games.values()),
             "unknown": any(row.cost_usd is None for row in found.rows),
             "spent": sum(row.cost_usd or 0.0 for row in found.rows),
             "shared": found.notes,

@@ -94,7 +94,7 @@ class Site:
         self.moment = Moment(ledger, number, before.summaries if before else ())
         self.number = number
         self.chain = next((row.chain for row in ledger.records(number, number)), GENESIS).hex()
-        self._boards: dict[tuple[str, str, str], Board] = {}
+        self._boards: dict[tuple[str, str, str, str], Board] = {}
         self._played: dict[int, Played] = {}
         self._standings: dict[int, Standings] = {}
         self._courses: dict[tuple[str, int], Course] = {}
@@ -143,13 +143,14 @@ class Site:
         sequential: tuple[Track, ...] = ("raw", "cost") if self.tally.duels else ()
         return tuple(dict.fromkeys((self.track, *fed, "bt", *sequential, "trueskill", "glicko2")))
 
-    def board(self, track: str = "", game: str = "", topic: str = "") -> Board:
-        """The leaderboard of one track, by default the game's own, over one game or topic or all."""
-        wanted = (track or self.track, game, topic)
+    def board(self, track: str = "", game: str = "", topic: str = "", side: str = "") -> Board:
+        """The leaderboard of one track, by default the game's own, over one game, topic or side, or all."""
+        wanted = (track or self.track, game, topic, side)
         if wanted not in self._boards:
             self.moment.position(self._elo)
             played = None if game or topic else self._whole
-            self._boards[wanted] = board(self.moment, self.settings, wanted[0], Scope(game, topic), played)
+            scope = Scope(game, topic, side=side)
+            self._boards[wanted] = board(self.moment, self.settings, wanted[0], scope, played)
         return self._boards[wanted]
 
     def table(self, track: str = "") -> Sequence[Row]:

@@ -21,6 +21,7 @@ from peerage.standings import pinned_elo, pinned_rating
 from peerage.tables import Shown
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
+from peerage.tables.sides import by_side, here, on_side, sides_of
 from peerage.tables.tracks import METHODS, OUTSIDE, TRACKS, Ratings, Track
 from peerage.tables.what_if import AS_PLAYED, WhatIf, constants, read_again
 
@@ -71,14 +72,15 @@ class Row(Shown, frozen=True):
     possibly_usd: float = 0.0
     status: Literal["active", "benched", "left"] = "active"
     what_if: str = ""
+    side: str = ""
 
 
 class Board(Struct, frozen=True):
     """A leaderboard: `rows`, best first, and what holds for all of them.
 
     `notes` state the method and how games were weighed. `games` and `topics` count the decided matches of
-    the whole ledger by game and by topic, each of which `board` can be asked for alone. `what_if` is as in
-    its rows.
+    the whole ledger by game and by topic, each of which `board` can be asked for alone; `sides` are those
+    that players of these games are on. `what_if` and `side` are as in its rows.
     """
 
     track: Track
@@ -89,6 +91,8 @@ class Board(Struct, frozen=True):
     games: dict[str, int]
     topics: dict[str, int]
     what_if: str = ""
+    side: str = ""
+    sides: tuple[str, ...] = ()
 
     @property
     def tied(self) -> list[tuple[str, str]]:
@@ -140,12 +144,18 @@ def board(
         if scope.source != "played":
             raise ScopeError(f"what if {asked}: that reads matches played here; leave outside results out")
         played = read_again(ledger, played, what_if, track) if what_if.votes else played.instead({}, set())
+    if scope.side:
+        if scope.source != "played" or track in ("raw", "cost", "averaged", "judge-aware", "points"):
+            raise ScopeError("sides are of matches played here, rated by bt, trueskill or glicko2")
+        played = by_side(ledger, played, scope.side)
     elo = pinned_elo(ledger.meta(), settings.rating)
     standings, accounts = position(ledger, elo)
     possibly = possibly_billed(ledger, elo)
-    if not played.whole:
+    if not played.whole and not scope.side:
         accounts = sums(ledger, played.finished)
     speeds: Mapping[str, float] = {}
+    if scope.side:
+        accounts = here(sums(ledger, played.finished, seated=True))
     if scope.source == "played":
         rated = METHODS[track](played, rating, standings)
         whose = uncounted(ledger)
@@ -153,9 +163,12 @@ def board(
         results = _outside(ledger, track, scope, played)
         rated, speeds = OUTSIDE[track](results, rating, standings), results.speeds
         whose, accounts = results.notes(), results.accounts(accounts if scope.source == "all" else {})
+    if scope.side:
+        rated = on_side(rated)
     known = {player.name: player for player in settings.players if scope.source != "outside"}
     cards = registered(ledger)
-    general = (*_read_so(asked), *_weighing(played), *rated.notes, *whose)
+    sides = sides_of(played.games) if scope.source == "played" else ()
+    general = (*_read_so(asked), *_weighing(played), *_on_side(scope.side, sides), *rated.notes, *whose)
     lines = _lines(rated)
     out, models = benched(ledger), changes(ledger)
     rows = [
@@ -176,7 +189,9 @@ def board(
         for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
     ranked = tuple(_ranked(rows))
-    return Board(track, scope.game, scope.topic, ranked, general, played.games, played.topics, asked)
+    return Board(
+        track, scope.game, scope.topic, ranked, general, played.games, played.topics, asked, scope.side, sides
+    )
 
 
 def _read_so(asked: str) -> tuple[str, ...]:
@@ -186,6 +201,14 @@ def _read_so(asked: str) -> tuple[str, ...]:
         f"what if: {asked}. This is not the arena's own table: what is on record is counted in another way, "
         "nothing is played again; who met whom, and the ratings by which votes weighed, stay as they were",
     )
+
+
+def _on_side(side: str, sides: Sequence[str]) -> tuple[str, ...]:
+    if side:
+        return (
+            f"players as {side}: everybody counts as somebody else on each side, and all are rated together",
+        )
+    return (f"rated by side too: {', '.join(sides)}",) if sides else ()
 
 
 def _fast(speeds: Mapping[str, float], name: str) -> Iterator[str]:
@@ -299,6 +322,7 @@ def _row(
         notes=tuple(notes),
         game=scope.game,
         topic=scope.topic,
+        side=scope.side,
         possibly_usd=possibly,
         status="active" if scope.source == "outside" else status,
         what_if=what_if,

@@ -243,7 +243,7 @@ class Matches:
 
     def __init__(self, ledger: Ledger, *, whole: bool = True) -> None:
         self._ledger = ledger
-        self._texts = by_hex(ledger.texts()) if whole else _lookup(ledger)
+        self._texts = by_hex(ledger.texts()) if whole else lookup(ledger)
         self._forms: dict[str, tuple[Role, Format]] = {}
 
     def read(self, first: int, last: int, scope: Scope = EVERYTHING) -> Iterator[Match]:
@@ -340,7 +340,8 @@ def _run(asked: Exchange, said: Said | None) -> Step:
     return Step(key, player, SANDBOX, "sandbox", "", (), said, asked, status, reply, reason, value=value)
 
 
-def _lookup(ledger: Ledger) -> Callable[[str], str]:
+def lookup(ledger: Ledger) -> Callable[[str], str]:
+    """Gives the ledger's texts by digest (hex), each read when it is first asked for."""
     found: dict[str, str] = {}
 
     def text(digest: str) -> str:

@@ -28,7 +28,7 @@ class ScopeError(ValueError):
 
 
 class Scope(Struct, frozen=True):
-    """What a table is about; empty: every game, every topic.
+    """What a table is about; empty: every game, every topic, players on any side.
 
     `weights` say how much a match of a game counts, 1 where nothing is said. `source` says whose results
     count: those `played` here, the `outside` ones that were imported, or `all`.
@@ -38,6 +38,7 @@ class Scope(Struct, frozen=True):
     topic: str = ""
     weights: Mapping[str, float] = {}
     source: Literal["played", "outside", "all"] = "played"
+    side: str = ""
 
     def holds(self, summary: Summary) -> bool:
         return self.game in ("", summary.game) and self.topic in ("", summary.topic)
@@ -205,8 +206,9 @@ def _counts(kinds: Mapping[tuple[str, str, str], int], place: int) -> dict[str, 
     return dict(sorted(counts.items()))
 
 
-def sums(ledger: Ledger, finished: Sequence[Summary]) -> dict[str, Account]:
-    """What everybody did and cost in some finished matches, in order, from their records.
+def sums(ledger: Ledger, finished: Sequence[Summary], *, seated: bool = False) -> dict[str, Account]:
+    """What everybody did and cost in some finished matches, in order, from their records; `seated`: those
+    alone whom a match's row names.
 
     Raises LedgerError when a record is missing.
     """
@@ -217,7 +219,10 @@ def sums(ledger: Ledger, finished: Sequence[Summary]) -> dict[str, Account]:
         for record in ledger.records(first, last):
             summary = wanted.pop(record.number, None)
             if summary is not None:
-                count(accounts, summary, totals_of(record))
+                totals = totals_of(record)
+                if seated:
+                    totals = {name: total for name, total in totals.items() if name in summary.players}
+                count(accounts, summary, totals)
         if wanted:
             raise LedgerError(
                 f"{ledger.address} lacks the record of match {min(wanted)}; `peerage verify` says more"

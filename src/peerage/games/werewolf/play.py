@@ -27,12 +27,14 @@ from peerage.games.werewolf.rules import (
     NOBODY,
     PACK_ROUNDS,
     PROTECT,
+    SIDES,
     SPEAK,
     VOTE,
     WerewolfRules,
     asks,
     choice,
     draw,
+    side,
     system,
 )
 from peerage.games.werewolf.rules import parts as dealt
@@ -320,6 +322,8 @@ GAME: GameSpec[WerewolfRules] = GameSpec(
     play=play,
     draw=draw,
     asks=asks,
+    sides=SIDES,
+    side=side,
     survives=True,
     hides=True,
     house=house,

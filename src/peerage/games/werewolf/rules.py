@@ -16,6 +16,7 @@ from peerage.protocol import Prompt
 
 MOST_SEATS = 10
 NOBODY = "nobody"
+SIDES = ("wolves", "village")
 PACK_ROUNDS = 2
 """How often the werewolves of a night are asked at most: again where they do not name the same victim."""
 
