@@ -64,6 +64,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "logic": [{}, {"seats": 2, "puzzles": 2, "families": ["knights", "urn"], "difficulty": 1}],
     "compression": [{}, {"seats": 5, "facts": 5, "readers": 3, "share": 0.8}, {"mode": "lossless"}],
     "werewolf": [{"seats": 5, "order": "turns", "talk": 1, "days": 2}, {"seats": 9}],
+    "text-metrics": [{"seats": 4, "texts": 5}, {"seats": 2, "metric": "f1", "breach": 1, "records": 1}],
     "code-golf": [{"seats": 2, "tests": 3}, {"seats": 3, "tests": 3, "tasks": "players"}],
     "trivia": [
         {},

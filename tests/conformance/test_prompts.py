@@ -56,6 +56,7 @@ SILENT: dict[str, dict[str, str]] = {
     "allocation": {"seats": WHO},
     "bug-hunt": {"seats": WHO},
     "werewolf": {"reason_chars": LIMIT},
+    "text-metrics": {"seats": WHO},
     "challenge-exchange": dict.fromkeys(("seats", "write", "pool", "assigned", "least_attempts"), WHO),
     "logic": {"seats": WHO},
     "trivia": {"seats": WHO},

@@ -84,6 +84,14 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "share": ({}, 0.5),
         "max_tokens": ({}, 777),
     },
+    "text-metrics": {
+        "seats": ({}, 2),
+        "texts": ({}, 2),
+        "records": ({}, 1),
+        "metric": ({}, "f1"),
+        "breach": ({}, 0.1),
+        "max_tokens": ({}, 777),
+    },
     "code-golf": {
         "seats": ({}, 2),
         "tasks": ({}, "players"),

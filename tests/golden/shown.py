@@ -28,6 +28,7 @@ SHOWN = (
     "duel-prompts",
     "color-obfuscation",
     "compression",
+    "text-metrics",
     "compression-lossless",
     "code-golf",
     "code-golf-players",

@@ -66,6 +66,8 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "compression": ("compression", {"seats": 5, "facts": 6, "readers": 3}, 3),
     "compression-lossless": ("compression", {"mode": "lossless", "seats": 5}, 2),
     "compression-troubled": ("compression", {"seats": 6, "facts": 5, "share": 0.8}, 4),
+    "text-metrics": ("text-metrics", {"seats": 3, "texts": 5, "records": 2}, 3),
+    "text-metrics-troubled": ("text-metrics", {"seats": 5, "metric": "rouge-2", "breach": 0.25}, 4),
     "code-golf": ("code-golf", {"seats": 5, "tests": 4}, 3),
     "code-golf-players": ("code-golf", {"seats": 4, "tests": 3, "tasks": "players"}, 15),
     "code-golf-troubled": ("code-golf", {"seats": 6, "tests": 3, "tasks": "players"}, 5),

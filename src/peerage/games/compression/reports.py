@@ -16,11 +16,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from peerage.games.made_up import made_up
+
 MOST_FACTS = 16
 _MONTHS = (("March", "April"), ("January", "October"), ("February", "November", "December"), ("June", "July"))
 """Months of equal length."""
 _SHAPES = {"name": ("CVCVC", "CVCCV", "CVCCVC"), "place": ("CVCVCC", "VCCVC", "CVCCVCV")}
-_SIGNS = {"C": "bdfgklmnprstvz", "V": "aeiou"}
 _FIRST_DAYS = (10, 14)
 _WORD = re.compile(r"(\d+)(?:st|nd|rd|th)\b|(\w+)")
 
@@ -110,7 +111,7 @@ def _filled(rng: Random, shapes: Mapping[str, Any]) -> dict[str, str]:
             numbers[place] = a + b if sign == "+" else a - b if sign == "-" else a * b
             found[place] = f"{numbers[place]} {month}".rstrip()
         elif isinstance(shape, str):
-            found[place] = "".join([rng.choice(_SIGNS[sign]) for sign in shape]).capitalize()
+            found[place] = made_up(rng, shape)
         elif isinstance(shape[0], int):
             numbers[place] = rng.randint(*shape)
             found[place] = str(numbers[place])

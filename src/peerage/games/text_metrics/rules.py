@@ -1,0 +1,119 @@
+"""The settings of text-metrics, what its players are told, and the most it can ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+from pydantic import Field
+
+from peerage.formats import Json
+from peerage.games.game import Asks, GameRules
+from peerage.games.run_tests import SCORE
+from peerage.games.section import Seats, Temperature
+from peerage.games.text_metrics.metrics import METRICS, MetricName
+from peerage.games.text_metrics.tasks import KINDS, MOST_RECORDS, TextTask
+from peerage.match import Fixture
+from peerage.protocol import Prompt
+
+_ROOM, _STEP = 3, 100
+"""A reply may be so many times as long as the longest reference, rounded up to so many characters."""
+
+
+class TextMetricsRules(GameRules):
+    """How texts are put into another form and compared with references."""
+
+    seats: Seats = 8
+    texts: int = Field(3, ge=1, le=len(KINDS), description="Texts in a match, each of another kind.")
+    records: int = Field(3, ge=1, le=MOST_RECORDS, description="Sentences or lines of a text.")
+    metric: MetricName = Field(
+        "rouge-l",
+        description="What compares a text with its references; `chrf` and `bleu` need the extra `metrics`.",
+    )
+    breach: float = Field(
+        0.5, ge=0, le=1, description="Share of a text's points that each broken constraint costs."
+    )
+    max_tokens: int = Field(
+        2_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
+    )
+    temperature: Temperature = None
+
+
+class Rewritten(Struct, frozen=True):
+    text: Annotated[str, Meta(description="your text, nothing else; \\n between lines")]
+
+
+FORM = Prompt(
+    "You play a game of forms: language models put the same texts into another form, and whoever comes "
+    "nearest to the references wins.",
+    """\
+{task}{example}
+
+The text:
+
+{source}
+
+{limits}
+
+Your text is compared with {references} by {metric} ({compares}), from 0 to 1. A copy of the text as it is \
+given comes to some value c; a text that comes to m is worth (m - c) / (1 - c) points, so a copy is worth 0 \
+and a reference 1. What comes no nearer than a copy is worth 0, and so is an unusable reply. {breach} The \
+mean of {texts} counts, and equal means tie. {score}
+{format}""",
+)
+TASKS = {
+    "prose": "Put these notes into sentences, one for each line, in their order and as the example does.",
+    "notation": "Put this text into the notation of the example, a line for each sentence, in their order.",
+    "convert": "Put these notes into the other notation of the example, line by line.",
+    "rewrite": "Rewrite this text as the example shows, sentence by sentence.",
+    "paraphrase": "Say the same in other words and with other sentences, one for each, in their order.",
+}
+_EXAMPLE = "\n\nAn example. From\n\n{given}\n\ncomes\n\n{made}"
+
+
+def expects(task: TextTask) -> Json[Rewritten]:
+    """The format of a reply to a task."""
+    longest = _ROOM * max(map(len, task.references))
+    return Json(Rewritten, text=Meta(max_length=-(-longest // _STEP) * _STEP))
+
+
+def told(rules: TextMetricsRules, task: TextTask) -> dict[str, str]:
+    """What fills the places of a prompt."""
+    metric, count = METRICS[rules.metric], len(task.references)
+    given, made = task.shown or ("", "")
+    cost = f"Each requirement that is broken costs {rules.breach:.0%} of the text's points."
+    return {
+        "task": TASKS[task.kind],
+        "example": _EXAMPLE.format(given=given, made=made) if task.shown else "",
+        "source": task.source,
+        "limits": constraints(task),
+        "references": "one reference" if count == 1 else f"{count} references",
+        "metric": metric.title,
+        "compares": metric.compares,
+        "breach": cost,
+        "texts": "this text alone" if rules.texts == 1 else f"all {rules.texts} texts",
+        "score": SCORE,
+        "format": expects(task).instruction(),
+    }
+
+
+def constraints(task: TextTask) -> str:
+    """The constraints, in words."""
+    limits, said = task.limits, list[str]()
+    if limits.words:
+        said.append(f"It has at most {limits.words} words.")
+    if limits.chars:
+        said.append(f"It has at most {limits.chars} characters.")
+    for words, how in ((limits.required, "Use"), (limits.forbidden, "Do not use")):
+        if words:
+            said.append(f"{how} the word{'s' * (len(words) > 1)} {', '.join(f'“{word}”' for word in words)}.")
+    return " ".join(said)
+
+
+def asks(rules: TextMetricsRules, fixture: Fixture) -> Iterator[Asks]:
+    """Each contestant is asked for each text once."""
+    for task in msgspec.convert(fixture.drawn["tasks"], tuple[TextTask, ...]):
+        shown = len(task.source) + sum(map(len, task.shown)) + len(constraints(task)) + 600
+        yield Asks("contestant", FORM, expects(task), 1, rules.max_tokens, shown, usual_output=150)

@@ -1,0 +1,59 @@
+"""A match of text-metrics as blocks: each text, its references, and how near everybody came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import convert
+
+from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Table, Task, Tone, said, score_lines
+from peerage.games.text_metrics.rules import TASKS, constraints
+from peerage.games.text_metrics.tasks import TextTask
+from peerage.match import Fixture, Outcome
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The texts, what was made of them, the result."""
+    signatures, results = outcome.detail.get("metrics", ()), outcome.detail.get("texts", {})
+    for at, task in enumerate(convert(fixture.drawn["tasks"], tuple[TextTask, ...]), 1):
+        yield Heading(f"Text {at}: {TASKS[task.kind].rstrip('.').lower()}")
+        yield Task(task.source, name="the text")
+        if task.shown:
+            yield Task("\n↓\n".join(task.shown), name="the example")
+        yield Sentence(constraints(task))
+        for number, reference in enumerate(task.references, 1):
+            yield Task(reference, name=f"reference {number}")
+        if len(signatures) >= at:
+            copy = outcome.detail["copies"][at - 1]
+            yield Sentence(f"Compared by {signatures[at - 1]}. The text itself comes to {copy:.4f}.", "quiet")
+        for seat in fixture.seats:
+            reply = replies.get(f"text/{at}/{seat.label}")
+            if reply is None:
+                continue
+            text = getattr(reply.value, "text", None)
+            if text is None:
+                yield said(reply)
+                continue
+            one = results[seat.label][at - 1] if seat.label in results else {}
+            points = one.get("points", 0.0)
+            tone: Tone = "good" if points >= 0.9 else "bad" if not points else ""
+            note = "; ".join(["breaks " + breach for breach in one.get("breaches", ())])
+            verdict = f"{points:.0%}, {one['near']:.4f}" if one else ""
+            yield Quoted(seat.label, text, reply.key, verdict, tone, note)
+    means = outcome.detail.get("means", {})
+    if means:
+        yield Heading("Points: 0 is as near as the text itself, 1 a reference")
+        columns = ("Player", *[f">Text {at + 1}" for at in range(len(signatures))], ">Mean")
+        players = {seat.label: seat.player for seat in fixture.seats}
+        rows = [
+            (players[label], *[one.get("points") for one in results[label]], mean)
+            for label, mean in sorted(means.items(), key=lambda item: -item[1])
+        ]
+        yield Table(columns, tuple(rows))
+    yield Heading("What came of it")
+    if outcome.void:
+        yield Sentence("Too few texts came, since providers failed; there is no result.")
+    else:
+        yield Sentence("Whoever comes nearest to the references, on the mean of all texts, is first.")
+    why = {label: f"{mean:.1%} of the way from the texts to the references" for label, mean in means.items()}
+    yield from score_lines(fixture, outcome, why)

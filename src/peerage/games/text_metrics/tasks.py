@@ -1,0 +1,139 @@
+"""Texts to be put into another form, with references and constraints that each reference satisfies. Pure.
+
+A text is a few records of one domain (`grammar.toml`). Five kinds: notation to prose, prose to notation, one
+notation to another (each shown by an example), prose rewritten as an example shows, and said in other words.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from random import Random
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from peerage.games.made_up import made_up
+
+MOST_RECORDS = 8
+KINDS = ("prose", "notation", "convert", "rewrite", "paraphrase")
+_SHOWN = 2
+"""Records of an example."""
+_SPARE_WORDS, _SPARE_CHARS = 1.1, 1.2
+"""Room that a limit leaves over the longest reference."""
+_ALIKE = {"prose": 2, "rewrite": 1}
+"""Forms of sentences that are as good as the example's, its own among them."""
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October")
+_SHAPES = {"name": ("CVCV", "CVCCV", "CVCVC"), "town": ("CVCCVC", "VCCVC", "CVCVCC")}
+
+
+_Record: TypeAlias = dict[str, str]
+"""What fills the places of a sentence or a notation."""
+
+
+class Limits(Struct, frozen=True):
+    """What a text must keep to: lengths at most (0: any), words that it must hold and must not, by case."""
+
+    words: int = 0
+    chars: int = 0
+    required: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+
+    def breaches(self, text: str) -> list[str]:
+        """Each limit that a text breaks, in words."""
+        held = set(re.findall(r"\w+", text.casefold()))
+        count = len(text.split())
+        found = [f"{count} words, at most {self.words}"] * (0 < self.words < count)
+        found += [f"{len(text)} characters, at most {self.chars}"] * (0 < self.chars < len(text))
+        found += [f"without “{word}”" for word in self.required if word not in held]
+        return found + [f"with “{word}”" for word in self.forbidden if word in held]
+
+
+class TextTask(Struct, frozen=True):
+    """One text of a match; `shown` is an example with its solution, empty where there is none."""
+
+    kind: str
+    source: str
+    references: tuple[str, ...]
+    limits: Limits
+    shown: tuple[str, ...] = ()
+
+
+def drawn_task(rng: Random, kind: str, records: int) -> TextTask:
+    """Draw a text of so many records."""
+    domain = _domains()[rng.choice(sorted(_domains()))]
+    facts = [_filled(rng, domain["slots"]) for _ in range(records + _SHOWN)]
+    made = _into_notation if kind in ("notation", "convert") else _into_prose
+    return made(rng, kind, domain, facts)
+
+
+def _into_notation(rng: Random, kind: str, domain: Mapping[str, Any], facts: Sequence[_Record]) -> TextTask:
+    target, other = rng.sample(domain["notations"], 2)
+    usual = {place: words[0] for place, words in domain["words"].items()}
+    # a text in prose has sentences of several forms, so that no pattern turns one into the other
+    forms = [rng.choice(domain["prose"]) if kind == "notation" else other for _ in facts]
+    given = [_said(form, one | usual) for form, one in zip(forms, facts, strict=True)]
+    wanted = [_said(target, one) for one in facts]
+    between = " " if kind == "notation" else "\n"
+    source, reference = between.join(given[_SHOWN:]), "\n".join(wanted[_SHOWN:])
+    limits = Limits(chars=int(_SPARE_CHARS * len(reference)) + 1)
+    example = between.join(given[:_SHOWN]), "\n".join(wanted[:_SHOWN])
+    return TextTask(kind, source, (reference,), limits, example)
+
+
+def _into_prose(rng: Random, kind: str, domain: Mapping[str, Any], facts: Sequence[_Record]) -> TextTask:
+    def words(usual: bool) -> _Record:
+        options = domain["words"].items()
+        return {place: same[0] if usual else rng.choice(same[1:]) for place, same in options}
+
+    def text(form: str, chosen: _Record, of: Sequence[_Record]) -> str:
+        return (" " if form.endswith(".") else "\n").join([_said(form, one | chosen) for one in of])
+
+    shown, given = facts[:_SHOWN], facts[_SHOWN:]
+    forms = list(domain["prose"])
+    rng.shuffle(forms)
+    usual, chosen = words(True), words(False)
+    was = rng.choice(domain["notations"]) if kind == "prose" else forms.pop()
+    required: tuple[str, ...] = ()
+    example: tuple[str, ...] = ()
+    if kind == "paraphrase":
+        references = [text(form, words(False), given) for form in forms]
+    else:
+        references = [text(form, chosen, given) for form in forms[: _ALIKE[kind]]]
+        required, example = tuple(chosen.values()), (text(was, usual, shown), text(forms[0], chosen, shown))
+    most = int(_SPARE_WORDS * max(len(reference.split()) for reference in references)) + 1
+    limits = Limits(most, 0, required, tuple(usual.values()))
+    return TextTask(kind, text(was, usual, given), tuple(references), limits, example)
+
+
+def _said(form: str, facts: _Record) -> str:
+    text = form.format_map(facts)
+    return text[0].upper() + text[1:] if form.endswith(".") else text
+
+
+def _filled(rng: Random, slots: Mapping[str, Any]) -> _Record:
+    """A record: a value for each slot."""
+    found: _Record = {}
+    for slot, how in slots.items():
+        if how == "day":
+            day, month = rng.randint(1, 28), rng.randrange(len(_MONTHS))
+            found |= {slot: f"{day} {_MONTHS[month]}", f"{slot}_iso": f"{month + 1:02}-{day:02}"}
+            found[f"{slot}_short"] = f"{day}/{month + 1}"
+        elif how == "hour":
+            hour, minute = rng.randint(6, 21), rng.randrange(0, 60, 5)
+            found |= {slot: f"{hour:02}:{minute:02}", f"{slot}_bare": f"{hour:02}{minute:02}"}
+        elif isinstance(how, str):
+            found[slot] = made_up(rng, rng.choice(_SHAPES[how]))
+        elif isinstance(how[0], int):
+            found[slot] = str(rng.randint(*how))
+        else:
+            found[slot] = rng.choice(how)
+    return found
+
+
+@cache
+def _domains() -> Mapping[str, Any]:
+    return tomllib.loads(files("peerage.games.text_metrics").joinpath("grammar.toml").read_text("utf-8"))
