@@ -317,7 +317,7 @@ def _listed(
     where: str,
     at: tuple[str, ...],
 ) -> None:
-    """Put the lists in place of the files that `rules`, which stand `at` there, name. Raises SettingsError."""
+    """Put the lists in place of the files that `rules`, found `at` there, name. Raises SettingsError."""
     for key, read in spec.files.items():
         named = rules.get(key)
         if not isinstance(named, str):
