@@ -65,6 +65,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "compression": [{}, {"seats": 5, "facts": 5, "readers": 3, "share": 0.8}, {"mode": "lossless"}],
     "werewolf": [{"seats": 5, "order": "turns", "talk": 1, "days": 2}, {"seats": 9}],
     "text-metrics": [{"seats": 4, "texts": 5}, {"seats": 2, "metric": "f1", "breach": 1, "records": 1}],
+    "transform": [{}, {"seats": 2, "tasks": 1, "steps": 1, "credit": "lines"}],
     "code-golf": [{"seats": 2, "tests": 3}, {"seats": 3, "tests": 3, "tasks": "players"}],
     "trivia": [
         {},

@@ -60,6 +60,7 @@ SILENT: dict[str, dict[str, str]] = {
     "challenge-exchange": dict.fromkeys(("seats", "write", "pool", "assigned", "least_attempts"), WHO),
     "logic": {"seats": WHO},
     "trivia": {"seats": WHO},
+    "transform": {"seats": WHO},
     "last-arena": {
         "spare_calls": WHO,
         "normalisation": COMBINED,

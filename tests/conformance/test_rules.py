@@ -174,6 +174,13 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "reason_chars": ({}, 10),
         "max_tokens": ({}, 777),
     },
+    "transform": {
+        "seats": ({}, 2),
+        "tasks": ({}, 1),
+        "steps": ({}, 5),
+        "credit": ({}, "lines"),
+        "max_tokens": ({}, 777),
+    },
     "last-arena": {
         "preset": (SMALL, "original"),
         "seats": (SMALL, 4),

@@ -39,6 +39,7 @@ SHOWN = (
     "allocation",
     "werewolf",
     "trivia",
+    "transform",
     "rejudgement",
 )
 """One match of each game, and a few more that are shown in another way."""

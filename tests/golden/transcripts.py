@@ -94,6 +94,8 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "logic-troubled": ("logic", {"seats": 6, "puzzles": 2, "families": ["zebra", "dice"]}, 43),
     "allocation": ("allocation", {"seats": 5, "tasks": 5}, 1),
     "allocation-troubled": ("allocation", {"seats": 6, "tasks": 2, "difficulty": 5}, 2),
+    "transform": ("transform", {"seats": 4}, 1),
+    "transform-lines-troubled": ("transform", {"seats": 6, "credit": "lines", "steps": 2}, 3),
     "rejudgement": ("rejudgement", {}, 1),
     "rejudgement-one-troubled": ("rejudgement", {"order": "one", "binary": True}, 33),
 }

@@ -11,7 +11,8 @@ from fractions import Fraction
 from math import comb, factorial, isqrt, prod
 from random import Random
 
-from peerage.games.logic.puzzles import NAMES, listed
+from peerage.games.logic.puzzles import listed
+from peerage.games.names import NAMES
 
 _PRIMES = (5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43)
 _COLORS = ("red", "blue", "green", "white", "black", "yellow", "brown", "pink")

@@ -12,7 +12,8 @@ from itertools import permutations, product
 from random import Random
 from typing import NamedTuple, TypeAlias
 
-from peerage.games.logic.puzzles import NAMES, listed
+from peerage.games.logic.puzzles import listed
+from peerage.games.names import NAMES
 
 Roles: TypeAlias = tuple[bool, ...]
 """Of each person: a knight?"""

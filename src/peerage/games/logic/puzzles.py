@@ -32,11 +32,6 @@ separators."""
 
 _NUMBER = re.compile(r"([+-]?[0-9]{1,60})(?: ?/ ?([0-9]{1,60}))?")
 
-NAMES = (
-    "Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo", "June", "Kai", "Lea", "Max", "Nora",
-    "Oto", "Pia", "Quin", "Rosa", "Sam", "Tess", "Uma", "Vito", "Wes", "Yara", "Zoe",
-)  # fmt: skip
-
 
 class Puzzle(Struct, frozen=True):
     """A puzzle as it is drawn: its family, what players read, and its answer."""

@@ -1,0 +1,115 @@
+"""The output of a transformation: its format, and what of it counts. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from peerage.formats import FormatError, read_json
+from peerage.formats.reading import blocks, unix, words
+
+JSON_READING = (
+    "It is compared as JSON: white space and the order of an object's keys do not count, all else does."
+)
+LINES_READING = """\
+It is compared line by line: white space at the end of a line, and empty lines at the beginning and at the \
+end, do not count, all else does."""
+
+
+class Output(Struct, frozen=True):
+    """An output of at most `max_chars` characters: what the reply's only code block holds, of a reply without
+    a block the whole. Unusable is what is blank or longer, several blocks, a block that does not end, and
+    what is no JSON where `json` asks for it. The value is the reply's text.
+    """
+
+    json: bool
+    max_chars: int = 20_000
+
+    def instruction(self) -> str:
+        return (
+            f"Reply with the {'JSON' if self.json else 'output'} alone, of at most {self.max_chars} "
+            "characters. It may be in one Markdown code block; then what is around the block does not count."
+        )
+
+    def schema(self) -> dict[str, Any] | None:
+        return None
+
+    def parse(self, text: str) -> str:
+        found = output(text)
+        if not found.strip():
+            raise FormatError("the output is empty; some text was expected")
+        if len(found) > self.max_chars:
+            raise FormatError(f"the output has {len(found)} characters; at most {self.max_chars} are allowed")
+        if self.json:
+            _laid_out(found)
+        return text
+
+    def write(self, value: str) -> str:
+        return value
+
+    def sample(self, rng: Random) -> str:
+        return msgspec.json.encode([words(rng, self.max_chars)]).decode()
+
+
+def output(reply: str) -> str:
+    """The output in a reply. Raises FormatError for more than one code block, or one that does not end."""
+    found = [*blocks(unix(reply))]
+    if len(found) > 1:
+        raise FormatError(f"{len(found)} code blocks found; one or none was expected")
+    return found[0] if found else reply
+
+
+def canonical(text: str, is_json: bool) -> list[str]:
+    """The lines of an output that count. Raises FormatError for what is no JSON, and should be.
+
+    Of JSON they are those of its value laid out with sorted keys, one value a line, without commas at their
+    ends; numbers are compared by value. Of anything else they are the lines without white space at their
+    ends, from the first that is not empty to the last.
+    """
+    if is_json:
+        return _laid_out(text)
+    lines = [line.rstrip() for line in unix(text).split("\n")]
+    filled = [at for at, line in enumerate(lines) if line]
+    return lines[filled[0] : filled[-1] + 1] if filled else []
+
+
+def _laid_out(text: str) -> list[str]:
+    try:
+        found = json.dumps(_plain(read_json(text)), indent=1, sort_keys=True, ensure_ascii=False)
+    except msgspec.DecodeError as error:
+        raise FormatError(f"the output is not JSON: {error}") from None
+    except RecursionError:
+        raise FormatError("the output is too deep for JSON that was asked for") from None
+    return [line.removesuffix(",") for line in found.split("\n")]
+
+
+def _plain(value: Any) -> Any:
+    """A value in which equal numbers are the same."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def credit(given: Sequence[str], expected: Sequence[str]) -> Fraction:
+    """The share of lines that are right, from 0 to 1: the length of the longest common subsequence by the
+    greater number of lines. `expected` has one line at least.
+
+    It is found a line at a time, all places of the other at once as the bits of a number: Hyyrö,
+    "Bit-parallel LCS-length computation revisited", 2004.
+    """
+    places: dict[str, int] = {}
+    for at, line in enumerate(expected):
+        places[line] = places.get(line, 0) | 1 << at
+    every = free = (1 << len(expected)) - 1
+    for line in given:
+        found = free & places.get(line, 0)
+        free = ((free + found) | (free - found)) & every
+    return Fraction(len(expected) - free.bit_count(), max(len(expected), len(given)))

@@ -1,0 +1,168 @@
+"""Transform: everybody transforms the same data; whoever gives the exact output most often is first.
+
+    A, B, C, D > [{"city": "Oslo", "count": 3}, {"city": "Lima", "count": 1}]                  (task/1/A, …)
+    A, B, C, D > Oslo: 14 …                                                                  (task/2/A, …)
+
+A task is a table drawn from the arena's secret, steps in plain words and the shape of the result, so none
+comes twice, and the output is computed with it. Outputs are compared after one canonicalization
+(`tasks.canonical`), as a whole or, where the settings say so, by the share of lines that are right. Equal
+points tie; a reply that is missing or not in the stated shape counts nothing. Whose provider fails is
+unranked, while two are left.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+from typing import Any, Literal
+
+import msgspec
+from pydantic import Field
+
+from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.house import Call
+from peerage.games.ranking import by_rank
+from peerage.games.run_tests import SCORE
+from peerage.games.same_tasks import asked_alike
+from peerage.games.section import Seats, Temperature
+from peerage.games.transform.output import (
+    JSON_READING,
+    LINES_READING,
+    Output,
+    canonical,
+    credit,
+    output,
+)
+from peerage.games.transform.show import show
+from peerage.games.transform.tasks import TABLES, TransformTask, task
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Ask, Prompt, Steps
+
+TRANSFORM = Prompt(
+    """\
+You transform data: several language models are given the same tasks, and whoever gets the most points \
+wins.""",
+    """\
+{task}
+
+{tables}
+
+{reading} {credit} There {tasks} in this match, and equal points tie. {score}
+{format}""",
+)
+CREDIT = {
+    "exact": "An output that is exactly right counts one point, any other none.",
+    "lines": "An output counts the share of its lines that are right, if it can be read: the length of the "
+    "longest common subsequence of its lines and the right ones, divided by the greater number of lines. "
+    "JSON is laid out first, with sorted keys and one value a line.",
+}
+
+
+class TransformRules(GameRules):
+    """How data is transformed."""
+
+    seats: Seats = 8
+    tasks: int = Field(2, ge=1, le=10, description="Tasks in a match, each a request of its own.")
+    steps: int = Field(
+        3, ge=1, le=8, description="Steps of a task: how difficult it is. Tables grow with them."
+    )
+    credit: Literal["exact", "lines"] = Field(
+        "exact", description="What an output counts: all or nothing, or the share of lines that are right."
+    )
+    max_tokens: int = Field(
+        6_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
+    )
+    temperature: Temperature = None
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """The same tasks for all seats of `table`."""
+    rules: TransformRules = table.rules
+    tasks = msgspec.convert(table.drawn["tasks"], list[TransformTask])
+    many = f"are {len(tasks)} tasks" if len(tasks) > 1 else "is one task"
+    asks = [
+        Ask(
+            "",
+            f"task/{at}",
+            "contestant",
+            TRANSFORM.messages(
+                {
+                    "task": one.text,
+                    "tables": TABLES,
+                    "reading": JSON_READING if one.json else LINES_READING,
+                    "credit": CREDIT[rules.credit],
+                    "tasks": many,
+                    "score": SCORE,
+                    "format": Output(one.json).instruction(),
+                }
+            ),
+            Output(one.json),
+            rules.max_tokens,
+            rules.temperature,
+            one.expected,
+        )
+        for at, one in enumerate(tasks, 1)
+    ]
+    replies = yield from asked_alike(table.seats, asks)
+    if not replies:
+        return Outcome(void="no_answer")
+    expected = [canonical(one.expected, one.json) for one in tasks]
+    credits = {
+        label: [
+            _credit(rules, canonical(output(reply.value), one.json) if reply.ok else [], right)
+            for one, right, reply in zip(tasks, expected, mine, strict=True)
+        ]
+        for label, mine in replies.items()
+    }
+    scores = by_rank({label: sum(mine) for label, mine in credits.items()})
+    told = {label: [round(float(one), 4) for one in mine] for label, mine in credits.items()}
+    return Outcome(scores=scores, detail={"decided": "by points", "credits": told})
+
+
+def _credit(rules: TransformRules, given: list[str], expected: list[str]) -> Fraction:
+    return Fraction(given == expected) if rules.credit == "exact" else credit(given, expected)
+
+
+def draw(rules: TransformRules, seed: str, number: int) -> dict[str, Any]:
+    """The tasks of match `number`, with the right outputs."""
+    rng = Random(f"{seed}/transform/{number}")
+    return {"tasks": [msgspec.to_builtins(task(rng, rules.steps)) for _ in range(rules.tasks)]}
+
+
+def asks(rules: TransformRules, fixture: Fixture) -> tuple[Asks, ...]:
+    """Each contestant is asked once for each task."""
+    return (
+        Asks("contestant", TRANSFORM, Output(json=True), rules.tasks, rules.max_tokens, usual_output=500),
+    )
+
+
+def house(call: Call, skill: float, rng: Random) -> str:
+    """The right output with a chance of the skill, else one with the more wrong digits the less skill."""
+    lines: list[str] = call.oracle.split("\n")
+    if rng.random() < skill:
+        return call.oracle  # type: ignore[no-any-return]
+    wrong = {at for at in range(len(lines)) if rng.random() > skill} | {rng.randrange(len(lines))}
+    made = "\n".join([_mistaken(line) if at in wrong else line for at, line in enumerate(lines)])
+    return made if made != call.oracle else "\n".join(lines[:-1]) or "?"
+
+
+def _mistaken(line: str) -> str:
+    """A line with another last digit, never 0: JSON stays JSON."""
+    at = max([place for place, sign in enumerate(line) if sign in "0123456789"], default=None)
+    return line if at is None else f"{line[:at]}{int(line[at]) % 9 + 1}{line[at + 1 :]}"
+
+
+GAME: GameSpec[TransformRules] = GameSpec(
+    name="transform",
+    about="Everybody transforms the same data by steps in plain words; most exact outputs win.",
+    contestants=(2, 10),
+    rules=TransformRules,
+    play=play,
+    draw=draw,
+    asks=asks,
+    survives=True,
+    house=house,
+    show=show,
+    hides=True,
+    demo=160,
+)

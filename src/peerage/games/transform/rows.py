@@ -1,0 +1,147 @@
+"""Steps that change which rows there are, and in which order. Pure; see `transform.step`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import ge, gt, le, lt
+from random import Random
+from typing import Any
+
+from peerage.games.transform.step import Step, kept
+from peerage.games.transform.tables import Cell, Column, Table
+
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "at least": ge,
+    "at most": le,
+    "greater than": gt,
+    "less than": lt,
+}
+
+
+def keep_numbers(rng: Random, table: Table) -> Step | None:
+    """Rows by a number."""
+    if not (places := table.of("number")):
+        return None
+    at = rng.choice(places)
+    bound: Any = rng.choice(table.column(at))
+    words, holds = rng.choice([*_COMPARED.items()])
+    says = f"Keep only the rows whose {table.columns[at].name} is {words} {bound}."
+    return Step(says, kept(table, lambda row: holds(row[at], bound)))
+
+
+def keep_words(rng: Random, table: Table) -> Step | None:
+    """Rows by a word."""
+    if not (places := table.of("word")):
+        return None
+    at = rng.choice(places)
+    values = [*dict.fromkeys(table.column(at))]
+    name, chosen = table.columns[at].name, rng.sample(values, min(2, len(values)))
+    if rng.random() < 0.5:
+        says = f"Keep only the rows whose {name} is {' or '.join(map(str, chosen))}."
+        return Step(says, kept(table, lambda row: row[at] in chosen))
+    return Step(
+        f"Remove the rows whose {name} is {chosen[0]}.", kept(table, lambda row: row[at] != chosen[0])
+    )
+
+
+def sort(rng: Random, table: Table) -> Step | None:
+    """Another order of rows."""
+    if not (places := table.of("number", "word", "date")):
+        return None
+    column = table.columns[at := rng.choice(places)]
+    ways = {
+        "number": ("from the smallest to the greatest", "from the greatest to the smallest"),
+        "word": ("in alphabetical order", "in reverse alphabetical order"),
+        "date": ("from the earliest to the latest", "from the latest to the earliest"),
+    }
+    turned = rng.random() < 0.5
+    way = ways[column.kind][turned]
+    says = f"Sort the rows by {column.name}, {way}; rows that are equal in it keep their order."
+    rows = sorted(table.rows, key=lambda row: row[at], reverse=turned)
+    return Step(says, table._replace(rows=tuple(rows)))
+
+
+def dedupe(rng: Random, table: Table) -> Step | None:
+    """The first of equal rows."""
+    if not (places := table.of("word")):
+        return None
+    chosen = sorted(rng.sample(places, rng.randint(1, min(2, len(places)))))
+    names = " and the same ".join([table.columns[at].name for at in chosen])
+    seen: dict[tuple[Cell, ...], tuple[Cell, ...]] = {}
+    for row in table.rows:
+        seen.setdefault(tuple([row[at] for at in chosen]), row)
+    return Step(
+        f"Of all rows with the same {names} keep only the first.", table._replace(rows=tuple(seen.values()))
+    )
+
+
+def explode(rng: Random, table: Table) -> Step | None:
+    """A row for each word of a list."""
+    if not (places := table.of("list")):
+        return None
+    at = rng.choice(places)
+    rows = [(*row[:at], word, *row[at + 1 :]) for row in table.rows for word in str(row[at]).split(";")]
+    column = table.columns[at]
+    says = (
+        f"{column.name} holds words with semicolons between them. Replace each row by one row for each of "
+        "these words, in "
+        f"their order, with that word alone in {column.name} and everything else as it is."
+    )
+    return Step(
+        says,
+        Table((*table.columns[:at], column._replace(kind="word"), *table.columns[at + 1 :]), tuple(rows)),
+    )
+
+
+def aggregate(rng: Random, table: Table) -> Step | None:
+    """A row for each group."""
+    if not (words := table.of("word")) or not (numbers := table.of("number")):
+        return None
+    at, of = rng.choice(words), rng.choice(numbers)
+    word, does = rng.choice((("sum", sum), ("smallest", min), ("greatest", max)))
+    groups: dict[Cell, list[int]] = {}
+    for row in table.rows:
+        groups.setdefault(row[at], []).append(int(row[of]))
+    name, number = table.columns[at].name, table.columns[of].name
+    made = f"{word}_{number}"
+    says = (
+        f"Replace the table by one with a row for each different {name}, in the order in which they first "
+        "appear, and with "
+        f"the columns {name}, count (how many rows had it) and {made} (the {word} of their {number})."
+    )
+    rows = [(key, len(cells), does(cells)) for key, cells in groups.items()]
+    return Step(
+        says, Table((table.columns[at], Column("count", "number"), Column(made, "number")), tuple(rows))
+    )
+
+
+def pivot(rng: Random, table: Table) -> Step | None:
+    """Groups by rows and columns."""
+    if len(words := table.of("word")) < 2 or not (numbers := table.of("number")):
+        return None
+    (down, across), of = rng.sample(words, 2), rng.choice(numbers)
+    tops, sums = sorted({str(cell) for cell in table.column(across)}), dict[Cell, dict[str, int]]()
+    for row in table.rows:
+        line = sums.setdefault(row[down], dict.fromkeys(tops, 0))
+        line[str(row[across])] += int(row[of])
+    a, b = table.columns[down].name, table.columns[across].name
+    says = (
+        f"Replace the table by one with a row for each different {a}, in the order in which they first "
+        "appear. Its columns "
+        f"are {a} and then every different {b}, in alphabetical order; in each cell is the sum of "
+        f"{table.columns[of].name} "
+        f"over the rows with that {a} and that {b}, and 0 where there are none."
+    )
+    columns = (table.columns[down], *[Column(top, "number") for top in tops])
+    return Step(says, Table(columns, tuple([(key, *line.values()) for key, line in sums.items()])))
+
+
+def thin(rng: Random, table: Table) -> Step | None:
+    """The first rows, or every second."""
+    if rng.random() < 0.5:
+        most = rng.randint(len(table.rows) // 2, len(table.rows))
+        return Step(f"Keep only the first {most} rows.", table._replace(rows=table.rows[:most]))
+    return Step(
+        "Remove every second row: keep the first, the third, the fifth and so on.",
+        table._replace(rows=table.rows[::2]),
+    )

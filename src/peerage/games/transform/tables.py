@@ -1,0 +1,225 @@
+"""Tables: drawn at random, and written in the shapes in which players get and give them. Pure.
+
+A column's kind says what may be done with it: `word` (few different values), `person` ("Ada Berg") or
+`person,` ("Berg, Ada"), `number`, `date` (YYYY-MM-DD), `list` (words with semicolons between), `messy` (stray
+spaces and capitals), `gaps` (words, some missing), `id`, and `text`, with which nothing is done.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, timedelta
+from random import Random
+from typing import Any, NamedTuple, TypeAlias
+
+from peerage.games.names import NAMES
+
+Cell: TypeAlias = str | int
+
+
+class Column(NamedTuple):
+    name: str
+    kind: str
+
+
+class Table(NamedTuple):
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    def of(self, *kinds: str) -> list[int]:
+        """The places of the columns of these kinds."""
+        return [at for at, column in enumerate(self.columns) if column.kind in kinds]
+
+    def column(self, at: int) -> list[Cell]:
+        return [row[at] for row in self.rows]
+
+
+class Written(NamedTuple):
+    """A table in a shape: how the shape is told, and the text."""
+
+    says: str
+    text: str
+
+
+_LAST = (
+    "Berg",
+    "Cruz",
+    "Diaz",
+    "Endo",
+    "Falk",
+    "Gray",
+    "Hall",
+    "Ito",
+    "Jung",
+    "Kern",
+    "Lund",
+    "Moss",
+    "Nagy",
+)
+_WORDS = {
+    "city": ("Oslo", "Rome", "Lima", "Cairo", "Porto", "Quito", "Delhi", "Perth"),
+    "team": ("north", "south", "east", "west"),
+    "product": ("lamp", "desk", "chair", "shelf", "clock", "carpet"),
+    "status": ("open", "paid", "late", "void"),
+}
+_NUMBERS = {"quantity": 40, "points": 990, "price": 90, "stock": 300}
+UNITS = {
+    "weight_kg": ("weight_g", "weight", "grams", "kilograms", "1 kg is 1000 g", 1000),
+    "distance_km": ("distance_m", "distance", "meters", "kilometers", "1 km is 1000 m", 1000),
+    "height_m": ("height_cm", "height", "centimeters", "meters", "1 m is 100 cm", 100),
+    "duration_h": ("duration_min", "time", "minutes", "hours", "1 hour is 60 minutes", 60),
+    "age_days": ("age_hours", "time", "hours", "days", "1 day is 24 hours", 24),
+}
+_TAGS = ("new", "sale", "gift", "large", "green", "spare")
+_TITLES = ("green tea", "oak table", "blue glass vase", "wall map", "old brass bell", "paper lantern")
+
+
+def drawn(rng: Random, rows: int) -> Table:
+    """A table with a column of most kinds, in a random order."""
+    person = rng.choice(("person", "person,"))
+    names = [f"{first} {rng.choice(_LAST)}" for first in rng.sample(NAMES, rows)]
+    columns: dict[Column, Sequence[Cell]] = {
+        Column("customer", person): [_turned(name, person) for name in names]
+    }
+    for name in rng.sample([*_WORDS], 2):
+        some = rng.sample(_WORDS[name], rng.randint(3, 4))
+        columns[Column(name, "word")] = rng.choices(some, k=rows)
+    for name in rng.sample([*_NUMBERS], 2):
+        columns[Column(name, "number")] = [rng.randint(1, _NUMBERS[name]) for _ in range(rows)]
+    columns[Column(rng.choice([*UNITS]), "number")] = [rng.randint(1, 80) for _ in range(rows)]
+    first = date(rng.randint(2016, 2034), 1, 1)
+    columns[Column(rng.choice(("ordered", "shipped", "due")), "date")] = [
+        (first + timedelta(rng.randrange(500))).isoformat() for _ in range(rows)
+    ]
+    more: dict[Column, Sequence[Cell]] = {
+        Column("tags", "list"): [";".join(rng.sample(_TAGS, rng.randint(1, 3))) for _ in range(rows)],
+        Column("title", "messy"): [_messy(rng, rng.choice(_TITLES)) for _ in range(rows)],
+        Column("carrier", "gaps"): rng.choices(("rail", "ship", "truck", ""), k=rows),
+    }
+    order = [*rng.sample([*columns], rng.randint(5, 6)), *rng.sample([*more], 1)]
+    rng.shuffle(order)
+    ids = rng.sample(range(100, 1000), rows)
+    columns |= more | {Column("id", "id"): ids}
+    order = [Column("id", "id"), *order]
+    return Table(tuple(order), tuple(zip(*[columns[column] for column in order], strict=True)))
+
+
+def _turned(name: str, kind: str) -> str:
+    first, _, last = name.partition(" ")
+    return f"{last}, {first}" if kind == "person," else name
+
+
+def _messy(rng: Random, title: str) -> str:
+    words = ["".join(rng.choice((letter, letter.upper())) for letter in word) for word in title.split()]
+    return (
+        " " * rng.randrange(3) + "".join(f"{word}{' ' * rng.randint(1, 3)}" for word in words).rstrip() + " "
+    )
+
+
+# ------------------------------------------------------------------------------------------- shapes
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _array(items: Iterable[Any]) -> str:
+    return "[\n" + ",\n".join([f"  {_plain(item)}" for item in items]) + "\n]"
+
+
+def _objects(table: Table, without: int | None = None) -> list[dict[str, Cell]]:
+    names = table.names()
+    return [{names[at]: cell for at, cell in enumerate(row) if at != without} for row in table.rows]
+
+
+def json_objects(rng: Random, table: Table) -> Written:
+    """Each row an object."""
+    says = "a JSON array with one object for each row, whose keys are the names of the columns"
+    return Written(says, _array(_objects(table)))
+
+
+def json_arrays(rng: Random, table: Table) -> Written:
+    """Each row an array."""
+    says = "a JSON array of arrays: first one of the names of the columns, then one for each row"
+    return Written(says, _array([table.names(), *table.rows]))
+
+
+def json_columns(rng: Random, table: Table) -> Written:
+    """Each column an array."""
+    says = "a JSON object with a key for each column, whose value is the array of its values in all rows"
+    lines = [f"  {_plain(name)}: {_plain(table.column(at))}" for at, name in enumerate(table.names())]
+    return Written(says, "{\n" + ",\n".join(lines) + "\n}")
+
+
+def json_groups(rng: Random, table: Table) -> Written:
+    """The rows grouped by a column."""
+    by = rng.choice(table.of("word") or [0])
+    says = (
+        f"a JSON object with a key for each different value of {table.columns[by].name} (as a string), whose "
+        "value is "
+        "the array of the rows with it, in their order, each an object of all other columns"
+    )
+    groups: dict[str, list[Any]] = {}
+    for row, one in zip(table.rows, _objects(table, by), strict=True):
+        groups.setdefault(str(row[by]), []).append(one)
+    lines = [f"  {_plain(key)}: {_plain(rows)}" for key, rows in groups.items()]
+    return Written(says, "{\n" + ",\n".join(lines) + "\n}")
+
+
+def separated(rng: Random, table: Table) -> Written:
+    """CSV, with commas or semicolons."""
+    name, sign = rng.choice((("comma", ","), ("semicolon", ";")))
+    says = (
+        f"CSV with {name}s: a line of the names of the columns, then one line for each row, with a {name} "
+        "between "
+        f"fields; a field that holds a {name} is put in double quotes, and no other field is"
+    )
+    out = io.StringIO()
+    csv.writer(out, delimiter=sign, lineterminator="\n").writerows([table.names(), *table.rows])
+    return Written(says, out.getvalue().rstrip("\n"))
+
+
+def markdown(rng: Random, table: Table) -> Written:
+    """A Markdown table."""
+    says = (
+        "a Markdown table in lines of the form | a | b |: one of the names of the columns, one with --- for "
+        "each column, "
+        "then one for each row, with one space on each side of every value"
+    )
+    lines = [table.names(), ["---"] * len(table.columns), *table.rows]
+    return Written(says, "\n".join([f"| {' | '.join(map(str, line))} |" for line in lines]))
+
+
+def blocks(rng: Random, table: Table) -> Written:
+    """A block of lines for each row."""
+    says = (
+        "a block of lines for each row, with one empty line between blocks; a block has one line for each "
+        "column, in "
+        "their order, in the form name: value"
+    )
+    made = ["\n".join([f"{name}: {cell}" for name, cell in one.items()]) for one in _objects(table)]
+    return Written(says, "\n\n".join(made))
+
+
+def template(rng: Random, table: Table) -> Written:
+    """A line for each row, by a template."""
+    names = rng.sample(table.names(), min(3, len(table.columns)))
+    form = rng.choice(("{} / {} -> {}", "[{}] {}: {}", "{} has {} ({})", "{}={} # {}"))
+    if len(names) < 3:
+        form = " = ".join(["{}"] * len(names))
+    says = "one line for each row, in which <name> stands for the row's value in that column: "
+    says += form.format(*[f"<{name}>" for name in names])
+    return Written(says, "\n".join([form.format(*[one[name] for name in names]) for one in _objects(table)]))
+
+
+Shape: TypeAlias = Callable[[Random, Table], Written]
+
+JSON: tuple[Shape, ...] = (json_objects, json_arrays, json_columns, json_groups)
+LINES: tuple[Shape, ...] = (separated, markdown, blocks, template)
+INPUTS: tuple[Shape, ...] = (json_objects, json_arrays, json_columns, separated, markdown, blocks)

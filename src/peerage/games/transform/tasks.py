@@ -1,0 +1,57 @@
+"""Tasks of transformation: a table in some shape, steps in plain words, and the shape of the result. Pure."""
+
+from __future__ import annotations
+
+from random import Random
+
+from msgspec import Struct
+
+from peerage.games.transform.families import FAMILIES
+from peerage.games.transform.step import Step
+from peerage.games.transform.tables import INPUTS, JSON, LINES, Table, Written, drawn
+
+TABLES = """\
+A table has rows and named columns, and the order of both counts. A value that is a whole number is a \
+number, any other is text, and an empty one is the empty text. In JSON numbers are written as numbers and \
+text as strings."""
+
+
+class TransformTask(Struct, frozen=True):
+    """A task as it is drawn: what players read, the right output, and whether that is JSON."""
+
+    text: str
+    expected: str
+    json: bool
+
+
+def task(rng: Random, steps: int) -> TransformTask:
+    """A task of so many steps of different families; no step leaves the table as it was."""
+    while True:
+        table = before = drawn(rng, 4 + 2 * steps)
+        done: list[Step] = []
+        for family in rng.sample(FAMILIES, len(FAMILIES)):
+            step = family(rng, table)
+            if step is not None and len(step.after.rows) > 1 and _differ(table, step.after):
+                table = step.after
+                done.append(step)
+            if len(done) == steps and not table.of("messy"):
+                return _told(rng, before, done)
+
+
+def _differ(table: Table, other: Table) -> bool:
+    return (table.names(), table.rows) != (other.names(), other.rows)
+
+
+def _told(rng: Random, table: Table, steps: list[Step]) -> TransformTask:
+    given = [(rng.choice(INPUTS)(rng, table), "The table")]
+    given += [(rng.choice(INPUTS)(rng, step.second), "The second table") for step in steps if step.second]
+    is_json = rng.random() < 0.5
+    wanted: Written = rng.choice(JSON if is_json else LINES)(rng, steps[-1].after)
+    inputs = "\n\n".join([f"{name}, {written.says}:\n\n{written.text}" for written, name in given])
+    listed = "\n".join([f"{at}. {step.says}" for at, step in enumerate(steps, 1)])
+    text = (
+        f"{inputs}\n\nDo these steps in this order, each with the table that the one before it "
+        f"left:\n\n{listed}\n\n"
+        f"Then write the table as {wanted.says}."
+    )
+    return TransformTask(text, wanted.text, is_json)

@@ -1,0 +1,251 @@
+"""Transform: what is read of a reply, what of it counts, and how a match is scored and shown."""
+
+import time
+from collections import Counter
+from fractions import Fraction
+from random import Random
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.offline import fixture, play, scripted
+
+from peerage.blocks import Program, Quoted, SeatReply
+from peerage.formats import FormatError
+from peerage.games.transform import GAME
+from peerage.games.transform.families import FAMILIES
+from peerage.games.transform.output import Output, canonical, credit, output
+from peerage.games.transform.show import differences
+from peerage.games.transform.step import Family, Step
+from peerage.games.transform.tables import Table
+from peerage.games.transform.tasks import TransformTask, task
+from peerage.match import Fixture, Outcome
+from peerage.protocol import Ask, Reply
+
+PLAYERS = [f"p{at}" for at in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        ("[1]", "[1]"),
+        ("```json\n[1]\n```", "[1]"),
+        ("Here it is:\n```\na,b\n1,2\n```\nDone.", "a,b\n1,2"),
+        ("```csv\r\na,b\r\n```", "a,b"),
+        ("a `b` c", "a `b` c"),
+    ],
+)
+def test_the_output_is_the_only_code_block_or_the_whole(reply: str, found: str) -> None:
+    assert output(reply) == found
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        '[{"a":1,"b":"x"},{"a":2,"b":""}]',
+        ' [ {"b": "x", "a": 1.0},\n {"a": 2, "b": ""} ]\n',
+        '[{"b": "\\u0078", "a": 1e0}, {"a": 2, "b": ""}]',
+    ],
+)
+def test_json_is_compared_by_value(given: str) -> None:
+    assert canonical(given, True) == canonical('[{"a": 1, "b": "x"}, {"a": 2, "b": ""}]', True)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        '[{"a": 2, "b": ""}, {"a": 1, "b": "x"}]',
+        '[{"a": "1", "b": "x"}, {"a": 2, "b": ""}]',
+        '[{"a": true, "b": "x"}, {"a": 2, "b": ""}]',
+        '[{"a": 1, "b": "x "}, {"a": 2, "b": ""}]',
+        '[{"a": 1, "b": "x", "c": null}, {"a": 2, "b": ""}]',
+        '[{"a": 1.5, "b": "x"}, {"a": 2, "b": ""}]',
+    ],
+)
+def test_other_json_is_not_the_same(given: str) -> None:
+    assert canonical(given, True) != canonical('[{"a": 1, "b": "x"}, {"a": 2, "b": ""}]', True)
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        ("", "empty"),
+        ("```\n \n```", "empty"),
+        ("[1]" + " " * 20_000, "20003 characters; at most 20000"),
+        ("```\n[1]\n```\n```\n[2]\n```", "2 code blocks"),
+        ("```\n[1]", "does not end"),
+        ("Sure: [1]", "not JSON"),
+        ("[1,]", "not JSON"),
+        ("['a']", "not JSON"),
+        ("[" * 19_000, "not JSON|too deep"),
+        ("1" * 19_000, "not JSON"),
+    ],
+)
+def test_an_unusable_output_says_why(reply: str, why: str) -> None:
+    with pytest.raises(FormatError, match=why):
+        Output(json=True).parse(reply)
+    if "JSON" not in why:
+        with pytest.raises(FormatError, match=why):
+            Output(json=False).parse(reply)
+    else:
+        assert Output(json=False).parse(reply) == reply
+
+
+def test_of_lines_white_space_at_their_ends_and_empty_lines_around_do_not_count() -> None:
+    right = canonical("a: 1\nb:\n\na: 2\nb: x", False)
+    assert canonical("\n\na: 1 \r\nb: \n \na: 2\nb: x\n\n", False) == right
+    for wrong in (
+        " a: 1\nb:\n\na: 2\nb: x",
+        "a: 1\nb:\na: 2\nb: x",
+        "a: 1\nb:\n\na:  2\nb: x",
+        "A: 1\nb:\n\na: 2\nb: x",
+    ):
+        assert canonical(wrong, False) != right
+    assert canonical("", False) == canonical(" \n\n", False) == []
+
+
+def _longest(a: list[str], b: list[str]) -> int:
+    """The plain recursion, by rows."""
+    row = [0] * (len(b) + 1)
+    for one in a:
+        before = row
+        row = [0]
+        for at, other in enumerate(b):
+            row.append(before[at] + 1 if one == other else max(before[at + 1], row[-1]))
+    return row[-1]
+
+
+LINES = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=25)
+
+
+@given(LINES, LINES.filter(len))
+def test_credit_is_the_longest_common_subsequence(given: list[str], expected: list[str]) -> None:
+    assert credit(given, expected) == Fraction(_longest(given, expected), max(len(given), len(expected)))
+    assert (credit(given, expected) == 1) == (given == expected)
+
+
+@given(st.text(max_size=300), st.booleans())
+def test_reading_is_total(text: str, is_json: bool) -> None:
+    form = Output(is_json)
+    try:
+        value = form.parse(text)
+    except FormatError:
+        pass
+    else:
+        assert canonical(output(value), is_json)
+    assert form.parse(form.write(form.sample(Random(text))))
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "[" * 20_000,
+        "[" * 900 + "]" * 900,
+        "9" * 20_000,
+        "[1e999]",
+        "x\n" * 10_000,
+        "{" * 10_000,
+        '{"a":1,' * 2_000,
+        "```\n" * 5_000,
+    ],
+)
+def test_a_hostile_reply_is_read_and_shown_at_once(hostile: str) -> None:
+    began = time.process_time()
+    for is_json in (True, False):
+        try:
+            given = canonical(output(Output(is_json).parse(hostile)), is_json)
+        except FormatError:
+            continue
+        expected = [f"line {at}" for at in range(60)]
+        assert credit(given, expected) == 0
+        assert len(differences(expected, given)) < 100_000
+    assert time.process_time() - began < 20
+
+
+def _outcome(
+    seats: int, replies: dict[tuple[str, int], str | Reply], **rules: object
+) -> tuple[Fixture, Outcome]:
+    """A match in which seats reply so to a task, and rightly to what is not stated."""
+    match = fixture(GAME, PLAYERS, {"seats": seats, **rules})
+
+    def answer(ask: Ask, player: str) -> str | Reply:
+        return replies.get((ask.to, int(ask.key.split("/")[1])), ask.oracle)
+
+    return match, play(GAME, match, scripted(answer)).outcome
+
+
+def test_exact_outputs_count_and_equals_tie() -> None:
+    _, outcome = _outcome(
+        4, {("B", 1): "no", ("C", 1): "no", ("C", 2): Reply("refused"), ("D", 2): "```\nno\n```"}
+    )
+    assert outcome.detail["credits"] == {"A": [1, 1], "B": [0, 1], "C": [0, 0], "D": [1, 0]}
+    assert outcome.scores == {"A": 1, "B": 0.5, "D": 0.5, "C": 0}
+
+
+def test_a_contestant_lost_in_one_task_is_unranked() -> None:
+    _, outcome = _outcome(3, {("B", 2): Reply("void"), ("C", 1): "no"})
+    assert outcome.scores == {"A": 1, "C": 0}
+    assert _outcome(2, {("B", 1): Reply("void")})[1].void == "no_answer"
+
+
+def test_partial_credit_is_an_option() -> None:
+    match = fixture(GAME, PLAYERS)
+    expected = match.drawn["tasks"][0]["expected"]
+    lines = expected.split("\n")
+    most = "\n".join([*lines[:-2], lines[-2] + "1", lines[-1]])
+    assert not match.drawn["tasks"][0]["json"]
+    for credit_, shares in (("exact", [0, 0]), ("lines", [1 - 1 / len(lines), 0])):
+        _, outcome = _outcome(3, {("B", 1): most, ("C", 1): "no"}, credit=credit_)
+        assert outcome.detail["credits"]["A"] == [1, 1]
+        assert [outcome.detail["credits"][label][0] for label in "BC"] == [round(one, 4) for one in shares]
+    assert outcome.scores == {"A": 1, "B": 0.5, "C": 0}
+
+
+def test_a_wrong_output_is_shown_by_its_differences() -> None:
+    match = fixture(GAME, PLAYERS, {"seats": 3})
+    right = match.drawn["tasks"][0]["expected"]
+    said = {"A": right, "B": right.replace(right.split("\n")[1], "wrong"), "C": "\x1b[2J"}
+    replies = {
+        f"task/1/{label}": SeatReply(f"task/1/{label}", label, "contestant", "ok", text, text, "", tuple)
+        for label, text in said.items()
+    }
+    outcome = Outcome(detail={"credits": {"A": [1, 1], "B": [0.5, 1], "C": [0, 0]}})
+    found = {
+        block.label: block
+        for block in GAME.show(match, outcome, replies)
+        if isinstance(block, Program | Quoted)
+    }
+    assert found["A"].verdict == "exactly right"
+    assert found["B"].verdict == "50% right"
+    assert isinstance(found["B"], Program)
+    assert f"-{right.split(chr(10))[1]}\n+wrong" in found["B"].source
+    assert found["C"].verdict == "wrong"
+
+
+def test_every_family_is_drawn_and_no_task_comes_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: Counter[str] = Counter()
+
+    def counted(family: Family) -> Family:
+        def made(rng: Random, table: Table) -> Step | None:
+            step = family(rng, table)
+            used[family.__name__] += step is not None
+            return step
+
+        return made
+
+    monkeypatch.setattr("peerage.games.transform.tasks.FAMILIES", tuple(map(counted, FAMILIES)))
+    tasks = [one for n in range(1, 201) for one in GAME.draw(GAME.rules(), "secret", n)["tasks"]]
+    assert len({one["text"] for one in tasks}) == len({one["expected"] for one in tasks}) == 400
+    assert used.keys() == {family.__name__ for family in FAMILIES}
+    assert min(used.values()) > 10
+
+
+def test_a_task_has_as_many_steps_as_asked_for() -> None:
+    for steps in (1, 4, 8):
+        for seed in range(40):
+            made = task(Random(f"{steps}/{seed}"), steps)
+            assert f"\n{steps}. " in made.text
+            assert f"\n{steps + 1}. " not in made.text.partition("Do these steps")[2]
+            assert len(made.expected) < 6_000
+            assert msgspec.convert(msgspec.to_builtins(made), TransformTask) == made
