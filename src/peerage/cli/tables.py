@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from peerage.tables.what_if import WhatIf
 
 
-Track = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware"]
+Track = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware", "duplicate"]
 Whose = Literal["played", "outside", "all"]
 Part = Literal["players", "judges", "authors", "readings", "outside", "probes", "unfinished"]
 Game = Annotated[str, typer.Option(help="Count the matches of this game alone.", show_default="all")]
@@ -48,6 +48,7 @@ TITLES = {
     "glicko2": "Glicko-2 with 95% intervals",
     "averaged": "Elo averaged over orders, with 95% intervals",
     "judge-aware": "Bradley-Terry by judges' reliability, with 95% intervals",
+    "duplicate": "Bradley-Terry with the luck of tasks held equal, with 95% intervals",
     "points": "points in all with 95% intervals, and the mean of a match",
 }
 

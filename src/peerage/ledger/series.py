@@ -7,38 +7,37 @@ no page, no table, no export of theirs holds anything that came after.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 
-from peerage.ledger.store import FixtureRow, Ledger
+from peerage.ledger.store import Ledger
 
 SERIES = "series"
 """The fact that says what the series of an arena are; in a ledger without it there are none."""
 
 
-class _Light(msgspec.Struct):
-    """The little of a fixture that tells of its series."""
+class _Seat(msgspec.Struct):
+    label: str
+    player: str
+
+
+class InSeries(msgspec.Struct):
+    """The little of a fixture that tells of its series: the number of the first match of that, and who sits
+    where."""
 
     number: int
+    seats: tuple[_Seat, ...]
     series: int = 0
 
 
-_read = msgspec.json.Decoder(_Light).decode
+_read = msgspec.json.Decoder(InSeries).decode
 
 
-def series_of(ledger: Ledger, first: int = 1, last: int | None = None) -> dict[int, int]:
-    """The first match of each match's series, by number, of those at places first..last that are in one."""
-    if not ledger.meta().get(SERIES):
-        return {}
-    return dict(_told(ledger.fixtures(first, last)))
-
-
-def _told(rows: Iterable[FixtureRow]) -> Iterator[tuple[int, int]]:
-    for row in rows:
-        said = _read(row.body)
-        if said.series:
-            yield said.number, said.series
+def in_series(ledger: Ledger, first: int = 1, last: int | None = None) -> Iterator[InSeries]:
+    """Those of the matches at places first..last that are in a series."""
+    if ledger.meta().get(SERIES):
+        yield from (said for row in ledger.fixtures(first, last) if (said := _read(row.body)).series)
 
 
 def shown(ledger: Ledger) -> int:
@@ -47,12 +46,10 @@ def shown(ledger: Ledger) -> int:
     issued, done = ledger.heads()
     if issued == done or not ledger.meta().get(SERIES):
         return done
-    open_now = series_of(ledger, done + 1)
-    first = done + 1
-    for series in set(open_now.values()):
-        newest = max(number for number, own in open_now.items() if own == series)
-        first = min(first, *map(ledger.place, range(series, newest + 1)))
-    return first - 1
+    open_now = [(one.series, one.number) for one in in_series(ledger, done + 1)]
+    earlier = [number for first, last in dict(sorted(open_now)).items() for number in range(first, last)]
+    places = [ledger.place(number) for number in earlier]
+    return min([done + 1, *places]) - 1
 
 
 def matches_of(ledger: Ledger, series: int) -> list[int]:
@@ -60,7 +57,7 @@ def matches_of(ledger: Ledger, series: int) -> list[int]:
     issued, found = ledger.heads()[0], list[int]()
     for number in range(series, issued + 1):
         at = ledger.place(number)
-        if dict(_told(ledger.fixtures(at, at))) != {number: series}:
+        if [one.series for one in in_series(ledger, at, at)] != [series]:
             break
         found.append(number)
     return found

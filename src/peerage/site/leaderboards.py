@@ -28,6 +28,7 @@ NAMES: Mapping[Track, str] = {
     "points": "Points",
     "averaged": "Elo over orders",
     "judge-aware": "Judge-aware",
+    "duplicate": "Duplicate",
 }
 
 OUTSIDE = "leaderboard/outside.html"

@@ -18,6 +18,7 @@ from peerage.protocol import visible
 from peerage.ratings.data import Battles, Used
 from peerage.ratings.history import Duels, Games, as_games, games, pairings, shared
 from peerage.ratings.kernels import Floats, Ints
+from peerage.tables.in_series import Hanging
 
 
 class History(Protocol):
@@ -27,6 +28,8 @@ class History(Protocol):
     def players(self) -> Mapping[str, int]: ...
     @property
     def sources(self) -> Ints | None: ...
+    @property
+    def hanging(self) -> Hanging | None: ...
     @property
     def history(self) -> Duels: ...
     @property
@@ -83,6 +86,11 @@ class Outside:
     def history(self) -> Duels:
         """Every result as duels."""
         return self._all[0]
+
+    @property
+    def hanging(self) -> Hanging | None:
+        """Outside results are in no series, and beside them those of the arena count match by match."""
+        return None
 
     @property
     def sources(self) -> Ints | None:

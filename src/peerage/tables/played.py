@@ -14,12 +14,14 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.accounts import Account, count, totals_of
+from peerage.ledger.series import SERIES, InSeries, in_series
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Ints
 from peerage.settings import suggest
 from peerage.standings import DONE, moves_elo, unrated
 from peerage.tables.challenges import amended, match_points, withdrawn
+from peerage.tables.in_series import Hanging, hanging
 from peerage.tables.votes import Votes, votes
 
 
@@ -107,7 +109,7 @@ class Played:
     def until(self, number: int) -> Played:
         """The same after `number` matches of the arena; what was computed for all of them is cut."""
         found = copy(self)
-        for name in ("history", "tables", "_pairs"):
+        for name in ("history", "tables", "hanging", "_pairs"):
             found.__dict__.pop(name, None)
         found.finished = self._until(self.finished, number)
         found.decided = self._until(self.decided, number)
@@ -124,7 +126,7 @@ class Played:
         """The same with the matches `again`, by number, in place of those on record, and without the votes
         of the judges `silenced`."""
         found = copy(self)
-        for name in ("history", "tables", "_pairs"):
+        for name in ("history", "tables", "hanging", "_pairs"):
             found.__dict__.pop(name, None)
         found.finished = [again.get(one.number, one) for one in self.finished]
         found.decided = [one for one in found.finished if one.status == DONE and (one.players or one.scores)]
@@ -139,6 +141,18 @@ class Played:
     def sources(self) -> Ints | None:
         """The match that each duel of `history` is of; None where every match is one duel."""
         return self._pairs[1] if self._sizes - {2} else None
+
+    @cached_property
+    def _series(self) -> dict[int, InSeries]:
+        return {one.number: one for one in in_series(self._ledger)}
+
+    @cached_property
+    def hanging(self) -> Hanging | None:
+        """What of `history` hangs together in series; None in an arena without."""
+        if not self._series:
+            return None
+        shared = self._ledger.meta()[SERIES] == "tasks"
+        return hanging(self.history, self.sources, self.decided, self._series, shared)
 
     @cached_property
     def history(self) -> Duels:

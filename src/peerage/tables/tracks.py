@@ -16,6 +16,7 @@ from peerage.ratings import glicko2, judges
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.clusters import FEWEST
 from peerage.ratings.connection import strong_components
+from peerage.ratings.duplicate import fit as across_tables
 from peerage.ratings.elo_error import EloError, elo_error
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.kernels import Floats
@@ -26,9 +27,11 @@ from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
 from peerage.tables.outside import History
-from peerage.tables.played import Played
+from peerage.tables.played import Played, ScopeError
 
-Track: TypeAlias = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware"]
+Track: TypeAlias = Literal[
+    "bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware", "duplicate"
+]
 TRACKS: tuple[Track, ...] = get_args(Track)
 
 _SKILL = TrueSkillSettings()
@@ -78,7 +81,10 @@ class Ratings:
 
 def bradley_terry(played: History, rating: Rating, standings: Standings) -> Ratings:
     """Bradley-Terry over every decided match; a match of many is all its pairs, and one cluster."""
-    if played.sources is None:
+    if played.hanging is not None:
+        table = fit_clustered(played.history, played.hanging.cluster)
+        robust = "intervals allow for the matches of one series hanging together"
+    elif played.sources is None:
         table = fit_duels(played.history)
         robust = "robust intervals"
     else:
@@ -88,15 +94,43 @@ def bradley_terry(played: History, rating: Rating, standings: Standings) -> Rati
         f"Bradley-Terry, mean 1500, 400 points for odds of ten to one; a tie is half a win each; {robust}"
     ]
     if table.clusters and min(table.clusters) < FEWEST:
+        what = "series" if played.hanging else "matches of many"
         notes.append(
-            f"fewer than {FEWEST} matches of many cannot tell how far off ratings are: no intervals, "
-            "and every rank stays possible"
+            f"fewer than {FEWEST} {what} cannot tell how far off ratings are: no intervals, and every rank "
+            "stays possible"
         )
     if not table.connected:
         notes.append(
             "not everybody can be compared yet: the graph of wins is not strongly connected "
             f"({len(table.components)} groups), so a prior of {table.prior_games:g} tied game each against "
             "an average player was added"
+        )
+    return Ratings(
+        tuple(played.players),
+        table.rating,
+        (table.upper - table.rating) / Z95,
+        lambda: table.above,
+        (*notes, _NO_ORDER),
+    )
+
+
+def duplicate(played: Played, rating: Rating, standings: Standings) -> Ratings:
+    """Bradley-Terry across the tables that played the same task; see `ratings.duplicate`."""
+    found = played.hanging
+    if found is None or not found.tables:
+        raise ScopeError("no task was played at several tables; `pairing.series: tasks` does that")
+    table = across_tables(len(played.players), found.tables)
+    notes = [
+        "Bradley-Terry across tables: where a seat won at one table and lost at another that played the "
+        "same task, these players beat those as a team, whatever the luck of task and seat; tables that came "
+        "to the same say nothing",
+        f"intervals allow for the tables of a series hanging together; a prior of {table.prior_games:g} tied "
+        "game each against an average player is in the ratings",
+    ]
+    if table.clusters[0] < FEWEST:
+        notes.append(
+            f"fewer than {FEWEST} series cannot tell how far off ratings are: no intervals, and every rank "
+            "stays possible"
         )
     return Ratings(
         tuple(played.players),
@@ -273,6 +307,7 @@ def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["r
 
 METHODS: Mapping[Track, Callable[[Played, Rating, Standings], Ratings]] = {
     "bt": bradley_terry,
+    "duplicate": duplicate,
     "trueskill": trueskill,
     "raw": partial(_elo, track="raw"),
     "cost": partial(_elo, track="cost"),
