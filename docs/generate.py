@@ -43,7 +43,7 @@ from peerage.settings import ArenaSettings
 from peerage.tables.catalogue import GameRow, PlayerRow
 from peerage.tables.challenges import ChallengeRow, Tried
 from peerage.tables.corrected import CorrectedRow
-from peerage.tables.judges import FavourRow, JudgeRow, JudgesReport, Measure
+from peerage.tables.judges import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
 from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView
 from peerage.tables.outside import SourceStats
@@ -262,7 +262,13 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         ProbeStats,
         UnfinishedStats,
     ),
-    "`judges`: one object (`--of` one of its lists)": (JudgesReport, Measure, JudgeRow, FavourRow),
+    "`judges`: one object (`--of` one of its lists)": (
+        JudgesReport,
+        Measure,
+        JudgeRow,
+        FavourRow,
+        ChallengeSort,
+    ),
     "`rejudge`: one object": (Rejudged, Moved),
     "`rejudge` of tournaments: one object": (Rescored, ScoreMoved),
     "`tournament show`: one object (`--of` one of its lists)": (

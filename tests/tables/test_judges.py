@@ -19,7 +19,7 @@ from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
 from peerage.tables.judges import JudgesReport, judges, judges_of
 from peerage.tables.matches import Matches
-from peerage.tables.told import scores, told
+from peerage.tables.told import CHALLENGES, scores, told
 from peerage.tables.votes import votes
 
 
@@ -92,6 +92,45 @@ def test_a_judge_moves_ratings_by_what_its_votes_change(report: JudgesReport, ar
     assert 0 < found.value < found.units / 2
 
 
+def test_challenges_are_counted_by_topic_and_drafter(report: JudgesReport, arena: Arena) -> None:
+    ties: dict[tuple[str, str], list[float]] = {}
+    for number in range(1, MATCHES + 1):
+        match = Matches(arena.ledger).one(number)
+        votes = [ballot.vote for ballot in match.ballots if ballot.vote != "abstain"]
+        if votes:
+            (used,) = [draft for draft in match.drafts if draft.accepted]
+            author = match.players[next(iter(used.authors.values()))]
+            for sort in (("topic", match.fixture.topic), ("drafter", author)):
+                ties.setdefault(sort, []).append(votes.count("tie") / len(votes))
+    found = {(one.kind, one.name): one for one in report.challenges}
+    assert found.keys() == ties.keys()
+    for sort, shares in ties.items():
+        assert found[sort].matches == len(shares)
+        assert (found[sort].tell is None) == (len(shares) < 5)
+
+
+def test_challenges_on_which_verdicts_do_not_follow_strength_tell_less(arena: Arena) -> None:
+    """All matches are put under two topics by hand: those that the stronger player wins, and the others."""
+    read = told(Matches(arena.ledger).read(1, MATCHES))
+    cast = votes(arena.ledger, list(arena.ledger.summaries(1, MATCHES)), {})
+    strength = dict(zip(cast.players, fit_duels(cast.history).rating.tolist(), strict=True))
+    rows = Rows(CHALLENGES)
+    for number in range(1, MATCHES + 1):
+        match = Matches(arena.ledger).one(number)
+        first, second = (strength.get(seat.player, 0.0) for seat in match.fixture.seats)
+        if match.ballots:
+            score = match.outcome.scores.get(match.fixture.seats[0].label, 0.5)
+            follows = score != 0.5 and (first > second) == (score > 0.5)
+            rows.add((str(number), "follows" if follows else "against", "somebody"))
+    read.challenges = rows.columns()
+    report = judges_of(arena.ledger, arena.settings, read)
+    tell = {one.name: one.tell for one in report.challenges}
+    assert tell["somebody"] is None, "with one drafter there is nothing to compare"
+    assert tell["follows"] is not None
+    assert tell["against"] is not None
+    assert tell["against"] < 0.5 < tell["follows"]
+
+
 def test_a_judge_of_its_own_kin_stands_out(tmp_path: Path) -> None:
     players: list[Any] = [
         {"name": f"p{at}", "model": f"house:{0.4 + 0.05 * at:.2f}", "family": f"f{at}"} for at in range(6)
@@ -119,6 +158,7 @@ def test_an_arena_without_judges_has_nothing_to_tell(tmp_path: Path) -> None:
             "measures": [],
             "judges": [],
             "favours": [],
+            "challenges": [],
         }
 
 

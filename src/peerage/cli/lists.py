@@ -116,7 +116,7 @@ def queue(
 def judges(
     folder: Folder = HERE,
     of: Annotated[
-        Literal["measures", "judges", "favours"] | None,
+        Literal["measures", "judges", "favours", "challenges"] | None,
         typer.Option("--of", help="One table alone (CSV: judges, if not said)."),
     ] = None,
     level: Annotated[
@@ -220,5 +220,12 @@ _JUDGES: Mapping[str, Titled] = {
         *numbers(signed, excess="Favour"),
         *numbers(whole, marks="Marks ~1"),
         *numbers("{:.4f}".format, q="q"),
+    ),
+    "challenges": titled(
+        "Challenges: what judges could tell apart, 1 as a rule",
+        *texts(kind="By", name="Name"),
+        *numbers(whole, matches="Matches"),
+        *numbers(percent, ties="Ties", unanimous="Unanimous ~2"),
+        *numbers(hundredths, tell="Tell apart", tell_lower="from ~1", tell_upper="to ~1"),
     ),
 }

@@ -17,6 +17,7 @@ from msgspec import Struct
 from peerage.engine.registration import registered
 from peerage.judging.agreement import Votes, alpha, effective_votes, fleiss_kappa
 from peerage.judging.ballots import Ballots, ballots_in
+from peerage.judging.columns import Columns
 from peerage.judging.comparisons import errors
 from peerage.judging.estimates import Estimate
 from peerage.judging.favours import FEWEST, LEVEL, Mute, favours
@@ -104,15 +105,32 @@ class FavourRow(Struct, frozen=True):
     found: bool
 
 
+class ChallengeSort(Struct, frozen=True):
+    """Challenges of one `kind` (topic or drafter) and `name`, on `matches` that judges voted on: the share of
+    votes that are `ties`, that of matches whose votes are `unanimous` and no tie, and how much they `tell`
+    players apart: 1 for challenges as a rule, 0 where verdicts do not follow strength at all, with 95%
+    bounds; None from fewer than five matches, or where there is but one."""
+
+    kind: str
+    name: str
+    matches: int
+    ties: float
+    unanimous: float
+    tell: float | None
+    tell_lower: float | None
+    tell_upper: float | None
+
+
 class JudgesReport(Shown, frozen=True):
     """Everything about an arena's judges: `remarks` say in words what is wrong with whom; `favours` are all
-    pairs tested, the most suspicious first."""
+    pairs tested, the most suspicious first; `challenges` say what judges could tell apart on which."""
 
     remarks: tuple[str, ...]
 
     measures: tuple[Measure, ...]
     judges: tuple[JudgeRow, ...]
     favours: tuple[FavourRow, ...]
+    challenges: tuple[ChallengeSort, ...]
 
 
 def judges(ledger: Ledger, settings: ArenaSettings, level: float = LEVEL) -> JudgesReport:
@@ -147,7 +165,13 @@ def judges_of(ledger: Ledger, settings: ArenaSettings, read: Told, level: float 
     if cast is not None and flip is not None:
         measures += (_hangs_on(flip, len(cast.history)),)
         remarks += _flipped(flip, marks, cast.judge[flip.rows])
-    return JudgesReport(tuple(remarks), measures, rows, pairs)
+    sorts = tuple(_sorts(marks, cast, read.challenges)) if cast is not None else ()
+    remarks += [
+        f"Challenges of {one.kind} {one.name} tell nobody apart: {one.ties:.0%} of their votes are ties."
+        for one in sorts
+        if one.tell_upper is not None and one.tell_upper < _TELLS
+    ]
+    return JudgesReport(tuple(remarks), measures, rows, pairs, sorts)
 
 
 # ------------------------------------------------------------------------------------------- in words
@@ -191,6 +215,9 @@ def _remarks(
 
 
 _ONE_SIDED, _LEANING = 0.8, 0.6  # shares of verdicts for one place
+
+
+_TELLS = 0.5  # of what challenges tell as a rule: surely less than that is worth a remark
 
 
 def _flipped(flip: Flip, marks: Marks, judges: Ints) -> Iterator[str]:
@@ -337,6 +364,35 @@ def _reliabilities(marks: Marks, cast: _Cast | None) -> dict[str, tuple[float, f
         judge: (g, g - w, g + w)
         for judge, g, w in zip(marks.judges, found.tolist(), (Z95 * error).tolist(), strict=True)
     }
+
+
+def _sorts(marks: Marks, cast: _Cast, asked: Columns) -> Iterator[ChallengeSort]:
+    """The topics, and the drafters, each by name: a sort of challenges discerns as a judge does."""
+    numbers = dict(
+        zip([asked.names[at] for at in asked.code(0).tolist()], range(len(asked.code(0))), strict=True)
+    )
+    contest = marks.contest[marks.pairs[0]]
+    matches, match = np.unique(contest, return_inverse=True)
+    row = np.array([numbers[marks.contests[at]] for at in matches.tolist()], np.int64)
+    score = cast.history.score
+    votes = np.bincount(match)
+    one_way = np.maximum(np.bincount(match, score == 1), np.bincount(match, score == 0)) == votes
+    for kind, column in (("topic", 1), ("drafter", 2)):
+        names, code = asked.named(column)
+        of = code[row]
+        nobody = np.zeros((len(names), cast.history.players), np.bool_)
+        found, error = reliabilities(counted(cast.history, of[match], len(names)), nobody)
+        size = np.bincount(of, minlength=len(names))
+        for at, name in enumerate(names):
+            if not name or not size[at]:
+                continue
+            tell = float(found[at]) if size[at] >= FEWEST and (size > 0).sum() > 1 else None
+            wide = Z95 * float(error[at])
+            bounds = (None, None) if tell is None else (tell - wide, tell + wide)
+            ties = float((score[of[match] == at] == 0.5).mean())
+            yield ChallengeSort(
+                kind, name, int(size[at]), ties, float(one_way[of == at].mean()), tell, *bounds
+            )
 
 
 def _influence(marks: Marks, cast: _Cast | None) -> dict[str, tuple[float, str]]:

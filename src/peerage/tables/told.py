@@ -17,13 +17,16 @@ from msgspec.structs import astuple
 from peerage.engine.driver import REPAIR, ROOM, first_key
 from peerage.games import installed
 from peerage.judging.ballots import BALLOTS, SEATED, add_panel, marks_of, panel_record
-from peerage.judging.columns import Columns, Rows, joined
+from peerage.judging.columns import Columns, Layout, Rows, joined
 from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.scores import recorded
 from peerage.match import Fixture, Outcome
 from peerage.standings import DONE
 from peerage.tables.matches import Match, Step
 from peerage.tables.readings import Read, read
+
+CHALLENGES = Layout(codes=3, counts=0, numbers=0)
+"""What contestants were asked before a panel: match, topic, and who drafted it; empty where there is none."""
 
 
 class Replies(Struct):
@@ -50,8 +53,9 @@ class Drafts(Struct):
 
 class Told(Struct):
     """What `matches` finished matches tell: void ones by reason, everybody's replies and drafts by name, the
-    `ballots` of panels and who was `seated` before them, the `marks` that judges gave (of votes, or else of
-    scores), and readings. What there is most of stands in columns: see `judging.ballots`, `judging.marks`."""
+    `ballots` of panels, who was `seated` before them and on what `challenges`, the `marks` that judges gave
+    (of votes, or else of scores), and readings. What there is most of stands in columns: see
+    `judging.ballots`, `judging.marks`."""
 
     matches: int = 0
     voids: dict[str, int] = {}
@@ -60,13 +64,14 @@ class Told(Struct):
     ballots: Columns = Rows(BALLOTS).columns()
     seated: Columns = Rows(SEATED).columns()
     marks: Columns = Rows(MARKS).columns()
+    challenges: Columns = Rows(CHALLENGES).columns()
     readings: list[Read] = []
 
 
 def told(matches: Iterable[Match]) -> Told:
     """What these matches tell."""
     found = Told()
-    ballots, seated, marks = Rows(BALLOTS), Rows(SEATED), Rows(MARKS)
+    ballots, seated, marks, challenges = Rows(BALLOTS), Rows(SEATED), Rows(MARKS), Rows(CHALLENGES)
     said: Counter[tuple[str, str, str, bool, bool]] = Counter()
     thought: Counter[str] = Counter()
     waits: Counter[tuple[str, int]] = Counter()
@@ -89,6 +94,7 @@ def told(matches: Iterable[Match]) -> Told:
         if panel is not None:
             add_panel(ballots, seated, name, panel)
             add_marks(marks, marks_of(panel, name, chars))
+            challenges.add((name, fixture.topic, _drafter(match)))
         add_marks(marks, scores(fixture, outcome, chars))
         reading = read(fixture, outcome)
         if reading is not None:
@@ -97,6 +103,7 @@ def told(matches: Iterable[Match]) -> Told:
     for player, tokens in thought.items():
         found.replies[player].reasoning_tokens = tokens
     found.ballots, found.seated, found.marks = ballots.columns(), seated.columns(), marks.columns()
+    found.challenges = challenges.columns()
     return found
 
 
@@ -104,7 +111,12 @@ def together(parts: Iterable[Told]) -> Told:
     """What the matches of all parts tell, which are in number order."""
     parts = list(parts)
     whole: Told = reduce(_added, parts, Told())
-    for name, layout in (("ballots", BALLOTS), ("seated", SEATED), ("marks", MARKS)):
+    for name, layout in (
+        ("ballots", BALLOTS),
+        ("seated", SEATED),
+        ("marks", MARKS),
+        ("challenges", CHALLENGES),
+    ):
         setattr(whole, name, joined([getattr(part, name) for part in parts], layout))
     return whole
 
@@ -156,6 +168,12 @@ def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]
             step.key.endswith(REPAIR),
             cut,
         )
+
+
+def _drafter(match: Match) -> str:
+    """Who wrote the challenge that was answered, the first of several; empty where it was given."""
+    used = next((draft for draft in match.drafts if draft.accepted), None)
+    return match.players[next(iter(used.authors.values()))] if used and used.authors else ""
 
 
 def _drafts(found: Told, match: Match) -> None:
