@@ -128,7 +128,7 @@ def test_challenges_on_which_verdicts_do_not_follow_strength_tell_less(arena: Ar
     assert tell["somebody"] is None, "with one drafter there is nothing to compare"
     assert tell["follows"] is not None
     assert tell["against"] is not None
-    assert tell["against"] < 0.5 < tell["follows"]
+    assert tell["against"] + 0.2 < tell["follows"]
 
 
 def test_a_judge_of_its_own_kin_stands_out(tmp_path: Path) -> None:
