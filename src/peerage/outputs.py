@@ -101,11 +101,13 @@ def secret_files(folder: Path, ledger: str) -> list[tuple[Path, str]]:
     each is: the keys, the ledger and the audience's votes with the files beside them."""
     base = folder / ledger.removeprefix("sqlite:///")
     votes = base.with_name(f"{base.name.removesuffix('.db')}.votes.db")
-    stores = {base: "the ledger", votes: "the audience's votes"}
+    people = folder / "people.db"
+    stores = {base: "the ledger", votes: "the audience's votes", people: "what people are asked"}
     return [
         (folder / ".env", _OWN[".env"]),
         *stores.items(),
         (votes.with_suffix(".key"), "the key of the voters' sessions"),
+        (people.with_suffix(".key"), "the key of people's links"),
         *[
             (one.with_name(one.name + side), f"a file of {what}")
             for named, what in stores.items()

@@ -30,10 +30,11 @@ from peerage.settings import (
     suggest,
     too_few,
 )
+from peerage.settings.player import PERSON
 from peerage.settings.shape import WINDOW
 from peerage.standings import UNRATED, unrated
 
-_AGENTS = ("command", "http", "https", "python")
+_REMEMBERING = ("command", "http", "https", "python", PERSON)
 """Providers whose players may remember from one request to the next."""
 _REMEMBER = (*_AGENTS, "human")
 
@@ -220,9 +221,10 @@ def _refuse_readers(settings: ArenaSettings) -> None:
     spec = GAMES[settings.game]
     why = spec.forgets(rules_of(settings))
     for player in settings.players:
-        if why and player.provider in _AGENTS:
+        if why and player.provider in _REMEMBERING:
             raise SettingsError(
-                f"{player.name} is an agent and may remember what {settings.game} asked it before: {why}"
+                f"{player.name} is {'a person' if player.is_person else 'an agent'} and may remember what "
+                f"{settings.game} asked it before: {why}"
             )
         if player.provider == "python" and spec.hides:
             raise ArenaError(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from peerage.cli.output import counted, moment, money, numbers, table, texts, whole
+from peerage.cli.seat import beside
 from peerage.cli.streams import drop
 
 if TYPE_CHECKING:
@@ -214,8 +215,10 @@ def play(
     batch: int | None,
     clients: OpenClient | None = None,
     replan: Callable[[], None] | None = None,
+    seat: str = "",
 ) -> tuple[RunReport, Spectator]:
-    """Run the arena with a live view on standard output; `clients` and `replan` as in `Arena.run`."""
+    """Run the arena with a live view on standard output, or with the seat of the person called `seat`;
+    `clients` and `replan` as in `Arena.run`."""
     from rich.console import Console
 
     console = Console(file=sys.stdout)
@@ -232,12 +235,20 @@ def play(
 
         async def watch(runner: Runner) -> None:
             opening.stop()
-            await spectator.watch(runner)
+            if seat:
+                await beside(runner, arena.folder, seat)
+            else:
+                await spectator.watch(runner)
+
+        def observe(record: MatchRecord, summary: Summary) -> None:
+            spectator.observe(record, summary)
+            if seat in summary.players:
+                said(console, f"· match {verdict(summary)}")
 
         def again() -> None:
             opening.stop()
             if replan is not None:
                 replan()
 
-        report = arena.run(limit, observe=spectator.observe, beside=watch, clients=clients, replan=again)
+        report = arena.run(limit, observe=observe, beside=watch, clients=clients, replan=again)
     return report, spectator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,6 +71,14 @@ def run(
     log_level: Annotated[
         Level, typer.Option(help="How much is logged; `info` tells every call, retry and wait.")
     ] = "warning",
+    player: Annotated[
+        list[str],
+        typer.Option(
+            metavar="MODEL",
+            help="One more player, beside those of the settings; `human:NAME` is you, at this terminal.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006
     yes: Quiet = False,
 ) -> None:
     """Play the arena, or go on where it stopped.
@@ -85,7 +93,7 @@ def run(
     from peerage.players.keys import environment
     from peerage.settings import enough_players, extra_installed, load
 
-    stated = load(folder)
+    stated = with_players(load(folder), player)
     if stats_only:
         settings = None
     else:
@@ -106,7 +114,8 @@ def run(
                 _agree(arena, max_matches, yes, note)
 
             agreed()
-            code = _play(arena, max_matches, batch_size, replan=lambda: agreed(THINKS))
+            seat = seated(player) if sys.stdin.isatty() and sys.stdout.isatty() else ""
+            code = _play(arena, max_matches, batch_size, replan=lambda: agreed(THINKS), seat=seat)
         if stats or stats_only:
             tables.show_stats(arena, Format.table)
     raise typer.Exit(code)
@@ -199,15 +208,16 @@ def _play(
     batch: int | None,
     clients: Callable[[PlayerSettings], Client] | None = None,
     replan: Callable[[], None] | None = None,
+    seat: str = "",
 ) -> int:
-    """Play, show the table, say how it ended; the exit code."""
+    """Play, show the table, say how it ended; the exit code. `seat` names the person at this terminal."""
     from peerage.cli.ending import ending
     from peerage.cli.live import play
     from peerage.cli.streams import READER_LEFT
     from peerage.cli.tables import show_leaderboard
     from peerage.match import DEVELOPMENT
 
-    report, spectator = play(arena, limit, batch, clients, replan)
+    report, spectator = play(arena, limit, batch, clients, replan, seat)
     if not spectator.reader_left:
         show_leaderboard(arena)
     for line in ending(arena, report, spectator.void):
@@ -287,6 +297,7 @@ def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
                 f"one match costs some {dollars(each)}, and begins when twice that is free: {whose} of "
                 f"{dollars(limit)} is too small for any; raise it, or set `max_tokens` of players"
             )
+    notes += asked(settings, plan)
     if settings.budget.arena is not None:
         notes.append(f"the budget of {dollars(settings.budget.arena)} over all runs is never exceeded")
     title = f"{settings.name}: {counted(plan.matches, 'match', 'matches')}"
@@ -325,6 +336,19 @@ def _demo_matches(settings: ArenaSettings) -> int:
     )
 
 
+def asked(settings: ArenaSettings, plan: Plan) -> list[str]:
+    """How often each person is likely to be asked, one line each."""
+    from peerage.cli.output import counted
+
+    people = {player.name for player in settings.players if player.is_person}
+    return [
+        f"{one.player} is a person, to be asked some {counted(one.calls, 'time')} in "
+        f"{counted(plan.matches, 'match', 'matches')}"
+        for one in plan.players
+        if one.player in people
+    ]
+
+
 def _opened(
     settings: ArenaSettings,
     folder: Path,
@@ -348,6 +372,41 @@ def _opened(
     }
     settings = settings.model_copy(update=stated)
     return Arena(folder, settings, open_ledger(settings.ledger, folder, create=True))
+
+
+def with_players(settings: ArenaSettings, models: Sequence[str]) -> ArenaSettings:
+    """The settings with one more player for each of `models` that is not among them. Raises SettingsError."""
+    from pydantic import ValidationError
+
+    from peerage.settings import PlayerSettings, SettingsError
+
+    players = {player.name: player for player in settings.players}
+    for model in models:
+        try:
+            player = PlayerSettings(model=model)
+        except ValidationError as error:
+            raise SettingsError(
+                f"--player: {error.errors()[0]['msg'].removeprefix('Value error, ')}"
+            ) from None
+        if players.setdefault(player.name, player).model != player.model:
+            raise SettingsError(
+                f"--player {model}: the arena has another player called {player.name!r}; name one of them "
+                "differently"
+            )
+    return settings.model_copy(update={"players": tuple(players.values())})
+
+
+def seated(models: Sequence[str]) -> str:
+    """The person who is at this terminal; empty where none of `models` is a person. Raises SettingsError."""
+    from peerage.settings import PlayerSettings, SettingsError
+
+    names = [one.name for one in [PlayerSettings(model=model) for model in models] if one.is_person]
+    if len(names) > 1:
+        raise SettingsError(
+            f"--player: one person has this terminal, not {' and '.join(names)}; the others go into "
+            "arena.yaml and take their seats with `peerage play --as NAME`"
+        )
+    return names[0] if names else ""
 
 
 def equipped(settings: ArenaSettings, folder: Path) -> None:
@@ -391,6 +450,10 @@ def agree(
         return
     priced = prices(arena.ledger, settings.players, datetime.now(UTC).date())
     made = plan(priced)
+    if all(player.provider == "house" or player.is_person for player in settings.players):
+        for line in asked(settings, made):
+            say(line)
+        return
     if note:
         typer.echo(note)
     _write(settings, made, Format.table)

@@ -181,8 +181,8 @@ async def bench_by_probes(
     """Bench who failed its probe, bring back who was benched and answers again; the rows to be written.
 
     A benched player that costs nothing to ask is asked here, be it one of `free` or, without that, one that
-    is behind no network; one that may cost something and was not probed comes back untried; one of
-    `overbilled` stays. `when` is the next round to be paired, and the last match on record.
+    is behind no network; a person, and one that may cost something and was not probed, comes back untried;
+    one of `overbilled` stays. `when` is the next round to be paired, and the last match on record.
     """
     rows: list[Amendment] = []
     failed: dict[str, str] = {}
@@ -192,6 +192,7 @@ async def bench_by_probes(
             failed[name] = f"{was.why} Still benched: state the `price` that it bills, or set no budget"
             continue
         costs_nothing = not needs_probe(line.settings) if free is None else name in free
+        costs_nothing = costs_nothing and not line.settings.is_person
         if was is not None and found is None and costs_nothing:
             found = await probe(line.settings, line.client, env)
         if was is None and found is not None and found.unusable:

@@ -7,11 +7,13 @@ what it holds depends on nothing later. A round has ended when each of its match
 go on later, and earlier rounds have ended; what is folded afterwards belongs to the next one. A player whose
 budget voided a match, or that was benched in one, is left out of the rounds paired from ratings that include
 that match. So is, for as long as it lasts, one for which as many matches wait as may be under way at once: no
-more pile up while it is away. Only where too few would be left to play does it go on being paired.
+more pile up while it is away. Only where too few would be left to play does it go on being paired; a round
+that needs a person for whom so many wait is issued when fewer do.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from peerage.engine.budget import PLAYER_BUDGET
@@ -22,6 +24,9 @@ from peerage.scheduling.fixtures import Scheduler, Unstaffed, by_need, next_roun
 from peerage.scheduling.standing import History, Standing
 from peerage.settings import PlayerSettings
 from peerage.standings import NOBODY, Standings
+
+WAIT_FOR_A_PERSON = 8
+"""Matches that may wait for one person where its settings do not say."""
 
 
 class Rounds:
@@ -53,6 +58,7 @@ class Rounds:
         self._unpaid = {player: round + lag for player, round in recovered.retired.items()}
         self._benches = recovered.benches
         self._memories = memories
+        self._most = {one.name: one.concurrency or WAIT_FOR_A_PERSON for one in players if one.is_person}
 
     @property
     def patience(self) -> int:
@@ -82,9 +88,12 @@ class Rounds:
             if not self._left_out(player.name)
         ]
         unfinished = self._waits.unfinished(self._ends[basis - 1] if basis > 0 else (0, 0))
-        here = [one for one in pool if unfinished[one.player] < self._window]
+        here = [one for one in pool if unfinished[one.player] < self._most.get(one.player, self._window)]
         turns = by_need(games, self._histories)
         fixtures = self._first_paired(turns, here, standings, basis) if len(here) < len(pool) else ()
+        if len(here) < len(pool) and not fixtures and self._awaited():
+            self.over = ""
+            return ()
         fixtures = fixtures or self._first_paired(turns, pool, standings, basis)
         if not fixtures:
             return ()
@@ -94,6 +103,11 @@ class Rounds:
         self._after_round.pop(basis - 1, None)
         self._next += 1
         return fixtures
+
+    def _awaited(self) -> bool:
+        """Whether as many matches wait for a person as may. When a round is issued changes nothing in it."""
+        waiting = Counter([one.player for one in self._waits.now.values()])
+        return any(waiting[player] >= most for player, most in self._most.items())
 
     def _first_paired(
         self, turns: Sequence[Scheduler], pool: Sequence[Standing], standings: Standings, basis: int

@@ -36,6 +36,7 @@ from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import FailureRow, FixtureRow, Ledger, Summary
 from peerage.ledger.waits import Wait
 from peerage.match import Fixture, MatchRecord, Outcome
+from peerage.players.client import Awaited
 from peerage.protocol import SANDBOX, Answered, Reply
 from peerage.settings import ArenaSettings
 from peerage.settings.shape import WINDOW
@@ -122,7 +123,9 @@ class Runner:
         self._unpaid = recovered.unaffordable
         self._recovered = recovered
         self._waits = recovered.waits
-        self._waiting = WaitingMatches(lines, self._calls.benched, self.look_soon)
+        self._people = {name: one.client for name, one in lines.items() if isinstance(one.client, Awaited)}
+        self._waiting = WaitingMatches(lines, self._calls.benched, self.look_soon, self._people)
+        self._waiting.listen([fixture.seed for fixture, _ in recovered.pending])
         self._left_in_a_row = 0
         self._queue: deque[tuple[Fixture, str]] = deque()
         for fixture, digest in recovered.pending:
@@ -568,6 +571,8 @@ class Runner:
 
     def _finish(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
         self._waiting.ended(fixture.number)
+        if self._people:
+            self._journal.then(partial(self._waiting.over, fixture.seed))
         self._folding.end(fixture, digest, tally, outcome)
         self._left_in_a_row = 0
         self._fold()

@@ -1,24 +1,29 @@
 """The matches of a run that wait, and which of them may go on: those whose time has come, the lowest first.
 
 Of the matches that wait for a player from whom nothing has come since, one goes on at a time: when it gets
-its reply the others follow. A match whose time is not known is asked for again after a while.
+its reply the others follow. A match whose time is not known is asked for again after a while; one that waits
+for a person goes on when the person has replied.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from math import inf
 from typing import NamedTuple
 
 from peerage.match import Fixture
+from peerage.players.client import Awaited
 
 ASK_AGAIN_S = 600.0
 """After how many seconds a player that did not say when is asked again."""
 SOONEST_S = 60.0
 """After how many seconds a match goes on at the soonest, whatever a player said: each time is on record."""
 STAY_S = 3600.0
-"""How long a run that has nothing else to do stays for a match that may go on then."""
+"""How long a run that has nothing else to do stays for a match that may go on then, or for a person of whom
+there is no sign."""
+LOOK_AGAIN_S = 30.0
+"""Seconds between two looks whether people are still there."""
 
 
 class Away(NamedTuple):
@@ -32,11 +37,21 @@ class Away(NamedTuple):
 
 
 class WaitingMatches:
-    """For the event loop's thread alone. `players` are those of the arena, `benched` who is asked no more;
-    `look()` is called when a match may go on."""
+    """For the event loop's thread alone. `players` are those of the arena, `people` those of them that say
+    themselves when they have replied, `benched` who is asked no more; `look()` is called when a match may go
+    on."""
 
-    def __init__(self, players: Collection[str], benched: Collection[str], look: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        players: Collection[str],
+        benched: Collection[str],
+        look: Callable[[], None],
+        people: Mapping[str, Awaited] = {},
+    ) -> None:
         self._players = players
+        self._people = people
+        self._asked: set[str] = set()
+        self._woken: set[str] = set()
         self._benched = benched
         self._away: dict[int, Away] = {}
         self._tried: dict[int, str] = {}
@@ -44,6 +59,7 @@ class WaitingMatches:
         self._look = look
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
+        self._stay: asyncio.TimerHandle | None = None
         self._none_before = 0.0
         self._unsaved: set[int] = set()
 
@@ -51,13 +67,29 @@ class WaitingMatches:
         return len(self._away)
 
     def add(self, away: Away, *, saved: bool) -> None:
-        """A match waits; it goes on no sooner than what it asked before is saved."""
+        """A match waits; it goes on no sooner than what it asked before is saved, and where it waits for a
+        person that has been asked, no sooner than that replies."""
         number = away.fixture.number
+        if away.player in self._people:
+            asked = not saved or away.fixture.seed in self._asked
+            away = away._replace(due=inf if asked else self._loop.time(), said=False)
         self._away[number] = away
         self._tried.pop(number, None)
         self._heard.discard(away.player)
         if not saved:
             self._unsaved.add(number)
+
+    def listen(self, seeds: Collection[str]) -> None:
+        """People may reply from now on; `seeds` are those of the unfinished matches."""
+        for person in self._people.values():
+            self._asked.update(person.listen(seeds, self.wake))
+
+    def wake(self, seed: str) -> None:
+        """A person has replied in the match with this seed: if it waits, it goes on."""
+        if seed not in self._woken and any(away.fixture.seed == seed for away in self._away.values()):
+            self._woken.add(seed)
+            self._none_before = 0.0
+            self._look()
 
     def saved(self, number: int) -> None:
         """What a match asked before can be read now."""
@@ -77,6 +109,11 @@ class WaitingMatches:
         if self._tried.pop(number, None):
             self._none_before = 0.0
 
+    def over(self, seed: str) -> None:
+        """A match is over, and what was said in it is saved."""
+        for person in self._people.values():
+            person.over(seed)
+
     def next(self) -> Away | None:
         """The lowest match that may go on now; without one `look` is called when there may be."""
         now, tried = self._loop.time(), set(self._tried.values())
@@ -92,11 +129,13 @@ class WaitingMatches:
             and away.player not in self._benched
             and (away.player in self._heard or away.player not in tried)
         ]
+        ready += [away for away in saved if away.fixture.seed in self._woken]
         if ready:
             return min(ready, key=lambda away: away.fixture.number)
         self._none_before = min([away.due for away in known if away.due > now], default=inf)
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
         if self._none_before < inf:
             self._timer = self._loop.call_at(self._none_before, self._look)
         return None
@@ -104,11 +143,19 @@ class WaitingMatches:
     def take(self, away: Away) -> None:
         """A match goes on."""
         del self._away[away.fixture.number]
+        self._woken.discard(away.fixture.seed)
         self._tried[away.fixture.number] = away.player
 
     def worth_staying(self) -> bool:
-        """Whether a run that has nothing else to do stays: a player said when, and that is soon."""
+        """Whether a run that has nothing else to do stays: a player said when, and that is soon, or a person
+        was there not long ago."""
         soon = self._loop.time() + STAY_S
+        waited_for = {away.player for away in self._away.values()} - set(self._benched)
+        if any(self._people[name].away_s() < STAY_S for name in waited_for & self._people.keys()):
+            if self._stay is not None:
+                self._stay.cancel()
+            self._stay = self._loop.call_later(LOOK_AGAIN_S, self._look)
+            return True
         return any(
             away.said and away.due <= soon and away.player not in self._benched
             for away in self._away.values()
@@ -116,5 +163,5 @@ class WaitingMatches:
 
     def stop(self) -> None:
         """Look no more."""
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in filter(None, (self._timer, self._stay)):
+            timer.cancel()

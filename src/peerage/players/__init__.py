@@ -37,6 +37,10 @@ def open_client(
                 from peerage.players.house import HouseClient
 
                 return HouseClient(settings)
+            case "human":
+                from peerage.players.person import PersonClient
+
+                return PersonClient(settings, folder)
             case "gguf":
                 from peerage.players.local import LocalClient
 
@@ -70,7 +74,7 @@ def _third_party(settings: PlayerSettings) -> Callable[[PlayerSettings, Mapping[
     found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     point = found.get(settings.provider)
     if point is None:
-        known = [*PROVIDERS, "house", "gguf", "command", "http", "https", "python", *found]
+        known = [*PROVIDERS, "house", "human", "gguf", "command", "http", "https", "python", *found]
         raise SettingsError(
             f"{settings.name}: nobody serves {settings.model!r}; the part before the colon is one of "
             f"{', '.join(known)} (for another OpenAI-compatible server write `openai:NAME` and `base_url`)"

@@ -79,6 +79,9 @@ async def check(settings: PlayerSettings, env: Mapping[str, str], folder: Path) 
         findings.append(await _ask_address(settings))
     elif settings.provider == "gguf":
         findings.append(_look_at_file(settings, folder))
+    elif settings.is_person:
+        how = f"`peerage play --as '{name}'`, or the link that `peerage serve` gives"
+        findings.append(Finding(name, "person", True, f"replies by {how}"))
     elif settings.provider != "house":
         findings.append(await _open(settings, env, folder))
     return findings

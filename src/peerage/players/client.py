@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
@@ -139,6 +139,21 @@ class Client(Protocol):
 
     async def close(self) -> None:
         """Release everything; safe to call twice, and after a failed start."""
+
+
+@runtime_checkable
+class Awaited(Protocol):
+    """A client whose `Later` ends when somebody outside has replied, which it tells the run (people)."""
+
+    def listen(self, seeds: Iterable[str], wake: Callable[[str], None]) -> Collection[str]:
+        """A run begins, whose unfinished matches have these `seeds`: from now on call `wake(seed)` for each
+        in which a reply is there. Return the seeds of those that need not be asked before that."""
+
+    def over(self, seed: str) -> None:
+        """A match is over, or ends without what this player may still say."""
+
+    def away_s(self) -> float:
+        """For how many seconds there has been no sign of whoever replies."""
 
 
 @runtime_checkable

@@ -1,8 +1,8 @@
 """What a player's replies cost, in whole billionths of a dollar, rounded up. Unknown is None, never 0.
 
 Where a price comes from, in this order: dollars per GPU hour stated for the player; a price per token
-stated for it; nothing, for house players; the table of the `genai-prices` package, offline, as it stood
-at a date. A pure room of its own: no clock, no network.
+stated for it; nothing, for house players and people; the table of the `genai-prices` package, offline, as it
+stood at a date. A pure room of its own: no clock, no network.
 """
 
 from __future__ import annotations
@@ -131,6 +131,8 @@ def price_of(settings: PlayerSettings, at: date, seen: bool = False) -> Price:
         )
     if settings.provider == "house":
         return Price("house players are free", (Rate(0, 0),), (Rate(0, 0),), **limits)
+    if settings.is_person:
+        return Price("people are not paid", (Rate(0, 0),), (Rate(0, 0),), **limits)
     return _from_table(settings, at, limits)
 
 

@@ -30,8 +30,14 @@ PROVIDERS = (
 )
 """Model providers that are reached by name alone."""
 
-OTHERS = ("house", "gguf", "command", "http", "https", "python")
+PERSON = "human"
+"""The provider of people."""
+
+OTHERS = ("house", PERSON, "gguf", "command", "http", "https", "python")
 """Players that are no provider's model."""
+
+DAY_S = 86_400.0
+_OF_A_PERSON = {"model", "name", "version", "family", "timeout_s", "concurrency"}
 
 _HOW = "write `provider:model`, such as `openai:gpt-5-mini`"
 
@@ -70,9 +76,9 @@ class PlayerSettings(Section):
 
     model: str = Field(
         description="What answers: `provider:model` (openai, anthropic, google, groq, xai, huggingface, "
-        "openrouter, mistral, ollama), `house:SKILL`, `gguf:PATH`, `command:PROGRAM ARGS`, `http:URL` (or "
-        "`https:`), `python:module:function`; with `base_url`, any OpenAI-compatible server. `command` can "
-        "take its place."
+        "openrouter, mistral, ollama), `house:SKILL`, `human:NAME` (a person), `gguf:PATH`, "
+        "`command:PROGRAM ARGS`, `http:URL` (or `https:`), `python:module:function`; with `base_url`, any "
+        "OpenAI-compatible server. `command` can take its place."
     )
     command: tuple[str, ...] = Field(
         (),
@@ -124,8 +130,18 @@ class PlayerSettings(Section):
     watts: NotNegative | None = Field(None, description="Power drawn while answering, for cost in kWh.")
     requests_per_minute: Positive | None = Field(None, description="Rate limit, requests.")
     tokens_per_minute: Positive | None = Field(None, description="Rate limit, tokens in and out.")
-    concurrency: int | None = Field(None, ge=1, description="Calls in flight to this player at most.")
-    timeout_s: Positive = Field(120.0, le=86_400, description="Seconds until a call counts as failed.")
+    concurrency: int | None = Field(
+        None,
+        ge=1,
+        description="Calls in flight to this player at most; of a person: matches that may wait for it, 8 if "
+        "not stated.",
+    )
+    timeout_s: Positive = Field(
+        120.0,
+        le=30 * DAY_S,
+        description="Seconds until a call counts as failed. A person has a day if not stated, counted from "
+        "when it is its turn.",
+    )
     faults: Faults = Field(default_factory=Faults, description="House players only.")
 
     @model_validator(mode="before")
@@ -185,6 +201,8 @@ class PlayerSettings(Section):
         elif self.faults != Faults():
             raise ValueError(f"{self.model!r}: only house players (`house:0.5`) take `faults`")
         self._check_thinking()
+        if self.is_person:
+            self._check_person(rest.strip())
         if self.price is not None and self.gpu_hour_price is not None:
             raise ValueError("state `price` (by token) or `gpu_hour_price` (by time), not both")
         if not self.name:
@@ -194,6 +212,17 @@ class PlayerSettings(Section):
         if not self.family:
             object.__setattr__(self, "family", family_of(self.public_model))
         return self
+
+    def _check_person(self, called: str) -> None:
+        if senseless := sorted(self.model_fields_set - _OF_A_PERSON):
+            raise ValueError(
+                f"{self.model!r} is a person, to whom `{senseless[0]}` says nothing; take it away. A person "
+                f"takes {', '.join(sorted(_OF_A_PERSON - {'model'}))}"
+            )
+        if not self.name:
+            object.__setattr__(self, "name", unicodedata.normalize("NFC", called))
+        if "timeout_s" not in self.model_fields_set:
+            object.__setattr__(self, "timeout_s", DAY_S)
 
     def _check_thinking(self) -> None:
         tokens = self.thinking_tokens
@@ -218,6 +247,11 @@ class PlayerSettings(Section):
         if self.provider == "command":
             return f"command:{self.words[0]}"
         return self.model
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person answers."""
+        return self.provider == PERSON
 
     @property
     def unversioned(self) -> str:
@@ -262,10 +296,10 @@ def without_credentials(address: str) -> str:
 def family_of(model: str) -> str:
     """The family of a model when none is stated: its maker and the first word of its name.
 
-    An agent or a house player is its own family.
+    An agent, a person or a house player is its own family.
     """
     provider, _, rest = model.partition(":")
-    if provider in ("house", "command", "http", "https", "python"):
+    if provider in ("house", PERSON, "command", "http", "https", "python"):
         return model
     maker, _, name = rest.rpartition("/")
     if provider == "gguf":

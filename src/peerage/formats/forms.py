@@ -1,0 +1,209 @@
+"""Formats as forms that a person fills in: the fields of one, and the reply that filled fields make. Pure.
+
+A format with a schema is a form with a field for each of its properties, in their order; items of a list of
+objects have fields of their own. Free text, a program, and what no form can hold are one field, the reply as
+it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from peerage.formats.format import Format
+from peerage.formats.integer import Integer
+from peerage.formats.plain import Code, Text
+from peerage.formats.reading import FormatError, json_text
+
+MOST_FIELDS = 60
+"""A format of more fields than a person would fill in is written as it is."""
+LINE = 120
+"""Characters up to which a text is one line."""
+WHOLE = "reply"
+"""The name of the field that is the whole reply."""
+
+_YES, _NO = "yes", "no"
+_NOTHING = object()
+
+Kind: TypeAlias = Literal["text", "code", "line", "list", "number", "choice"]
+
+
+class Field(NamedTuple):
+    """One thing to fill in.
+
+    `name` is unique in its form; `label` and `about` tell a person what it is. `list` holds one entry a line.
+    `options` are those of a choice, `least` and `most` the bounds of a number, `chars` the most characters.
+    `needed` says that it must not stay empty.
+    """
+
+    name: str
+    kind: Kind
+    label: str
+    about: str = ""
+    options: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    whole: bool = False
+    chars: int | None = None
+    needed: bool = True
+
+
+def fields(expects: Format) -> tuple[Field, ...]:
+    """The fields of a form, at least one."""
+    if isinstance(expects, Code):
+        return (Field(WHOLE, "code", "Your program", f"Python, at most {expects.max_bytes:,} bytes."),)
+    if isinstance(expects, Text):
+        about = f"At most {expects.max_chars:,} characters."
+        return (Field(WHOLE, "text", "Your reply", about, chars=expects.max_chars),)
+    schema = expects.schema()
+    try:
+        found = tuple(_fields(schema, "", "")) if schema is not None else ()
+    except _Unsuited:
+        found = ()
+    if isinstance(expects, Integer):
+        found = tuple(
+            [one._replace(kind="line", needed=True) if one.name == expects.field else one for one in found]
+        )
+    if 0 < len(found) <= MOST_FIELDS:
+        return found
+    return (Field(WHOLE, "text", "Your reply", expects.instruction()),)
+
+
+def told(expects: Format, text: str) -> str:
+    """A prompt for a person that has the form: without the sentence that tells a model how to write its
+    reply."""
+    if fields(expects)[0].name == WHOLE:
+        return text
+    return text.replace(expects.instruction(), "").rstrip()
+
+
+def reply(expects: Format, values: Mapping[str, str]) -> str:
+    """The text of the reply that these values make, by name of their field; a field left out is empty.
+
+    Raises FormatError, in words for the person who filled them in, for whatever is no reply in this format.
+    """
+    form = fields(expects)
+    if form[0].name == WHOLE:
+        text = values.get(WHOLE, "").replace("\r\n", "\n")
+        if isinstance(expects, Text) and len(text) > expects.max_chars:
+            raise FormatError(
+                f"the reply has {len(text):,} characters; at most {expects.max_chars:,} are allowed"
+            )
+        if isinstance(expects, Code) and "```" not in text:
+            text = expects.write(text)
+    else:
+        for field in form:
+            if field.needed and not values.get(field.name, "").strip():
+                raise FormatError(f"{field.label}: nothing is filled in")
+        found = _value(expects.schema() or {}, "", {field.name: field for field in form}, values)
+        text = json_text(found)
+    expects.parse(text)
+    return text
+
+
+class _Unsuited(Exception):
+    """No form can hold this."""
+
+
+def _fields(schema: Mapping[str, Any], name: str, label: str) -> Iterator[Field]:
+    about = str(schema.get("description", ""))
+    inner, may_lack = _without_null(schema)
+    match inner.get("type"):
+        case "object" if inner.get("properties") and not may_lack:
+            for key, one in inner["properties"].items():
+                if not _counts(key, one, label):
+                    yield from _fields(one, f"{name}.{key}" if name else key, _joined(label, key))
+        case "array" if not may_lack and inner.get("items", {}).get("type") == "object":
+            if not inner.get("maxItems"):
+                raise _Unsuited
+            few = inner.get("minItems") != inner["maxItems"]
+            for at in range(1, inner["maxItems"] + 1):
+                for field in _fields(inner["items"], f"{name}.{at}", f"{at}."):
+                    yield field._replace(needed=field.needed and not few)
+        case "array" if inner.get("items", {}).get("type") == "string":
+            yield Field(name, "list", label, about or "One a line.", needed=bool(inner.get("minItems")))
+        case "string" | "integer" if "enum" in inner:
+            yield Field(name, "choice", label, about, tuple(map(str, inner["enum"])), needed=not may_lack)
+        case "boolean":
+            yield Field(name, "choice", label, about, (_YES, _NO), needed=not may_lack)
+        case "integer" | "number" as kind:
+            yield Field(
+                name,
+                "number",
+                label,
+                about,
+                least=inner.get("minimum"),
+                most=inner.get("maximum"),
+                whole=kind == "integer",
+                needed=not may_lack,
+            )
+        case "string":
+            chars = inner.get("maxLength")
+            needed = not may_lack and bool(inner.get("minLength") or inner.get("pattern"))
+            short = (chars is not None and chars <= LINE) or "pattern" in inner
+            yield Field(name, "line" if short else "text", label, about, chars=chars, needed=needed)
+        case _:
+            raise _Unsuited
+
+
+def _value(schema: Mapping[str, Any], name: str, form: Mapping[str, Field], values: Mapping[str, str]) -> Any:
+    """What the filled fields say for a part of the schema; `_NOTHING` where all of them are empty."""
+    inner, may_lack = _without_null(schema)
+    if name in form:
+        said = values.get(name, "").replace("\r\n", "\n")
+        if not said.strip() and (may_lack or inner.get("type") != "string" or "enum" in inner):
+            return None if may_lack else _NOTHING
+        return _read(said, inner, form[name])
+    if inner.get("type") == "array":
+        entries = []
+        for at in range(1, inner["maxItems"] + 1):
+            entry = _value(inner["items"], f"{name}.{at}", form, values)
+            if any(not isinstance(one, str) or one.strip() for one in entry.values()):
+                entries.append({"item": at, **entry} if "item" in inner["items"]["properties"] else entry)
+        return entries
+    parts = {
+        key: _value(one, f"{name}.{key}" if name else key, form, values)
+        for key, one in inner["properties"].items()
+        if not _counts(key, one, name)
+    }
+    return {key: part for key, part in parts.items() if part is not _NOTHING}
+
+
+def _read(said: str, schema: Mapping[str, Any], field: Field) -> Any:
+    """What stands in one field, as JSON has it."""
+    bare = said.strip()
+    if field.kind == "choice":
+        option = next((one for one in field.options if one.casefold() == bare.casefold()), None)
+        if option is None:
+            raise FormatError(f"{field.label}: {bare[:40]!r} is none of {', '.join(field.options)}")
+        kind = schema.get("type")
+        return option == _YES if kind == "boolean" else int(option) if kind == "integer" else option
+    if field.kind == "list":
+        return [line.strip() for line in said.split("\n") if line.strip()]
+    if field.kind == "number":
+        try:
+            return int(bare) if field.whole else float(bare)
+        except ValueError:
+            what = "a whole number" if field.whole else "a number"
+            raise FormatError(f"{field.label}: {bare[:40]!r} is not {what}") from None
+    return bare if field.kind == "line" else said.strip("\n")
+
+
+def _without_null(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+    """The schema of what is there, and whether nothing may be."""
+    some = schema.get("anyOf")
+    if not isinstance(some, list):
+        return schema, False
+    real = [one for one in some if one.get("type") != "null"]
+    if len(real) != 1:
+        raise _Unsuited
+    return real[0], len(real) < len(some)
+
+
+def _counts(key: str, schema: Mapping[str, Any], within: str) -> bool:
+    """Whether a property numbers the entries of a list, as `Scores` has it: nobody fills that in."""
+    return bool(within) and key == "item" and schema.get("type") == "integer"
+
+
+def _joined(label: str, key: str) -> str:
+    return f"{label} {key}".strip().replace("_", " ")

@@ -1,0 +1,121 @@
+"""People as players: `human:NAME`. What one is asked waits in `people` until it is replied to."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from peerage.players.client import Answer, Call, Later, PlayerError, duration
+from peerage.players.people import People, PeopleError, Request, match_digest
+from peerage.settings import PlayerSettings
+
+Result = TypeVar("Result")
+
+LOOK_S = 0.4
+"""Seconds between two looks for replies."""
+
+_log = logging.getLogger("peerage")
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class PersonClient:
+    """The client of one person; implements `Client` and `Awaited`."""
+
+    def __init__(
+        self,
+        settings: PlayerSettings,
+        folder: Path,
+        clock: Callable[[], int] = now_ms,
+        look_s: float = LOOK_S,
+    ) -> None:
+        self._settings = settings
+        self._people = People(folder)
+        self._clock = clock
+        self._look_s = look_s
+        self._seeds: dict[str, str] = {}
+        self._put_off: set[str] = set()
+        self._seen_ms = clock()
+        self._looking: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        await self._done(self._people.seen_ms, self._settings.name)
+
+    async def answer(self, call: Call) -> Answer:
+        """What the person replied; Later while it has not. A request whose time is up has no reply."""
+        own = self._settings
+        request = Request.of(
+            call.seed, call.key, own.name, call.role, call.messages, call.expects, round(own.timeout_s * 1000)
+        )
+        self._seeds[request.match] = call.seed
+        told = await self._done(self._people.ask, request, self._clock())
+        if told.state == "open":
+            self._put_off.add(request.id)
+            raise Later(f"{own.name}: has not replied yet", told.until_ms)
+        self._put_off.discard(request.id)
+        if told.state == "late":
+            raise PlayerError(f"{own.name}: no reply within {duration(own.timeout_s)}", kind="request")
+        return Answer(told.text, told.seconds, refused=told.state == "declined")
+
+    async def close(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._looking
+            self._looking = None
+
+    def listen(self, seeds: Iterable[str], wake: Callable[[str], None]) -> Collection[str]:
+        """Call `wake(seed)` when a match can go on; `seeds` are those of the unfinished matches. Return the
+        seeds of those in which this person has been asked."""
+        known = {match_digest(seed): seed for seed in seeds}
+        there = self._people.matches(self._settings.name)
+        self._people.forget(self._settings.name, there - known.keys())
+        self._seeds = {match: known[match] for match in there & known.keys()}
+        self._looking = asyncio.get_running_loop().create_task(self._look(wake))
+        return set(self._seeds.values())
+
+    def over(self, seed: str) -> None:
+        """A match is over: what the person was asked in it, nobody waits for any more."""
+        match = match_digest(seed)
+        if self._seeds.pop(match, None) is not None:
+            try:
+                self._people.forget(self._settings.name, [match])
+            except PeopleError as error:  # a request too many is shown; the match is on record
+                _log.warning("%s: %s", self._settings.name, error)
+
+    def away_s(self) -> float:
+        """For how many seconds nobody has looked for this person's requests."""
+        return max(0.0, (self._clock() - self._seen_ms) / 1000)
+
+    async def _look(self, wake: Callable[[str], None]) -> None:
+        """Wake a match again and again until it has taken the reply that it put off; one that an earlier run
+        left waiting once, since nobody knows here which replies it took."""
+        told, known = "", set[str]()
+        while True:
+            try:
+                ended = await asyncio.to_thread(self._people.ended, self._settings.name, self._clock())
+                seen = await asyncio.to_thread(self._people.seen_ms, self._settings.name)
+            except PeopleError as error:
+                if str(error) != told:
+                    told = str(error)
+                    _log.warning("%s: %s", self._settings.name, told)
+            else:
+                self._seen_ms = max(seen, self._seen_ms)
+                for id, match in ended.items():
+                    if (id in self._put_off or id not in known) and match in self._seeds:
+                        wake(self._seeds[match])
+                known = set(ended)
+            await asyncio.sleep(self._look_s)
+
+    async def _done(self, work: Callable[..., Result], *arguments: object) -> Result:
+        try:
+            return await asyncio.to_thread(work, *arguments)
+        except PeopleError as error:
+            raise PlayerError(f"{self._settings.name}: {error}", kind="permanent") from None

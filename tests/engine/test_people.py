@@ -1,0 +1,229 @@
+"""People among the players: a match that waits for one holds up no other, and no reply is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tests.engine.arenas import house, ledger_of, write_arena
+from tests.engine.test_waits import sound
+
+from peerage.arena import open_arena
+from peerage.engine.dropping import drop
+from peerage.engine.report import RunReport
+from peerage.engine.rounds import WAIT_FOR_A_PERSON
+from peerage.engine.runner import Runner
+from peerage.ledger.codec import by_hex, read_fixture, read_reply
+from peerage.ledger.store import Exchange
+from peerage.players.client import Client
+from peerage.players.house import HouseClient
+from peerage.players.people import People, Turn, match_digest
+from peerage.players.person import PersonClient, now_ms
+from peerage.settings import PlayerSettings
+
+ME = "human:me"
+PATIENCE_S = 60
+
+
+def arena(folder: Path, players: Sequence[Any] = (ME,), of_house: int = 5, **sections: Any) -> Path:
+    settings = {"seed": None, "pairing": {"window": 4}, **sections}
+    return write_arena(folder, [*house(of_house), *players], **settings)
+
+
+def clients(folder: Path) -> Callable[[PlayerSettings], Client]:
+    def opened(settings: PlayerSettings) -> Client:
+        if settings.is_person:
+            return PersonClient(settings, folder, look_s=0.01)
+        return HouseClient(settings)
+
+    return opened
+
+
+def run(folder: Path, matches: int, beside: Callable[[Runner], Any] | None = None) -> RunReport:
+    with open_arena(folder) as opened:
+        return opened.run(matches, clients=clients(folder), beside=beside)
+
+
+def say(people: People, turn: Turn) -> None:
+    expects = turn.request.expects
+    text = expects.write(expects.sample(Random(turn.request.id)))
+    people.reply(turn.request.player, turn.request.id, text, now_ms())
+
+
+@contextmanager
+def somebody(folder: Path, name: str = "me") -> Iterator[list[str]]:
+    """A person who replies to everything at once; the ids of what it replied to."""
+    done, over = list[str](), threading.Event()
+
+    def work() -> None:
+        people = People(folder)
+        while not over.wait(0.005):
+            if (turn := people.turn(name, now_ms(), shown=True)) is not None:
+                say(people, turn)
+                done.append(turn.request.id)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield done
+    finally:
+        over.set()
+        thread.join(PATIENCE_S)
+
+
+def answered_by(folder: Path, player: str) -> list[Exchange]:
+    ledger = ledger_of(folder)
+    try:
+        return [one for one in ledger.exchanges(1) if one.player == player and one.reply is not None]
+    finally:
+        ledger.close()
+
+
+def until(folder: Path, what: Callable[[Runner], bool], matches: int = 10_000) -> RunReport:
+    """Play until something holds, then stop as Ctrl+C does."""
+
+    async def watch(runner: Runner) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while not what(runner):
+                    await asyncio.sleep(0.02)
+        finally:
+            runner.stop()
+
+    return run(folder, matches, beside=watch)
+
+
+def test_a_person_plays_in_any_role_and_is_recorded_like_any_other(tmp_path: Path) -> None:
+    arena(tmp_path, rules={"committee": 2, "judges": 3, "topics": ["bridges", "tides"]})
+    with somebody(tmp_path) as done:
+        report = run(tmp_path, 12)
+    assert (report.reason, report.waiting, report.spent_nano) == ("limit", (), 0)
+    mine = answered_by(tmp_path, "me")
+    assert len(mine) == len(done)
+    assert {one.key.partition("/")[0] for one in mine} >= {"answer", "judge"}
+    sound(tmp_path)
+    assert People(tmp_path).matches("me") == set(), "what is over is not kept beside the ledger"
+
+
+def test_an_absent_person_holds_up_nobody_and_matches_do_not_pile_up(tmp_path: Path) -> None:
+    arena(tmp_path)
+    report = until(tmp_path, lambda runner: runner.progress().settled >= 40)
+    assert report.reason == "interrupted"
+    most = WAIT_FOR_A_PERSON + 4 + 8  # as many as may, those paired before that was seen, those under way
+    assert 0 < len(report.waiting) <= most
+    assert {one.player for one in report.waiting} == {"me"}
+    sound(tmp_path)
+
+
+def test_what_is_replied_between_two_runs_is_taken_by_the_next(tmp_path: Path) -> None:
+    arena(tmp_path)
+    people = People(tmp_path)
+    until(tmp_path, lambda runner: len(runner.progress().waiting) >= 3)
+    said = 0
+    while (turn := people.turn("me", now_ms())) is not None:
+        say(people, turn)
+        said += 1
+    assert said >= 3
+    before = {(one.match, one.key) for one in answered_by(tmp_path, "me")}
+    until(tmp_path, lambda runner: len(answered_by(tmp_path, "me")) >= len(before) + said)
+    sound(tmp_path)
+
+
+def test_what_an_earlier_run_asked_is_replied_to_while_the_next_plays(tmp_path: Path) -> None:
+    arena(tmp_path)
+    people = People(tmp_path)
+    until(tmp_path, lambda runner: len(runner.progress().waiting) >= 3)
+    asked = people.turn("me", now_ms())
+    assert asked is not None
+
+    def taken(runner: Runner) -> bool:
+        turn = people.turn("me", now_ms())
+        if runner.progress().settled > settled and turn is not None and turn.request == asked.request:
+            say(people, turn)
+        return bool(answered_by(tmp_path, "me"))
+
+    with open_arena(tmp_path) as opened:
+        settled = opened.ledger.heads()[1]
+    until(tmp_path, taken)
+    assert answered_by(tmp_path, "me")
+
+
+def test_a_killed_run_asks_for_nothing_twice(tmp_path: Path) -> None:
+    arena(tmp_path)
+    words = [sys.executable, "-m", "peerage.cli.main", "run", "--yes", "--dir", str(tmp_path)]
+    with somebody(tmp_path) as done:
+        for more in (2, 5):
+            running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stop = time.monotonic() + PATIENCE_S
+            while len(done) < more and time.monotonic() < stop:
+                time.sleep(0.01)
+            running.send_signal(signal.SIGKILL)
+            running.wait()
+        run(tmp_path, 6)
+    assert len(set(done)) == len(done), "nothing was asked twice"
+    sound(tmp_path)
+
+
+def test_when_its_time_is_up_a_person_is_a_lost_player_and_no_loser(tmp_path: Path) -> None:
+    arena(tmp_path, [{"model": ME, "timeout_s": 0.1}])
+    report = until(tmp_path, lambda runner: runner.progress().settled > runner.progress().decided)
+    mine = [read_reply(one.key, one.reply or b"") for one in answered_by(tmp_path, "me")]
+    assert mine
+    assert {one.status for one in mine} == {"void"}
+    assert all("no reply within" in one.reason or "benched" in one.reason for one in mine)
+    assert report.settled > report.decided
+    sound(tmp_path)
+
+
+def test_a_lost_file_is_made_again_from_the_ledger(tmp_path: Path) -> None:
+    arena(tmp_path)
+    people = People(tmp_path)
+    until(tmp_path, lambda runner: len(runner.progress().waiting) >= 2)
+    before = people.matches("me")
+    people.path.unlink()
+    until(tmp_path, lambda runner: before <= people.matches("me"))
+    sound(tmp_path)
+
+
+def test_a_request_of_a_dropped_match_is_no_longer_shown(tmp_path: Path) -> None:
+    arena(tmp_path)
+    people = People(tmp_path)
+    report = until(tmp_path, lambda runner: len(runner.progress().waiting) >= 2)
+    dropped = report.waiting[0].match
+    with open_arena(tmp_path) as opened:
+        drop(opened.ledger, dropped, "gone", now_ms())
+        [row] = opened.ledger.fixtures(dropped, dropped)
+        texts = by_hex(opened.ledger.texts())
+        match = match_digest(read_fixture(row.body, texts).seed)
+    assert match in people.matches("me")
+    until(tmp_path, lambda runner: match not in people.matches("me"))
+
+
+def test_a_person_who_was_not_there_for_an_hour_is_not_stayed_for(tmp_path: Path) -> None:
+    """A run with nothing else to do ends then, and says for whom matches wait."""
+    arena(tmp_path, of_house=5)
+    ahead = [0]
+
+    def opened(settings: PlayerSettings) -> Client:
+        if settings.is_person:
+            return PersonClient(settings, tmp_path, lambda: now_ms() + ahead[0], look_s=0.01)
+        return HouseClient(settings)
+
+    async def leave(runner: Runner) -> None:
+        while not runner.progress().waiting:
+            await asyncio.sleep(0.01)
+        ahead[0] = 2 * 3_600_000
+
+    with open_arena(tmp_path) as one:
+        report = one.run(3, clients=opened, beside=leave)
+    assert report.reason == "waiting"
+    assert {one.player for one in report.waiting} == {"me"}
