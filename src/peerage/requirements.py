@@ -34,9 +34,8 @@ from peerage.settings.player import PERSON
 from peerage.settings.shape import WINDOW
 from peerage.standings import UNRATED, unrated
 
-_REMEMBERING = ("command", "http", "https", "python", PERSON)
+_REMEMBER = ("command", "http", "https", "python", PERSON)
 """Providers whose players may remember from one request to the next."""
-_REMEMBER = (*_AGENTS, "human")
 
 
 def with_meant(settings: ArenaSettings, unpriced: Iterable[str]) -> str:
@@ -221,7 +220,7 @@ def _refuse_readers(settings: ArenaSettings) -> None:
     spec = GAMES[settings.game]
     why = spec.forgets(rules_of(settings))
     for player in settings.players:
-        if why and player.provider in _REMEMBERING:
+        if why and player.provider in _REMEMBER:
             raise SettingsError(
                 f"{player.name} is {'a person' if player.is_person else 'an agent'} and may remember what "
                 f"{settings.game} asked it before: {why}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import select
 import sys
@@ -61,7 +60,7 @@ def play(
     ] = None,
     folder: Folder = HERE,
 ) -> None:
-    """Take your seat in this terminal: read what you are asked, reply.
+    """Take your seat in this terminal: read what is asked, reply.
 
     For a player `human:NAME` of the arena, in any role. Each reply is kept at once, whether or not
     `peerage run` plays at that time. You see what a model in your place would see, one request at a time.
@@ -97,6 +96,8 @@ def seat_of(settings: ArenaSettings, stated: str | None) -> str:
 
 async def beside(runner: Runner, folder: Path, name: str) -> None:
     """Take a person's seat in this terminal while a run goes on; when the person leaves, the run stops."""
+    import asyncio
+
     from peerage.players.people import People
 
     over = threading.Event()
