@@ -40,6 +40,7 @@ from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.settings import ArenaSettings
+from peerage.tables.calibration import CalibrationBin, CalibrationRow
 from peerage.tables.catalogue import GameRow, PlayerRow
 from peerage.tables.challenges import ChallengeRow, Tried
 from peerage.tables.corrected import CorrectedRow
@@ -258,6 +259,8 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         JudgeStats,
         AuthorStats,
         ReadingStats,
+        CalibrationRow,
+        CalibrationBin,
         SourceStats,
         ProbeStats,
         UnfinishedStats,

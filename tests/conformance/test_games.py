@@ -67,6 +67,11 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "text-metrics": [{"seats": 4, "texts": 5}, {"seats": 2, "metric": "f1", "breach": 1, "records": 1}],
     "transform": [{}, {"seats": 2, "tasks": 1, "steps": 1, "credit": "lines"}],
     "code-golf": [{"seats": 2, "tests": 3}, {"seats": 3, "tests": 3, "tasks": "players"}],
+    "fact-check": [
+        {},
+        {"seats": 3, "statements": 5, "confidence": True},
+        {"seats": 2, "statements": 8, "domains": ["calendar"]},
+    ],
     "trivia": [
         {},
         {"seats": 2, "questions": 3, "answers": "short", "domains": ["words", "calendar"]},

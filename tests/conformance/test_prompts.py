@@ -61,6 +61,7 @@ SILENT: dict[str, dict[str, str]] = {
     "logic": {"seats": WHO},
     "trivia": {"seats": WHO},
     "transform": {"seats": WHO},
+    "fact-check": {"seats": WHO},
     "last-arena": {
         "spare_calls": WHO,
         "normalisation": COMBINED,

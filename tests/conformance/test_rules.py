@@ -213,6 +213,14 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "judge_limit.max_tokens": (SMALL, 777),
         "judge_limit.max_chars": ({**SMALL, "explain": True}, 10),
     },
+    "fact-check": {
+        "seats": ({}, 2),
+        "statements": ({}, 3),
+        "domains": ({}, ["words"]),
+        "difficulty": ({}, "hard"),
+        "confidence": ({}, True),
+        "max_tokens": ({}, 777),
+    },
     "trivia": {
         "seats": ({}, 2),
         "questions": ({}, 3),

@@ -40,6 +40,8 @@ SHOWN = (
     "werewolf",
     "trivia",
     "transform",
+    "fact-check",
+    "fact-check-confidence",
     "rejudgement",
 )
 """One match of each game, and a few more that are shown in another way."""

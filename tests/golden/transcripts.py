@@ -71,6 +71,9 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
     "code-golf": ("code-golf", {"seats": 5, "tests": 4}, 3),
     "code-golf-players": ("code-golf", {"seats": 4, "tests": 3, "tasks": "players"}, 15),
     "code-golf-troubled": ("code-golf", {"seats": 6, "tests": 3, "tasks": "players"}, 5),
+    "fact-check": ("fact-check", {"seats": 4, "statements": 10}, 2),
+    "fact-check-confidence": ("fact-check", {"seats": 3, "statements": 4, "confidence": True}, 7),
+    "fact-check-confidence-troubled": ("fact-check", {"seats": 6, "statements": 5, "confidence": True}, 8),
     "trivia": ("trivia", {"seats": 4}, 4),
     "trivia-quiz-troubled": (
         "trivia",

@@ -107,7 +107,8 @@ def test_statistics_are_plain_json(counted: Stats) -> None:
     data = counted.as_dict()
     assert json.loads(json.dumps(data)) == data
     assert set(data) == {
-        "matches", "voids", "players", "judges", "authors", "readings", "outside", "probes", "unfinished",
+        "matches", "voids", "players", "judges", "authors", "readings", "calibration", "outside", "probes",
+        "unfinished",
     }  # fmt: skip
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Track = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware", "duplicate"]
 Whose = Literal["played", "outside", "all"]
-Part = Literal["players", "judges", "authors", "readings", "outside", "probes", "unfinished"]
+Part = Literal["players", "judges", "authors", "readings", "calibration", "outside", "probes", "unfinished"]
 Game = Annotated[str, typer.Option(help="Count the matches of this game alone.", show_default="all")]
 Topic = Annotated[str, typer.Option(help="Count the matches on this topic alone.", show_default="all")]
 
@@ -332,6 +332,13 @@ _STATS: Mapping[str, Titled] = {
         *numbers(whole, rank=""),
         *texts(player="Player"),
         *numbers(whole, rating="Raw Elo", matches="Matches", wins="W", draws="D", losses="L"),
+    ),
+    "calibration": titled(
+        "Calibration: the probabilities that players gave, and what came true; an error of 0 is perfect",
+        *texts(player="Player"),
+        *numbers(whole, forecasts="Forecasts"),
+        *numbers("{:.4f}".format, brier="Brier score"),
+        *numbers(percent, calibration_error="Calibration error", said="Mean said", came_true="Came true"),
     ),
 }
 

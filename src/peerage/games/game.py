@@ -120,6 +120,14 @@ class Again(NamedTuple):
     items: Callable[[Fixture, Outcome, str, Mapping[str, Reply]], Iterable[msgspec.Struct]] | None = None
 
 
+class Forecast(NamedTuple):
+    """A `probability`, from 0 to 1, that the contestant `label` gave, and whether it `came_true`."""
+
+    label: str
+    probability: float
+    came_true: bool
+
+
 class Original(NamedTuple):
     """The file of the benchmark that a game comes from.
 
@@ -176,6 +184,9 @@ class GameSpec(Generic[Rules]):
 
     again: Again | None = None
     """How its judges' work is judged again; the default: by a panel of usual rules."""
+
+    forecasts: Callable[[Fixture, Outcome], Iterable[Forecast]] | None = None
+    """The probabilities that contestants gave in a match: how well each is calibrated is counted by them."""
 
     original: Original | None = None
     """What writes its matches as the benchmark it comes from publishes them."""

@@ -139,6 +139,36 @@ def trajectories(
     return _spec({"x": x, "detail": {"field": "player"}}, layers, rows, right=104)
 
 
+def reliability(bins: Values) -> Spec:
+    """How often came true what was called how likely; on the dashed line it is as often as said. Rows hold
+    player, said and came_true (means of a bin, from 0 to 1) and forecasts (its size)."""
+    rows = [
+        {
+            **one,
+            "tip": f"{one['player']}: of {one['forecasts']:,} called {one['said']:.0%} likely, "
+            f"{one['came_true']:.0%} came true",
+        }
+        for one in bins
+    ]
+    names = list(dict.fromkeys([visible(row["player"]) for row in rows]))
+    scale = {"domain": names, "range": [*COLOURS, *[QUIET] * len(names)][: len(names)]}
+    colour: dict[str, Any] = {"field": "player", "type": "nominal", "title": None, "scale": scale}
+    colour |= {} if len(names) > 1 else {"legend": None}
+    unit = {"scale": {"domain": [0, 1]}, "axis": {"format": ".0%", "tickCount": 5}}
+    size = {**_quantity("forecasts"), "legend": None, "scale": {"range": [20, 220]}}
+    ends = [{"said": 0, "came_true": 0}, {"said": 1, "came_true": 1}]
+    y = {**_quantity("came_true", "came true"), **unit}
+    layers = [
+        {
+            "data": {"values": ends},
+            **_layer({"type": "line", "color": QUIET, "strokeDash": [4, 3], "aria": False}, y=y),
+        },
+        _layer({"type": "line", "strokeWidth": 2, "aria": False}, y=y, color=colour),
+        _layer({"type": "circle", "opacity": 1}, y=y, color=colour, size=size, **TIP),
+    ]
+    return _spec({"x": {**_quantity("said", "called likely"), **unit}}, layers, rows)
+
+
 def spending(days: Values) -> Spec:
     """Dollars by day. Rows hold day (ISO 8601), game and dollars."""
     size = max(2, min(40, 340 // max(1, len({row["day"] for row in days}))))

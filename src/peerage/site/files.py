@@ -13,7 +13,7 @@ from peerage.games import installed
 from peerage.games.game import Original
 from peerage.ledger.export import cell, documents
 from peerage.site.arena_pages import by_day
-from peerage.site.leaderboards import course, has_outside, outside, priced
+from peerage.site.leaderboards import course, has_outside, outside, priced, reliable
 from peerage.site.reading import Site
 from peerage.standings import DONE
 
@@ -25,6 +25,8 @@ def paths(site: Site) -> Iterator[str]:
     yield "data/spending.csv"
     if has_outside(site):
         yield "data/outside.csv"
+    if site.calibration:
+        yield "data/calibration.csv"
     if site.has_pool:
         yield "data/challenges.csv"
     yield from originals(site)
@@ -47,6 +49,8 @@ def view(site: Site, path: str) -> bytes | None:
         return table(by_day(site))
     if what == "outside":
         return table([row.as_dict() for row in outside(site).rows])
+    if what == "calibration":
+        return table(reliable(site))
     if what == "challenges":
         return table([row.as_dict() for row in site.pool])
     rows = [row.as_dict() for row in site.table(track)]

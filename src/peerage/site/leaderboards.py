@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from peerage.ledger.outside import TOPIC
 from peerage.site.addresses import slug
-from peerage.site.charts import Chart, chart, frontier, trajectories
+from peerage.site.charts import Chart, chart, frontier, reliability, trajectories
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.history import frontier as offers
@@ -204,6 +204,39 @@ def charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
             points,
             trajectories(points, names, drawn(track)),
         )
+    if track == site.track and site.calibration:
+        names = [row.player for row in ranked[:COLOURED]]
+        yield calibration(site, f"The first {len(names)} players. " * (len(ranked) > len(names)), names)
+
+
+def calibration(site: Site, about: str, names: Collection[str]) -> Chart:
+    """The reliability diagram of some players."""
+    rows = reliable(site)
+    return chart(
+        "Calibration",
+        f"{about}What came true of what was called how likely; on the dashed line forecasts hold.",
+        "calibration",
+        rows,
+        reliability([row for row in rows if row["player"] in names]),
+    )
+
+
+def reliable(site: Site) -> list[dict[str, Any]]:
+    """Everybody's bins, with its Brier score and its calibration error; see `tables.calibration`."""
+    return [
+        {
+            "player": row.player,
+            "low": one.low,
+            "high": one.high,
+            "forecasts": one.forecasts,
+            "said": round(one.said, 4),
+            "came_true": round(one.came_true, 4),
+            "brier": round(row.brier, 6),
+            "calibration_error": round(row.calibration_error, 6),
+        }
+        for row in site.calibration
+        for one in row.bins
+    ]
 
 
 def of_mu(track: Track) -> str:

@@ -10,7 +10,7 @@ from peerage.engine.registration import registered
 from peerage.protocol import visible
 from peerage.site.addresses import player_page
 from peerage.site.charts import chart, trajectories
-from peerage.site.leaderboards import NAMES, course, drawn, of_mu
+from peerage.site.leaderboards import NAMES, calibration, course, drawn, of_mu
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record
@@ -62,6 +62,9 @@ def _player(site: Site, name: str) -> View:
                 trajectories(points, [name], drawn(site.track), marks),
             )
         )
+    calibrated = next((one for one in site.calibration if one.player == name), None)
+    if calibrated is not None:
+        charts.append(calibration(site, "", (name,)))
     return View(
         "player.html",
         name,
@@ -80,6 +83,7 @@ def _player(site: Site, name: str) -> View:
             "stats": next((one for one in site.stats.players if one.player == name), None),
             "judge": next((one for one in site.stats.judges if one.player == name), None),
             "author": next((one for one in site.stats.authors if one.player == name), None),
+            "calibrated": calibrated,
             "card": _card(site, name),
             "versions": _versions(site, name),
             "models": [visible(f"F{one.told[1:]}") for one in models],

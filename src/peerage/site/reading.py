@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from peerage.challenges.pool import STREAM
-from peerage.games import tracks_of
+from peerage.games import installed, tracks_of
 from peerage.judging.corrections import CORRECTIONS
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.merkle import GENESIS
@@ -21,6 +21,7 @@ from peerage.site.addresses import match_page
 from peerage.site.ledger_at import Moment
 from peerage.site.tally import Mine, Record, Tally
 from peerage.standings import NOBODY, Standings, after_all, pinned_elo, pinned_rating
+from peerage.tables.calibration import CalibrationRow
 from peerage.tables.challenges import ChallengeRow, arena_pool, pools, rows
 from peerage.tables.corrected import CorrectedRow, what_would_change
 from peerage.tables.judges import JudgesReport, judges_of
@@ -215,6 +216,12 @@ class Site:
         """What players, judges and authors did."""
         accounts = self.moment.position(self._elo).accounts
         return stats_of(self.moment, self.settings, self.told, accounts)
+
+    @cached_property
+    def calibration(self) -> Sequence[CalibrationRow]:
+        """How well probabilities hold that players gave; read only where a game played here asks for any."""
+        played = [installed(game) for game in self.tally.games]
+        return self.stats.calibration if any(spec and spec.forecasts for spec in played) else ()
 
     @cached_property
     def judges(self) -> JudgesReport:

@@ -19,6 +19,7 @@ from peerage.protocol import SANDBOX
 from peerage.settings import ArenaSettings
 from peerage.standings import pinned_elo
 from peerage.tables import Shown
+from peerage.tables.calibration import CalibrationRow, calibration
 from peerage.tables.judges import families_of
 from peerage.tables.matches import Matches
 from peerage.tables.outside import SourceStats, listed
@@ -119,8 +120,9 @@ class UnfinishedStats(Struct, frozen=True):
 
 class Stats(Shown, frozen=True):
     """All statistics of an arena; `voids` counts matches without a result by reason, `readings` are tables
-    under each reading of its game, one after another (none where the game has but one), `outside` the
-    imported results by source, `unfinished` what matches cost that have not ended yet."""
+    under each reading of its game, one after another (none where the game has but one), `calibration` says
+    how well probabilities hold that players gave (none where no game asks for any), `outside` the imported
+    results by source, `unfinished` what matches cost that have not ended yet."""
 
     matches: int
     voids: dict[str, int]
@@ -128,6 +130,7 @@ class Stats(Shown, frozen=True):
     judges: tuple[JudgeStats, ...]
     authors: tuple[AuthorStats, ...]
     readings: tuple[ReadingStats, ...]
+    calibration: tuple[CalibrationRow, ...]
     outside: tuple[SourceStats, ...]
     probes: tuple[ProbeStats, ...]
     unfinished: tuple[UnfinishedStats, ...]
@@ -175,6 +178,7 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
         tuple([JudgeStats(name, **msgspec.structs.asdict(found)) for name, found in judges.items()]),
         tuple([_author(name, read.authors[name]) for name in sorted(read.authors)]),
         readings.rows(elo),
+        calibration(read.forecasts),
         listed(ledger),
         probe_stats(ledger),
         unfinished_stats(ledger),

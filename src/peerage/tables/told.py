@@ -22,6 +22,7 @@ from peerage.judging.marks import MARKS, Mark, add_marks
 from peerage.judging.scores import recorded
 from peerage.match import Fixture, Outcome
 from peerage.standings import DONE
+from peerage.tables.calibration import Forecasts, forecasts
 from peerage.tables.matches import Match, Step
 from peerage.tables.readings import Read, read
 
@@ -54,8 +55,8 @@ class Drafts(Struct):
 class Told(Struct):
     """What `matches` finished matches tell: void ones by reason, everybody's replies and drafts by name, the
     `ballots` of panels, who was `seated` before them and on what `challenges`, the `marks` that judges gave
-    (of votes, or else of scores), and readings. What there is most of stands in columns: see
-    `judging.ballots`, `judging.marks`."""
+    (of votes, or else of scores), readings, and `forecasts` (see `tables.calibration`). What there is most of
+    stands in columns: see `judging.ballots`, `judging.marks`."""
 
     matches: int = 0
     voids: dict[str, int] = {}
@@ -66,6 +67,7 @@ class Told(Struct):
     marks: Columns = Rows(MARKS).columns()
     challenges: Columns = Rows(CHALLENGES).columns()
     readings: list[Read] = []
+    forecasts: Forecasts = {}
 
 
 def told(matches: Iterable[Match]) -> Told:
@@ -99,6 +101,8 @@ def told(matches: Iterable[Match]) -> Told:
         reading = read(fixture, outcome)
         if reading is not None:
             found.readings.append(reading)
+        if given := forecasts(fixture, outcome):
+            found.forecasts = _added(found.forecasts, given)
     _replies(found, said, waits)
     for player, tokens in thought.items():
         found.replies[player].reasoning_tokens = tokens

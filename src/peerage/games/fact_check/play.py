@@ -1,0 +1,232 @@
+"""Fact-check: everybody is given the same statements, about half of them subtly false, and says which.
+
+    arena      > 1. The capital of Kenya is Mombasa.  2. The atomic number of tin is 50. …
+    A, B, C, D > {"verdicts": [false, true, …]}          or   {"probabilities": [3, 98, …]}     (check/A, …)
+
+Most right verdicts win; with `confidence` the least mean Brier score, (probability - truth)² with truth 1 or
+0, a strictly proper rule (G. W. Brier, 1950). An unusable or refused sheet is wrong everywhere, and
+surely so. Whose provider fails is unranked, while two are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+from pydantic import Field, model_validator
+
+from peerage.facts import DOMAINS, Difficulty, Domain, drawn, missing
+from peerage.formats import Json
+from peerage.games.fact_check.show import show
+from peerage.games.game import Asks, Forecast, GameRules, GameSpec
+from peerage.games.house import Call
+from peerage.games.ranking import by_rank
+from peerage.games.section import Seats, Temperature
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Ask, Prompt, Reply, Steps
+
+SURE = 100
+"""A probability, in percent, that is certain."""
+
+CHECK = Prompt(
+    "You check facts: several language models judge the same statements, and whoever judges them best wins.",
+    """\
+Here are {count} statements. About half of them are true as they stand; each of the others has one detail \
+wrong. {scored} A reply that cannot be used, or has not exactly {count} entries, counts as {unusable}.
+
+{statements}
+
+{format}""",
+)
+VERDICTS = (
+    "For each, in their order, say true or false. Every right verdict is worth one point, a wrong one none; "
+    "the most points win."
+)
+PROBABILITIES = (
+    "For each, in their order, give the probability in percent that it is true. Your score is the mean Brier "
+    "score: for each statement the square of the distance between your probability and the truth, which is "
+    "100% or 0%. The lowest wins, and what you honestly believe scores best: 50 where you do not know."
+)
+WRONG, SURELY_WRONG = "wrong everywhere", "certain and wrong everywhere"
+
+
+class Verdicts(Struct):
+    """A player's verdicts."""
+
+    verdicts: Annotated[list[bool], Meta(description="true or false for each statement, in their order")]
+
+
+class Probabilities(Struct):
+    """How likely a player holds each statement to be true."""
+
+    probabilities: Annotated[
+        list[Annotated[int, Meta(ge=0, le=SURE, description="in percent, that it is true")]],
+        Meta(description="one for each statement, in their order"),
+    ]
+
+
+class FactCheckRules(GameRules):
+    """How facts are checked."""
+
+    seats: Seats = 8
+    statements: int = Field(20, ge=2, le=50, description="Statements in a match, half of them false.")
+    domains: tuple[Domain, ...] = Field(
+        DOMAINS, min_length=1, description="What they are about; each comes up equally often."
+    )
+    difficulty: Difficulty = Field(
+        "mixed", description="As in trivia: what is well known or obscure, short or long to compute."
+    )
+    confidence: bool = Field(
+        False, description="Players give probabilities, and the mean Brier score decides, not right verdicts."
+    )
+    max_tokens: int = Field(
+        3_000, ge=1, description="Tokens a sheet may take, beside what is thought before it."
+    )
+    temperature: Temperature = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> FactCheckRules:
+        if len(set(self.domains)) < len(self.domains):
+            raise ValueError("a domain stands twice; each comes up equally often, so list it once")
+        return self
+
+
+class Statement(Struct, frozen=True):
+    """A statement as it is on record: whether it is `true`, and the true one where it is not."""
+
+    domain: str
+    said: str
+    true: bool
+    truth: str = ""
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """One round of checks by all seats of `table`."""
+    rules: FactCheckRules = table.rules
+    statements = msgspec.convert(table.drawn["statements"], list[Statement])
+    expects = sheet(rules.confidence, len(statements))
+    messages = CHECK.messages(
+        {
+            "count": str(len(statements)),
+            "scored": PROBABILITIES if rules.confidence else VERDICTS,
+            "unusable": SURELY_WRONG if rules.confidence else WRONG,
+            "statements": "\n".join([f"{at}. {one.said}" for at, one in enumerate(statements, 1)]),
+            "format": expects.instruction(),
+        }
+    )
+    replies: list[Reply] = yield [
+        Ask(
+            seat.label,
+            f"check/{seat.label}",
+            "contestant",
+            messages,
+            expects,
+            rules.max_tokens,
+            rules.temperature,
+            [one.true for one in statements],
+        )
+        for seat in table.seats
+    ]
+    came = {seat.label: one for seat, one in zip(table.seats, replies, strict=True) if one.status != "void"}
+    if len(came) < 2:
+        return Outcome(void="no_answer")
+    said = {label: _percent(reply) for label, reply in came.items()}
+    truth = [SURE * one.true for one in statements]
+    if not rules.confidence:
+        right = {
+            label: sum(one == so for one, so in zip(given, truth, strict=False))
+            for label, given in said.items()
+        }
+        return Outcome(scores=by_rank(right), detail={"decided": "by right verdicts", "right": right})
+    loss = {
+        label: sum([(one - so) ** 2 for one, so in zip(given, truth, strict=True)])
+        if given
+        else SURE**2 * len(truth)
+        for label, given in said.items()
+    }
+    detail = {
+        "decided": "by Brier score",
+        "brier": {label: round(lost / SURE**2 / len(truth), 6) for label, lost in loss.items()},
+        "probabilities": said,
+    }
+    return Outcome(scores=by_rank({label: -lost for label, lost in loss.items()}), detail=detail)
+
+
+def _percent(reply: Reply) -> list[int]:
+    """A reply as probabilities in percent; none of one that cannot be used."""
+    if not reply.ok:
+        return []
+    if isinstance(reply.value, Verdicts):
+        return [SURE * one for one in reply.value.verdicts]
+    return list(reply.value.probabilities)
+
+
+def sheet(confidence: bool, count: int) -> Json[Any]:
+    """The format of so many verdicts or probabilities."""
+    exactly = Meta(min_length=count, max_length=count)
+    return Json(Probabilities, probabilities=exactly) if confidence else Json(Verdicts, verdicts=exactly)
+
+
+def draw(rules: FactCheckRules, secret: str, number: int) -> dict[str, Any]:
+    """The statements of match `number`: as many true as false, of an odd number one more or one fewer."""
+    rng = Random(f"{secret}/fact-check/{number}")
+    facts = drawn(rng, rules.domains, rules.difficulty, rules.statements)
+    half = len(facts) // 2
+    odd = [rng.random() < 0.5] * (len(facts) % 2)
+    truths = rng.sample([*[True] * half, *[False] * half, *odd], len(facts))
+    made = [
+        Statement(fact.domain, fact.says(fact.answer), True)
+        if true
+        else Statement(fact.domain, fact.says(rng.choice(fact.wrong)), False, fact.says(fact.answer))
+        for fact, true in zip(facts, truths, strict=True)
+    ]
+    return {"statements": msgspec.to_builtins(made)}
+
+
+def asks(rules: FactCheckRules, fixture: Fixture) -> tuple[Asks, ...]:
+    """Each contestant is asked once."""
+    count = len(fixture.drawn["statements"])
+    longest = max(PROBABILITIES, VERDICTS, key=len)
+    prompt = Prompt(CHECK.system, CHECK.user.replace("{scored}", longest))
+    usual = 20 + 3 * count
+    return (
+        Asks("contestant", prompt, sheet(rules.confidence, count), 1, rules.max_tokens, usual_output=usual),
+    )
+
+
+def house(call: Call, skill: float, rng: Random) -> Verdicts | Probabilities:
+    """Each statement is known with a chance of `skill`; else it is guessed, and with too much confidence."""
+    known = [rng.random() < skill for _ in call.oracle]
+    said = [true if knows else rng.random() < 0.5 for knows, true in zip(known, call.oracle, strict=True)]
+    if "verdicts" in call.expects.schema()["properties"]:  # type: ignore[index]
+        return Verdicts(said)
+    sure = [rng.randint(90, 99) if knows else rng.randint(55, 90) for knows in known]
+    return Probabilities([one if true else SURE - one for one, true in zip(sure, said, strict=True)])
+
+
+def forecasts(fixture: Fixture, outcome: Outcome) -> Iterator[Forecast]:
+    """What was given for each statement, and whether it was true; nothing where no probabilities were."""
+    for label, given in outcome.detail.get("probabilities", {}).items():
+        for percent, one in zip(given, fixture.drawn["statements"], strict=False):
+            yield Forecast(label, percent / SURE, one["true"])
+
+
+GAME: GameSpec[FactCheckRules] = GameSpec(
+    name="fact-check",
+    about="Everybody judges the same statements, half subtly false; most right, or the best forecasts, win.",
+    contestants=(2, 10),
+    rules=FactCheckRules,
+    play=play,
+    draw=draw,
+    asks=asks,
+    survives=True,
+    house=house,
+    show=show,
+    hides=True,
+    forecasts=forecasts,
+    extra=lambda rules: missing(),
+    demo=60,
+)

@@ -1,0 +1,44 @@
+"""A round of fact-checks as blocks: every statement, whether it is true, and what everybody said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from peerage.blocks import Block, Heading, Replies, Sentence, Table, said, score_lines
+from peerage.match import Fixture, Outcome
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The statements, the verdicts, the result."""
+    labels = [seat.label for seat in fixture.seats]
+    sheets = {label: replies[f"check/{label}"] for label in labels if f"check/{label}" in replies}
+    given = {label: _given(reply.value) for label, reply in sheets.items() if reply.value is not None}
+    yield Heading("The statements")
+    rows = []
+    for at, one in enumerate(fixture.drawn["statements"]):
+        so = "true" if one["true"] else f"false: {one['truth']}"
+        rows.append((at + 1, one["domain"], one["said"], so, *[values[at] for values in given.values()]))
+    yield Table((">#", "Domain", "Statement", "It is", *given), tuple(rows))
+    yield from (said(reply) for reply in sheets.values() if reply.status not in ("ok", "waiting"))
+    yield Heading("What came of it")
+    if outcome.void:
+        yield Sentence("Too few sheets came, since providers failed; there is no result.")
+    elif "brier" in outcome.detail:
+        yield Sentence(
+            "Each letter's column holds the probability in percent that it gave. The lowest mean Brier score "
+            "wins: 0 is perfect, 0.25 is what 50% for everything comes to."
+        )
+    count = len(rows)
+    why = {label: f"{right} of {count} right" for label, right in outcome.detail.get("right", {}).items()}
+    why |= {
+        label: f"mean Brier score {score:.4f}" for label, score in outcome.detail.get("brier", {}).items()
+    }
+    yield from score_lines(fixture, outcome, why)
+
+
+def _given(value: object) -> list[str | int]:
+    """What stands on a sheet: true or false, or percentages."""
+    verdicts = getattr(value, "verdicts", None)
+    if verdicts is None:
+        return list(getattr(value, "probabilities", ()))
+    return ["true" if one else "false" for one in verdicts]
