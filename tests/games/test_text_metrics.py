@@ -1,7 +1,6 @@
 """Text-metrics: what a text is worth, what a broken constraint costs, and that a copy wins nothing."""
 
 import importlib.util
-import json
 import sys
 from collections.abc import Callable, Mapping
 from random import Random
@@ -15,7 +14,7 @@ from tests.offline import fixture, house, play, scripted
 
 from peerage.games.text_metrics import GAME as TEXT_METRICS
 from peerage.games.text_metrics.metrics import METRICS, common, missing, score, signature
-from peerage.games.text_metrics.play import COPY_AT_MOST
+from peerage.games.text_metrics.play import COPY_AT_MOST, bare
 from peerage.games.text_metrics.tasks import KINDS, MOST_RECORDS, Limits, TextTask, drawn_task
 from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Reply
@@ -34,8 +33,7 @@ def match(found: Fixture, how: Mapping[str, Writing]) -> Outcome:
     tasks = msgspec.convert(found.drawn["tasks"], list[TextTask])
 
     def answer(ask: Ask, player: str) -> str | Reply:
-        said = how[ask.to](tasks[int(ask.key.split("/")[1]) - 1])
-        return json.dumps({"text": said}) if isinstance(said, str) else said
+        return how[ask.to](tasks[int(ask.key.split("/")[1]) - 1])
 
     return play(TEXT_METRICS, found, scripted(answer)).outcome
 
@@ -186,7 +184,7 @@ def test_a_reference_is_worth_1_a_copy_0_and_a_breach_its_share() -> None:
     assert (means["A"], means["B"], means["D"]) == (1, 0, 0)
     assert outcome.scores["A"] == 1
     assert outcome.scores["B"] == outcome.scores["D"]
-    assert all(one.get("breaches") or one["status"] == "invalid" for one in texts["C"])
+    assert all(one["breaches"] for one in texts["C"])
     assert outcome.detail["metrics"][0].startswith("ROUGE-L|nrefs:")
 
 
@@ -203,7 +201,21 @@ def test_each_breach_costs_what_the_prompt_says(breach: float, points: float) ->
     way = (one["near"] - outcome.detail["copies"][0]) / (1 - outcome.detail["copies"][0])
     assert one["points"] == pytest.approx(points * way, abs=1e-4)
     asked = play(TEXT_METRICS, found, house(dict.fromkeys(PLAYERS, "house:1"))).steps[0].ask
-    assert f"costs {breach:.0%} of" in str(asked.messages[1].fill["breach"])
+    assert f"costs {breach:.0%} of" in str(asked.messages[0].fill["breach"])
+
+
+@pytest.mark.parametrize(
+    ("reply", "compared"),
+    [
+        (" a\nb \n", "a\nb"),
+        ("```\na\nb\n```", "a\nb"),
+        ("```text\na\n```\n", "a"),
+        ("Here it is:\n```\na\n```", "Here it is:\n```\na\n```"),
+        ("```\na\n```\n```\nb\n```", "```\na\n```\n```\nb\n```"),
+    ],
+)
+def test_a_fence_around_the_whole_is_left_out(reply: str, compared: str) -> None:
+    assert bare(reply) == compared
 
 
 def test_a_lost_contestant_is_unranked_and_one_alone_is_no_match() -> None:
@@ -228,7 +240,7 @@ def test_baselines_rank_below_honest_players() -> None:
         def answer(ask: Ask, player: str, tasks: list[TextTask] = tasks, usual: Any = usual) -> Reply:
             task = tasks[int(ask.key.split("/")[1]) - 1]
             said = {"A": task.source, "B": "The.", "C": task.shown[1] if task.shown else task.source}
-            return Reply("ok", json.dumps({"text": said[ask.to]})) if ask.to in said else usual(ask, player)
+            return Reply("ok", said[ask.to]) if ask.to in said else usual(ask, player)
 
         for label, mean in play(TEXT_METRICS, found, answer).outcome.detail["means"].items():
             sums[label] += mean / 60

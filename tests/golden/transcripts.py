@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from tests.offline import ITEM, Answering, fixture, house
 
-from peerage.formats import FormatError, stored
+from peerage.formats import FormatError, Text, stored
 from peerage.games import GAMES
 from peerage.match import Fixture, Seat
 from peerage.protocol import Ask, Format, Reply
@@ -189,7 +189,11 @@ def troubled(answering: Answering, seed: str) -> Answering:
         reply = answering(ask, player)
         roll = int(sha256(f"{seed}/{ask.key}".encode()).hexdigest(), 16) % 12
         if roll in (0, 4):
-            return msgspec.structs.replace(reply, text="I would rather not say: verdict maybe, {broken")
+            # of a text nothing but a blank one is unusable
+            text = (
+                " \n" if isinstance(ask.expects, Text) else "I would rather not say: verdict maybe, {broken"
+            )
+            return msgspec.structs.replace(reply, text=text)
         if roll == 1:
             return msgspec.structs.replace(reply, text=reply.text[: len(reply.text) // 3], cut=ask.max_tokens)
         if roll == 2:

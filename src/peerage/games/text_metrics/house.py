@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 from peerage.games.house import SPREAD, Call
-from peerage.games.text_metrics.rules import Rewritten
 from peerage.games.text_metrics.tasks import TextTask
 
 _SPOILS = 0.45
@@ -26,4 +25,4 @@ def house(call: Call, skill: float, rng: Random) -> Any:
             elif rng.random() < 0.5:
                 words.insert(rng.randrange(len(words) + 1), word[::-1])
         lines.append(" ".join(words))
-    return Rewritten("\n".join(lines) if any(lines) else task.source)
+    return "\n".join(lines).strip() or task.source

@@ -1,6 +1,7 @@
 """Text-metrics: everybody puts the same texts into another form; nearest to the references wins.
 
-    A, B, C, D > {"text": "03-14 Dalmo salt 340\\n07-02 Kezu rope 28"}     (text/1/A, …)
+    A, B, C, D > 03-14 Dalmo salt 340
+                 07-02 Kezu rope 28                                        (text/1/A, …)
 
 Texts, references and constraints are drawn from grammars (`text_metrics.tasks`). A metric of the field
 compares; a copy of the text is worth 0, a reference 1, and each broken constraint costs a stated share.
@@ -8,6 +9,7 @@ compares; a copy of the text is worth 0, a reference 1, and each broken constrai
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import Any
 
@@ -23,6 +25,7 @@ from peerage.games.text_metrics.tasks import KINDS, TextTask, drawn_task
 from peerage.match import Outcome, Table
 from peerage.protocol import Ask, Reply, Steps
 
+_FENCED = re.compile(r"```\w*\n([^`]*)\n```")
 COPY_AT_MOST = 0.9
 """What a copy of the text may come to by the metric."""
 
@@ -73,11 +76,17 @@ def _result(rules: TextMetricsRules, task: TextTask, copy: float, reply: Reply) 
     """One text on record."""
     if not reply.ok:
         return {"status": reply.status, "points": 0.0}
-    text = reply.value.text.strip()
+    text = bare(reply.value)
     near, breaches = score(rules.metric, text, task.references), task.limits.breaches(text)
     way = max(0.0, (near - copy) / (1 - copy))
     points = round(way * max(0.0, 1 - rules.breach * len(breaches)), 4)
     return {"status": "ok", "near": near, "breaches": breaches, "points": points}
+
+
+def bare(text: str) -> str:
+    """A text without white space at both ends and without a code fence around the whole."""
+    fenced = _FENCED.fullmatch(text.strip())
+    return (fenced[1] if fenced else text).strip()
 
 
 def draw(rules: TextMetricsRules, seed: str, number: int) -> dict[str, Any]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct
 from pydantic import Field
 
-from peerage.formats import Json
+from peerage.formats import Text
 from peerage.games.game import Asks, GameRules
 from peerage.games.run_tests import SCORE
 from peerage.games.section import Seats, Temperature
@@ -18,8 +16,8 @@ from peerage.games.text_metrics.tasks import KINDS, MOST_RECORDS, TextTask
 from peerage.match import Fixture
 from peerage.protocol import Prompt
 
-_ROOM, _STEP = 3, 100
-"""A reply may be so many times as long as the longest reference, rounded up to so many characters."""
+_ROOM, _STEP = 2, 100
+"""A reply may be so many times as long as the text or a reference, in full hundreds of characters."""
 
 
 class TextMetricsRules(GameRules):
@@ -41,27 +39,22 @@ class TextMetricsRules(GameRules):
     temperature: Temperature = None
 
 
-class Rewritten(Struct, frozen=True):
-    text: Annotated[str, Meta(description="your text, nothing else; \\n between lines")]
-
-
 FORM = Prompt(
-    "You play a game of forms: language models put the same texts into another form, and whoever comes "
-    "nearest to the references wins.",
     """\
-{task}{example}
+You play a game of forms: language models put the same texts into another form, and whoever comes nearest to \
+references wins. What you reply is compared by {metric} ({compares}), from 0 to 1, white space at both ends \
+and a code fence around the whole left out. A copy of the text as it is given comes to some value c; a reply \
+that comes to m is worth (m - c) / (1 - c) points, so a copy is worth 0 and a reference 1. What comes no \
+nearer than a copy is worth 0, and so is no reply. {breach} The mean of {texts} counts, and equal means tie. \
+{score}""",
+    """\
+{task} There {references}.{example}
 
 The text:
 
 {source}
 
-{limits}
-
-Your text is compared with {references} by {metric} ({compares}), from 0 to 1. A copy of the text as it is \
-given comes to some value c; a text that comes to m is worth (m - c) / (1 - c) points, so a copy is worth 0 \
-and a reference 1. What comes no nearer than a copy is worth 0, and so is an unusable reply. {breach} The \
-mean of {texts} counts, and equal means tie. {score}
-{format}""",
+{limits} {format} All that you reply is compared, so write nothing but the text.""",
 )
 TASKS = {
     "prose": "Put these notes into sentences, one for each line, in their order and as the example does.",
@@ -73,10 +66,10 @@ TASKS = {
 _EXAMPLE = "\n\nAn example. From\n\n{given}\n\ncomes\n\n{made}"
 
 
-def expects(task: TextTask) -> Json[Rewritten]:
+def expects(task: TextTask) -> Text:
     """The format of a reply to a task."""
-    longest = _ROOM * max(map(len, task.references))
-    return Json(Rewritten, text=Meta(max_length=-(-longest // _STEP) * _STEP))
+    longest = _ROOM * max(map(len, (task.source, *task.references)))
+    return Text(-(-longest // _STEP) * _STEP)
 
 
 def told(rules: TextMetricsRules, task: TextTask) -> dict[str, str]:
@@ -89,7 +82,9 @@ def told(rules: TextMetricsRules, task: TextTask) -> dict[str, str]:
         "example": _EXAMPLE.format(given=given, made=made) if task.shown else "",
         "source": task.source,
         "limits": constraints(task),
-        "references": "one reference" if count == 1 else f"{count} references",
+        "references": "is one reference"
+        if count == 1
+        else f"are {count} references, of which the nearest counts",
         "metric": metric.title,
         "compares": metric.compares,
         "breach": cost,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import convert
 
-from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Table, Task, Tone, said, score_lines
+from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, Tone, said, score_lines
 from peerage.games.text_metrics.rules import TASKS, constraints
 from peerage.games.text_metrics.tasks import TextTask
 from peerage.match import Fixture, Outcome
@@ -30,16 +30,12 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             reply = replies.get(f"text/{at}/{seat.label}")
             if reply is None:
                 continue
-            text = getattr(reply.value, "text", None)
-            if text is None:
-                yield said(reply)
-                continue
             one = results[seat.label][at - 1] if seat.label in results else {}
             points = one.get("points", 0.0)
             tone: Tone = "good" if points >= 0.9 else "bad" if not points else ""
             note = "; ".join(["breaks " + breach for breach in one.get("breaches", ())])
-            verdict = f"{points:.0%}, {one['near']:.4f}" if one else ""
-            yield Quoted(seat.label, text, reply.key, verdict, tone, note)
+            verdict = f"{points:.0%}, {one['near']:.4f}" if "near" in one else ""
+            yield said(reply, verdict, tone, note)
     means = outcome.detail.get("means", {})
     if means:
         yield Heading("Points: 0 is as near as the text itself, 1 a reference")
