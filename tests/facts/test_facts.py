@@ -1,6 +1,7 @@
 """Packaged facts: one right answer, plainly apart from wrong ones; known truths; what is the same answer."""
 
 import re
+import unicodedata
 from collections import Counter
 from datetime import date, datetime, timedelta
 from random import Random
@@ -143,6 +144,35 @@ def test_the_greatest_and_the_northernmost_are_so_by_far() -> None:
         elif "most inhabitants" in fact.question:
             of = {one.name: one.population for one in world._places().cities}
             assert all(of[fact.answer] > 2 * of[one] for one in fact.wrong)
+
+
+def test_months_and_weekdays_are_of_the_language_that_is_asked_about() -> None:
+    """Each in the script of the language's own name, whichever was read before."""
+    from babel import Locale
+
+    known = {"it": "maggio", "de": "Mai", "pl": "maj", "ru": "май", "fr": "mai", "tr": "Mayıs", "sw": "Mei"}
+    for _ in range(2):
+        for code in ("zh", "ur", *signs._languages()):
+            months, days = signs._names(code, "months"), signs._names(code, "days")
+            assert {*months} == {*range(1, 13)}
+            assert {*days} == {*range(7)}
+            assert known.get(code, months[5]) == months[5]
+            named = f"{months[5]}{days[1]}"
+            if not any(map(str.isdigit, named)):
+                assert _scripts(named) & _scripts(Locale(code).languages.get(code, "")), (code, named)
+    assert signs._names("de", "days")[4] == "Freitag"
+
+
+def _scripts(text: str) -> set[str]:
+    return {unicodedata.name(one).split()[0] for one in text if one.isalpha()}
+
+
+def test_no_other_city_passes_for_a_capital() -> None:
+    there = {country.code: country for country in world._places().countries}
+    assert "Delhi" in there["TL"].spelt, "GeoNames has it among the names of Dili"
+    assert "delhi" in world._elsewhere(there["TL"])
+    assert "paris" in world._elsewhere(there["US"])
+    assert "paris" not in world._elsewhere(there["FR"])
 
 
 def test_what_languages_call_themselves_names_one_language() -> None:

@@ -60,7 +60,7 @@ def languages(rng: Random, level: int) -> Fact:
             code,
             others(rng, [one for one in (*alike, *plausible) if len(one) == 2], [code]),
         )
-    english, locale = Locale("en"), Locale(code)
+    locale = Locale(code)
     own = locale.languages.get(code, name)
     if kind == 1 and plain(own) != plain(name):
         return Fact(
@@ -72,9 +72,9 @@ def languages(rng: Random, level: int) -> Fact:
         )
     what, ours, theirs, keys = rng.choice(
         [
-            ("the month", _wide(english.months), _wide(locale.months), range(1, 13)),
-            ("the weekday", _wide(english.days), _wide(locale.days), range(7)),
-            ("the country", english.territories, locale.territories, rng.sample(codes(), 12)),
+            ("the month", _names("en", "months"), _names(code, "months"), range(1, 13)),
+            ("the weekday", _names("en", "days"), _names(code, "days"), range(7)),
+            ("the country", Locale("en").territories, locale.territories, rng.sample(codes(), 12)),
         ]
     )
     there = [
@@ -82,9 +82,10 @@ def languages(rng: Random, level: int) -> Fact:
         for at in keys
         if at in theirs and theirs[at].isprintable() and not any(map(str.isdigit, theirs[at]))
     ]
-    if len({plain(theirs[at]) for at in there}) <= WRONG:
+    asked = [at for at in there if plain(theirs[at]) != plain(ours[at])]
+    if not asked or len({plain(theirs[at]) for at in there}) <= WRONG:
         return languages(rng, level)
-    at = rng.choice(there)
+    at = rng.choice(asked)
     return Fact(
         "languages",
         f"What is {what} {ours[at]} called in the language {name}?",
@@ -95,8 +96,22 @@ def languages(rng: Random, level: int) -> Fact:
     )
 
 
-def _wide(names: Any) -> Any:
-    return names["stand-alone"]["wide"]
+def _names(code: str, what: str) -> Mapping[int, str]:
+    """The full names of months or weekdays in a language, as they stand alone where it tells that apart.
+
+    They are read from the data as it is: `Locale.months` gives some languages the names of another one, the
+    first whose alias babel resolved (it writes that into data that all locales share).
+    """
+    from babel import localedata
+
+    contexts: Any = localedata.load(code)[what]
+    return {**_own(contexts["format"]).get("wide", {}), **_own(_own(contexts["stand-alone"]).get("wide"))}
+
+
+def _own(data: Any) -> Mapping[Any, Any]:
+    """What a language says itself, where data may be an alias for other data, or an alias with a mapping."""
+    found = data[1] if isinstance(data, tuple) else data
+    return found if isinstance(found, Mapping) else {}
 
 
 @cache
@@ -217,7 +232,7 @@ def words(rng: Random, level: int) -> Fact:
         at = rng.randrange(2, len(word) - 1)
         pairs = [word[by : by + 2] for by in range(len(word) - 1)]
         said = f"letters {at + 1} and {at + 2} of the word “{word}”"
-        wrong = others(rng, [*pairs, *[one[::-1] for one in pairs]], [word[at : at + 2]])
+        wrong = others(rng, [*pairs, *[word[at] + one for one in "aeiounrst"]], [word[at : at + 2]])
         return Fact("words", f"Which are {said}?", f"“{{}}” are {said}.", word[at : at + 2], wrong)
     if kind == 2:
         back = word[::-1]

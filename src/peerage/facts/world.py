@@ -27,6 +27,7 @@ _CAPITALS = frozenset(re.findall("..", "BIBJBOCIGQIDILKZLKMEMYNLSZTZYEZA"))
 _CLAIMED = frozenset(re.findall("..", "AMAZCYEHGEILMDPSSOTWUAXK"))
 _CLAIMED_PARTS = {("IN", "12"), ("IN", "30"), ("IN", "41"), ("PK", "06"), ("PK", "07")}
 """Where cities lie that two states claim: countries, and first-level divisions of GeoNames."""
+_NO_CITY = re.compile("Province|District|County|Region|New Town")
 _TWO_CLOCKS = "Asia/Urumqi"
 _ARTICLE = re.compile(
     "(United|Republic|Democratic|Dominican Rep|Central African|Philippines|Maldives|Bahamas|Gambia|Comoros)"
@@ -116,6 +117,7 @@ def _places() -> _Places:
         and (one["countrycode"], one["admin1code"]) not in _CLAIMED_PARTS
         and often[bare_name] == 1
         and one["timezone"] != _TWO_CLOCKS
+        and not _NO_CITY.search(one["name"])
     ]
     return _Places(tuple(countries), tuple(cities[:_CITIES]))
 
@@ -128,6 +130,14 @@ def _latin(name: str) -> bool:
 def _bare(name: str) -> bytes:
     """A name without case and accents."""
     return normalize("NFKD", name).casefold().encode("ascii", "ignore")
+
+
+@cache
+def _elsewhere(country: _Country) -> frozenset[str]:
+    """The names of cities of other countries: GeoNames lists some among the names of a capital."""
+    found = _places()
+    names = [city.name for city in found.cities if city.country != country.code]
+    return frozenset(map(plain, [*names, *[one.capital for one in found.countries if one != country]]))
 
 
 @cache
@@ -166,7 +176,7 @@ def countries(rng: Random, level: int) -> Fact:
                 f"The capital of {one.name} is {{}}.",
                 one.capital,
                 others(rng, pool, (one.capital, *one.spelt)),
-                tuple(dict.fromkeys(map(plain, one.spelt))),
+                tuple([name for name in dict.fromkeys(map(plain, one.spelt)) if name not in _elsewhere(one)]),
             )
         case 2:
             one = rng.choice(some)
@@ -177,7 +187,13 @@ def countries(rng: Random, level: int) -> Fact:
         case _:
             often = Counter([one.phone for one in listed])
             shared = ("1", "7")
-            one = rng.choice([one for one in some if often[one.phone] == 1 and one.phone not in shared])
+            one = rng.choice(
+                [
+                    one
+                    for one in some
+                    if often[one.phone] == 1 and one.phone not in shared and one.phone.isdecimal()
+                ]
+            )
             asked = f"Which country has the international calling code +{one.phone}?"
             said = f"The international calling code +{one.phone}"
     return _of(rng, "countries", asked, f"{said} is that of {{}}.", one, some)
