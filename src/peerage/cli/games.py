@@ -21,22 +21,32 @@ app = typer.Typer(help="List the games; write one, and check it.", rich_markup_m
 
 
 @app.callback(invoke_without_command=True)
-def games(context: typer.Context, shape: Shape = Format.table) -> None:
+def games(
+    context: typer.Context,
+    all: Annotated[bool, typer.Option("--all", help="The games of other libraries too.")] = False,
+    shape: Shape = Format.table,
+) -> None:
     """List the games, and who is needed for a match."""
     if context.invoked_subcommand is not None:
         return
     from peerage.tables import catalogue
 
-    found = list(catalogue.games())
+    found = list(catalogue.games(all=all))
     rows = [row.as_dict() for row in found if isinstance(row, catalogue.GameRow)]
     columns = [
         *texts(game="Game"),
         *numbers(str, version="Version ~1"),
         *numbers(span, contestants="Contestants"),
-        *texts(_roles, officials="Roles"),
+        *(texts(license="License ~2", needs="Status") if all else texts(_roles, officials="Roles")),
         *texts(about="About"),
     ]
+    if all and shape.for_people:
+        rows = [{**row, "license": row["license"] or "ours", "needs": _status(row["needs"])} for row in rows]
     show(rows, columns, shape, notes=[str(row) for row in found if isinstance(row, ImportError)])
+
+
+def _status(needs: str) -> str:
+    return f"needs peerage[{needs}]" if needs else "installed"
 
 
 def _roles(officials: dict[str, Sequence[int]]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
@@ -14,6 +14,9 @@ from peerage.games.game import GameSpec
 
 _OWN = {one.name.replace("_", "-"): one.name for one in iter_modules(__path__) if one.ispkg}
 """Each game's folder by its name: a command that needs one game does not import the others."""
+
+_ADAPTED = {"openspiel": "open_spiel"}
+"""The modules whose games are called by a first word, as openspiel-hex is: they are found, and not listed."""
 
 FILE = "sha256:"
 """How the digest of a game's file begins where a fixture names what plays it."""
@@ -40,6 +43,9 @@ class Games(Mapping[str, GameSpec[Any]]):
     def __getitem__(self, name: str) -> GameSpec[Any]:
         if name in _OWN:
             return _own(name)
+        if (adapter := _adapter(name)) is not None:
+            spec: GameSpec[Any] = adapter.spec(name.partition("-")[2])
+            return spec
         return _FILES[name].spec if name in _FILES else _load(_offered()[name])
 
     def __iter__(self) -> Iterator[str]:
@@ -50,7 +56,7 @@ class Games(Mapping[str, GameSpec[Any]]):
         return len(list(iter(self)))
 
     def __contains__(self, name: object) -> bool:
-        return name in _OWN or name in _offered() or name in _FILES
+        return name in _OWN or name in _offered() or name in _FILES or _adapter(name) is not None
 
 
 GAMES: Mapping[str, GameSpec[Any]] = Games()
@@ -63,8 +69,31 @@ def release_of(game: str) -> str:
     ours = f"peerage=={__version__}"
     if game in _FILES:
         return f"{ours} {_FILES[game].release}"
+    if (adapter := _adapter(game)) is not None:
+        try:
+            return f"{ours} {adapter.PACKAGE}=={version(adapter.PACKAGE)}"
+        except PackageNotFoundError:
+            return ours
     entry = None if game in _OWN else _offered().get(game)
     return f"{ours} {entry.dist.name}=={entry.dist.version}" if entry and entry.dist else ours
+
+
+def adapted() -> Iterator[tuple[GameSpec[Any], str]]:
+    """The games of other libraries, each with the library's license. They need not be installed."""
+    for first in _ADAPTED:
+        adapter = _module(first)
+        yield from ((adapter.spec(name), adapter.LICENSE) for name in adapter.listed())
+
+
+def _adapter(name: object) -> Any:
+    """The module that plays a game of another library; None for any other name."""
+    first, _, rest = str(name).partition("-")
+    adapter = _module(first) if rest and first in _ADAPTED else None
+    return adapter if adapter is not None and rest in adapter.listed() else None
+
+
+def _module(first: str) -> Any:
+    return import_module(f"peerage.games.{_ADAPTED[first]}")
 
 
 def installed(name: str) -> GameSpec[Any] | None:
@@ -96,7 +125,7 @@ def held_in_file(release: str) -> GameSpec[Any] | None:
 
 def register(game: GameSpec[Any], release: str) -> None:
     """Have the game of a file found by its name from now on. Raises ImportError where the name is taken."""
-    if game.name in _OWN or game.name in _offered():
+    if game.name in _OWN or game.name in _offered() or _adapter(game.name) is not None:
         raise ImportError(f"there is another game {game.name!r}; give this one another name")
     _FILES[game.name] = GameFile(game, release)
 

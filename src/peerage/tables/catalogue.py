@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import date
+from typing import Any
 
-from peerage.games import GAMES
+from peerage.games import GAMES, adapted
+from peerage.games.game import GameSpec
 from peerage.players.prices import price_of
 from peerage.settings import ArenaSettings
 from peerage.tables import Shown
@@ -27,13 +29,16 @@ class PlayerRow(Shown, frozen=True):
 
 
 class GameRow(Shown, frozen=True):
-    """A game. `contestants` are the fewest and the most of a match, `officials` the same by role."""
+    """A game. `contestants` are the fewest and the most of a match, `officials` the same by role. `license`
+    is that of the library that it comes from, empty for our own; `needs` the extra that is missing here."""
 
     game: str
     version: int
     contestants: tuple[int, int]
     officials: Mapping[str, tuple[int, int]]
     about: str
+    license: str = ""
+    needs: str = ""
 
 
 def players(settings: ArenaSettings, today: date) -> Iterator[PlayerRow]:
@@ -54,15 +59,24 @@ def players(settings: ArenaSettings, today: date) -> Iterator[PlayerRow]:
         )
 
 
-def games() -> Iterator[GameRow | ImportError]:
-    """Every game at its default rules; of one that cannot be loaded here, why."""
+def games(*, all: bool = False) -> Iterator[GameRow | ImportError]:
+    """Every game at its default rules; of one that cannot be loaded here, why. With `all` the games of other
+    libraries too."""
     for name in GAMES:
         try:
             game = GAMES[name]
         except ImportError as error:
             yield error
             continue
-        officials: dict[str, tuple[int, int]] = {
-            bench.role: (bench.minimum, bench.wanted) for bench in game.officials(game.rules())
-        }
-        yield GameRow(game.name, game.version, game.contestants, officials, game.about)
+        yield _game_row(game)
+    if all:
+        yield from (_game_row(game, license) for game, license in adapted())
+
+
+def _game_row(game: GameSpec[Any], license: str = "") -> GameRow:
+    rules = game.rules()
+    officials: dict[str, tuple[int, int]] = {
+        bench.role: (bench.minimum, bench.wanted) for bench in game.officials(rules)
+    }
+    needs = game.extra(rules)
+    return GameRow(game.name, game.version, game.contestants, officials, game.about, license, needs)
