@@ -128,6 +128,13 @@ def test_the_shortest_valid_summary_is_first_and_invalid_ones_rank_by_facts() ->
     assert results["F"] == {"result": "invalid"}
 
 
+def test_a_summary_counts_in_characters() -> None:
+    found, drawn = made()
+    short = " ".join(drawn.reports[0].answers)
+    results = match(found, summaries(drawn, A=f"{short} é漢")).detail["summaries"]
+    assert results["A"]["length"] == len(short) + 3
+
+
 def test_equal_lengths_tie_and_a_share_of_the_facts_may_do() -> None:
     found, drawn = made(share=0.85)
     lacking = {
@@ -219,6 +226,31 @@ def test_where_nobody_reads_well_all_readings_count() -> None:
     outcome = match(found, summaries(drawn), hardly)
     assert not any(one["counts"] for one in outcome.detail["readers"].values())
     assert {one["recovered"] for one in outcome.detail["summaries"].values()} == {1}
+
+
+def test_a_summary_that_nobody_could_read_voids_the_match_and_a_lost_reader_counts_nowhere() -> None:
+    found, _ = made(readers=1)
+    perfect = house(dict.fromkeys(PLAYERS, "house:1"))
+    readers = {
+        step.ask.key.split("/")[1]: step.ask.to
+        for step in play(COMPRESSION, found, perfect).steps
+        if step.ask.key.startswith("read/")
+    }
+    usual = perfect.of(COMPRESSION)
+
+    def losing(key: str) -> Outcome:
+        return play(
+            COMPRESSION,
+            found,
+            lambda ask, player: Reply("void") if ask.key == key else usual(ask, player),
+        ).outcome
+
+    lost = losing(f"read/A/{readers['A']}")
+    assert lost.void == "no_reader"
+    outcome = losing(f"control/{readers['A']}")
+    assert outcome.detail["unranked"] == [readers["A"]]
+    assert readers["A"] not in outcome.detail["readers"]
+    assert outcome.detail["summaries"]["A"]["readers"] == [readers["A"]]
 
 
 def sabotaged(how: str, skills: list[float], matches: int) -> float:

@@ -76,7 +76,8 @@ def test_theirs_are_sacrebleus_own_with_its_signature(metric: str) -> None:
     text = "Mara paid 340 for rent on March 14. Odo paid 20 for bread."
     references = ("On 14 March Mara paid 340 coins for the rent.", "Mara paid 340 coins for the rent.")
     of = sacrebleu.sentence_chrf if metric == "chrf" else sacrebleu.sentence_bleu
-    assert score(metric, text, references) == round(of(text, references).score / 100, 4)
+    for one in (text, "Mara paid"):
+        assert score(metric, one, references) == round(of(one, references).score / 100, 4) > 0
     assert signature(metric, references).startswith(f"{METRICS[metric].title}|nrefs:2|")
     assert signature(metric, references).endswith(f"version:{sacrebleu.__version__}")
     assert score(metric, references[1], references) == 1
@@ -161,6 +162,7 @@ def test_constraints_are_words_and_lengths() -> None:
     limits = Limits(words=3, chars=14, required=("sold",), forbidden=("bought", "coins"))
     assert limits.breaches("Mara SOLD it") == []
     assert limits.breaches("unsold coins.") == ["without “sold”", "with “coins”"]
+    assert limits.breaches("sold coinsman") == []
     assert limits.breaches("He sold it all now") == ["5 words, at most 3", "18 characters, at most 14"]
 
 
