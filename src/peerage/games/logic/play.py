@@ -20,7 +20,7 @@ from pydantic import Field, field_validator
 from peerage.formats import Json
 from peerage.games.game import Asks, GameRules, GameSpec
 from peerage.games.house import Call
-from peerage.games.logic.families import chosen
+from peerage.games.logic.families import chosen, lacking
 from peerage.games.logic.puzzles import LEVELS, READING, Puzzle, drawn, solves
 from peerage.games.logic.show import show
 from peerage.games.ranking import by_rank
@@ -61,7 +61,8 @@ class LogicRules(GameRules):
     families: tuple[str, ...] = Field(
         ("own",),
         min_length=1,
-        description="Which puzzles: `own` for all of ours, or families by name, as `zebra`.",
+        description="Which puzzles: `own` for all of ours, `reasoning-gym` for those of that package, or "
+        "families by name, as `zebra` and `reasoning-gym:maze`.",
     )
     max_tokens: int = Field(
         8_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
@@ -145,5 +146,6 @@ GAME: GameSpec[LogicRules] = GameSpec(
     house=house,
     show=show,
     hides=True,
+    extra=lambda rules: lacking(rules.families),
     demo=60,
 )

@@ -1,0 +1,149 @@
+"""The tasks of reasoning-gym that are on the list: each is what a puzzle must be.
+
+They need the extra `puzzles`; without it the last tests alone run: one line says which extra is missing.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from peerage.cli.main import app
+from peerage.games.logic import GAME, families
+from peerage.games.logic.gym import GYM_FAMILIES, TASKS, fenced
+from peerage.games.logic.puzzles import ANSWER_CHARS, solves
+
+needs_gym = pytest.mark.skipif(find_spec("reasoning_gym") is None, reason="needs the extra `puzzles`")
+every_task = pytest.mark.parametrize("task", TASKS)
+MANY = 60
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """What the library warns of is its own matter."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def drawn(task: str, seeds: range = range(MANY)) -> list[tuple[str, str]]:
+    draw = GYM_FAMILIES[f"reasoning-gym:{task}"]
+    return [(text, str(answer)) for text, answer in (draw(Random(f"{seed}"), 3) for seed in seeds)]
+
+
+def told_by(code: str, hashes: str) -> str:
+    """What another process prints."""
+    env = {**os.environ, "PYTHONHASHSEED": hashes}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout
+
+
+@needs_gym
+@every_task
+def test_the_reference_answer_scores_full_and_junk_nothing(task: str) -> None:
+    from reasoning_gym.factory import create_dataset
+
+    with fenced():
+        dataset = create_dataset(task, seed=0, size=10**9)
+    for seed in range(MANY):
+        text, answer = drawn(task, range(seed, seed + 1))[0]
+        with fenced():
+            item = dataset[Random(f"{seed}").randrange(10**9)]
+        assert item["question"].strip() == text
+        assert dataset.score_answer(item["answer"], item) == 1
+        assert solves(item["answer"], answer), "the reference, as the library writes it"
+        assert len(answer) <= ANSWER_CHARS
+        for junk in (
+            "",
+            "?",
+            "junk",
+            "I do not know",
+            "0.5",
+            f"{answer} or so",
+            "[]",
+            "9" * 20,
+        ):
+            assert not solves(junk, answer)
+
+
+@needs_gym
+@every_task
+def test_the_same_seed_gives_the_same_task_whatever_else_was_drawn(task: str) -> None:
+    random.seed(1)
+    np.random.seed(1)
+    before, numpys = random.getstate(), np.random.get_state()
+    first = drawn(task)
+    assert random.getstate() == before
+    assert str(np.random.get_state()) == str(numpys)
+    random.seed(2)
+    np.random.seed(2)
+    assert drawn(task)[::-1] == drawn(task, range(MANY - 1, -1, -1)) == first[::-1]
+
+
+@needs_gym
+@every_task
+def test_a_task_hardly_comes_twice_and_no_answer_is_right_too_often(task: str) -> None:
+    found = drawn(task)
+    answers = [answer for _, answer in found]
+    assert len({*found}) == MANY
+    assert max(map(answers.count, {*answers})) <= 0.4 * MANY
+
+
+@needs_gym
+def test_another_process_draws_the_same() -> None:
+    """Neither the order of hashes nor the order of imports decides."""
+    code = (
+        "import json\nfrom random import Random\nfrom peerage.games.logic.gym import GYM_FAMILIES\n"
+        "print(json.dumps([[*map(str, draw(Random('7'), 1))] for draw in GYM_FAMILIES.values()]))"
+    )
+    told = told_by(code, "77")
+    here = [[*map(str, draw(Random("7"), 1))] for draw in GYM_FAMILIES.values()]
+    assert json.loads(told) == here
+
+
+@needs_gym
+def test_importing_the_library_leaves_shared_randomness_alone() -> None:
+    code = (
+        "import random\nbefore = random.getstate()\nfrom random import Random\n"
+        "from peerage.games.logic.gym import GYM_FAMILIES\n"
+        "GYM_FAMILIES['reasoning-gym:chain_sum'](Random(1), 1)\nprint(random.getstate() == before)"
+    )
+    assert told_by(code, "0") == "True\n"
+
+
+@needs_gym
+def test_a_match_is_drawn_from_them() -> None:
+    rules = GAME.rules(families=["reasoning-gym", "zebra"], puzzles=20)
+    names = {one["family"] for number in range(1, 7) for one in GAME.draw(rules, "secret", number)["puzzles"]}
+    assert names == {*GYM_FAMILIES, "zebra"}
+    assert GAME.extra(rules) == ""
+
+
+def test_without_the_extra_a_run_says_which_and_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(families, "installed", lambda: False)
+    stated = "game: logic\nrules: {families: ['reasoning-gym:maze']}\nplayers: [house:0.1, house:0.2]\n"
+    (tmp_path / "arena.yaml").write_text(stated, "utf-8")
+    shown = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "1"])
+    assert shown.exit_code == 2
+    assert 'pip install "peerage[puzzles]"' in shown.stderr
+    assert len(shown.stderr.splitlines()) == 1
+
+
+def test_our_own_families_need_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(families, "installed", lambda: False)
+    assert GAME.extra(GAME.rules()) == ""
+    assert GAME.extra(GAME.rules(families=["reasoning-gym"])) == "puzzles"
+    with pytest.raises(ValueError, match="did you mean 'reasoning-gym:maze'"):
+        GAME.rules(families=["reasoning-gym:mazes"])
