@@ -22,6 +22,7 @@ from peerage.site import server_pages, voting_pages
 from peerage.site.pages import page
 from peerage.site.reading import Site
 from peerage.site.server import Server
+from peerage.site.server_frame import Refused, body_of
 from peerage.site.server_guard import ClientHeader
 from peerage.site.server_pages import menu
 from peerage.site.voting import Sessions, VotingService
@@ -332,8 +333,8 @@ def test_who_leaves_in_the_middle_of_a_vote_is_no_fault() -> None:
     async def receive() -> Message:
         return {"type": "http.disconnect"}
 
-    with pytest.raises(voting_pages.Refused):
-        asyncio.run(voting_pages._body(Request({"type": "http", "headers": []}, receive)))
+    with pytest.raises(Refused):
+        asyncio.run(body_of(Request({"type": "http", "headers": []}, receive), 10, "a vote"))
 
 
 def test_a_skip_holds_nobody_up(booth: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

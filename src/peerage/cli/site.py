@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import socket
+import sys
 from contextlib import closing, suppress
 from errno import EADDRINUSE
 from pathlib import Path
@@ -203,6 +204,20 @@ def _check_header(name: str | None, proxies: int) -> None:
         )
 
 
+def _seats(server: Server, at: str) -> list[str]:
+    """Where people play: their links are for the owner's terminal, and for no file."""
+    from peerage.protocol import visible
+
+    if server.links and not sys.stdout.isatty():
+        return ["people's private links are shown at a terminal alone: start `peerage serve` there"]
+    if not server.links:
+        return []
+    return [
+        "people's private links; whoever has one has that seat:",
+        *[f"  {visible(name)}: {at}{path}" for name, path in server.links.items()],
+    ]
+
+
 def _welcome(server: Server, port: int, token: str | None, vote: bool, review: bool) -> list[str]:
     from peerage.cli.output import counted
     from peerage.protocol import visible
@@ -219,6 +234,7 @@ def _welcome(server: Server, port: int, token: str | None, vote: bool, review: b
             f"  {at}?token={token}",
             "anyone who has this link can read everything; nothing is encrypted on the way",
         ]
+    lines += _seats(server, at)
     if vote:
         lines.append(f"voting is on: {at}vote.html")
     if review:

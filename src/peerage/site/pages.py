@@ -59,7 +59,7 @@ MENU = (
 )
 
 ASSETS = ("site.css", "site.js", "matches.js", "replay.js")
-SERVED = ("live.css", "live.js")
+SERVED = ("live.css", "live.js", "seat.css", "seat.js")
 """What a server's pages load beside what all pages load."""
 
 _PAGES: Mapping[str, Callable[[Site], View]] = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import socket
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -26,11 +27,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from peerage.ledger import open_ledger
 from peerage.ledger.store import LedgerError
 from peerage.ledger.votes import Votes
+from peerage.players.people import People
 from peerage.settings import load
 from peerage.site.api import PREFIX
 from peerage.site.downloads import possible
 from peerage.site.events import Feed
 from peerage.site.review_page import REVIEW, ReviewRoutes
+from peerage.site.seat_pages import SEAT, Links, SeatRoutes
 from peerage.site.server_connections import WHOLE, Connections, Places, Room
 from peerage.site.server_downloads import DownloadCache
 from peerage.site.server_frame import NOT_KEPT, PageFrame, Refused, line, unchanged
@@ -90,6 +93,16 @@ class Server:
                 Route("/voted.html", booth.voted),
                 Route("/api/ballot", booth.ballot),
                 Route("/api/votes", booth.cast, methods=["POST"]),
+            ]
+        self.links: dict[str, str] = {}
+        """Where each person plays, below the server's address."""
+        if names := [player.name for player in self.settings.players if player.is_person]:
+            links = Links.of(folder)
+            self.links = {name: links.path(name) for name in names}
+            seats = SeatRoutes(frame, People(folder), links, names)
+            routes += [
+                Route(f"/{SEAT}/{{token}}", seats.page, methods=["GET", "POST"]),
+                Route(f"/{SEAT}/{{token}}/now", seats.now),
             ]
         if reviewing:
             routes.append(
@@ -217,7 +230,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 async def _explained(request: Request, error: Exception) -> Response:
-    path = request.scope["path"]
+    path = re.sub(f"^/{SEAT}/[^/]*", f"/{SEAT}/…", request.scope["path"])  # the token is in no log
     status = getattr(error, "status_code", 500)
     why = {404: f"there is nothing at {path}", 405: f"{request.method} is not for {path}"}.get(
         status, "this could not be answered; the log says why"

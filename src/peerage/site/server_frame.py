@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from peerage.ledger.store import Ledger
@@ -50,6 +50,28 @@ class PageFrame:
             return document(site, path, View(template, title, values, path))
 
         return Response(await asyncio.to_thread(make), status, NOT_KEPT, HTML)
+
+
+async def body_of(request: Request, most: int, what: str) -> bytes:
+    """The body of a request; Refused when it has more than `most` bytes, or never ends."""
+    body = bytearray()
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > most:
+                raise Refused(413, f"{what} has at most {most} bytes")
+    except ClientDisconnect:
+        raise Refused(400, f"the connection ended before {what} was whole") from None
+    return bytes(body)
+
+
+def refuse_foreign(request: Request, why: str) -> None:
+    """Refuse what the browser says comes from another site."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin", "null")
+    # Our pages send no referrer, for which browsers write `null`.
+    foreign = origin != "null" and origin.partition("://")[2] != request.headers.get("host", "")
+    if site not in (None, "same-origin", "none") or (site is None and foreign):
+        raise Refused(403, why)
 
 
 def as_json(answer: tuple[int, bytes]) -> Response:

@@ -31,6 +31,8 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 PARAMETER = "token"
 COOKIE = "peerage-token-"
 """And the port: browsers send cookies to every port of a machine, where other arenas may be served."""
+SEATS = re.compile("/seat/[^/]+(/now)?")
+SEAT_ASSETS = ("/assets/site.css", "/assets/seat.css", "/assets/seat.js")
 PIECE = 65_536
 """Bytes of an answer that are sent at once."""
 MOST_ADDRESS = 4_096
@@ -135,6 +137,8 @@ class Guard:
             if re.sub(r":\d*$", "", request.headers.get("host", "").lower()) in LOOPBACK:
                 return None
             return line(421, "this server answers to localhost alone; see peerage serve --network")
+        if SEATS.fullmatch(scope["path"]) or scope["path"] in SEAT_ASSETS:
+            return None  # a seat has a token of its own, and opens nothing else
         cookie = f"{COOKIE}{scope['server'][1]}"
         query = request.query_params.multi_items()
         if any(name == PARAMETER and same(value, token) for name, value in query):

@@ -17,14 +17,11 @@ per session and match holds over a restart and over two servers of one arena. Wi
 from __future__ import annotations
 
 import hmac
-import os
 import re
 import secrets
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Iterable
-from contextlib import suppress
 from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -34,6 +31,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ledger.votes import TIE, Vote, VotedAlready, Votes
+from peerage.site.private_key import private_key
 from peerage.site.votes import Ballot, ballot
 from peerage.standings import DONE
 
@@ -185,8 +183,6 @@ def _comparable(row: Summary) -> bool:
     return row.status == DONE and len(set(row.players)) == 2
 
 
-_KEY_BYTES = 32
-_WRITTEN_S = 1.0
 _whole = re.compile(r"([A-Za-z0-9_-]{32})\.([0-9a-f]{64})").fullmatch
 
 
@@ -204,16 +200,11 @@ class Sessions:
 
         Raises LedgerError when the key cannot be kept, or others may read it.
         """
-        path = votes.with_suffix(".key")
-        with suppress(OSError):
-            _write(path)
-        try:
-            return cls(_read(path))
-        except OSError as error:
-            raise LedgerError(
-                f"cannot keep the key of the voters' sessions in {path}: {error.strerror or error}; "
-                "its folder must exist and be writable by you"
-            ) from error
+        return cls(
+            private_key(
+                votes.with_suffix(".key"), "the key of the voters' sessions", "every voter is then a new one"
+            )
+        )
 
     def new(self) -> str:
         """The cookie of a new session."""
@@ -227,30 +218,3 @@ class Sessions:
 
     def _sign(self, name: str) -> str:
         return hmac.new(self._key, b"peerage voter " + name.encode(), sha256).hexdigest()
-
-
-def _write(path: Path) -> None:
-    """Draw a key, where there is none."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(secrets.token_bytes(_KEY_BYTES))
-
-
-def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
-        if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
-            raise LedgerError(
-                f"others may read {path}, the key of the voters' sessions; delete it, and a new one is drawn "
-                "(every voter is then a new one)"
-            )
-        # Another server may be just writing it.
-        until = time.monotonic() + _WRITTEN_S
-        while len(key := file.read(_KEY_BYTES + 1)) == 0 and time.monotonic() < until:
-            time.sleep(_WRITTEN_S / 100)
-            file.seek(0)
-    if len(key) != _KEY_BYTES:
-        raise LedgerError(
-            f"{path} holds no key of {_KEY_BYTES} bytes; delete it, and a new one is drawn "
-            "(every voter is then a new one)"
-        )
-    return key

@@ -15,14 +15,14 @@ from typing import NamedTuple
 from urllib.parse import parse_qs
 
 import msgspec
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import VotedAlready, Votes
 from peerage.site.api import failure
 from peerage.site.api_rows import Ballot, Cast, Revealed
-from peerage.site.server_frame import PageFrame, Refused, as_json, line
+from peerage.site.server_frame import PageFrame, Refused, as_json, body_of, line, refuse_foreign
 from peerage.site.server_guard import network
 from peerage.site.votes import finished
 from peerage.site.voting import Limit, Pending, Sessions, TicketUnknown, Verdict, VotingService, voter_of
@@ -127,8 +127,8 @@ class VotingRoutes:
 
     async def _take(self, request: Request, session: _Session) -> Pending | None:
         """Record the vote in a request; None when it skips its pair."""
-        _refuse_foreign(request)
-        sent = _read(request, await _body(request))
+        refuse_foreign(request, "a vote is taken from the voting page of this server alone")
+        sent = _read(request, await body_of(request, MOST_BODY, "a vote"))
         now = time.monotonic()
         wait = max(self._per_session.wait(session.voter, now), self._per_address.wait(_address(request), now))
         if wait:
@@ -175,26 +175,6 @@ def _read(request: Request, body: bytes) -> Cast:
         return msgspec.convert({name: values[-1] for name, values in fields.items()}, Cast)
     except (msgspec.MsgspecError, ValueError) as error:
         raise Refused(400, f"this is no vote: {error}") from None
-
-
-async def _body(request: Request) -> bytes:
-    body = b""
-    try:
-        async for part in request.stream():
-            body += part
-            if len(body) > MOST_BODY:
-                raise Refused(413, f"a vote has at most {MOST_BODY} bytes")
-    except ClientDisconnect:
-        raise Refused(400, "the connection ended before the vote was whole") from None
-    return body
-
-
-def _refuse_foreign(request: Request) -> None:
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin", "null")
-    # Our pages send no referrer, for which browsers write `null`.
-    foreign = origin != "null" and origin.partition("://")[2] != request.headers.get("host", "")
-    if site not in (None, "same-origin", "none") or (site is None and foreign):
-        raise Refused(403, "a vote is taken from the voting page of this server alone")
 
 
 def _address(request: Request) -> str:
