@@ -40,6 +40,14 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"ally_failure": "void", "order": "recoveries"},
     ],
     "allocation": [{}, {"seats": 2, "tasks": 1, "difficulty": 5}],
+    "market": [
+        {"market": "first-price", "rotate": False, "boards": 4, "rounds": 12},
+        {"market": "second-price"},
+        {"market": "negotiation"},
+        {"market": "public-goods"},
+        {"market": "prisoners-dilemma"},
+        {"market": "voting"},
+    ],
     "bug-hunt": [{"seats": 2, "bugs": 2}, {"seats": 4, "bugs": 1}],
     "challenge-exchange": [
         {"seats": 3, "proof": "blind", "threshold": 0.3, "committee": 2, "write": 2},

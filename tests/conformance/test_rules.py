@@ -113,6 +113,14 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "difficulty": ({}, 5),
         "max_tokens": ({}, 777),
     },
+    "market": {
+        "market": ({}, "second-price"),
+        "seats": ({}, 2),
+        "boards": ({}, 2),
+        "rounds": ({}, 2),
+        "rotate": ({}, False),
+        "max_tokens": ({}, 777),
+    },
     "bug-hunt": {
         "seats": ({}, 2),
         "bugs": ({}, 1),

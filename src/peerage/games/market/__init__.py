@@ -1,0 +1,5 @@
+"""Auctions, bargaining, common goods and votes: who gains most is first."""
+
+from peerage.games.market.play import GAME
+
+__all__ = ["GAME"]

@@ -1,0 +1,122 @@
+"""Sealed-bid auctions: the highest bid wins a lot and pays itself, or the second highest. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from peerage.blocks import Cell
+from peerage.formats import Json
+from peerage.games.market.rules import (
+    START,
+    BoardPlayed,
+    Family,
+    MarketRules,
+    Move,
+    Part,
+    everybody_everywhere,
+    moves,
+)
+from peerage.protocol import Prompt, Steps
+
+MOST_WORTH, MOST_BID = 100, 200
+
+
+class Bids(Struct, frozen=True):
+    """Your sealed bids."""
+
+    bids: Annotated[
+        list[Annotated[int, Meta(ge=0, le=MOST_BID)]],
+        Meta(description="your bid for each lot, in coins, in order"),
+    ]
+
+
+BID = Prompt(
+    START,
+    """\
+You bid against {others} in a sealed-bid auction of {lots}. Nobody sees another's bids. What a lot is worth \
+to a player is known to that player alone; it was drawn at random from 1 to 100 coins, for each player by \
+itself. To you the lots are worth {worths}, in order.
+
+{price} Equal highest bids win nothing. You gain what the lots you win are worth to you less what you pay, \
+which may be less than nothing. A reply that cannot be used bids 0 for every lot, and a bid of 0 wins \
+nothing. {roles} {winning}
+{format}""",
+)
+PRICES = {
+    "first-price": "The highest bid for a lot wins it and pays that bid.",
+    "second-price": "The highest bid for a lot wins it and pays the second highest bid.",
+}
+
+
+def draw(rng: Random, seats: int, rounds: int) -> dict[str, Any]:
+    """What each lot is worth in each role."""
+    return {"worths": [[rng.randint(1, MOST_WORTH) for _ in range(rounds)] for _ in range(seats)]}
+
+
+def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -> Steps[BoardPlayed]:
+    """All lots at once."""
+    worths: dict[str, list[int]] = dict(zip(seating, board["worths"], strict=False))
+    lots, lost = range(len(board["worths"][0])), set[str]()
+    expects = Json(Bids, bids=Meta(min_length=len(lots), max_length=len(lots)))
+    asked = {
+        label: Move(
+            {
+                "others": "one other player" if len(seating) == 2 else f"{len(seating) - 1} other players",
+                "lots": "one lot" if len(lots) == 1 else f"{len(lots)} lots",
+                "worths": ", ".join(map(str, mine)),
+                "price": PRICES[rules.market],
+            },
+            expects,
+            Bids([ideal(worth, len(seating), rules.market) for worth in mine]),
+        )
+        for label, mine in worths.items()
+    }
+    said = yield from moves(rules, 1, BID, asked, lost)
+    bids: dict[str, list[int]] = {
+        label: move.bids if move is not None else [0 for _ in lots] for label, move in said.items()
+    }
+    gains, most, rows = dict.fromkeys(seating, 0), dict.fromkeys(seating, 0), list[tuple[Cell, ...]]()
+    for lot in lots:
+        winner, paid = sold({label: mine[lot] for label, mine in bids.items()}, rules.market)
+        if winner is not None:
+            gains[winner] += worths[winner][lot] - paid
+        for label in seating:
+            others = max([mine[lot] for other, mine in bids.items() if other != label])
+            price = others + (rules.market == "first-price")
+            most[label] += max(0, worths[label][lot] - price)
+        told = [
+            f"{bids[label][lot]} (worth {worths[label][lot]})" + f", won for {paid}" * (label == winner)
+            for label in seating
+        ]
+        rows.append((lot + 1, *told))
+    rows += [("gain", *gains.values()), ("at most", *most.values())]
+    missed = {label: gain - most[label] for label, gain in gains.items()}
+    return BoardPlayed([Part((), missed)], lost, ("Lot", *seating), rows)
+
+
+def ideal(worth: int, bidders: int, market: str) -> int:
+    """The equilibrium bid among equals: the worth, or a part in `bidders` less where one pays it."""
+    return worth if market == "second-price" else worth * (bidders - 1) // bidders
+
+
+def sold(bids: Mapping[str, int], market: str) -> tuple[str | None, int]:
+    """Who wins a lot, and for how much; nobody where the highest bids are equal."""
+    first, second = sorted(bids.values(), reverse=True)[:2]
+    if first == second:
+        return None, 0
+    return max(bids, key=lambda label: bids[label]), first if market == "first-price" else second
+
+
+AUCTION = Family(
+    draw,
+    play,
+    everybody_everywhere,
+    BID,
+    Json(Bids),
+    lambda players, rounds: players,
+    lambda players, rounds: 10 * rounds,
+)

@@ -1,0 +1,162 @@
+"""Negotiation: a buyer and a seller with private values name prices at once, round by round. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, permutations
+from random import Random
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from peerage.formats import Json
+from peerage.games.game import QUOTE
+from peerage.games.market.rules import START, BoardPlayed, Family, MarketRules, Move, Part, moves
+from peerage.protocol import Prompt, Quote, Steps
+
+MOST = 1_000
+MESSAGE = 200
+
+
+class Offer(Struct, frozen=True):
+    """Your offer."""
+
+    price: Annotated[int, Meta(ge=0, le=MOST, description="the price you name, in coins")]
+    message: Annotated[str, Meta(max_length=MESSAGE, description="words to the other side, or none")]
+
+
+class Secret(Struct, frozen=True):
+    """What a house player is to know: the price that a perfect one names, and its value of the good."""
+
+    price: int
+    value: int
+
+
+HAGGLE = Prompt(
+    START,
+    """\
+You are the {side} of a good and negotiate its price with the {other}, in at most {rounds} rounds. {value} \
+Only you know that. What the good is worth to the buyer and what it costs the seller were drawn at random \
+from 0 to {most} coins, so that it is worth more than it costs, by a tenth of {most} at least. In each round \
+both sides name a price at the same time: the buyer the most it would pay, the seller the least it would \
+take. When the buyer's price is at least the seller's, the good is sold for the price halfway between the \
+two. When it is not, both see the other's price and message, and the next round begins. The buyer gains what \
+the good is worth less its price, the seller its price less the cost, which may be less than nothing. A deal \
+in round 1 counts in full, in each later round 1 of {rounds} parts less; without a deal nobody gains \
+anything. A reply that cannot be used names no price. {roles} {winning}
+
+This is round {number} of {rounds}.{history}
+{message}
+{format}""",
+)
+VALUES = {"buyer": "To you it is worth {value} coins.", "seller": "It costs you {value} coins."}
+PAST = " In round {number} you named {mine} and the {other} {theirs}."
+NO_PRICE = "no price"
+FORMAT = Json(Offer)
+
+
+def draw(rng: Random, seats: int, rounds: int) -> dict[str, Any]:
+    """What values go up to, what the good is worth to the buyer, and what it costs the seller."""
+    most = rng.randint(MOST // 5, MOST)
+    while True:
+        cost, worth = rng.randint(0, most), rng.randint(0, most)
+        if 10 * (worth - cost) >= most:
+            return {"most": most, "values": [worth, cost]}
+
+
+def play(rules: MarketRules, board: Mapping[str, Any], seating: Sequence[str]) -> Steps[BoardPlayed]:
+    """One good between a buyer and a seller, the two of `seating`."""
+    worth, cost = board["values"]
+    sides = dict(zip(seating, ("buyer", "seller"), strict=True))
+    values = dict(zip(seating, (worth, cost), strict=True))
+    past: list[dict[str, Offer | None]] = []
+    gains: dict[str, Fraction] = dict.fromkeys(seating, Fraction(0))
+    deal, lost = "no deal", set[str]()
+    for number in range(1, rules.rounds + 1):
+        asked = {
+            label: Move(
+                {
+                    "side": side,
+                    "rounds": str(rules.rounds),
+                    "number": str(number),
+                    "value": VALUES[side].format(value=values[label]),
+                    "most": str(board["most"]),
+                    **_heard(label, sides, past),
+                },
+                FORMAT,
+                Secret(fair(side, values[label], board["most"], number - 1, rules.rounds), values[label]),
+            )
+            for label, side in sides.items()
+        }
+        past.append((yield from moves(rules, number, HAGGLE, asked, lost)))
+        bid, ask = (past[-1][label] for label in seating)
+        if lost:
+            break
+        if bid is not None and ask is not None and bid.price >= ask.price:
+            price = Fraction(bid.price + ask.price, 2)
+            share = Fraction(rules.rounds - number + 1, rules.rounds)
+            gains = dict(zip(seating, ((worth - price) * share, (price - cost) * share), strict=True))
+            deal = f"sold for {float(price):g}"
+            break
+    columns = ("Player", "", ">Value", *[f">Round {at}" for at in range(1, len(past) + 1)], "", ">Gain")
+    rows = [
+        (
+            label,
+            side,
+            values[label],
+            *[_price(one[label]) for one in past],
+            deal,
+            round(float(gains[label]), 2),
+        )
+        for label, side in sides.items()
+    ]
+    return BoardPlayed([Part(seating, gains)], lost, columns, rows)
+
+
+def _heard(
+    me: str, sides: Mapping[str, str], past: Sequence[Mapping[str, Offer | None]]
+) -> dict[str, str | Quote]:
+    """What was said before, as one side is told: all prices, and the other's last message."""
+    (other,) = [label for label in sides if label != me]
+    last = past[-1][other] if past else None
+    told = [
+        PAST.format(number=number, mine=_price(one[me]), theirs=_price(one[other]), other=sides[other])
+        for number, one in enumerate(past, 1)
+    ]
+    message = last.message if last is not None else ""
+    return {
+        "other": sides[other],
+        "history": "".join(told),
+        "message": Quote(f"message of the {sides[other]}", message) if message else "",
+    }
+
+
+def _price(offer: Offer | None) -> str:
+    return NO_PRICE if offer is None else str(offer.price)
+
+
+def fair(side: str, value: int, most: int, late: int, rounds: int) -> int:
+    """The price of the linear equilibrium of Chatterjee and Samuelson (1983), which gives way to the value
+    itself the later it is."""
+    if side == "buyer":
+        first = min(value, (8 * value + most) // 12)
+    else:
+        first = max(value, (8 * value + 3 * most) // 12)
+    return first + (value - first) * late // rounds
+
+
+def pairs(labels: Sequence[str], rotate: bool) -> list[list[str]]:
+    """Every two players, with both as the buyer or only the first."""
+    return [list(pair) for pair in (permutations if rotate else combinations)(labels, 2)]
+
+
+NEGOTIATION = Family(
+    draw,
+    play,
+    pairs,
+    HAGGLE,
+    FORMAT,
+    lambda players, rounds: 2 * (players - 1) * rounds,
+    lambda players, rounds: MESSAGE + QUOTE + 60 * rounds,
+)

@@ -1,0 +1,118 @@
+"""Markets: bids, bargains, common goods and votes with simultaneous moves.
+
+    A, B, C, D > {"bids": [42, 17, 63, 8, 30]}       (1/1/1/A, …: board 1, seating 1, round 1)
+    A, B, C, D > {"bids": [30, 51, 8, 77, 12]}       (1/2/1/A, …: the same board, everybody in another role)
+
+Who gains most over the match wins; in an auction who misses least of what it could have gained. Each board is
+played in all seatings at once, so that everybody is in every role once and the luck of values cancels. What a
+player alone may know stands in its own requests alone. Whose provider fails is unranked, while two are left;
+pairs and pots with it do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from peerage.games.game import Asks, GameSpec
+from peerage.games.house import Call
+from peerage.games.market.auctions import AUCTION
+from peerage.games.market.negotiation import NEGOTIATION, Offer, Secret
+from peerage.games.market.repeated import PRISONERS_DILEMMA, PUBLIC_GOODS
+from peerage.games.market.rules import AUCTIONS, BoardPlayed, Family, MarketRules
+from peerage.games.market.show import show
+from peerage.games.market.voting import VOTING
+from peerage.games.ranking import by_rank
+from peerage.games.same_tasks import FEWEST
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Steps, Together
+
+FAMILIES: Mapping[str, Family] = {
+    "first-price": AUCTION,
+    "second-price": AUCTION,
+    "negotiation": NEGOTIATION,
+    "public-goods": PUBLIC_GOODS,
+    "prisoners-dilemma": PRISONERS_DILEMMA,
+    "voting": VOTING,
+}
+
+
+def play(table: Table) -> Steps[Outcome]:
+    """All boards of the match, in all seatings at once."""
+    rules: MarketRules = table.rules
+    family, labels = FAMILIES[rules.market], [seat.label for seat in table.seats]
+    played: Mapping[str, BoardPlayed] = yield Together(
+        {
+            f"{number}/{at}": family.play(rules, board, seating)
+            for number, board in enumerate(table.drawn["boards"], 1)
+            for at, seating in enumerate(family.seatings(labels, rules.rotate), 1)
+        }
+    )
+    lost = set[str]().union(*[one.lost for one in played.values()])
+    left = [label for label in labels if label not in lost]
+    if len(left) < FEWEST:
+        return Outcome(void="no_answer")
+    counted = [part.gains for one in played.values() for part in one.parts if not lost & {*part.members}]
+    gains = {label: sum([part.get(label, 0) for part in counted]) for label in left}
+    boards = {
+        key: {"columns": [*one.columns], "rows": [[*row] for row in one.rows]} for key, one in played.items()
+    }
+    detail = {
+        "decided": "by what was missed" if rules.market in AUCTIONS else "by the sum of all gains",
+        "sums": {label: round(float(gain), 2) for label, gain in gains.items()},
+        "boards": boards,
+    }
+    return Outcome(scores=by_rank(gains), detail=detail)
+
+
+def draw(rules: MarketRules, secret: str, number: int) -> dict[str, Any]:
+    """The boards of match `number`."""
+    rng, family = Random(f"{secret}/market/{number}"), FAMILIES[rules.market]
+    return {"boards": [family.draw(rng, rules.seats, rules.rounds) for _ in range(rules.boards)]}
+
+
+def asks(rules: MarketRules, fixture: Fixture) -> tuple[Asks, ...]:
+    """Each contestant moves in every round of every board, in every seating."""
+    family, players = FAMILIES[rules.market], len(fixture.seats)
+    calls, heard = rules.boards * family.calls(players, rules.rounds), family.heard(players, rules.rounds)
+    most = rules.max_tokens
+    return (Asks("contestant", family.prompt, family.expects, calls, most, heard, usual_output=150),)
+
+
+def forgets(rules: MarketRules) -> str:
+    """Why nobody may remember one seating of a board in another; empty where nothing is private."""
+    if not rules.rotate or rules.market in ("public-goods", "prisoners-dilemma"):
+        return ""
+    return (
+        "a board is played with everybody in every role, so who remembers one role knows the private values "
+        "of the others. Set `rotate: false`"
+    )
+
+
+def house(call: Call, skill: float, rng: Random) -> Any:
+    """Each move is perfect with a chance of the skill, else any; a negotiator gives some of its gain away."""
+    right = call.oracle
+    if isinstance(right, Secret):
+        weak = rng.randint(*sorted((right.price, right.value)))
+        return Offer(right.price if rng.random() < skill else weak, "That is my price.")
+    (name,) = right.__struct_fields__
+    both = zip(getattr(right, name), getattr(call.expects.sample(rng), name), strict=True)
+    return type(right)([perfect if rng.random() < skill else wild for perfect, wild in both])
+
+
+GAME: GameSpec[MarketRules] = GameSpec(
+    name="market",
+    about="Auctions, negotiation, common goods and votes with simultaneous moves; most gained wins.",
+    contestants=(2, 10),
+    rules=MarketRules,
+    play=play,
+    draw=draw,
+    asks=asks,
+    survives=True,
+    house=house,
+    show=show,
+    hides=True,
+    forgets=forgets,
+    demo=240,
+)

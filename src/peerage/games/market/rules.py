@@ -1,0 +1,175 @@
+"""The settings of markets, and what their families share. Pure.
+
+A family plays one board at a time: `play(rules, board, seating)`, where `seating` are the labels of the
+players in the order of the board's roles. The moves of a round are asked at once, so nobody sees another's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from random import Random
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from pydantic import Field, model_validator
+
+from peerage.blocks import Cell
+from peerage.formats import Format
+from peerage.games.game import GameRules
+from peerage.games.run_tests import SCORE
+from peerage.games.section import Temperature
+from peerage.protocol import Ask, Prompt, Quote, Reply, Steps
+
+MarketName: TypeAlias = Literal[
+    "first-price", "second-price", "negotiation", "public-goods", "prisoners-dilemma", "voting"
+]
+USUAL: Mapping[str, tuple[int, int, int]] = {
+    "first-price": (4, 1, 5),
+    "second-price": (4, 1, 5),
+    "negotiation": (2, 5, 3),
+    "public-goods": (4, 1, 8),
+    "prisoners-dilemma": (4, 1, 10),
+    "voting": (3, 1, 2),
+}
+"""The usual seats, boards and rounds of each market."""
+
+START = "You play in a market with other language models."
+AUCTIONS = ("first-price", "second-price")
+ROLES = {
+    True: (
+        "The same game is played at the same time with the players in each other's places, so that everybody "
+        "is in every place once and none has the luck of a better one."
+    ),
+    False: "Nobody changes places in this match.",
+}
+WINNING = {
+    False: "The gains of {games} are added up, and players are ranked by the sum.",
+    True: (
+        "Players are ranked by how little they missed in {games}: the most that each could have gained with "
+        "other bids of its own against those of the others, less what it gained."
+    ),
+}
+"""Whether the market is an auction. By gains alone, overbidding to spoil others' lots would beat truth."""
+
+
+class MarketRules(GameRules):
+    """Which market is played, and how long."""
+
+    market: MarketName = Field("first-price", description="What is played.")
+    seats: int = Field(
+        4, ge=2, le=10, description="Players in a match; by default 2 in negotiation, 3 in voting, else 4."
+    )
+    boards: int = Field(
+        1, ge=1, le=10, description="Boards in a match, each drawn by itself; by default 5 in negotiation."
+    )
+    rounds: int = Field(
+        5,
+        ge=1,
+        le=20,
+        description="Lots of an auction, ballots of a vote, else rounds; by default 5, 2, and 3 in "
+        "negotiation, 8 with public goods, 10 in the prisoner's dilemma.",
+    )
+    rotate: bool = Field(
+        True, description="Play each board once with every player in every role; false: only once."
+    )
+    max_tokens: int = Field(
+        2_000, ge=1, description="Tokens a move may take, beside what is thought before it."
+    )
+    temperature: Temperature = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _usual(cls, given: Any) -> Any:
+        """What is not stated is as usual in the market."""
+        if not isinstance(given, dict) or (market := given.get("market", "first-price")) not in USUAL:
+            return given
+        return dict(zip(("seats", "boards", "rounds"), USUAL[market], strict=True)) | given
+
+    @model_validator(mode="after")
+    def _enough(self) -> MarketRules:
+        if self.market == "public-goods" and self.seats < 3:
+            raise ValueError("public-goods needs 3 seats or more: of two, who gives less is always ahead")
+        return self
+
+    def told(self) -> dict[str, str]:
+        """What every player is told alike: how places change, and who wins."""
+        games = "the match" if self.boards == 1 else f"all {self.boards} such games of the match"
+        winning = WINNING[self.market in AUCTIONS].format(games=games)
+        return {"roles": ROLES[self.rotate], "winning": f"{winning} {SCORE}"}
+
+
+class Part(NamedTuple):
+    """What each player gained in a part of a board, in an auction less the most it could have gained. It
+    counts while no provider of its `members` failed."""
+
+    members: Sequence[str]
+    gains: Mapping[str, Fraction | int]
+
+
+class BoardPlayed(NamedTuple):
+    """What a board came to in one seating, whose provider failed, and a table of it for people: labels in
+    `columns` and in first cells of `rows` stand for players."""
+
+    parts: Sequence[Part]
+    lost: set[str]
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Cell, ...]]
+
+
+class Family(NamedTuple):
+    """One kind of market.
+
+    `draw(rng, seats, rounds)` makes a board, `seatings(labels, rotate)` are those it is played in. A move is
+    asked with `prompt` and `expects`; `calls(players, rounds)` are the most moves of one player on one board,
+    over all seatings, and `heard(players, rounds)` the characters of moves that one request tells.
+    """
+
+    draw: Callable[[Random, int, int], dict[str, Any]]
+    play: Callable[[MarketRules, Mapping[str, Any], Sequence[str]], Steps[BoardPlayed]]
+    seatings: Callable[[Sequence[str], bool], list[list[str]]]
+    prompt: Prompt
+    expects: Format
+    calls: Callable[[int, int], int]
+    heard: Callable[[int, int], int]
+
+
+def everybody_everywhere(labels: Sequence[str], rotate: bool) -> list[list[str]]:
+    """Everybody once in every role, or all as they are."""
+    return [[*labels[at:], *labels[:at]] for at in range(len(labels) if rotate else 1)]
+
+
+def as_they_are(labels: Sequence[str], rotate: bool) -> list[list[str]]:
+    """All as they are: every role is the same."""
+    return [list(labels)]
+
+
+class Move(NamedTuple):
+    """What one player is asked: what fills the prompt, the format, and what a perfect player knows."""
+
+    fill: Mapping[str, str | Quote]
+    expects: Format
+    perfect: Any
+
+
+def moves(
+    rules: MarketRules, number: int, prompt: Prompt, asked: Mapping[str, Move], lost: set[str]
+) -> Steps[dict[str, Any]]:
+    """The moves of round `number` by label, all asked at once; None where a reply cannot be used. Those whose
+    provider failed are added to `lost`."""
+    asks = [
+        Ask(
+            label,
+            f"{number}/{label}",
+            "contestant",
+            prompt.messages({**rules.told(), **move.fill, "format": move.expects.instruction()}),
+            move.expects,
+            rules.max_tokens,
+            rules.temperature,
+            move.perfect,
+        )
+        for label, move in asked.items()
+    ]
+    replies: list[Reply] = yield asks
+    said = dict(zip(asked, replies, strict=True))
+    lost.update([label for label, reply in said.items() if reply.status == "void"])
+    return {label: reply.value if reply.ok else None for label, reply in said.items()}

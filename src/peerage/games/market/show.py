@@ -1,0 +1,54 @@
+"""A match of a market as blocks: every board in every seating, what was said, and who gained what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Table, names, said, score_lines
+from peerage.games.market.rules import AUCTIONS
+from peerage.match import Fixture, Outcome
+
+MARKETS = {
+    "first-price": "A sealed-bid auction: the highest bid wins a lot and pays itself.",
+    "second-price": "A sealed-bid auction: the highest bid wins a lot and pays the second highest.",
+    "negotiation": "A buyer and a seller name prices at once; when they cross, the good is sold halfway.",
+    "public-goods": "Players put coins into pots that are multiplied and shared by all members.",
+    "prisoners-dilemma": "Everybody cooperates with or defects from everybody, round by round.",
+    "voting": "A committee decides by most votes; each member knows alone what options are worth to it.",
+}
+WINS = {
+    False: "Who gained most over all boards and seatings wins.",
+    True: "Who missed least of what it could have gained against the others' bids wins, over all seatings.",
+}
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """The boards, then the ranking."""
+    players = names(fixture)
+    market = fixture.settings["market"]
+    yield Heading(f"The market: {market}")
+    yield Sentence(MARKETS[market])
+    boards: dict[str, Any] = outcome.detail.get("boards", {})
+    keys = boards or dict.fromkeys(["/".join(key.split("/")[:2]) for key in replies])
+    for key in keys:
+        number, seating = key.split("/")
+        yield Heading(f"Board {number}, seating {seating}")
+        if key in boards:
+            columns = [players.get(name, name) for name in boards[key]["columns"]]
+            rows = [(players.get(row[0], row[0]), *row[1:]) for row in boards[key]["rows"]]
+            yield Table(tuple(columns), tuple(rows))
+        for name, reply in replies.items():
+            if name.startswith(f"{key}/") and reply.status != "ok":
+                yield said(reply)
+            elif name.startswith(f"{key}/") and (message := getattr(reply.value, "message", "")):
+                yield Quoted(reply.label, message, reply.key, note=f"in round {name.split('/')[2]}")
+    yield Heading("What came of it")
+    if outcome.void:
+        yield Sentence("Providers failed, and fewer than two players are left; there is no result.")
+    else:
+        yield Sentence(WINS[market in AUCTIONS])
+    sums = outcome.detail.get("sums", {})
+    word = "missed" if market in AUCTIONS else "gained"
+    why = {label: f"{abs(one) if word == 'missed' else one:,g} {word}" for label, one in sums.items()}
+    yield from score_lines(fixture, outcome, why)
