@@ -48,6 +48,7 @@ from peerage.tables.judges import ChallengeSort, FavourRow, JudgeRow, JudgesRepo
 from peerage.tables.leaderboard import Row
 from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView
 from peerage.tables.outside import SourceStats
+from peerage.tables.overall import Profile
 from peerage.tables.plan import GamePlan, Plan, PlayerPlan
 from peerage.tables.queue import QueueRow
 from peerage.tables.readings import ReadingStats
@@ -327,6 +328,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         Tried,
     ),
     "`players`: a list": (PlayerRow,),
+    "`players NAME`, `leaderboard --by game`: a list, overall first": (Profile,),
     "`games`: a list": (GameRow,),
     "`queue`: a list": (QueueRow,),
     "`rate --output json`: a list, best first": (

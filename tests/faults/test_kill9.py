@@ -19,7 +19,7 @@ from peerage.games import GAMES
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the runs are forks of one process")
 
-QUICK = [name for name in playable() if name in ("duel", "own-prompts", "color-obfuscation", "code-golf")]
+QUICK = [name for name in playable() if name in ("duel", "own-prompts", "several", "code-golf")]
 """A player on the bench, one that fails, cut replies, a budget and a sandbox are among them."""
 
 

@@ -39,7 +39,7 @@ FEW = (1, 2, 4, 32)
 
 class Trial(NamedTuple):
     """An arena to be killed, and with how many matches at once its runs play. `slow` is how much longer than
-    others it takes to start: a sandbox takes its time."""
+    others it takes to start: a sandbox takes its time. `games` are several in place of `game` and `rules`."""
 
     game: str
     matches: int
@@ -53,6 +53,7 @@ class Trial(NamedTuple):
     failing: bool = False
     cut: bool = False
     faults: Mapping[str, float] = {}
+    games: Mapping[str, Any] = {}
 
 
 TRIALS = {
@@ -66,6 +67,19 @@ TRIALS = {
     ),
     "own-prompts": Trial("duel", 40, 6, {"judges": 3, "prompts": "mine.jsonl"}, budget=True, cut=True),
     "color-obfuscation": Trial("color-obfuscation", 60, 6, {}, failing=True),
+    "several": Trial(
+        "duel",
+        60,
+        8,
+        {},
+        failing=True,
+        cut=True,
+        games={
+            "duel": {"rules": {"committee": 2, "judges": 3, "topics": ["bridges", "tides", "bees"]}},
+            "color-obfuscation": {},
+            "challenge-exchange": {"rules": {"seats": 3, "proof": "blind"}, "weight": 2},
+        },
+    ),
     "last-arena": Trial(
         "last-arena",
         2,
@@ -109,7 +123,7 @@ def arena(trial: Trial, folder: Path, concurrency: int, dollars: float | None = 
     write_arena(
         folder,
         players,
-        game=trial.game,
+        **({"games": dict(trial.games)} if trial.games else {"game": trial.game}),
         rules=dict(trial.rules),
         engine=engine,
         pairing={"window": 96},

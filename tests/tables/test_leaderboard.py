@@ -160,7 +160,7 @@ def test_resuming_without_snapshots_goes_on_with_the_same_sums(
         assert played.replay().ok
 
 
-START = dict.fromkeys(TRACKS, 1500) | {"trueskill": 0, "points": 0}
+START = dict.fromkeys(TRACKS, 1500) | {"trueskill": 0, "points": 0, "overall": 50}
 
 
 def changed(folder: Path, to: Path, **players: Any) -> Path:

@@ -26,8 +26,20 @@ from peerage.cli.output import (
 )
 
 
-def players(folder: Folder = HERE, shape: Shape = Format.table) -> None:
-    """List the arena's players and their prices."""
+def players(
+    name: Annotated[
+        str, typer.Argument(help="One of them: how strong it is in each game.", show_default="all")
+    ] = "",
+    folder: Folder = HERE,
+    shape: Shape = Format.table,
+) -> None:
+    """List players and prices, or show how strong one is, by game."""
+    if name:
+        from peerage.cli.tables import show_profile, told_scope
+
+        with arena_in(folder) as arena, told_scope():
+            show_profile(arena, name, shape)
+        return
     from datetime import UTC, datetime
 
     from peerage.settings import load

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -30,11 +30,14 @@ from peerage.cli.output import (
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.tables.leaderboard import Board
+    from peerage.tables.overall import Profile
     from peerage.tables.played import Scope
     from peerage.tables.what_if import WhatIf
 
 
-Track = Literal["bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware", "duplicate"]
+Track = Literal[
+    "bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware", "duplicate", "overall"
+]
 Whose = Literal["played", "outside", "all"]
 Part = Literal["players", "judges", "authors", "readings", "calibration", "outside", "probes", "unfinished"]
 Game = Annotated[str, typer.Option(help="Count the matches of this game alone.", show_default="all")]
@@ -49,6 +52,7 @@ TITLES = {
     "averaged": "Elo averaged over orders, with 95% intervals",
     "judge-aware": "Bradley-Terry by judges' reliability, with 95% intervals",
     "duplicate": "Bradley-Terry with the luck of tasks held equal, with 95% intervals",
+    "overall": "share of wins over all games in percent, with 95% intervals",
     "points": "points in all with 95% intervals, and the mean of a match",
 }
 
@@ -58,8 +62,9 @@ def leaderboard(
     track: Annotated[
         Track | None,
         typer.Option(
-            help="Bradley-Terry; TrueSkill; sequential Elo, raw or by cost; Glicko-2.",
-            show_default="the game's",
+            help="Bradley-Terry; TrueSkill; sequential Elo, raw or by cost; Glicko-2; over several games the "
+            "share of wins.",
+            show_default="the game's, of several games overall",
         ),
     ] = None,
     game: Game = "",
@@ -71,7 +76,10 @@ def leaderboard(
     weight: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="GAME=NUMBER", help="How much a match of a game counts; repeat it.", show_default="1 each"
+            metavar="GAME=NUMBER",
+            help="How much a match of a game counts, overall the whole game; repeat it. Overall also "
+            "`alike`, or `matches`: as much as was played.",
+            show_default="1 each, overall the settings'",
         ),
     ] = None,
     source: Annotated[
@@ -102,6 +110,10 @@ def leaderboard(
             show_default="nothing",
         ),
     ] = "",
+    by: Annotated[
+        Literal["game"] | None,
+        typer.Option(help="Everybody's strength in each game, beside the overall one.", show_default="no"),
+    ] = None,
     shape: Shape = Format.table,
 ) -> None:
     """Show the ranking, and who is clearly above whom.
@@ -112,10 +124,11 @@ def leaderboard(
     from peerage.tables.played import Scope
     from peerage.tables.what_if import WhatIf
 
-    of_games = dict(_weight(stated) for stated in weight or ())
+    words = {stated for stated in weight or () if stated in ("alike", "matches")}
+    of_games = dict(_weight(stated) for stated in weight or () if stated not in words)
     without = tuple(dict.fromkeys(without_judge or ()))
     what_if = WhatIf(without, weights == "equal", k, tau_c, not no_propagation)
-    with arena_in(folder) as arena, _stated():
+    with arena_in(folder) as arena, told_scope():
         if correct:
             if track not in (None, "bt") or source != "played" or what_if.told:
                 raise typer.BadParameter(
@@ -124,11 +137,33 @@ def leaderboard(
                 )
             show_corrected(arena, correct, shape, Scope(game, topic, of_games))
             return
-        show_leaderboard(arena, track or "", shape, Scope(game, topic, of_games, source, side), what_if)
+        parts = _parts(arena, words, of_games)
+        if by:
+            if track not in (None, "overall") or source != "played" or what_if.told or game:
+                raise typer.BadParameter(
+                    "--by game shows shares of wins in every game played here: leave --track, --game, "
+                    "--source and every what-if out"
+                )
+            show_by_game(arena, shape, Scope("", topic, of_games, games=parts))
+            return
+        scope = Scope(game, topic, of_games, source, side, parts)
+        show_leaderboard(arena, track or "", shape, scope, what_if)
+
+
+def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict[str, float]:
+    """How much whole games count where a word says it; empty where the settings do."""
+    from peerage.tables.played import EVERYTHING, Played
+
+    if not words:
+        return {}
+    if len(words) > 1:
+        raise typer.BadParameter("--weight alike and --weight matches contradict each other: leave one out")
+    counted = Played(arena.ledger, EVERYTHING).games
+    return {game: float(n if "matches" in words else 1) for game, n in counted.items()} | dict(of_games)
 
 
 @contextmanager
-def _stated() -> Iterator[None]:
+def told_scope() -> Iterator[None]:
     """Tell what is wrong with the scope that was asked for as a wrong option."""
     from peerage.protocol import visible
     from peerage.tables.played import ScopeError
@@ -163,7 +198,7 @@ def show_leaderboard(
         and not (scope.game or scope.topic or scope.side or found.what_if)
     ):
         for game in found.games:
-            alone = board(arena.ledger, arena.settings, track, Scope(game))
+            alone = board(arena.ledger, arena.settings, "" if track == "overall" else track, Scope(game))
             if any(row.rank is not None for row in alone.rows):
                 _show_board(arena, alone, shape)
                 typer.echo()
@@ -173,7 +208,7 @@ def show_leaderboard(
 def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played") -> None:
     rows = [row.as_dict() for row in found.rows]
     skill = found.track == "trueskill"
-    shown = tenths if skill or found.track == "points" else whole
+    shown = tenths if found.track in ("trueskill", "points", "overall") else whole
     shared, marked = _footnotes(rows)
     possibly = any(row["possibly_usd"] for row in rows)
     columns = [
@@ -215,6 +250,93 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
     if possibly:
         notes.append("Possibly: billed in addition at most, for calls that failed or stated no usage")
     show(rows, columns, shape, title=f"{arena.settings.name}: {TITLES[found.track]}{about}", notes=notes)
+
+
+def _profiles(arena: Arena, scope: Scope) -> list[Profile]:
+    from peerage.tables.leaderboard import weights_of
+    from peerage.tables.overall import profiles
+    from peerage.tables.played import Played
+
+    weights = scope.games or weights_of(arena.settings) | dict(scope.weights)
+    return profiles(Played(arena.ledger, scope).weighed(weights))
+
+
+def show_by_game(arena: Arena, shape: Format, scope: Scope) -> None:
+    """Write everybody's strength in each game to standard output: for people a line for each player."""
+    rows = _profiles(arena, scope)
+    columns = [
+        *texts(player="Player", game="Game"),
+        *numbers(str, rank=""),
+        *numbers(tenths, share="Share", lower="from", upper="to"),
+        *numbers(whole, matches="Matches", wins="W", draws="D", losses="L"),
+    ]
+    if not shape.for_people:
+        show([row.as_dict() for row in rows], columns, shape)
+        return
+    games = list(dict.fromkeys(row.game for row in rows if row.game))
+    lines: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        line = lines.setdefault(row.player, {"place": len(lines) + 1, "player": row.player})
+        name = row.game or "overall"
+        line[name] = row.share if row.rank else None
+        if not row.game:
+            line["interval"] = f"{tenths(row.lower)} – {tenths(row.upper)}"
+    columns = [
+        *numbers(str, place=""),
+        *texts(player="Player"),
+        *numbers(tenths, overall="Overall"),
+        *numbers(str, interval="95% ~1"),
+        *numbers(tenths, **{game: f"{game} ~2" for game in games}),
+    ]
+    notes = [
+        "Share of wins, in percent, that each can expect against the others, in each game and over all of "
+        "them; `peerage players NAME` shows one player's with intervals"
+    ]
+    title = f"{arena.settings.name}: shares of wins, game by game"
+    show(list(lines.values()), columns, shape, title=title, notes=notes)
+
+
+def show_profile(arena: Arena, name: str, shape: Format) -> None:
+    """Write one player's strength in each game to standard output, with its intervals drawn. Raises
+    ScopeError for a player without a match."""
+    from peerage.settings import suggest
+    from peerage.tables.played import EVERYTHING, ScopeError
+
+    every = _profiles(arena, EVERYTHING)
+    mine = [row for row in every if row.player == name]
+    if not mine:
+        there = dict.fromkeys(row.player for row in every)
+        raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, there)}")
+    rows = [row.as_dict() for row in mine]
+    drawn: list[Column] = []
+    if shape.for_people:
+        rows = [
+            {**row, "game": row["game"] or "overall", "drawn": _interval_plot(one)}
+            for row, one in zip(rows, mine, strict=True)
+            if one.rank
+        ]
+        drawn += texts(drawn="0%" + " " * (PLOT // 2 - 5) + "50%" + " " * (PLOT // 2 - 4) + "100%")
+    columns = [
+        *texts(game="Game"),
+        *numbers(str, rank="Rank"),
+        *numbers(tenths, share="Share", lower="from", upper="to"),
+        *drawn,
+        *numbers(whole, matches="Matches", wins="W ~2", draws="D ~2", losses="L ~2"),
+    ]
+    notes = ["Share of wins, in percent, that it can expect against the others, with its 95% interval"]
+    show(rows, columns, shape, title=f"{arena.settings.name}: {name}, game by game", notes=notes)
+
+
+PLOT = 41
+"""Characters of an interval as it is drawn in a terminal."""
+
+
+def _interval_plot(one: Profile) -> str:
+    """A share and its interval on a line from 0% to 100%, a dot at the share, the middle marked."""
+    low, at, high = (round(value / 100 * (PLOT - 1)) for value in (one.lower, one.share, one.upper))
+    cells = ["━" if low <= cell <= high else "┆" if cell == PLOT // 2 else "·" for cell in range(PLOT)]
+    cells[at] = "●"
+    return "".join(cells)
 
 
 def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:
@@ -264,7 +386,7 @@ def stats(
     """
     from peerage.tables.played import Scope
 
-    with arena_in(folder) as arena, _stated():
+    with arena_in(folder) as arena, told_scope():
         show_stats(arena, shape, of, Scope(game, topic))
 
 

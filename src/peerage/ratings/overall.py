@@ -9,7 +9,8 @@ part: rating points, which have no bounds, would let it drown the others.
     >>> from peerage.ratings.history import duels
     >>> chess = duels(2, [0] * 8, [1] * 8, [1, 1, 1, 1, 1, 1, 0, 0])
     >>> coins = duels(2, [0] * 8, [1] * 8, [1, 1, 1, 1, 0, 0, 0, 0])
-    >>> overall([GameHistory(chess), GameHistory(coins)]).share.round(3).tolist()
+    >>> found = [shares(GameHistory(game), games=2) for game in (chess, coins)]
+    >>> combined(found, [1, 1]).share.round(3).tolist()
     [0.625, 0.375]
 """
 
@@ -22,7 +23,7 @@ import numpy as np
 
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels, solve
 from peerage.ratings.clusters import FEWEST
-from peerage.ratings.history import Duels
+from peerage.ratings.history import Duels, duels
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import POINTS
@@ -30,6 +31,9 @@ from peerage.ratings.tally import tally
 
 UNKNOWN = 12**-0.5
 """Standard error of a share of which nothing is known: that of a number drawn evenly from 0 to 1."""
+TIES = 2.0
+"""Tied games that each player gets for its standard error alone: of seven wins in seven games the share is
+nearly 1, and its error is not nearly 0 (Agresti and Coull, The American Statistician 1998, for one share)."""
 
 
 class GameHistory(NamedTuple):
@@ -37,7 +41,6 @@ class GameHistory(NamedTuple):
 
     history: Duels
     sources: Ints | None = None
-    weight: float = 1.0
 
 
 class Shares(NamedTuple):
@@ -51,45 +54,67 @@ class Shares(NamedTuple):
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
 
-def overall(games: Sequence[GameHistory]) -> Shares:
-    """The weighted mean of the shares in each game; all histories number the same two players or more."""
-    return combined([shares(one, len(games)) for one in games], [one.weight for one in games])
-
-
 def combined(found: Sequence[Shares], weights: Sequence[float]) -> Shares:
-    """The weighted mean of shares in games played apart from each other."""
-    part = np.array(weights) / sum(weights)
-    share = sum(w * one.share for w, one in zip(part, found, strict=True))
-    covariance = sum(w * w * one.covariance for w, one in zip(part, found, strict=True))
-    return Shares(np.asarray(share), np.asarray(covariance))
+    """The weighted mean of shares in games that were played apart from each other."""
+    part = np.array(weights, np.float64) / sum(weights)
+    share = np.tensordot(part, [one.share for one in found], 1)
+    return Shares(share, np.tensordot(part**2, [one.covariance for one in found], 1))
 
 
 def shares(game: GameHistory, games: int = 1) -> Shares:
-    """Shares in one of so many `games`, by the delta method from the Bradley-Terry fit.
+    """Shares in one of so many `games` of two players or more, by the delta method from Bradley-Terry fits.
 
     Where the results alone do not compare everybody, each player gets a tied game against an average one, or
-    the part of it that leaves one over all `games`: else what no player could earn would add up.
+    the part of it that leaves one over all `games`: else what nobody could earn would add up.
     """
-    table = _fit(game, 1 / games)
-    players = len(table.rating)
-    strength = table.rating / POINTS
-    chance = 1 / (1 + np.exp(strength[None, :] - strength[:, None]))
-    slope = chance * (1 - chance)
-    np.fill_diagonal(chance, 0.0)
-    np.fill_diagonal(slope, 0.0)
-    turn = (np.diag(slope.sum(axis=1)) - slope) / (players - 1)
-    covariance = turn @ (table.covariance / POINTS**2) @ turn.T
+    history = game.history
+    at_best = _share(fit_duels(history, prior_games=1 / games))
+    covariance = _covariance(game)
     error = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     within = np.minimum(1.0, UNKNOWN / error)
-    return Shares(chance.sum(axis=1) / (players - 1), covariance * np.outer(within, within))
+    return Shares(at_best, covariance * np.outer(within, within))
 
 
-def _fit(game: GameHistory, prior_games: float) -> BradleyTerry:
-    """The fit of one game. Matches of many hang together: where they are too few to tell how much, each
-    counts as one match for each of its players, which is at least as wide."""
-    if game.sources is None:
-        return fit_duels(game.history, prior_games=prior_games)
-    if len(np.unique(game.sources)) >= FEWEST:
-        return fit_clustered(game.history, game.sources, prior_games=prior_games)
-    solved = solve(tally(game.history), "half", prior_games)
-    return solved.table(solved.inverse)
+def _chances(table: BradleyTerry) -> Floats:
+    """The chance of each player against each other, nothing against itself."""
+    strength = table.rating / POINTS
+    chance = np.asarray(1 / (1 + np.exp(strength[None, :] - strength[:, None])))
+    np.fill_diagonal(chance, 0.0)
+    return chance
+
+
+def _share(table: BradleyTerry) -> Floats:
+    return np.asarray(_chances(table).sum(axis=1) / (len(table.rating) - 1))
+
+
+def _covariance(game: GameHistory) -> Floats:
+    """The covariance of shares. Matches of many hang together: where they are too few to tell how much, each
+    counts as one match for each of its players, which is wider."""
+    history = game.history
+    if game.sources is not None and len(np.unique(game.sources)) >= FEWEST:
+        return _turned(fit_clustered(history, game.sources))
+    n = history.players
+    first, second = np.triu_indices(n, 1)
+    tied = np.full(len(first), TIES / (n - 1))
+    shrunk = duels(
+        n,
+        np.concatenate([history.first, first]),
+        np.concatenate([history.second, second]),
+        np.concatenate([history.score, np.full(len(first), 0.5)]),
+        np.concatenate([history.weight, tied]),
+    )
+    solved = solve(tally(shrunk), "half", 1.0)
+    covariance = _turned(solved.table(solved.inverse))
+    played = np.bincount(history.first, history.weight, n) + np.bincount(history.second, history.weight, n)
+    lent = np.sqrt((played + TIES) / np.maximum(played, 1e-9))  # the ties are no matches
+    matches = played.sum() / 2
+    left = max(matches - (n - 1), matches / 4)  # a fit of few matches strays further than its curve says
+    return covariance * np.outer(lent, lent) * (matches / left)
+
+
+def _turned(table: BradleyTerry) -> Floats:
+    """The covariance of shares from that of ratings."""
+    chance = _chances(table)
+    slope = chance * (1 - chance)
+    turn = (np.diag(slope.sum(axis=1)) - slope) / (len(table.rating) - 1)
+    return np.asarray(turn @ (table.covariance / POINTS**2) @ turn.T)

@@ -34,6 +34,7 @@ from peerage.tables.challenges import ChallengeRow
 from peerage.tables.leaderboard import Board, Row
 from peerage.tables.match_view import MatchView, match_view, tasks
 from peerage.tables.matches import Matches
+from peerage.tables.overall import Profile
 from peerage.tables.played import ScopeError
 from peerage.tables.under_way import UnderWay, under_way
 
@@ -131,6 +132,12 @@ def _leaderboard(
         return site.board(track, game, topic, side)
     except ScopeError as error:
         raise Missing(f"side: {error}") from None
+
+
+@_endpoint("profiles")
+def _profiles(site: Site) -> list[Profile]:
+    """Everybody's share of wins overall and in each game; empty where one game was played."""
+    return site.profiles
 
 
 @_endpoint("players")

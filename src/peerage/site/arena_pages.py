@@ -24,7 +24,7 @@ from peerage.ratings.table import Z95
 from peerage.settings import EVERY, ArenaSettings
 from peerage.site import downloads
 from peerage.site.charts import chart, spending
-from peerage.site.leaderboards import NAMES
+from peerage.site.leaderboards import NAMES, address, filters
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.standings import DONE
@@ -97,7 +97,8 @@ class Form(NamedTuple):
 
 
 def games_page(site: Site) -> View:
-    return View("games.html", "Games", {"games": list(games(site)), "names": NAMES})
+    tables = {one.game: address(site, one) for one in filters(site) if one.game}
+    return View("games.html", "Games", {"games": list(games(site)), "names": NAMES, "tables": tables})
 
 
 def challenges_page(site: Site) -> View:

@@ -169,6 +169,30 @@ def reliability(bins: Values) -> Spec:
     return _spec({"x": {**_quantity("said", "called likely"), **unit}}, layers, rows)
 
 
+def strength(games: Values) -> Spec:
+    """One player's share of wins in each game, on lines from 0% to 100%. Rows hold game, share, low and high,
+    all in percent, the overall one first."""
+    rows = [
+        {**row, "tip": f"{row['game']}: {row['share']:.0f}%, {row['low']:.0f}% to {row['high']:.0f}%"}
+        for row in games
+    ]
+    x = {**_quantity("share", "share of wins, %"), "scale": {"domain": [0, 100]}}
+    color = {"condition": {"test": "datum.game == 'overall'", "value": COLOURS[1]}, "value": COLOURS[0]}
+    layers = [
+        {"mark": {"type": "rule", "color": LINE, "aria": False}, "encoding": {"x": {"datum": 50}, "y": None}},
+        _layer(
+            {"type": "rule", "strokeWidth": 3, "opacity": 0.5, "aria": False},
+            x={**x, "field": "low"},
+            x2=HIGH,
+            color=color,
+        ),
+        _layer({"type": "circle", "size": 70, "opacity": 1}, x=x, color=color, **TIP),
+    ]
+    y = {"field": "game", "type": "nominal", "title": None, "sort": None, "axis": {"grid": False}}
+    spec = _spec({"y": y}, layers, rows)
+    return {**spec, "height": 70 + 24 * len(rows)}
+
+
 def spending(days: Values) -> Spec:
     """Dollars by day. Rows hold day (ISO 8601), game and dollars."""
     size = max(2, min(40, 340 // max(1, len({row["day"] for row in days}))))

@@ -16,6 +16,7 @@ from peerage.site.rendering import View
 from peerage.tables.history import frontier as offers
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.outside import listed
+from peerage.tables.overall import Profile
 from peerage.tables.played import Scope
 from peerage.tables.tracks import Track
 
@@ -29,6 +30,7 @@ NAMES: Mapping[Track, str] = {
     "averaged": "Elo over orders",
     "judge-aware": "Judge-aware",
     "duplicate": "Duplicate",
+    "overall": "Overall",
 }
 
 OUTSIDE = "leaderboard/outside.html"
@@ -76,14 +78,15 @@ def address(site: Site, wanted: Filter) -> str:
 
 
 def filters(site: Site) -> Iterator[Filter]:
-    """Every leaderboard there is: each track over everything; the game's own track by game, by topic and
-    by side."""
+    """Every leaderboard there is: each track over everything; the first track by game, by topic and by side,
+    where each game shows its own first."""
     yield from (Filter(track) for track in site.tracks)
     everything = site.board()
-    for counts, key in ((everything.games, "game"), (everything.topics, "topic")):
-        if len(counts) > 1:
-            yield from (Filter(site.track, **{key: name}) for name in counts if name)
-    yield from (Filter(site.track, side=side) for side in everything.sides)
+    if len(everything.games) > 1:
+        yield from (Filter(site.first_track(game), game) for game in everything.games)
+    if len(everything.topics) > 1:
+        yield from (Filter(site.track, topic=topic) for topic in everything.topics if topic)
+    yield from (Filter(site.first_track(side=side), side=side) for side in everything.sides)
 
 
 def paths(site: Site) -> Iterator[str]:
@@ -118,7 +121,9 @@ def _view(site: Site, wanted: Filter) -> View:
             "lines": lines(found, moves(site, wanted.track) if everything else {}),
             "since": before(site.number),
             "width": WIDTH,
-            "tenths": wanted.track == "trueskill",
+            "tenths": in_tenths(wanted.track),
+            "profiles": profiles(site) if everything and wanted.track == "overall" else {},
+            "shade": shade,
             "tracks": [(one, NAMES[one.track], at) for one, at in others if not one.part[1]],
             "narrower": [(one, one.part[1], at) for one, at in others if one.part[1]],
             "wanted": wanted,
@@ -239,6 +244,24 @@ def reliable(site: Site) -> list[dict[str, Any]]:
     ]
 
 
+def profiles(site: Site) -> dict[str, dict[str, Profile]]:
+    """Everybody's strengths by game, overall under an empty name, best player first."""
+    found: dict[str, dict[str, Profile]] = {}
+    for row in site.profiles:
+        found.setdefault(row.player, {})[row.game] = row
+    return found
+
+
+def shade(rate: float) -> str:
+    """The colour of a cell, from w0 (always lost) to w6 (always won)."""
+    return f"w{min(6, int(rate * 7))}"
+
+
+def in_tenths(track: Track) -> bool:
+    """Whether a track's ratings are so small that tenths count."""
+    return track in ("trueskill", "overall")
+
+
 def of_mu(track: Track) -> str:
     """What a track's intervals are of, where that is not the rating."""
     return " (of μ)" if track == "trueskill" else ""
@@ -246,6 +269,8 @@ def of_mu(track: Track) -> str:
 
 def drawn(track: Track) -> str:
     """What charts draw over time, and bands are of."""
+    if track == "overall":
+        return "Share of wins overall, in percent"
     return "TrueSkill, μ" if track == "trueskill" else f"{NAMES[track]} rating"
 
 

@@ -9,8 +9,8 @@ from peerage.engine.model_watch import changes
 from peerage.engine.registration import registered
 from peerage.protocol import visible
 from peerage.site.addresses import player_page
-from peerage.site.charts import chart, trajectories
-from peerage.site.leaderboards import NAMES, calibration, course, drawn, of_mu
+from peerage.site.charts import chart, strength, trajectories
+from peerage.site.leaderboards import NAMES, calibration, course, drawn, in_tenths, of_mu, shade
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record
@@ -33,11 +33,6 @@ def head_to_head(site: Site) -> View:
     return View("head_to_head.html", "Head-to-head", values, "index.html")
 
 
-def shade(rate: float) -> str:
-    """The colour of a cell, from w0 (always lost) to w6 (always won)."""
-    return f"w{min(6, int(rate * 7))}"
-
-
 def _player(site: Site, name: str) -> View:
     rows = {
         track: next((row for row in site.table(track) if row.player == name), None) for track in site.tracks
@@ -51,6 +46,21 @@ def _player(site: Site, name: str) -> View:
     models = changes(site.moment).get(name, [])
     marks = [(one.match, one.told) for one in models if one.before]
     charts = []
+    strengths = [one for one in site.profiles if one.player == name and one.rank]
+    if strengths:
+        shown = [
+            {
+                "game": one.game or "overall",
+                "share": round(one.share, 1),
+                "low": round(one.lower, 1),
+                "high": round(one.upper, 1),
+                "rank": one.rank,
+                "matches": one.matches,
+            }
+            for one in strengths
+        ]
+        about = "The share of wins, in percent, that it can expect against the others, with its 95% interval."
+        charts.append(chart("Strength in each game", about, "", shown, strength(shown)))
     if len(points) > 1:
         charts.append(
             chart(
@@ -75,7 +85,7 @@ def _player(site: Site, name: str) -> View:
                 (NAMES[track], of_mu(track), found) for track, found in rows.items() if found is not None
             ],
             "of_mu": of_mu(site.track),
-            "tenths": site.track == "trueskill",
+            "tenths": in_tenths(site.track),
             "tied": [other for pair in site.board().tied if name in pair for other in pair if other != name],
             "against": against,
             "topics": most_played(mine.topics),

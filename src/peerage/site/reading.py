@@ -20,13 +20,14 @@ from peerage.settings import ArenaSettings, Rating, load
 from peerage.site.addresses import match_page
 from peerage.site.ledger_at import Moment
 from peerage.site.tally import Mine, Record, Tally
-from peerage.standings import NOBODY, Standings, after_all, pinned_elo, pinned_rating
+from peerage.standings import DONE, NOBODY, Standings, after_all, pinned_elo, pinned_rating
 from peerage.tables.calibration import CalibrationRow
 from peerage.tables.challenges import ChallengeRow, arena_pool, pools, rows
 from peerage.tables.corrected import CorrectedRow, what_would_change
 from peerage.tables.judges import JudgesReport, judges_of
-from peerage.tables.leaderboard import Board, Row, board
+from peerage.tables.leaderboard import Board, Row, board, first_track, weights_of
 from peerage.tables.matches import Match, Matches
+from peerage.tables.overall import Profile, profiles
 from peerage.tables.played import Played, Scope, ScopeError
 from peerage.tables.stats import Stats, stats_of
 from peerage.tables.told import Told, together, told
@@ -133,20 +134,26 @@ class Site:
 
     @property
     def track(self) -> Track:
-        """The track that the arena's game shows first."""
-        first = tracks_of(self.settings.game)[0]
-        return next(track for track in TRACKS if track == first)
+        """The track that the arena shows first: its game's, over several games the overall one."""
+        return self.first_track()
+
+    def first_track(self, game: str = "", side: str = "") -> Track:
+        """The track that is shown first of one game or side, or of everything."""
+        played = [name for name, counts in self.tally.games.items() if counts.get(DONE)]
+        return first_track(self.settings, Scope(game, side=side), sorted(played))
 
     @cached_property
     def tracks(self) -> tuple[Track, ...]:
-        """The tracks that have pages: those that the game feeds, its own first, then what any match feeds."""
-        fed = [track for track in TRACKS if track in tracks_of(self.settings.game)]
+        """The tracks that have pages: the first one, those that the games feed, then what any match feeds."""
+        games = {self.settings.game: 1} | dict.fromkeys(sorted(self.tally.games), 1)
+        fed = {track for game in games for track in tracks_of(game)} - {"overall"}
         sequential: tuple[Track, ...] = ("raw", "cost") if self.tally.duels else ()
-        return tuple(dict.fromkeys((self.track, *fed, "bt", *sequential, "trueskill", "glicko2")))
+        ours = [track for track in TRACKS if track in fed]
+        return tuple(dict.fromkeys((self.track, *ours, "bt", *sequential, "trueskill", "glicko2")))
 
     def board(self, track: str = "", game: str = "", topic: str = "", side: str = "") -> Board:
         """The leaderboard of one track, by default the game's own, over one game, topic or side, or all."""
-        wanted = (track or self.track, game, topic, side)
+        wanted = (track or self.first_track(game, side), game, topic, side)
         if wanted not in self._boards:
             self.moment.position(self._elo)
             played = None if game or topic else self._whole
@@ -170,7 +177,7 @@ class Site:
 
     @cached_property
     def _whole(self) -> Played:
-        return Played(self.moment, Scope())
+        return Played(self.moment, Scope()).weighed(weights_of(self.settings))
 
     @cached_property
     def _rating(self) -> Rating:
@@ -179,6 +186,11 @@ class Site:
     @cached_property
     def _elo(self) -> EloSettings:
         return pinned_elo(self.moment.meta(), self.settings.rating)
+
+    @cached_property
+    def profiles(self) -> list[Profile]:
+        """Everybody's strength overall and in each game, best first; empty where only one was played."""
+        return profiles(self._whole) if self.track == "overall" else []
 
     def _stood(self, number: int) -> Standings:
         """Where the arena stood on Elo after match `number`, folded on from the stop before it."""

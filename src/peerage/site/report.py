@@ -13,8 +13,7 @@ from markupsafe import Markup
 
 from peerage.engine.model_watch import changes
 from peerage.protocol import visible
-from peerage.site.leaderboards import NAMES, WIDTH, before, charts, lines, moves, priced
-from peerage.site.players import shade
+from peerage.site.leaderboards import NAMES, WIDTH, before, charts, in_tenths, lines, moves, priced, shade
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
 from peerage.tables.leaderboard import Row
@@ -42,7 +41,7 @@ def report(site: Site) -> bytes:
             "lines": lines(found, moves(site, site.track)),
             "since": before(site.number),
             "width": WIDTH,
-            "tenths": site.track == "trueskill",
+            "tenths": in_tenths(site.track),
             "charts": list(charts(site, site.track, found)),
             "names": [row.player for row in ranked[:COMPARED]],
             "cell": site.met,

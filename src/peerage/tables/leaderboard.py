@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -122,9 +122,11 @@ def board(
     what_if: WhatIf = AS_PLAYED,
 ) -> Board:
     """The table of one track: `bt` (Bradley-Terry), `trueskill` or `glicko2`, which every game feeds, `raw`
-    or `cost` (sequential Elo), which duels feed. Empty: the one that the game shows first.
+    or `cost` (sequential Elo), which duels feed, or `overall`, in which whole games count. Empty: the one
+    that the game shows first, over several games `overall`.
 
-    Over several games a match counts by the weight of its game in `scope`, 1 if not stated. Everybody
+    Over several games a match counts by the weight of its game in `scope`, 1 if not stated; on the track
+    `overall` a game does, by what `scope` or else the settings say. Everybody
     appears who is in `settings` or played: whoever has no decided match comes last. Raises ScopeError for
     another track, a game or topic without a match, and weights on a sequential Elo track; LedgerError when
     the ledger cannot be read.
@@ -133,13 +135,15 @@ def board(
     neither games, topics nor costs. `played` are the matches of the scope where they were read before.
     `what_if` reads the record in another way; raises ScopeError where there is nothing to read so.
     """
-    track = track or tracks_of(scope.game or settings.game)[0]
-    if track not in TRACKS:
+    if track and track not in TRACKS:
         raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
     if scope.weights and track in ("raw", "cost", "averaged", "points"):
         raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
-    rating = constants(what_if, pinned_rating(ledger.meta(), settings.rating), track)
     played = played or Played(ledger, scope)
+    track = track or first_track(settings, scope, played.games)
+    if track == "overall":
+        played = played.weighed(scope.games or weights_of(settings) | dict(scope.weights))
+    rating = constants(what_if, pinned_rating(ledger.meta(), settings.rating), track)
     if asked := what_if.told:
         if scope.source != "played":
             raise ScopeError(f"what if {asked}: that reads matches played here; leave outside results out")
@@ -168,7 +172,8 @@ def board(
     known = {player.name: player for player in settings.players if scope.source != "outside"}
     cards = registered(ledger)
     sides = sides_of(played.games) if scope.source == "played" else ()
-    general = (*_read_so(asked), *_weighing(played), *_on_side(scope.side, sides), *rated.notes, *whose)
+    weighing = () if track == "overall" else _weighing(played)
+    general = (*_read_so(asked), *weighing, *_on_side(scope.side, sides), *rated.notes, *whose)
     lines = _lines(rated)
     out, models = benched(ledger), changes(ledger)
     rows = [
@@ -192,6 +197,24 @@ def board(
     return Board(
         track, scope.game, scope.topic, ranked, general, played.games, played.topics, asked, scope.side, sides
     )
+
+
+def weights_of(settings: ArenaSettings) -> dict[str, float]:
+    """How much each game of an arena counts in its overall table, as its settings say."""
+    return {game: one.weight for game, one in settings.lineup.items()}
+
+
+def first_track(settings: ArenaSettings, scope: Scope, games: Collection[str]) -> Track:
+    """The track that a table shows where none is asked for; `games` are those with a decided match."""
+    if scope.source == "played" and not (scope.game or scope.side) and len(games) > 1:
+        return "overall"
+    has_side = [name for name in games if scope.side in sides_of([name])]
+    return _first(scope.game or (has_side[0] if has_side else settings.game))
+
+
+def _first(game: str) -> Track:
+    first = tracks_of(game)[0]
+    return next(track for track in TRACKS if track == first)
 
 
 def _read_so(asked: str) -> tuple[str, ...]:

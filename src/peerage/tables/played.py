@@ -10,6 +10,7 @@ from functools import cache, cached_property, partial
 from itertools import islice
 from typing import Literal
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 
@@ -18,6 +19,7 @@ from peerage.ledger.series import SERIES, InSeries, in_series
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Ints
+from peerage.ratings.overall import GameHistory
 from peerage.settings import suggest
 from peerage.standings import DONE, moves_elo, unrated
 from peerage.tables.challenges import amended, match_points, withdrawn
@@ -32,7 +34,8 @@ class ScopeError(ValueError):
 class Scope(Struct, frozen=True):
     """What a table is about; empty: every game, every topic, players on any side.
 
-    `weights` say how much a match of a game counts, 1 where nothing is said. `source` says whose results
+    `weights` say how much a match of a game counts, and `games` how much a whole game does on the track
+    `overall`, 1 where nothing is said. `source` says whose results
     count: those `played` here, the `outside` ones that were imported, or `all`.
     """
 
@@ -41,6 +44,7 @@ class Scope(Struct, frozen=True):
     weights: Mapping[str, float] = {}
     source: Literal["played", "outside", "all"] = "played"
     side: str = ""
+    games: Mapping[str, float] = {}
 
     def holds(self, summary: Summary) -> bool:
         return self.game in ("", summary.game) and self.topic in ("", summary.topic)
@@ -122,6 +126,12 @@ class Played:
             found.__dict__["history"] = duels(len(there), *[column[:size] for column in columns])
         return found
 
+    def weighed(self, games: Mapping[str, float]) -> Played:
+        """The same, where whole games count so much on the track `overall`."""
+        found = copy(self)
+        found.scope = msgspec.structs.replace(self.scope, games=games)
+        return found
+
     def instead(self, again: Mapping[int, Summary], silenced: Set[str]) -> Played:
         """The same with the matches `again`, by number, in place of those on record, and without the votes
         of the judges `silenced`."""
@@ -171,6 +181,9 @@ class Played:
     @cached_property
     def tables(self) -> Games:
         """Every decided match with its ranking, whatever its size."""
+        return self._ranked(self.decided, self.scope.weights)
+
+    def _ranked(self, matches: Sequence[Summary], weights: Mapping[str, float]) -> Games:
         return games(
             len(self.players),
             [
@@ -178,11 +191,27 @@ class Played:
                     tuple([(self.players[player],) for player in summary.players]),
                     tuple([-score for score in summary.scores]),
                     None,
-                    self.scope.weights.get(summary.game, 1.0),
+                    weights.get(summary.game, 1.0),
                 )
-                for summary in self.decided
+                for summary in matches
             ],
         )
+
+    def histories(self) -> dict[str, GameHistory]:
+        """The decided matches of each game as duels, by name; all number the same players as `history`.
+        The matches of one series hang together like the duels of one match."""
+        by_game: dict[str, list[Summary]] = {}
+        for one in self.decided:
+            by_game.setdefault(one.game, []).append(one)
+        found = {}
+        for game in sorted(by_game):
+            matches = by_game[game]
+            history, sources = pairings(self._ranked(matches, {}))
+            first = {number: one.series for number, one in self._series.items() if one.series}
+            labels = np.array([first.get(one.number, one.number) for one in matches], np.int64)[sources]
+            alone = len(np.unique(labels)) == len(labels)
+            found[game] = GameHistory(history, None if alone else labels)
+        return found
 
     def points(self) -> list[tuple[Summary, tuple[float, ...]]]:
         """The decided matches, each with its points in seat order; scores where a game has no points."""

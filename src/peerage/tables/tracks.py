@@ -27,10 +27,11 @@ from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
 from peerage.tables.outside import History
+from peerage.tables.overall import shares_of, told
 from peerage.tables.played import Played, ScopeError
 
 Track: TypeAlias = Literal[
-    "bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware", "duplicate"
+    "bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware", "duplicate", "overall"
 ]
 TRACKS: tuple[Track, ...] = get_args(Track)
 
@@ -46,7 +47,7 @@ _NO_ORDER = f"neither the order of matches nor {_NO_COST.removeprefix('neither '
 @dataclass(frozen=True)
 class Ratings:
     """A track's ratings of `players`, in their order, with standard errors: the 95% interval is `center`, or
-    without one the rating, give or take 1.96 of these, NaN where too little is known.
+    without one the rating, give or take 1.96 of these, within `limits`, NaN where too little is known.
 
     `apart` gives `above`, a boolean matrix, [i, j] when i is better than j at 95%, for all pairs together:
     what follows ratings through time has no use for it, and it takes longest. `mu` and `sigma` are the
@@ -62,6 +63,7 @@ class Ratings:
     mu: Floats | None = None
     sigma: Floats | None = None
     center: Floats | None = None
+    limits: tuple[float, float] = (-np.inf, np.inf)
 
     @cached_property
     def above(self) -> np.ndarray:
@@ -76,7 +78,7 @@ class Ratings:
     def bounded(self) -> tuple[list[float], list[float | None], list[float | None]]:
         """Ratings, and the lower and upper bounds of their intervals, None where too little is known."""
         lower, upper = self.middle - Z95 * self.error, self.middle + Z95 * self.error
-        return self.rating.tolist(), known(lower), known(upper)
+        return self.rating.tolist(), known(np.clip(lower, *self.limits)), known(np.clip(upper, *self.limits))
 
 
 def bradley_terry(played: History, rating: Rating, standings: Standings) -> Ratings:
@@ -277,6 +279,20 @@ def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings
     )
 
 
+def overall(played: Played, rating: Rating, standings: Standings) -> Ratings:
+    """Expected shares of wins, in percent, each game counting by its weight; see `ratings.overall`."""
+    found = shares_of(played)
+    return Ratings(
+        found.players,
+        100 * found.whole.share,
+        100 * found.whole.error,
+        partial(separated, found.whole.share, found.whole.covariance),
+        (*told(found, played), _NO_ORDER),
+        50.0,
+        limits=(0.0, 100.0),
+    )
+
+
 def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["raw", "cost"]) -> Ratings:
     """Sequential Elo of matches of two, raw or adjusted for cost; see `ratings.elo_error` for intervals."""
     settings = elo_settings(rating)
@@ -315,6 +331,7 @@ METHODS: Mapping[Track, Callable[[Played, Rating, Standings], Ratings]] = {
     "points": points,
     "averaged": averaged,
     "judge-aware": judge_aware,
+    "overall": overall,
 }
 """How each track rates: from the matches, the arena's constants, and where the whole arena stands on Elo."""
 

@@ -1,0 +1,131 @@
+"""Several games in one table, and each player's strengths game by game: the track `overall` and profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from peerage.ratings.kernels import Floats
+from peerage.ratings.overall import Shares, combined, shares
+from peerage.ratings.table import Z95, ranks
+from peerage.tables import Shown
+from peerage.tables.played import Played
+
+
+class Profile(Shown, frozen=True):
+    """How strong a player is in one game, or overall (`game` is empty).
+
+    `share` is the part of wins, in percent, that it can expect against the other players, a tie counting
+    half; `lower` and `upper` bound it at 95%. `weight` is the game's part of the overall share, 0 to 1.
+    `rank` is 1 for the best, None for one that has no match there; `matches`, `wins`, `draws` and `losses`
+    are decided.
+    """
+
+    player: str
+    game: str
+    weight: float
+    rank: int | None
+    share: float
+    lower: float
+    upper: float
+    matches: int
+    wins: int
+    draws: int
+    losses: int
+
+
+class _Counts(Struct):
+    matches: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+
+class Games(NamedTuple):
+    """The shares of `players` in each game and overall, and each game's part of that, 0 to 1."""
+
+    players: tuple[str, ...]
+    each: Mapping[str, Shares]
+    parts: Mapping[str, float]
+    whole: Shares
+
+
+def shares_of(played: Played) -> Games:
+    """Every game of a scope; overall by the weights of its `games`, alike where nothing is said."""
+    histories = played.histories()
+    names = tuple(played.players)
+    if not histories:
+        nothing = Shares(np.zeros(0), np.zeros((0, 0)))
+        return Games(names, {}, {}, nothing)
+    each = {game: shares(one, len(histories)) for game, one in histories.items()}
+    stated = {game: played.scope.games.get(game, 1.0) for game in each}
+    parts = {game: weight / sum(stated.values()) for game, weight in stated.items()}
+    return Games(names, each, parts, combined(list(each.values()), list(parts.values())))
+
+
+def told(found: Games, played: Played) -> tuple[str, ...]:
+    """How the games were weighed, and who has not played all of them."""
+    percent = {game: f"{game} {100 * part:.3g}%" for game, part in found.parts.items()}
+    alike = len({f"{part:.9f}" for part in found.parts.values()}) < 2
+    how = "each counting alike" if alike else ", ".join(percent.values())
+    there = {(one.game, player) for one in played.decided for player in one.players}
+    lacking = [
+        f"{player} has not played {' or '.join(missing)} yet: there it counts as 50%, which may be anything"
+        for player in found.players
+        if (missing := [game for game in found.parts if (game, player) not in there])
+    ]
+    return (
+        "share of wins, in percent, that a player can expect against the others, a tie counting half: "
+        f"the mean over {len(found.parts)} games ({how})",
+        "in each game from Bradley-Terry chances, so that it does not matter whom one met; a match of many "
+        "is all its pairs",
+        *lacking,
+    )
+
+
+def bounds(found: Shares) -> tuple[Floats, Floats]:
+    """The 95% bounds of shares, within 0 and 1."""
+    error = Z95 * found.error
+    return np.maximum(found.share - error, 0.0), np.minimum(found.share + error, 1.0)
+
+
+def profiles(played: Played) -> list[Profile]:
+    """Each player's line overall and then in each game, players in the order of their overall share."""
+    found = shares_of(played)
+    counts: dict[tuple[str, str], _Counts] = {}
+    for one in played.decided:
+        best = max(one.scores)
+        tied = one.scores.count(best) > 1
+        for player, score in zip(one.players, one.scores, strict=True):
+            for game in ("", one.game):
+                count = counts.setdefault((game, player), _Counts())
+                count.matches += 1
+                count.wins += score == best and not tied
+                count.draws += score == best and tied
+                count.losses += score < best
+    rows: dict[str, list[Profile]] = {player: [] for player in found.players}
+    for game, shared in {"": found.whole, **found.each}.items():
+        lower, upper = bounds(shared)
+        placed = ranks(shared.share)
+        for at, player in enumerate(found.players):
+            count = counts.get((game, player), _Counts())
+            rows[player].append(
+                Profile(
+                    player,
+                    game,
+                    found.parts.get(game, 1.0),
+                    placed[at] if count.matches else None,
+                    100 * float(shared.share[at]),
+                    100 * float(lower[at]),
+                    100 * float(upper[at]),
+                    count.matches,
+                    count.wins,
+                    count.draws,
+                    count.losses,
+                )
+            )
+    order = sorted(rows, key=lambda player: (-rows[player][0].share, player))
+    return [row for player in order for row in rows[player]]

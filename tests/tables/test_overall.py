@@ -1,0 +1,134 @@
+"""The overall table of several games and the profiles of players: in tables, in the terminal, on pages."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.engine.arenas import house, ledger_of, play, write_arena
+from typer.testing import CliRunner
+
+from peerage.arena import open_arena
+from peerage.cli.main import app
+from peerage.site.addresses import player_page
+from peerage.site.build import build_folder
+from peerage.site.leaderboards import address, filters
+from peerage.site.reading import Site
+from peerage.tables.leaderboard import board
+from peerage.tables.overall import profiles
+from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError
+
+cli = CliRunner()
+GAMES = {
+    "color-obfuscation": 3,
+    "last-arena": {"rules": {"preset": "development", "seats": 4}},
+    "allocation": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = write_arena(tmp_path_factory.mktemp("several"), house(6), rules={}, games=GAMES)
+    play(folder, 60)
+    return folder
+
+
+def test_the_overall_share_is_the_weighted_mean_of_the_games(arena: Path) -> None:
+    with open_arena(arena, create=False) as opened:
+        whole = board(opened.ledger, opened.settings)
+        rows = {
+            (one.player, one.game): one for one in profiles(Played(opened.ledger, EVERYTHING).weighed({}))
+        }
+        alike = board(opened.ledger, opened.settings, scope=Scope(games=dict.fromkeys(GAMES, 1.0)))
+    assert whole.track == "overall"
+    for row in whole.rows:
+        share = {game: rows[row.player, game].share for game in GAMES}
+        weighed = 3 * share["color-obfuscation"] + share["last-arena"] + share["allocation"]
+        assert row.rating == pytest.approx(weighed / 5)
+        assert row.lower is not None
+        assert row.upper is not None
+        assert 0 <= row.lower < row.rating < row.upper <= 100
+    assert {row.player: row.rating for row in alike.rows} == {
+        player: pytest.approx(one.share) for (player, game), one in rows.items() if not game
+    }
+    assert "(allocation 20%, color-obfuscation 60%, last-arena 20%)" in whole.notes[0]
+    assert "(each counting alike)" in alike.notes[0]
+
+
+def test_each_game_has_its_own_table_and_track(arena: Path) -> None:
+    with open_arena(arena, create=False) as opened:
+        found = {game: board(opened.ledger, opened.settings, scope=Scope(game)) for game in GAMES}
+        assert [one.track for one in found.values()] == ["bt", "trueskill", "trueskill"]
+        matches = Counter(one.game for one in Played(opened.ledger, EVERYTHING).decided)
+        for game, one in found.items():
+            assert sum(row.wins + row.draws + row.losses for row in one.rows) >= 2 * matches[game]
+        with pytest.raises(ScopeError, match="no match is of the game 'duel'"):
+            board(opened.ledger, opened.settings, "overall", Scope(weights={"duel": 2}))
+
+
+def test_the_terminal_shows_tables_by_game_and_a_profile(arena: Path) -> None:
+    where = ["--dir", str(arena)]
+    shown = cli.invoke(app, ["leaderboard", *where]).stdout
+    assert shown.index("color-obfuscation") < shown.index("share of wins over all games")
+    by_game = cli.invoke(app, ["leaderboard", "--by", "game", *where], env={"COLUMNS": "140"}).stdout
+    for game in GAMES:
+        assert game in by_game
+    profile = cli.invoke(app, ["players", "p5", *where], env={"COLUMNS": "140"}).stdout
+    lines = [line for line in profile.splitlines() if "●" in line]
+    assert [line.split()[0] for line in lines] == ["overall", *sorted(GAMES)]
+    assert all("━" in line for line in lines)
+    rows = json.loads(cli.invoke(app, ["players", "p5", "--format", "json", *where]).stdout)
+    assert [row["game"] for row in rows] == ["", *sorted(GAMES)]
+    assert rows[0]["weight"] == 1
+    assert rows[2]["weight"] == pytest.approx(0.6)
+    unknown = cli.invoke(app, ["players", "p55", *where])
+    assert unknown.exit_code == 2
+    assert "did you mean 'p5'" in unknown.stderr
+
+
+def test_weights_are_given_by_a_word_or_by_numbers(arena: Path) -> None:
+    def top(*words: str) -> list[tuple[str, float]]:
+        said = ["leaderboard", "--format", "json", "--dir", str(arena), *words]
+        return [(row["player"], row["rating"]) for row in json.loads(cli.invoke(app, said).stdout)]
+
+    assert top("--weight", "alike") == top(*[f"--weight={game}=1" for game in GAMES])
+    with closing(ledger_of(arena)) as ledger:
+        counted = Played(ledger, EVERYTHING).games
+    assert top("--weight", "matches") == top(*[f"--weight={game}={n}" for game, n in counted.items()])
+    assert top("--weight", "alike") != top("--weight", "matches") != top()
+    both = cli.invoke(app, ["leaderboard", "--weight=alike", "--weight=matches", "--dir", str(arena)])
+    assert "contradict each other" in both.stderr
+
+
+def test_the_site_shows_the_overall_table_each_games_and_profiles(arena: Path, tmp_path: Path) -> None:
+    build_folder(arena, tmp_path)
+    index = (tmp_path / "index.html").read_text("utf-8")
+    assert "Strengths by game" in index
+    with closing(Site.open(arena)) as site:
+        assert site.track == "overall"
+        best = player_page(site.table()[0].player)
+        own = {one.game: (one.track, address(site, one)) for one in filters(site) if one.game}
+    assert {game: track for game, (track, _) in own.items()} == {
+        "color-obfuscation": "bt",
+        "last-arena": "trueskill",
+        "allocation": "trueskill",
+    }
+    for _, page in own.values():
+        assert page in index
+        assert page in (tmp_path / "games.html").read_text("utf-8")
+        assert (tmp_path / page).exists()
+    player = (tmp_path / best).read_text("utf-8")
+    assert "Strength in each game" in player
+    assert player.count("<title>overall: ") == 1
+
+
+def test_an_arena_of_one_game_has_no_overall_table(tmp_path: Path) -> None:
+    folder = write_arena(tmp_path, house(4), rules={}, game="color-obfuscation")
+    play(folder, 8)
+    with closing(Site.open(folder)) as site:
+        assert site.track == "bt"
+        assert site.profiles == []
+        assert "overall" not in site.tracks
