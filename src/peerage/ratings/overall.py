@@ -109,7 +109,7 @@ def _covariance(game: GameHistory) -> Floats:
     lent = np.sqrt((played + TIES) / np.maximum(played, 1e-9))  # the ties are no matches
     matches = played.sum() / 2
     left = max(matches - (n - 1), matches / 4)  # a fit of few matches strays further than its curve says
-    return covariance * np.outer(lent, lent) * (matches / left)
+    return np.asarray(covariance * np.outer(lent, lent) * (matches / left))
 
 
 def _turned(table: BradleyTerry) -> Floats:
