@@ -1,41 +1,43 @@
-"""A match of puzzles as blocks: each puzzle with its answer and everybody's, then how many each solved."""
+"""A match of puzzles as blocks: each puzzle with its answer and everybody's, their reasoning, the result."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from msgspec import convert
+from msgspec.structs import replace
 
-from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Task, score_lines
+from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, names, said, score_lines
 from peerage.games.logic.puzzles import ANSWER_CHARS, Puzzle
 from peerage.match import Fixture, Outcome
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """The puzzles, the answers, the result."""
+    """The puzzles, the answers, the reasoning, the result."""
     puzzles = convert(fixture.drawn["puzzles"], list[Puzzle])
-    solved = outcome.detail.get("solved", {})
+    solved, players = outcome.detail.get("solved", {}), names(fixture)
+    values = {label: replies[f"answers/{label}"].value for label in solved}
     for at, puzzle in enumerate(puzzles):
         yield Heading(f"Puzzle {at + 1}: {puzzle.family}")
         yield Task(puzzle.text)
-        if not outcome.void:
+        if solved:
             yield Sentence(f"The answer: {puzzle.answer}")
-        for label in solved:
-            value = replies[f"answers/{label}"].value
-            if value is not None:
-                right = solved[label][at]
-                given = str(value.answers[at])
-                yield Quoted(
-                    label,
-                    given[:ANSWER_CHARS],
-                    verdict="right" if right else "wrong",
-                    tone="good" if right else "bad",
+            rows = [
+                (
+                    f"{players[label]} ({label})",
+                    str(value.answers[at])[:ANSWER_CHARS],
+                    "right" if solved[label][at] else "wrong",
                 )
-    unusable = [reply for reply in replies.values() if reply.status not in ("ok", "waiting")]
-    if unusable:
-        yield Heading("Replies without answers")
-        for reply in unusable:
-            yield Quoted(reply.label, reply.text, reply.key, reply.status, "bad", reply.reason)
+                for label, value in values.items()
+                if value is not None
+            ]
+            yield Table(("Player", "Answer", ""), tuple(rows))
+    yield Heading("What they wrote with it")
+    for reply in replies.values():
+        block = said(reply)
+        if reply.value is not None:
+            block = replace(block, text=str(reply.value.working) or "(no reasoning)")
+        yield block
     yield Heading("What came of it")
     if outcome.void:
         yield Sentence("Too few replies came, since providers failed; there is no result.")

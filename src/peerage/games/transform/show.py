@@ -10,7 +10,7 @@ from msgspec import convert
 from peerage.blocks import Block, Heading, Program, Quoted, Replies, SeatReply, Sentence, Task, score_lines
 from peerage.formats import FormatError
 from peerage.games.transform.output import canonical, output
-from peerage.games.transform.tasks import TransformTask
+from peerage.games.transform.tasks import STEPS, TransformTask
 from peerage.match import Fixture, Outcome
 
 _LINES, _CHARS = 150, 300
@@ -22,7 +22,9 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     credits = outcome.detail.get("credits", {})
     for at, task in enumerate(convert(fixture.drawn["tasks"], list[TransformTask])):
         yield Heading(f"Task {at + 1}")
-        yield Task(task.text)
+        data, between, steps = task.text.partition(STEPS)
+        yield Program(data.rstrip(), note="the data")
+        yield Task(between + steps)
         if not outcome.void:
             yield Program(task.expected, note="the right output")
         for seat in fixture.seats:

@@ -16,6 +16,10 @@ number, any other is text, and an empty one is the empty text. In JSON numbers a
 text as strings."""
 
 
+STEPS = "Do these steps in this order, each with the table that the one before it left:"
+"""What stands between a task's data and its steps."""
+
+
 class TransformTask(Struct, frozen=True):
     """A task as it is drawn: what players read, the right output, and whether that is JSON."""
 
@@ -49,9 +53,5 @@ def _told(rng: Random, table: Table, steps: list[Step]) -> TransformTask:
     wanted: Written = rng.choice(JSON if is_json else LINES)(rng, steps[-1].after)
     inputs = "\n\n".join([f"{name}, {written.says}:\n\n{written.text}" for written, name in given])
     listed = "\n".join([f"{at}. {step.says}" for at, step in enumerate(steps, 1)])
-    text = (
-        f"{inputs}\n\nDo these steps in this order, each with the table that the one before it "
-        f"left:\n\n{listed}\n\n"
-        f"Then write the table as {wanted.says}."
-    )
+    text = f"{inputs}\n\n{STEPS}\n\n{listed}\n\nThen write the table as {wanted.says}."
     return TransformTask(text, wanted.text, is_json)
