@@ -228,6 +228,19 @@ def test_where_nobody_reads_well_all_readings_count() -> None:
     assert {one["recovered"] for one in outcome.detail["summaries"].values()} == {1}
 
 
+def test_a_reading_that_is_unusable_has_nothing_right_and_voids_no_match() -> None:
+    found, drawn = made()
+    usual = summaries(drawn)
+
+    def answer(ask: Ask, player: str) -> str:
+        return json.dumps({"summary": usual[ask.to]}) if ask.key.startswith("write/") else "no JSON"
+
+    outcome = play(COMPRESSION, found, scripted(answer)).outcome
+    assert outcome.void == ""
+    assert {one["recovered"] for one in outcome.detail["summaries"].values()} == {0}
+    assert {one["right"] for one in outcome.detail["readers"].values()} == {0}
+
+
 def test_a_summary_that_nobody_could_read_voids_the_match_and_a_lost_reader_counts_nowhere() -> None:
     found, _ = made(readers=1)
     perfect = house(dict.fromkeys(PLAYERS, "house:1"))

@@ -104,7 +104,11 @@ def _read(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Ou
     lost = {who for row in (*answered.values(), controls) for who, one in row.items() if one.status == "void"}
     known = {who: _facts(one, spare) for who, one in controls.items() if who not in lost}
     read = {
-        author: {who: _facts(one, match.reports[author].answers) for who, one in row.items() if one.ok}
+        author: {
+            who: _facts(one, match.reports[author].answers)
+            for who, one in row.items()
+            if one.status != "void"
+        }
         for author, row in answered.items()
     }
     reliable = {who: _reliability(who, facts, read.values()) for who, facts in known.items()}
@@ -127,7 +131,7 @@ def _read(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Ou
 
 
 def _facts(reply: Reply, answers: Sequence[str]) -> list[bool]:
-    """Which facts a reader got right."""
+    """Which facts a reader got right: none with an unusable reply."""
     said = reply.value.answers if reply.ok else [""] * len(answers)
     return [right(answer, one) for answer, one in zip(answers, said, strict=True)]
 
