@@ -136,6 +136,24 @@ def test_clocks_and_letters_are_recomputed() -> None:
             assert len(re.sub("[aeiou]", "", word)) == int(fact.answer)
 
 
+def test_holidays_are_on_one_date_or_one_weekday_and_none_is_declared_year_by_year() -> None:
+    known = {
+        ("NO", "Constitution Day"): date(2024, 5, 17),
+        ("DE", "Good Friday"): date(2024, 3, 29),
+        ("US", "Thanksgiving Day"): date(2023, 11, 23),
+    }
+    for (code, name), day in known.items():
+        assert day in dict(world._holidays(code))[name]
+    for country in world._places().countries:
+        for name, dates in world._holidays(country.code):
+            assert len(dates) > 2, "once is no custom"
+            assert (
+                len({(day.month, day.day) for day in dates}) == 1
+                or len({day.weekday() for day in dates}) == 1
+            )
+            assert not re.search("Eid|Ramad|Diwali|Lunar|observed|substitut", name), (country.code, name)
+
+
 def test_the_greatest_and_the_northernmost_are_so_by_far() -> None:
     cities = {city.label: city for city in world._places().cities}
     for fact in some("cities", 200):
