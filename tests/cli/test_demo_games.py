@@ -14,7 +14,10 @@ from peerage.cli.main import app
 cli = CliRunner()
 
 
-@pytest.mark.parametrize(("game", "matches"), [("color-obfuscation", "240"), ("last-arena", "50")])
+@pytest.mark.parametrize(
+    ("game", "matches"),
+    [("color-obfuscation", "240"), ("last-arena", "50"), ("allocation", "60"), ("market", "120")],
+)
 def test_the_true_order_comes_out(game: str, matches: str, tmp_path: Path) -> None:
     where = ["--dir", str(tmp_path)]
     shown = cli.invoke(app, ["demo", "--game", game, "--matches", matches, *where])

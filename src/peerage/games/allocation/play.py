@@ -92,13 +92,15 @@ def play(table: Table) -> Steps[Outcome]:
     replies = yield from asked_alike(table.seats, asked)
     if not replies:
         return Outcome(void="no_answer")
+    optima = [worth(task, task.best) for task in tasks]
     plans = [
-        {label: _result(task, mine[at]) for label, mine in replies.items()} for at, task in enumerate(tasks)
+        {label: _result(task, mine[at], optimum) for label, mine in replies.items()}
+        for at, (task, optimum) in enumerate(zip(tasks, optima, strict=True))
     ]
     shares = {label: sum([one[label]["share"] for one in plans]) / len(tasks) for label in replies}
     told = [
-        {"family": task.family, "optimum": worth(task, task.best), "plans": mine}
-        for task, mine in zip(tasks, plans, strict=True)
+        {"family": task.family, "optimum": optimum, "plans": mine}
+        for task, optimum, mine in zip(tasks, optima, plans, strict=True)
     ]
     detail = {"decided": "by the mean share of the optimum", "shares": shares, "tasks": told}
     return Outcome(scores=by_rank(shares), detail=detail)
@@ -120,7 +122,7 @@ def _ask(rules: AllocationRules, task: AllocationTask, number: int) -> Ask:
     return Ask("", str(number), "contestant", told, expects, rules.max_tokens, rules.temperature, task)
 
 
-def _result(task: AllocationTask, reply: Reply) -> dict[str, Any]:
+def _result(task: AllocationTask, reply: Reply, optimum: int) -> dict[str, Any]:
     """What one reply came to, on record."""
     if not reply.ok:
         return {"share": 0.0, "worth": None, "broken": [], "result": reply.status}
@@ -128,7 +130,7 @@ def _result(task: AllocationTask, reply: Reply) -> dict[str, Any]:
     if wrong := broken(task, plan):
         return {"share": 0.0, "worth": None, "broken": wrong, "result": "infeasible"}
     mine = worth(task, plan)
-    less, more = sorted((mine, worth(task, task.best)))
+    less, more = sorted((mine, optimum))
     result = "optimal" if less == more else "feasible"
     return {"share": less / max(more, 1), "worth": mine, "broken": [], "result": result}
 

@@ -51,8 +51,8 @@ def greedy(problem: Problem) -> list[int]:
     gains, uses, limits, _, safe = problem
     plan, items = [safe] * problem.items, np.arange(problem.items)
     while True:
-        left = limits - problem.used(plan)
-        more = uses - uses[:, items, plan][:, :, None]
+        now = uses[:, items, plan]
+        left, more = limits - now.sum(axis=1), uses - now[:, :, None]
         gained = gains - gains[items, plan][:, None]
         taken = np.maximum(more, 0) * (_SCALE // np.maximum(left, 1))[:, None, None]
         fit = (more <= left[:, None, None]).all(axis=0) & (gained > 0)
@@ -88,10 +88,12 @@ def best(problem: Problem) -> list[int]:
         spare = problem.limits - used
         open_ = (spare >= least[done]).all(axis=1) & (_SCALE * gained + spare @ prices + rest[done] > floor)
         kept = np.flatnonzero(open_)
+        if not len(kept):
+            return known
         gained, used = gained[kept], used[kept]
         plans = plans[kept // problem.choices]
         plans[:, item] = kept % problem.choices
-    if not len(gained) or _SCALE * gained.max() <= floor:
+    if _SCALE * gained.max() <= floor:
         return known
     plan: list[int] = plans[gained.argmax()].tolist()
     return plan
