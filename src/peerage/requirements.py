@@ -168,7 +168,7 @@ def check(settings: ArenaSettings, ledger: Ledger) -> tuple[int, dict[str, str]]
 
 
 def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
-    """What a run does to what is on record that its user must know before."""
+    """What the user must know before a run: what it does to what is on record, and what people could see."""
     told = []
     issued, _ = ledger.heads()
     if issued and settings.secret_seed is None and read_secret(ledger) is None:
@@ -193,6 +193,12 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
             f"unfinished matches of {one.game} version {one.version}: {len(one.numbers)} "
             f"({one.numbers[0]:,} to {one.numbers[-1]:,}), and {why}. They end without a result: what was "
             f"asked and spent stays on record, and nobody is rated by them. {instead}"
+        )
+    people = [player.name for player in settings.players if player.is_person]
+    if people and (hiding := sorted(name for name, spec in specs.items() if spec.hides)):
+        told.append(
+            f"{', '.join(hiding)} hides things from players. People ({', '.join(people)}) see none of it at "
+            "their seats, but anyone who can read this arena's folder can"
         )
     return told
 

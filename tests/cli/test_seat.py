@@ -157,6 +157,7 @@ def test_a_person_plays_a_run_at_its_own_terminal(folder: Path, seat: Callable[.
             window.types("")
         ended = "2 of them now" in window.seen
     assert window.ends() == 0, window.seen[-2000:]
+    assert "a person" in window.seen, "the leaderboard marks people"
     with closing(open_ledger("sqlite:///arena.db", folder, create=False)) as ledger:
         mine = [one for one in ledger.exchanges(1) if one.player == "me" and one.reply is not None]
     assert mine
@@ -177,6 +178,12 @@ def test_ctrl_c_in_a_run_loses_nothing(folder: Path, seat: Callable[..., Termina
     again.types("/quit")
     assert again.ends() == 130
     peerage("verify", "--dir", str(folder))
+
+
+def test_a_plan_says_how_often_people_are_asked(folder: Path) -> None:
+    said_so = " ".join(peerage("estimate", "--max-matches", "12", "--dir", str(folder)).split())
+    assert "me is a person, to be asked some" in said_so
+    assert "times in 12 matches" in said_so
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from tests.engine.arenas import house, ledger_of, write_arena
 from tests.engine.test_waits import sound
 
@@ -28,7 +29,8 @@ from peerage.players.client import Client
 from peerage.players.house import HouseClient
 from peerage.players.people import People, Turn, match_digest
 from peerage.players.person import PersonClient, now_ms
-from peerage.settings import PlayerSettings
+from peerage.requirements import notices
+from peerage.settings import PlayerSettings, SettingsError
 
 ME = "human:me"
 PATIENCE_S = 60
@@ -206,6 +208,31 @@ def test_a_request_of_a_dropped_match_is_no_longer_shown(tmp_path: Path) -> None
         match = match_digest(read_fixture(row.body, texts).seed)
     assert match in people.matches("me")
     until(tmp_path, lambda runner: match not in people.matches("me"))
+
+
+def test_the_owner_is_told_what_a_game_cannot_hide_from_people_with_files(tmp_path: Path) -> None:
+    for game, hides in (("duel", False), ("bug-hunt", True)):
+        arena(tmp_path / game, game=game, rules={})
+        with open_arena(tmp_path / game) as opened:
+            told = " ".join(notices(opened.settings, opened.ledger))
+        assert ("bug-hunt hides things from players. People (me)" in told) is hides
+
+
+def test_where_nothing_may_be_remembered_people_do_not_play(tmp_path: Path) -> None:
+    arena(tmp_path, game="color-obfuscation", rules={})
+    with (
+        open_arena(tmp_path) as opened,
+        pytest.raises(SettingsError, match="me is a person and may remember"),
+    ):
+        opened.ready()
+
+
+def test_a_person_takes_no_settings_of_a_model() -> None:
+    for stated in ({"temperature": 0.5}, {"price": {"input": 1, "output": 1}}, {"system_prompt": "Be nice."}):
+        with pytest.raises(ValueError, match=f"to whom `{next(iter(stated))}` says nothing"):
+            PlayerSettings.model_validate({"model": ME, **stated})
+    ada = PlayerSettings(model="human:ada")
+    assert (ada.name, ada.family, ada.timeout_s) == ("ada", "human:ada", 86_400)
 
 
 def test_a_person_who_was_not_there_for_an_hour_is_not_stayed_for(tmp_path: Path) -> None:

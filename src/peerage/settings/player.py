@@ -251,7 +251,7 @@ class PlayerSettings(Section):
     @property
     def is_person(self) -> bool:
         """Whether a person answers."""
-        return self.provider == PERSON
+        return is_person(self.model)
 
     @property
     def unversioned(self) -> str:
@@ -267,6 +267,11 @@ class PlayerSettings(Section):
     def provider(self) -> str:
         """The prefix of `model`."""
         return self.model.partition(":")[0]
+
+
+def is_person(model: str) -> bool:
+    """Whether a person answers where this model is named."""
+    return model.startswith(f"{PERSON}:")
 
 
 def words_of(line: str, windows: bool = os.name == "nt") -> tuple[str, ...]:

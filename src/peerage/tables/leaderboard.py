@@ -17,6 +17,7 @@ from peerage.ledger.store import Ledger
 from peerage.protocol import visible
 from peerage.ratings.table import rank_ranges
 from peerage.settings import ArenaSettings, suggest
+from peerage.settings.player import is_person
 from peerage.standings import pinned_elo, pinned_rating
 from peerage.tables import Shown
 from peerage.tables.outside import Outside, uncounted
@@ -315,6 +316,8 @@ def _row(
     what_if: str,
 ) -> Row:
     notes = list(general)
+    if is_person(identity[0]):
+        notes.append("a person")
     if line.rank_range is None:
         notes.append("no match of it counts on this track" if account.matches else "no decided match yet")
     unpriced = account.matches - account.answers_priced
