@@ -144,13 +144,13 @@ def skilled(
 
     from peerage.ratings.trueskill import Game, TrueSkillSettings, TrueSkillTable, games, rate
 
-    seated = [skills.get(player, Skill()) for player in players]
-    mu, sigma = np.array(seated, float).T
-    start = TrueSkillTable(TrueSkillSettings(*Skill()), mu, sigma, np.zeros(len(players)))
-    one = Game(tuple([(seat,) for seat in range(len(players))]), tuple([-score for score in scores]))
-    after = rate(games(len(players), [one]), start.settings, start)
+    names = list(dict.fromkeys(players))  # a player may hold several seats
+    mu, sigma = np.array([skills.get(player, Skill()) for player in names], float).T
+    start = TrueSkillTable(TrueSkillSettings(*Skill()), mu, sigma, np.zeros(len(names)))
+    one = Game(tuple([(names.index(player),) for player in players]), tuple([-score for score in scores]))
+    after = rate(games(len(names), [one]), start.settings, start)
     moved = map(Skill, after.mu.tolist(), after.sigma.tolist())
-    return {**skills, **dict(zip(players, moved, strict=True))}
+    return {**skills, **dict(zip(names, moved, strict=True))}
 
 
 def after_all(standings: Standings, summaries: Iterable[Summary], settings: EloSettings) -> Standings:

@@ -78,5 +78,6 @@ GAME = GameSpec(
     asks=lambda rules, fixture: (Asks("contestant", PLAY, FORMAT, calls=1, max_tokens=100),),
     house=house,
     rotates=lambda rules: rules.shared,
+    slots=True,
     survives=True,
 )

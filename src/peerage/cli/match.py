@@ -97,7 +97,7 @@ def _title(text: str) -> Iterator[Part]:
 
 def _head(match: MatchView) -> Iterator[Part]:
     names = " against ".join(
-        f"{seat.player} ({seat.label})" for seat in match.seats if seat.role == "contestant"
+        f"{seat.name} ({seat.label})" for seat in match.seats if seat.role == "contestant"
     )
     topic = f", on {match.topic}" if match.topic else ""
     yield Line(f"Match {match.number}{': ' if names else ''}{names}{topic}", "bold")
@@ -108,7 +108,7 @@ def _head(match: MatchView) -> Iterator[Part]:
         yield Line(match.note, "yellow")
     roles: dict[str, list[str]] = {}
     for seat in match.seats:
-        roles.setdefault(seat.role, []).append(f"{seat.player} {seat.raw:.0f}")
+        roles.setdefault(seat.role, []).append(f"{seat.name} {seat.raw:.0f}")
     for role, players in roles.items():
         yield Line(f"{role}: {', '.join(players)}", "dim")
 

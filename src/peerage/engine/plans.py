@@ -24,7 +24,13 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
     pairing = settings.pairing
     return {
         name: Scheduler.of(
-            GAMES[name], rules_of(settings, name), secret, pairing.width, pairing.series, one.weight
+            GAMES[name],
+            rules_of(settings, name),
+            secret,
+            pairing.width,
+            pairing.series,
+            one.weight,
+            pairing.slots,
         )
         for name, one in settings.lineup.items()
     }

@@ -9,7 +9,7 @@ from peerage.engine.benches import BENCHED
 from peerage.ledger.codec import read_said, record_body, reply_of
 from peerage.ledger.merkle import leaf, root
 from peerage.ledger.store import Exchange, Summary
-from peerage.match import Fixture, MatchRecord, Outcome, Totals, ranked
+from peerage.match import Fixture, MatchRecord, Outcome, Totals, rated
 from peerage.protocol import Reply
 from peerage.ratings.elo import EloSettings
 from peerage.standings import DONE, Standings, after_match, moves_elo
@@ -89,11 +89,8 @@ def settle(
 
     A contestant that the outcome leaves unranked is in the record alone: no table counts the match as its.
     """
-    seated = {seat.label: seat.player for seat in fixture.seats}
-    labels = ranked(seated, outcome.void, outcome.scores)
-    names = tuple([seated[label] for label in labels])
-    scores = () if outcome.void else tuple([outcome.scores[label] for label in labels])
-    costs = tuple([outcome.costs.get(label) for label in labels])
+    seated = [(seat.label, seat.player) for seat in fixture.seats]
+    names, scores, costs = rated(seated, fixture.slots, outcome.void, outcome.scores, outcome.costs)
     after = after_match(before, fixture.game, names, scores, costs, elo)
     was = [before.of(name, elo.initial) for name in names]
     now = [after.of(name, elo.initial) for name in names]
@@ -117,8 +114,8 @@ def settle(
         scores,
         costs,
         sum([total.cost_nano for total in totals.values()]),
-        tuple([rated.raw for rated in now]),
-        tuple([rated.cost for rated in now]),
+        tuple([one.raw for one in now]),
+        tuple([one.cost for one in now]),
         at_ms,
     )
     return Settled(record, record_body(record), summary, after)

@@ -83,6 +83,7 @@ class Rounds:
                 player.family,
                 *standings.of(player.name, self._initial),
                 standings.skill(player.name).mu,
+                player.slots,
             )
             for player in self._players
             if not self._left_out(player.name)

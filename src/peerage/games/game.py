@@ -203,6 +203,8 @@ class GameSpec(Generic[Rules]):
     extra: Callable[[Rules], str] = lambda rules: ""
     """The extra of Peerage that a match under these rules is drawn or played with and that is not installed
     here; empty: nothing is missing. Nobody starts a run without it."""
+    slots: bool = False
+    """Whether a player may hold several seats of a match of more than two."""
     rotates: Callable[[Rules], bool] = lambda rules: False
     """Whether players may meet a task again in other seats and gain nothing by it, unless they remember it;
     all of the task is then in what is drawn. Else each match of a series that rotates seats has its own."""

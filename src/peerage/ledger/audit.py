@@ -7,7 +7,6 @@ MessagePack; a program of its own rather than a forked or spawned copy, so that 
 from __future__ import annotations
 
 import gc
-import math
 import re
 import sys
 from collections import Counter
@@ -26,7 +25,7 @@ from peerage.ledger.merkle import GENESIS, leaves, link, root
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.places import places
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, RecordRow, Summary
-from peerage.match import ranked
+from peerage.match import rated
 
 _UNREADABLE = (LedgerError, msgspec.MsgspecError, TypeError, ValueError, KeyError)
 """What reading may raise when not we but somebody else wrote the rows: whatever stands there, it is told."""
@@ -150,6 +149,7 @@ class _Issued(msgspec.Struct, gc=False):
     drawn: dict[str, Any] = {}
     snapshot: int = 0
     paired_from: int = 0
+    slots: str = ""
 
 
 class _Outcome(msgspec.Struct, gc=False):
@@ -336,9 +336,8 @@ def _compare(summary: Summary | None, header: _Record, issued: _Issued, at_ms: i
     if summary is None:
         return ["its row of the narrow table is missing"]
     outcome = header.outcome
-    seated = {seat.label: seat.player for seat in issued.seats}
-    labels = ranked(seated, outcome.void, outcome.scores)
-    players = tuple([seated[label] for label in labels])
+    seated = [(seat.label, seat.player) for seat in issued.seats]
+    players, scores, costs = rated(seated, issued.slots, outcome.void, outcome.scores, outcome.costs)
     raw, cost = header.ratings.get("raw", {}), header.ratings.get("cost", {})
     expected = Summary(
         header.number,
@@ -347,8 +346,8 @@ def _compare(summary: Summary | None, header: _Record, issued: _Issued, at_ms: i
         str(issued.drawn.get("topic", issued.drawn.get("category", ""))),
         players,
         outcome.void or "done",
-        () if outcome.void else tuple([outcome.scores.get(label, math.nan) for label in labels]),
-        tuple([outcome.costs.get(label) for label in labels]),
+        scores,
+        costs,
         sum([total.cost_nano for total in header.totals.values()]),
         # The record names only ratings that this match moved.
         tuple([raw[name][1] for name in players]) if raw else summary.raw,

@@ -61,8 +61,9 @@ def fixture_body(fixture: Fixture) -> tuple[bytes, list[Text]]:
         "settings": text[0].hex(),
         "seed": seal(seed_salt(fixture.seed), fixture.seed),
     }
-    if not fixture.series:
-        del data["series"]
+    for name in ("series", "slots"):  # which few fixtures have
+        if not data[name]:
+            del data[name]
     return _encode(data), [text]
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from peerage.games import release_of
 from peerage.games.game import GameSpec
-from peerage.match import Fixture, Seat
+from peerage.match import Fixture, Seat, Slots
 from peerage.scheduling import groups, swiss
 from peerage.scheduling.officials import Shortage, by_merit, choose
 from peerage.scheduling.series import Series, in_series
@@ -31,7 +31,7 @@ class Scheduler:
 
     `settings` is `rules` as plain JSON data, embedded in every fixture, without the lists that are drawn
     from; all that is drawn follows from `secret`, the arena's. `release` is what issues the fixtures.
-    `weight` is its part of the matches beside other games.
+    `weight` is its part of the matches beside other games. `slots` is how several seats of a player count.
     """
 
     spec: GameSpec[Any]
@@ -42,6 +42,7 @@ class Scheduler:
     series: Series | None = None
     weight: float = 1.0
     release: str = ""
+    slots: Slots = "mean"
 
     @classmethod
     def of(
@@ -52,9 +53,10 @@ class Scheduler:
         width: float = 50.0,
         series: Series | None = None,
         weight: float = 1.0,
+        slots: Slots = "mean",
     ) -> Scheduler:
         settings = rules.model_dump(mode="json") | {name: [] for name in spec.lists}
-        return cls(spec, rules, settings, secret, width, series, weight, release_of(spec.name))
+        return cls(spec, rules, settings, secret, width, series, weight, release_of(spec.name), slots)
 
 
 def by_need(schedulers: Iterable[Scheduler], histories: Mapping[str, History]) -> list[Scheduler]:
@@ -110,7 +112,8 @@ def next_round(
     else:
         outside = _outside(scheduler.spec, scheduler.rules)
         fewest = max(2, scheduler.spec.contestants[0])
-        seated = groups.group(standings, history, lot, seats, scheduler.width, outside, fewest)
+        slots = {one.player: one.slots for one in standings} if scheduler.spec.slots else {}
+        seated = groups.group(standings, history, lot, seats, scheduler.width, outside, fewest, slots)
     ratings = {standing.player: standing for standing in standings}
     merit = by_merit(standings, Random(f"{scheduler.secret}/officials/{round}"))
     benches = scheduler.spec.officials(scheduler.rules)
@@ -123,7 +126,7 @@ def next_round(
     planned = in_series(scheduler.series, seated, number, scheduler.spec.rotates(scheduler.rules))
     for at, (contestants, first, task) in enumerate(planned, number):
         key = match_key(scheduler.secret, at)
-        chosen = choose(benches, contestants, merit, f"{key}/officials")
+        chosen = choose(benches, tuple(dict.fromkeys(contestants)), merit, f"{key}/officials")
         if isinstance(chosen, Shortage):
             raise Unstaffed(str(chosen))
         fixtures.append(
@@ -144,6 +147,7 @@ def next_round(
                 paired_from=paired_from,
                 release=scheduler.release,
                 series=first,
+                slots=scheduler.slots if len(set(contestants)) < len(contestants) else "",
             )
         )
     return tuple(fixtures)

@@ -13,7 +13,7 @@ Equals stand in an order drawn by the seed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from peerage.scheduling.standing import History, Standing
@@ -41,23 +41,48 @@ def group(
     width: float = 50.0,
     outside: int = 0,
     fewest: int = 2,
+    slots: Mapping[str, int] = {},
 ) -> tuple[tuple[str, ...], ...]:
     """One round in which everybody plays once: as few tables as `seats` allows, of sizes that differ by one
     at most, the more skilled first. `outside` players must be left over at each table, to officiate; where
     that leaves fewer than `fewest` at a table, those who played most sit out. `width` is in Elo. Equal for
-    equal arguments; fewer than `fewest` players make no table.
+    equal arguments; where no table of `fewest` seats can be filled there is none.
+
+    `slots` are the seats that a player may hold, 1 if not stated. Seats of a table that would stay empty are
+    filled with them, one after another to those at the table who hold the fewest, drawn by lot among equals.
     """
-    if len(standings) < fewest:
-        return ()
     rng = Random(seed)
     lots = {standing.player: rng.random() for standing in sorted(standings)}
     skill = {standing.player: round(standing.mu, _DIGITS) for standing in standings}
+    free = sum(slots.get(player, 1) for player in lots)
+    alone = tables(len(lots), seats, outside, fewest)
+    wanted = -(-len(lots) // _size(len(lots), seats, outside)) if lots else 0
+    most = min(wanted, len(lots) // 2, free // fewest) if free > len(lots) else alone
+    for count in range(most, 0, -1):
+        seated = _seated(list(lots), count, lots, skill, history, _size(len(lots), seats, outside), width)
+        filled = [_filled(table, seats, lots, slots) for table in seated]
+        if all(len(table) >= fewest for table in filled):
+            return tuple(
+                [tuple(sorted(table, key=lambda player: (-skill[player], player))) for table in filled]
+            )
+    return ()
+
+
+def _seated(
+    order: list[str],
+    count: int,
+    lots: Mapping[str, float],
+    skill: Mapping[str, float],
+    history: History,
+    size: int,
+    width: float,
+) -> list[list[str]]:
+    """So many tables, everybody at one of them, or as many as there is room for."""
     penalty = width * MU_PER_ELO
-    order = sorted(lots, key=lambda player: (-skill[player], lots[player]))
-    count = tables(len(order), seats, outside, fewest)
-    while len(order) > count * _size(len(standings), seats, outside):
+    order.sort(key=lambda player: (-skill[player], lots[player]))
+    while len(order) > count * size:
         order.remove(max(order, key=lambda player: (history.played(player), lots[player])))
-    seated: list[tuple[str, ...]] = []
+    seated: list[list[str]] = []
     for at in range(count):
         size = -(-len(order) // (count - at))
         opener = order.pop(0)
@@ -68,5 +93,16 @@ def group(
                 for one in order
             ]
             table.append(order.pop(weights.index(min(weights))))
-        seated.append(tuple(sorted(table, key=lambda player: (-skill[player], player))))
-    return tuple(seated)
+        seated.append(table)
+    return seated
+
+
+def _filled(table: list[str], seats: int, lots: Mapping[str, float], slots: Mapping[str, int]) -> list[str]:
+    """A table with further seats for those who may hold them."""
+    held = dict.fromkeys(table, 1)
+    while sum(held.values()) < seats:
+        room = [player for player, number in held.items() if number < slots.get(player, 1)]
+        if not room:
+            break
+        held[min(room, key=lambda player: (held[player], lots[player]))] += 1
+    return [player for player, number in held.items() for _ in range(number)]

@@ -42,6 +42,7 @@ def in_series(
             number += 1
             continue
         first = number
-        for at in range(len(contestants)):
-            yield Planned(contestants[at:] + contestants[:at], first, first if rotates else number)
+        turned = [contestants[at:] + contestants[:at] for at in range(len(contestants))]
+        for seats in dict.fromkeys(turned):  # players in several seats may come to sit as they sat before
+            yield Planned(seats, first, first if rotates else number)
             number += 1

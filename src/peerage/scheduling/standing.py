@@ -9,7 +9,8 @@ from typing import NamedTuple
 class Standing(NamedTuple):
     """A player as the scheduler sees it: its kin and its ratings in the snapshot a round is paired by.
 
-    `mu` is the mean of its TrueSkill skill, which games of more than two group by.
+    `mu` is the mean of its TrueSkill skill, which games of more than two group by; `slots` are the seats that
+    it may hold in one match.
     """
 
     player: str
@@ -17,6 +18,7 @@ class Standing(NamedTuple):
     raw: float
     cost: float
     mu: float = 25.0
+    slots: int = 1
 
 
 class History:
@@ -35,6 +37,7 @@ class History:
     def remember(self, contestants: Sequence[str]) -> None:
         """Count one issued match between these players; `seats` counts theirs over all matches."""
         self.seats += len(contestants)
+        contestants = list(dict.fromkeys(contestants))
         for at, player in enumerate(contestants):
             self._played[player] = self._played.get(player, 0) + 1
             for other in contestants[at + 1 :]:

@@ -159,6 +159,12 @@ def lacks_extra(settings: ArenaSettings) -> str:
 
 def enough_players(settings: ArenaSettings) -> None:
     """Raises SettingsError when a match of these players, of any game, could lack contestants or roles."""
+    several = next((player for player in settings.players if player.slots > 1), None)
+    if several and not any(GAMES[game].slots for game in settings.lineup):
+        raise SettingsError(
+            f"players: {several.name} has `slots: {several.slots}`, and nobody holds several seats of a "
+            f"match of {' or '.join(settings.lineup)}. Take `slots` away"
+        )
     lacking = [told for game in settings.lineup if (told := too_few(settings.alone(game)))]
     if lacking:
         raise SettingsError("\n".join(lacking))
@@ -169,10 +175,13 @@ def too_few(settings: ArenaSettings) -> str:
     spec = GAMES[settings.game]
     fewest = spec.contestants[0]
     listed = len(settings.players)
-    if listed < fewest:
+    seats = sum(player.slots for player in settings.players) if spec.slots else listed
+    if listed < min(2, fewest) or seats < fewest:
+        held = f" for {seats} seats" if seats > listed else ""
+        more = ", or let players hold several seats with `slots: 2`" if spec.slots else ""
         return (
-            f"players: found {listed}, and a match of {settings.game!r} has {fewest} contestants. "
-            "Add lines under `players:`; `house:0.5` is a player that needs no key"
+            f"players: found {listed}{held}, and a match of {settings.game!r} has {fewest} contestants. "
+            f"Add lines under `players:`; `house:0.5` is a player that needs no key{more}"
         )
     if not spec.kin(rules_of(settings)) and len({player.family for player in settings.players}) < 2:
         return (

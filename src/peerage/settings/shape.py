@@ -10,6 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from peerage.games import GAMES, installed
 from peerage.games.cost import CostUnit
 from peerage.games.section import Section, Share
+from peerage.match import Slots
 from peerage.protocol import SANDBOX
 from peerage.settings.player import NotNegative, PlayerSettings, Positive, suggest
 
@@ -31,6 +32,11 @@ class Pairing(Section):
         "time. `tasks`: all tables of a round are given the same task, as in duplicate bridge. Nothing of a "
         "match is shown before its series has ended. Default: every match by itself. Fixed when the arena is "
         "made.",
+    )
+    slots: Slots = Field(
+        "mean",
+        description="How a player that held several seats of a match (`slots`) is rated: by the mean or the "
+        "best of their ranks, or for each seat as a result of its own.",
     )
     width: Positive = Field(50.0, le=1_000_000, description="Width Δ of a stratum in cost Elo.")
     window: int | None = Field(

@@ -75,8 +75,8 @@ def stages(match: Match) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _seat(label: str, player: str) -> str:
-    return f'{shown(label)} <a href="../{shown(player_page(player))}">{shown(player)}</a>'
+def _seat(label: str, player: str, name: str) -> str:
+    return f'{shown(label)} <a href="../{shown(player_page(player))}">{shown(name)}</a>'
 
 
 def _head(match: Match) -> str:
@@ -89,7 +89,7 @@ def _head(match: Match) -> str:
         points = "" if got is None else f" <b>{score(got)}</b>"
         if got is None and outcome.scores:
             points = ' <span class="quiet">unranked</span>'
-        seats.append(f"<span{won}>{_seat(seat.label, seat.player)}{points}</span>\n")
+        seats.append(f"<span{won}>{_seat(seat.label, seat.player, match.names[seat.label])}{points}</span>\n")
     note = f'<p class="quiet">{shown(match.note)}</p>\n' if match.note else ""
     return (
         f'<article class="match" id="m{number}" aria-labelledby="h{number}">\n<header>\n'
@@ -220,7 +220,7 @@ class _Telling:
 
     def _who(self, label: str) -> str:
         if label not in self._names:
-            player = self._match.players.get(label)
+            player = self._match.names.get(label)
             name = f"{_name(player)} " if player is not None else ""
             self._names[label] = f'{name}<span class="label">{_name(label)}</span>'
         return self._names[label]

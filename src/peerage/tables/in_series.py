@@ -43,13 +43,17 @@ def _tables(
     history: Duels, numbers: Sequence[int], decided: Sequence[Summary], known: Mapping[int, InSeries]
 ) -> Iterator[Played]:
     names = list(dict.fromkeys(player for one in decided for player in one.players))
-    labels = {number: {seat.player: seat.label for seat in one.seats} for number, one in known.items()}
+    labels = {
+        number: {seat.player: seat.label for seat in one.seats}
+        for number, one in known.items()
+        if len({seat.player for seat in one.seats}) == len(one.seats)  # else it is in no one seat
+    }
     contests: dict[tuple[int, str, str], int] = {}
     columns = history.first.tolist(), history.second.tolist(), history.score.tolist()
     for number, first, second, score in zip(numbers, *columns, strict=True):
-        if number not in known:
+        series, seats = (known[number].series, labels[number]) if number in labels else (0, {})
+        if len(seats) < 2 or not {names[first], names[second]} <= seats.keys():
             continue
-        series, seats = known[number].series, labels[number]
         seat, other = seats[names[first]], seats[names[second]]
         if other < seat:
             first, second, score, seat, other = second, first, 1 - score, other, seat

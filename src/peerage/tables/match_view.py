@@ -24,13 +24,20 @@ from peerage.tables.matches import Match, Matches, Step
 
 
 class SeatView(Struct, frozen=True):
-    """A seat: models see `label` alone; the ratings are those the match was paired by."""
+    """A seat: models see `label` alone; the ratings are those the match was paired by. `slot` counts the
+    seats of a player that holds several, from 1; else it is 0."""
 
     label: str
     role: Role
     player: str
     raw: float
     cost: float
+    slot: int = 0
+
+    @property
+    def name(self) -> str:
+        """Who sits there, several seats of one player told apart."""
+        return f"{self.player} #{self.slot}" if self.slot else self.player
 
 
 class ExchangeView(Struct, frozen=True):
@@ -120,7 +127,7 @@ class MatchView(Shown, frozen=True):
 
     def player(self, label: str) -> str:
         """Who sits at `label`; the label itself where nobody does."""
-        return next((seat.player for seat in self.seats if seat.label == label), label)
+        return next((seat.name for seat in self.seats if seat.label == label), label)
 
 
 def match_view(ledger: Ledger, number: int) -> MatchView:
@@ -138,6 +145,7 @@ def match_view(ledger: Ledger, number: int) -> MatchView:
         digests = Digests(
             record.fixture, record.root, digest(row.body), recorded.before.hex(), row.chain.hex()
         )
+    slots = fixture.slot_numbers
     roles: dict[Any, Any] = {"contestant": fixture.seats, **fixture.officials}
     return MatchView(
         fixture.number,
@@ -152,7 +160,7 @@ def match_view(ledger: Ledger, number: int) -> MatchView:
         fixture.topic,
         tuple(
             [
-                SeatView(seat.label, role, seat.player, seat.raw, seat.cost)
+                SeatView(seat.label, role, seat.player, seat.raw, seat.cost, slots.get(seat.label, 0))
                 for role, seats in roles.items()
                 for seat in seats
             ]
@@ -175,9 +183,9 @@ def as_seen(view: MatchView, who: str) -> MatchView:
     """The match as the seat `who`, a label or the player on it, could see it: the requests it was sent with
     its replies, and of the blocks those that are not hidden from it. A game that does not mark in its blocks
     who saw what has none of them here. Raises LedgerError when nobody sat there."""
-    label = next((seat.label for seat in view.seats if who in (seat.label, seat.player)), None)
+    label = next((seat.label for seat in view.seats if who in (seat.label, seat.player, seat.name)), None)
     if label is None:
-        there = ", ".join([f"{seat.label} ({seat.player})" for seat in view.seats])
+        there = ", ".join([f"{seat.label} ({seat.name})" for seat in view.seats])
         raise LedgerError(
             f"nobody of match {view.number} is {visible(who)!r}; its seats are {visible(there)}"
         )

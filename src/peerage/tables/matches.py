@@ -209,10 +209,15 @@ class Match:
         return tuple(sorted(self.fixture.seats, key=lambda seat: -scores.get(seat.label, worst)))
 
     @cached_property
+    def names(self) -> dict[str, str]:
+        """Who sat at each label, several seats of one player told apart."""
+        return self.fixture.shown_names if self.fixture.slots else self.players
+
+    @cached_property
     def unranked(self) -> list[str]:
-        """The players without whom a decided match went on."""
+        """Those without whom a decided match went on."""
         scores = self.outcome.scores
-        return [seat.player for seat in self.fixture.seats if scores and seat.label not in scores]
+        return [self.names[seat.label] for seat in self.fixture.seats if scores and seat.label not in scores]
 
     @cached_property
     def verdict(self) -> str:
@@ -222,7 +227,9 @@ class Match:
         if self.outcome.void:
             return f"no result: {self.outcome.void}"
         winners = [
-            seat.player for seat in self.contestants if self.outcome.scores.get(seat.label) == self.best
+            self.names[seat.label]
+            for seat in self.contestants
+            if self.outcome.scores.get(seat.label) == self.best
         ]
         if not winners:
             return "decided by the judges; nobody is rated"

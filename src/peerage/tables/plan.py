@@ -137,7 +137,13 @@ def _fixtures(
     a game whose fixtures are made and not paired."""
     games = [one for one in schedulers(settings, f"{settings.seed or 0}").values() if one.spec.contestants[1]]
     pool = [
-        Standing(p.name, p.family, *standings.of(p.name, settings.rating.initial), standings.skill(p.name).mu)
+        Standing(
+            p.name,
+            p.family,
+            *standings.of(p.name, settings.rating.initial),
+            standings.skill(p.name).mu,
+            p.slots,
+        )
         for p in settings.players
     ]
     histories = {one.spec.name: deepcopy(issued.get(one.spec.name, History())) for one in games}

@@ -87,7 +87,7 @@ class Played:
             if summary.status != DONE or not (summary.players or summary.scores):
                 continue  # nobody plays where recorded answers are judged
             players, seated = summary.players, len(summary.scores)
-            if seated < 2 or not len(players) == len({*players}) == seated:
+            if len({*players}) < 2 or len(players) != seated:
                 raise LedgerError(
                     f"{ledger.address}: match {summary.number} is between {', '.join(players) or 'nobody'} "
                     f"and has {seated} scores; `peerage verify` says more"

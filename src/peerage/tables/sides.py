@@ -16,9 +16,9 @@ import numpy as np
 
 from peerage.games import installed
 from peerage.games.game import GameSpec
-from peerage.ledger.codec import read_fixture
+from peerage.ledger.codec import read_fixture, read_record
 from peerage.ledger.store import Ledger, Summary
-from peerage.match import Seat
+from peerage.match import Fixture, Seat, rated
 from peerage.tables.matches import lookup
 from peerage.tables.played import Played, known
 from peerage.tables.tracks import Ratings
@@ -52,9 +52,28 @@ def by_side(ledger: Ledger, played: Played, side: str) -> Played:
         if summary := wanted.get(row.number):
             fixture = read_fixture(row.body, texts)
             on = [specs[fixture.game].side(fixture, seat.label) for seat in fixture.seats]
+            if fixture.slots:
+                again[row.number] = _seat_by_seat(ledger, summary, fixture, on, side)
+                continue
             names = _named(summary.players, fixture.seats, on, side)
             again[row.number] = msgspec.structs.replace(summary, players=names)
     return found.instead(again, frozenset())
+
+
+def _seat_by_seat(
+    ledger: Ledger, summary: Summary, fixture: Fixture, on: Iterable[str], side: str
+) -> Summary:
+    """A match in which somebody holds several seats: those on one side count together."""
+    at = ledger.place(summary.number)
+    outcome = read_record(next(iter(ledger.records(at, at))).body).outcome
+    seats = [
+        (seat.label, seat.player if its == side else f"{seat.player}{_ELSEWHERE}{its}")
+        for seat, its in zip(fixture.seats, on, strict=True)
+    ]
+    found = rated(seats, fixture.slots, outcome.void, outcome.scores, outcome.costs)
+    return msgspec.structs.replace(
+        summary, players=found.players, scores=found.scores, costs=found.costs, raw=(), cost_elo=()
+    )
 
 
 def _named(players: Iterable[str], seats: Iterable[Seat], on: Iterable[str], side: str) -> tuple[str, ...]:

@@ -177,6 +177,7 @@ GAME: GameSpec[AllocationRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
+    slots=True,
     house=house,
     show=show,
     hides=True,

@@ -156,6 +156,7 @@ GAME: GameSpec[BugHuntRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
+    slots=True,
     house=programmer,
     show=show,
     sandbox=lambda rules: True,

@@ -198,6 +198,7 @@ GAME: GameSpec[CodeGolfRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
+    slots=True,
     house=house,
     show=show,
     sandbox=lambda rules: True,

@@ -143,6 +143,7 @@ GAME: GameSpec[LogicRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
+    slots=True,
     house=house,
     show=show,
     hides=True,

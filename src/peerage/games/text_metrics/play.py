@@ -113,6 +113,7 @@ GAME: GameSpec[TextMetricsRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
+    slots=True,
     house=house,
     show=show,
     hides=True,

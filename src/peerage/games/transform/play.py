@@ -161,6 +161,7 @@ GAME: GameSpec[TransformRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
+    slots=True,
     house=house,
     show=show,
     hides=True,

@@ -187,6 +187,7 @@ GAME: GameSpec[TriviaRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
+    slots=True,
     house=house,
     show=show,
     hides=True,
