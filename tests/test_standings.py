@@ -88,5 +88,5 @@ def test_rounds_of_more_than_two_are_grouped_by_skill() -> None:
     recovered.after_round[1] = Standings(3, (), (), (), skills)
     players = [PlayerSettings(name=name, model="house:0.5") for name in names]
     scheduler = Scheduler.of(CODE_GOLF, CODE_GOLF.rules(seats=3), 1)
-    issued = Rounds(scheduler, players, 1500.0, 1, 32, recovered).issue()
+    issued = Rounds({"code-golf": scheduler}, players, 1500.0, 1, 32, recovered).issue()
     assert [[seat.player for seat in one.seats] for one in issued] == [["a", "b", "c"], ["d", "e", "f"]]
