@@ -10,6 +10,9 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli import doctor
 from peerage.cli.main import app
+from peerage.cli.setup import demo_text, gauntlet_text
+from peerage.games import GAMES
+from peerage.settings import loads
 
 cli = CliRunner()
 
@@ -110,3 +113,47 @@ def test_a_game_whose_extra_is_not_installed_says_which_and_how(tmp_path: Path) 
     assert cli.invoke(app, ["games", "check", str(game)]).exit_code == 2
     found = {one.what: one for one in doctor.examine(tmp_path)}["puzzles"]
     assert (found.state, "peerage[puzzles]" in found.fix) == ("broken", True)
+
+
+def test_a_gauntlet_is_of_every_game_that_can_be_played_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    text, left_out = gauntlet_text(1)
+    games = loads(text).lineup
+    assert games.keys() | left_out.keys() == {*GAMES}
+    assert all(game in why for game, why in left_out.items())
+    assert {name: one.rules for name, one in games.items()} == {
+        name: dict(GAMES[name].demo_rules) for name in games
+    }
+    monkeypatch.setattr("peerage.requirements.image.installed", lambda: False)
+    _, without_sandbox = gauntlet_text(1)
+    assert 'pip install "peerage[sandbox]"' in without_sandbox["code-golf"]
+
+
+def test_a_gauntlet_is_told_from_a_demo_of_one_game(tmp_path: Path) -> None:
+    (tmp_path / "arena.yaml").write_text("players: [house:0.1, house:0.2]\n", "utf-8")
+    other = cli.invoke(app, ["demo", "--game", "gauntlet", "--dir", str(tmp_path)])
+    assert other.exit_code == 2
+    assert "this arena plays 'duel', and --game says 'gauntlet'" in other.stderr
+
+
+def test_a_demo_of_several_games_ends_with_strengths_by_game(tmp_path: Path) -> None:
+    text = demo_text(1, games={"color-obfuscation": {}, "allocation": {}})
+    (tmp_path / "arena.yaml").write_text(text, "utf-8")
+    shown = cli.invoke(app, ["demo", "--game", "gauntlet", "--matches", "24", "--dir", str(tmp_path)])
+    assert shown.exit_code == 0, shown.stderr
+    assert "2 games, 8 players" in shown.stdout
+    parts = [
+        "shares of wins, game by game",
+        "share of wins over all games",
+        "24 matches",
+        "house:0.95, game by game",
+    ]
+    assert sorted(parts, key=shown.stdout.index) == parts
+
+
+@pytest.mark.slow
+def test_the_gauntlet_tells_house_players_apart(tmp_path: Path) -> None:
+    shown = cli.invoke(app, ["demo", "--game", "gauntlet", "--dir", str(tmp_path)])
+    assert shown.exit_code == 0, shown.stderr
+    with open_arena(tmp_path, create=False) as arena:
+        rows = arena.leaderboard()
+    assert [row["player"] for row in rows] == sorted([row["player"] for row in rows], reverse=True)

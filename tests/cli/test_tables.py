@@ -118,10 +118,12 @@ def test_people_read_each_game_first(folder: Path, tmp_path: Path) -> None:
             title.strip("* ").removeprefix("ours: Bradley-Terry rating with 95% intervals")
             for title in titles
         ]
-        assert ends == [", color-obfuscation", ", duel", ""]
+        overall = "ours: share of wins over all games in percent, with 95% intervals"
+        assert ends == [", color-obfuscation", ", duel", overall]
     alone = shown(tmp_path, "--game", "duel")
     assert alone.count("ours: ") == 1
-    whole = shown(tmp_path, "--weight", "duel=2")
+    assert "(color-obfuscation 33.3%, duel 66.7%)" in shown(tmp_path, "--weight", "duel=2")
+    whole = shown(tmp_path, "--track", "bt", "--weight", "duel=2")
     assert whole.count("over 2 games, each match weighing: color-obfuscation 1 (") == 1
     assert ", duel 2 (" in whole
     rows = json.loads(shown(tmp_path, "--format", "json"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 WATCH_SPEED = 80
 """How much faster than life house players answer when somebody watches."""
-GAUNTLET_ROUNDS = 20
+GAUNTLET_ROUNDS = 12
 """Rounds of each game in the demo of many: every player plays each game so often."""
 PLANNED = 100
 """Matches that a plan is made for when no number is given."""
@@ -143,6 +143,7 @@ def demo(
     Makes an arena in the folder and plays it; on a folder that holds one it goes on where it stopped.
     """
     from peerage.cli.setup import demo_text, gauntlet_text
+    from peerage.cli.tables import show_profile
     from peerage.games import GAMES
     from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, SettingsError, load, suggest
@@ -186,10 +187,15 @@ def demo(
             )
         limit = matches or _demo_matches(arena.settings)
         code = _play(arena, limit, None, _watchable if sys.stdout.isatty() else None)
+        best = next(iter(arena.leaderboard()))["player"] if len(games) > 1 else ""
+        if best and not code:
+            typer.echo()
+            show_profile(arena, best, Format.table)
     if code:
         raise typer.Exit(code)
     there = at(folder)
     todo = {
+        **({f"players {best}{there}": "a player's strength in each game"} if best else {}),
         f"match 1{there}": "read a match",
         f"stats{there}": "how players and judges did",
         f"verify{there}": "check that nothing was altered",
@@ -214,12 +220,12 @@ def _play(
     from peerage.cli.ending import ending
     from peerage.cli.live import play
     from peerage.cli.streams import READER_LEFT
-    from peerage.cli.tables import show_leaderboard
+    from peerage.cli.tables import show_standings
     from peerage.match import DEVELOPMENT
 
     report, spectator = play(arena, limit, batch, clients, replan, seat)
     if not spectator.reader_left:
-        show_leaderboard(arena)
+        show_standings(arena)
     for line in ending(arena, report, spectator.void):
         typer.echo(line, err=spectator.reader_left)
     if spectator.reader_left:

@@ -205,6 +205,19 @@ def show_leaderboard(
     _show_board(arena, found, shape, scope.source)
 
 
+def show_standings(arena: Arena) -> None:
+    """Write who stands where after a run: one game's leaderboard, or of several the strengths by game and
+    then the overall table."""
+    from peerage.tables.leaderboard import board
+    from peerage.tables.played import EVERYTHING
+
+    found = board(arena.ledger, arena.settings)
+    if found.track == "overall":
+        show_by_game(arena, Format.table, EVERYTHING)
+        typer.echo()
+    _show_board(arena, found, Format.table)
+
+
 def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played") -> None:
     rows = [row.as_dict() for row in found.rows]
     skill = found.track == "trueskill"
@@ -273,27 +286,27 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope) -> None:
     if not shape.for_people:
         show([row.as_dict() for row in rows], columns, shape)
         return
-    games = list(dict.fromkeys(row.game for row in rows if row.game))
-    lines: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        line = lines.setdefault(row.player, {"place": len(lines) + 1, "player": row.player})
-        name = row.game or "overall"
-        line[name] = row.share if row.rank else None
-        if not row.game:
-            line["interval"] = f"{tenths(row.lower)} – {tenths(row.upper)}"
+    games = list(dict.fromkeys(row.game for row in rows))  # overall first
+    players = list(dict.fromkeys(row.player for row in rows))
+    cell = {(row.player, row.game): row for row in rows if row.rank}
+    turned = len(games) > len(players)  # what there is less of stands side by side
+    down, across = (games, players) if turned else (players, games)
+    lines: list[dict[str, Any]] = []
+    for one in down:
+        line: dict[str, Any] = {"name": one or "overall"}
+        for place, other in enumerate(across):
+            found = cell.get((other, one) if turned else (one, other))
+            line[str(place)] = found and found.share
+        lines.append(line)
     columns = [
-        *numbers(str, place=""),
-        *texts(player="Player"),
-        *numbers(tenths, overall="Overall"),
-        *numbers(str, interval="95% ~1"),
-        *numbers(tenths, **{game: f"{game} ~2" for game in games}),
+        *texts(name="Game" if turned else "Player"),
+        *numbers(tenths, **{str(place): other or "overall" for place, other in enumerate(across)}),
     ]
     notes = [
         "Share of wins, in percent, that each can expect against the others, in each game and over all of "
         "them; `peerage players NAME` shows one player's with intervals"
     ]
-    title = f"{arena.settings.name}: shares of wins, game by game"
-    show(list(lines.values()), columns, shape, title=title, notes=notes)
+    show(lines, columns, shape, title=f"{arena.settings.name}: shares of wins, game by game", notes=notes)
 
 
 def show_profile(arena: Arena, name: str, shape: Format) -> None:
