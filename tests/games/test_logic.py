@@ -64,6 +64,13 @@ def test_no_other_answer_counts(given: str, answer: str) -> None:
     assert not solves(given, answer)
 
 
+def test_what_is_longer_than_any_answer_is_wrong() -> None:
+    longest = "x" * ANSWER_CHARS
+    assert solves(longest, longest)
+    assert not solves(f"{longest}y", f"{longest}y")
+    assert not solves(f"{longest}y", longest)
+
+
 @given(st.text(max_size=400))
 def test_reading_is_total_and_what_is_read_reads_the_same(text: str) -> None:
     assert solves(text, text) == (len(text) <= ANSWER_CHARS)

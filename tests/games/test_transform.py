@@ -163,6 +163,14 @@ def test_a_hostile_reply_is_read_and_shown_at_once(hostile: str) -> None:
     assert time.process_time() - began < 20
 
 
+def test_of_a_huge_output_some_lines_are_compared() -> None:
+    right, given = [f"right {at}" for at in range(20)], [f"{at} " * 500 for at in range(5_000)]
+    found = differences(right, given).split("\n")
+    assert found[-1] == "… and 4,850 lines more"
+    assert len(found) == 1 + 20 + 150 + 1
+    assert max(map(len, found)) == 301
+
+
 def _outcome(
     seats: int, replies: dict[tuple[str, int], str | Reply], **rules: object
 ) -> tuple[Fixture, Outcome]:
