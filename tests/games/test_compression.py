@@ -41,8 +41,7 @@ def match(found: Fixture, said: Mapping[str, str | Reply], reading: Reading = ho
     def answer(ask: Ask, player: str) -> str | Reply:
         kind, _, of = ask.key.partition("/")
         if kind == "write":
-            one = said[ask.to]
-            return json.dumps({"summary": one}) if isinstance(one, str) else one
+            return said[ask.to]
         author = of.partition("/")[0]
         answers = drawn.spare.answers if kind == "control" else drawn.reports[LABELS.index(author)].answers
         return json.dumps({"answers": reading(ask, list(answers))})
@@ -145,11 +144,25 @@ def test_equal_lengths_tie_and_a_share_of_the_facts_may_do() -> None:
     assert outcome.detail["summaries"]["A"]["recovered"] == 7
 
 
-def test_what_cannot_be_seen_is_no_summary_and_neither_is_one_longer_than_the_report() -> None:
+def test_a_summary_is_cut_at_the_length_of_the_report() -> None:
     found, drawn = made()
-    said = summaries(drawn, A="417\u200b212", B=drawn.reports[1].text + " And so on.")
-    outcome = match(found, said)
-    assert outcome.scores["A"] == outcome.scores["B"] == 0.1
+    longer = f"{'x' * len(drawn.reports[0].text)} {' '.join(drawn.reports[0].answers)}"
+    result = match(found, summaries(drawn, A=longer)).detail["summaries"]["A"]
+    assert result["length"] == len(drawn.reports[0].text)
+    assert result["recovered"] == 0
+
+
+def test_characters_that_cannot_be_seen_count_and_reach_nobody() -> None:
+    found, drawn = made()
+    hidden = "".join(chr(0xE0000 + ord(sign)) for sign in " ".join(drawn.reports[0].answers))
+    played = play(
+        COMPRESSION,
+        found,
+        scripted(lambda ask, player: f"x{hidden}" if ask.key.startswith("write/") else "no JSON"),
+    )
+    assert played.outcome.detail["summaries"]["A"]["length"] == len(hidden) + 1
+    for step in played.steps:
+        assert "\U000e0061" not in "".join(text for _, text in call(step.ask).messages)
 
 
 def test_a_copy_is_valid_and_behind_any_summary_and_a_constant_is_invalid() -> None:
@@ -233,7 +246,7 @@ def test_a_reading_that_is_unusable_has_nothing_right_and_voids_no_match() -> No
     usual = summaries(drawn)
 
     def answer(ask: Ask, player: str) -> str:
-        return json.dumps({"summary": usual[ask.to]}) if ask.key.startswith("write/") else "no JSON"
+        return usual[ask.to] if ask.key.startswith("write/") else "no JSON"
 
     outcome = play(COMPRESSION, found, scripted(answer)).outcome
     assert outcome.void == ""
@@ -315,8 +328,8 @@ def lossless(said: Mapping[str, tuple[str, str]]) -> Outcome:
         message, text = said[ask.to]
         report: Report = drawn.reports[LABELS.index(ask.to)]
         if ask.key.startswith("write/"):
-            return json.dumps({"message": message})
-        return json.dumps({"text": text.replace("@", report.text)})
+            return message
+        return text.replace("@", report.text)
 
     return play(COMPRESSION, found, scripted(answer)).outcome
 

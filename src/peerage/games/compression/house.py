@@ -13,7 +13,7 @@ from typing import Any
 
 from peerage.formats import Json
 from peerage.games.compression.reports import Reports, summarized, words
-from peerage.games.compression.rules import Answers, Decoded, Message, Summary
+from peerage.games.compression.rules import Answers
 from peerage.games.house import SPREAD, Call
 
 _LOSES, _MISREADS, _SLIPS = 0.25, 0.1, 0.2
@@ -24,21 +24,20 @@ _SAME = re.compile(r"=(\d{1,4})")
 
 def house(call: Call, skill: float, rng: Random) -> Any:
     """A summary, answers, a message or the text, by what the oracle knows."""
-    form = call.expects.form if isinstance(call.expects, Json) else None
     quality = min(max(rng.gauss(skill, SPREAD), 0.0), 1.0)
-    if form is Answers:
+    if isinstance(call.expects, Json):
         drawn, answers, summary = call.oracle
         found = _found(drawn, answers, summary)
         return Answers([one if rng.random() >= _MISREADS * (1 - skill) else "" for one in found])
-    if form is Decoded:
+    if len(call.oracle) == 2:
         drawn, message = call.oracle
         slip = rng.random() < _SLIPS * (1 - skill)
-        return Decoded(decode(message, drawn.spare.text) + (" And so on." if slip else ""))
-    drawn, report = call.oracle
-    if form is Message:
-        return Message(encode(report.text, drawn.spare.text, quality, _SLIPS * (1 - quality) ** 2, rng))
+        return decode(message, drawn.spare.text) + (" And so on." if slip else "")
+    drawn, report, lossless = call.oracle
+    if lossless:
+        return encode(report.text, drawn.spare.text, quality, _SLIPS * (1 - quality) ** 2, rng)
     kept = [one if rng.random() >= _LOSES * (1 - quality) ** 2 else "" for one in report.answers]
-    return Summary(summarized(drawn, kept, 1 - quality, rng) or report.text)
+    return summarized(drawn, kept, 1 - quality, rng) or report.text
 
 
 def _found(drawn: Reports, answers: Sequence[str], summary: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Compression: the shortest summary from which others answer every question wins.
 
-    A          > {"summary": "Dorvek 417 212 salt 14 March 11"}           (write/A, …)
+    A          > Dorvek 417 212 salt 14 March 11                          (write/A, …)
     B, C, D    > {"answers": ["Dorvek", "417", "212", "629", "salt", …]}  (read/A/B, …; control/B, …)
 
 Each contestant has a report of its own, alike in length and in what is asked about it, so nobody can answer
@@ -74,8 +74,8 @@ class _Match:
     def write(self, label: str) -> Ask:
         lossless, report = self.rules.mode == "lossless", self.reports[label]
         prompt = ENCODE if lossless else WRITE
-        expects = self.formats.message if lossless else self.formats.summary
-        return self.ask(label, f"write/{label}", prompt, expects, (self.drawn, report), report=report.text)
+        oracle = self.drawn, report, lossless
+        return self.ask(label, f"write/{label}", prompt, self.formats.short, oracle, report=report.text)
 
     def read(self, label: str, key: str, summary: Quote, answers: Sequence[str]) -> Ask:
         oracle = self.drawn, answers, summary.text
@@ -84,7 +84,7 @@ class _Match:
 
 def _read(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Outcome]:
     """The summaries are read, each by the next few in an order drawn at random."""
-    summaries = {label: reply.value.summary.strip() for label, reply in said.items() if reply.ok}
+    summaries = {label: reply.value.strip() for label, reply in said.items() if reply.ok}
     order = list(left)
     match.rng("readers").shuffle(order)
     spare, rng = match.drawn.spare.answers, match.rng("control")
@@ -167,7 +167,7 @@ def _result(summary: str, read: Mapping[str, Sequence[bool]], rules: Compression
 
 def _decoded(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps[Outcome]:
     """Everybody's ally writes the text."""
-    messages = {label: reply.value.message.strip() for label, reply in said.items() if reply.ok}
+    messages = {label: reply.value.strip() for label, reply in said.items() if reply.ok}
     replies: list[Reply] = yield [
         match.ask(
             label,
@@ -183,7 +183,7 @@ def _decoded(match: _Match, said: Mapping[str, Reply], left: list[str]) -> Steps
     results: dict[str, Any] = {label: {"result": said[label].status} for label in left}
     for label, message in messages.items():
         text, reply = match.reports[label].text, decoded[label]
-        wrote = reply.value.text.strip() if reply.ok else ""
+        wrote = reply.value.strip() if reply.ok else ""
         words, size = text.split(), len(message.encode())
         same = sum(one == other for one, other in zip(words, wrote.split(), strict=False))
         exact = wrote == text

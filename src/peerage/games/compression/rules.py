@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 from pydantic import Field
 
-from peerage.formats import Json, visible
+from peerage.formats import Json, Text
 from peerage.games.compression.reports import MOST_FACTS, Reports
 from peerage.games.game import QUOTE, Asks, GameRules
 from peerage.games.run_tests import SCORE
@@ -51,35 +51,10 @@ class CompressionRules(GameRules):
         return ceil(round(self.share * self.facts, 9))
 
 
-def _seen(text: str) -> None:
-    if not text.strip():
-        raise ValueError("the text is empty")
-    if visible(text) != text:
-        raise ValueError("the text holds characters that cannot be seen, which do not reach the reader")
-
-
-class Summary(Struct, frozen=True):
-    summary: Annotated[str, Meta(description="your summary")]
-
-    def __post_init__(self) -> None:
-        _seen(self.summary)
-
-
-class Message(Struct, frozen=True):
-    message: Annotated[str, Meta(description="what your ally gets")]
-
-    def __post_init__(self) -> None:
-        _seen(self.message)
-
-
 class Answers(Struct, frozen=True):
     answers: Annotated[
         list[Annotated[str, Meta(max_length=_ANSWER_CHARS)]], Meta(description="your answers in order")
     ]
-
-
-class Decoded(Struct, frozen=True):
-    text: Annotated[str, Meta(description="the report, word for word")]
 
 
 class Formats:
@@ -87,10 +62,9 @@ class Formats:
 
     def __init__(self, drawn: Reports) -> None:
         longest, facts = len(drawn.spare.text), len(drawn.questions)
-        self.summary = Json(Summary, summary=Meta(max_length=longest))
-        self.message = Json(Message, message=Meta(max_length=longest))
+        self.short = Text(longest)
         self.answers = Json(Answers, answers=Meta(min_length=facts, max_length=facts))
-        self.decoded = Json(Decoded, text=Meta(max_length=2 * longest))
+        self.decoded = Text(2 * longest)
 
 
 _COMPARED = """\
@@ -111,7 +85,7 @@ answer right; they may work out what follows from your summary. {compared} {cont
 
 A summary is valid when {needed} are recovered. Among valid summaries the one with the fewest characters is \
 first (blanks between words count, white space at both ends does not), and equal lengths tie. Invalid ones \
-rank below all valid ones, by the facts recovered; an unusable reply comes last. {score}""",
+rank below all valid ones, by the facts recovered; a blank reply comes last. {score}""",
     """\
 Your report:
 
@@ -121,7 +95,7 @@ Sum it up in as few characters as you can, so that whoever reads your summary ca
 
 {questions}
 
-{format}""",
+{format} All that you reply is your summary.""",
 )
 
 READ = Prompt(
@@ -152,8 +126,8 @@ ENCODE = Prompt(
 
 When your ally writes your text exactly, character for character (white space at both ends does not count), \
 the message's length counts, in bytes of UTF-8: the shortest is first, equal lengths tie. A player whose \
-ally writes anything else ranks below all those, by the words that are right in their place; an unusable \
-reply comes last. {score}""",
+ally writes anything else ranks below all those, by the words that are right in their place; a \
+blank reply comes last. {score}""",
     """\
 The text that you and your ally both see:
 
@@ -163,8 +137,7 @@ Your text, which your ally must write:
 
 {report}
 
-Write the shortest message from which it can.
-{format}""",
+Write the shortest message from which it can. {format} All that you reply is the message.""",
 )
 
 DECODE = Prompt(
@@ -176,8 +149,7 @@ The text that both of you see:
 
 {message}
 
-Write the text that the message stands for, exactly, character for character.
-{format}""",
+Write the text that the message stands for, exactly, character for character, and nothing else. {format}""",
 )
 
 
@@ -214,9 +186,9 @@ def asks(rules: CompressionRules, fixture: Fixture) -> Iterator[Asks]:
     formats, seats, longest = Formats(drawn), len(fixture.seats), len(drawn.spare.text)
     shown = 2 * longest + sum(map(len, drawn.questions)) + 6 * len(drawn.questions) + QUOTE
     if rules.mode == "lossless":
-        yield Asks("contestant", ENCODE, formats.message, 1, rules.max_tokens, shown, usual_output=120)
+        yield Asks("contestant", ENCODE, formats.short, 1, rules.max_tokens, shown, usual_output=120)
         yield Asks("contestant", DECODE, formats.decoded, 1, rules.max_tokens, shown, usual_output=250)
         return
     reading = min(rules.readers, seats - 1) + 1
-    yield Asks("contestant", WRITE, formats.summary, 1, rules.max_tokens, shown, usual_output=100)
+    yield Asks("contestant", WRITE, formats.short, 1, rules.max_tokens, shown, usual_output=100)
     yield Asks("contestant", READ, formats.answers, reading, rules.max_tokens, shown, usual_output=100)

@@ -10,9 +10,7 @@ from msgspec import convert
 from peerage.blocks import (
     Block,
     Heading,
-    Quoted,
     Replies,
-    SeatReply,
     Sentence,
     Table,
     Task,
@@ -47,9 +45,9 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield Task(report.text, name=f"{len(report.text)} characters")
         one = results.get(seat.label, {})
         tone: Tone = "good" if one.get("valid") else "bad"
-        yield _text(reply, "message" if lossless else "summary", one.get("result", ""), tone)
+        yield said(reply, one.get("result", ""), tone)
         if lossless and (decoded := replies.get(f"decode/{seat.label}")) is not None:
-            yield _text(decoded, "text", note="what its ally wrote")
+            yield said(decoded, note="what its ally wrote")
         if "facts" in one:
             yield Table(
                 ("Question", "Right answer", f">Right, of {len(one['readers'])} readers"),
@@ -65,14 +63,6 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     else:
         yield Sentence("The shortest summary from which the others knew enough facts wins.")
     yield from score_lines(fixture, outcome, {label: one["result"] for label, one in results.items()})
-
-
-def _text(reply: SeatReply, field: str, verdict: str = "", tone: Tone = "", note: str = "") -> Quoted:
-    """The text in a reply; where none can be read, the reply."""
-    text = getattr(reply.value, field, None)
-    if text is None:
-        return said(reply, note=note)
-    return Quoted(reply.label, text, reply.key, verdict, tone, note)
 
 
 def _readers(fixture: Fixture, readers: Mapping[str, Any]) -> Iterator[Block]:
