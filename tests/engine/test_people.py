@@ -23,8 +23,10 @@ from peerage.engine.dropping import drop
 from peerage.engine.report import RunReport
 from peerage.engine.rounds import WAIT_FOR_A_PERSON
 from peerage.engine.runner import Runner
+from peerage.engine.waiting import Away, WaitingMatches
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.store import Exchange
+from peerage.match import Fixture
 from peerage.players.client import Client
 from peerage.players.house import HouseClient
 from peerage.players.people import People, Turn, match_digest
@@ -33,6 +35,7 @@ from peerage.requirements import notices
 from peerage.settings import PlayerSettings, SettingsError
 
 ME = "human:me"
+PERSON = PlayerSettings(model=ME)
 PATIENCE_S = 60
 
 
@@ -208,6 +211,29 @@ def test_a_request_of_a_dropped_match_is_no_longer_shown(tmp_path: Path) -> None
         match = match_digest(read_fixture(row.body, texts).seed)
     assert match in people.matches("me")
     until(tmp_path, lambda runner: match not in people.matches("me"))
+
+
+def test_a_reply_of_a_benched_person_waits_for_the_next_run() -> None:
+    async def work() -> None:
+        benched: dict[str, str] = {}
+        waiting = WaitingMatches({"me"}, benched, lambda: None, {"me": PersonClient(PERSON, Path())})
+        fixture = Fixture(1, 1, "duel", 1, "seed", (), {}, {})
+        waiting.add(Away(fixture, "", "me", 0.0, said=False), saved=False)
+        waiting.saved(1)
+        assert waiting.next() is None, "it has been asked, and has not replied"
+        benched["me"] = "absent"
+        waiting.wake("seed")
+        assert waiting.next() is None
+        assert not waiting.worth_staying()
+        benched.clear()
+        waiting.wake("another seed")
+        waiting.saved(1)
+        away = waiting.next()
+        assert away is not None
+        assert away.fixture is fixture
+        waiting.stop()
+
+    asyncio.run(work())
 
 
 def test_the_owner_is_told_what_a_game_cannot_hide_from_people_with_files(tmp_path: Path) -> None:

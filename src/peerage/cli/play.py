@@ -349,7 +349,8 @@ def asked(settings: ArenaSettings, plan: Plan) -> list[str]:
     people = {player.name for player in settings.players if player.is_person}
     return [
         f"{one.player} is a person, to be asked some {counted(one.calls, 'time')} in "
-        f"{counted(plan.matches, 'match', 'matches')}"
+        f"{counted(plan.matches, 'match', 'matches')}: with `peerage play --as '{one.player}'` or by "
+        "a link of `peerage serve`"
         for one in plan.players
         if one.player in people
     ]

@@ -129,7 +129,9 @@ class WaitingMatches:
             and away.player not in self._benched
             and (away.player in self._heard or away.player not in tried)
         ]
-        ready += [away for away in saved if away.fixture.seed in self._woken]
+        # What a benched person replies waits for the next run, which asks it again.
+        woken = [away for away in saved if away.fixture.seed in self._woken]
+        ready += [away for away in woken if away.player not in self._benched]
         if ready:
             return min(ready, key=lambda away: away.fixture.number)
         self._none_before = min([away.due for away in known if away.due > now], default=inf)
