@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from pydantic import ValidationError
-from tests.offline import call, fixture, play, scripted
+from tests.offline import call, fixture, house, play, scripted
 
 from peerage.games.market import GAME as MARKET
 from peerage.games.market.auctions import ideal, sold
@@ -281,7 +280,7 @@ def test_in_the_dilemma_defectors_beat_cooperators_and_lose_to_those_who_answer(
     assert bad == 1 > naive, "defectors live on those who never answer"
 
 
-@given(st.randoms(use_true_random=False), st.integers(3, 10))
+@given(st.randoms(use_true_random=False), st.integers(2, 10))
 def test_every_dilemma_is_one_and_every_pot_tempts(rng: Any, seats: int) -> None:
     board = draw_dilemma(rng, seats, 5)
     payoffs = [
@@ -290,7 +289,7 @@ def test_every_dilemma_is_one_and_every_pot_tempts(rng: Any, seats: int) -> None
     ]
     assert payoffs == sorted({*payoffs}, reverse=True)
     assert 2 * payoffs[1] > payoffs[0] + payoffs[3]
-    assert 10 < draw_goods(rng, seats, 5)["factor"] < 10 * (seats - 1)
+    assert 10 < draw_goods(rng, seats, 5)["factor"] < 10 * max(2, seats - 1)
 
 
 def sharing(free: bool) -> Play:
@@ -389,9 +388,15 @@ def test_a_lost_contestant_is_unranked_and_so_is_no_pair_or_pot_with_it(market: 
     assert all(key.split("/")[2] == "1" for key in asked), "whose provider failed is asked no more"
 
 
-def test_two_share_no_pots() -> None:
-    with pytest.raises(ValidationError, match="public-goods needs 3 seats or more"):
-        fixture(MARKET, PLAYERS, {"market": "public-goods", "seats": 2})
+@pytest.mark.parametrize("market", MARKETS)
+@pytest.mark.parametrize("seats", [2, 3, 5, 8])
+def test_a_table_may_have_fewer_players_than_were_drawn_for(market: str, seats: int) -> None:
+    """As it comes when eight are wanted and the arena has less, or is split."""
+    made = fixture(MARKET, PLAYERS, {"market": market, "seats": 8})
+    match = replace(made, seats=made.seats[:seats])
+    outcome = play(MARKET, match, house(dict.fromkeys(PLAYERS, "house:0.6"), match.seed)).outcome
+    assert len(outcome.scores) == seats
+    assert sum(outcome.scores.values()) == pytest.approx(seats / 2)
 
 
 @pytest.mark.parametrize("market", MARKETS)

@@ -142,7 +142,7 @@ class Puts(Struct, frozen=True):
 SHARE = Prompt(
     START,
     """\
-There are {pots} pots, and each player is a member of all but one. In each of {rounds} rounds every player \
+{pots} In each of {rounds} rounds every player \
 has {coins} coins for each pot it is a member of, and all say at the same time how many of these they put \
 into it; the others they keep. What is in a pot is multiplied by {factor} and shared equally among its \
 {members} members, whatever they put in. You gain what you keep and what you are given. More coins than \
@@ -153,28 +153,38 @@ first: {history}
 )
 
 
+POTS = {
+    True: "There are {pots} pots, and each player is a member of all but one.",
+    False: "There is one pot, and both players are its members.",
+}
+
+
 def draw_goods(rng: Random, seats: int, rounds: int) -> dict[str, Any]:
     """Coins for each pot, and tenths of the factor: more than 1, less than a pot has members."""
-    return {"coins": rng.randint(10, MOST_COINS), "factor": rng.randint(13, min(20, 10 * (seats - 1) - 4))}
+    members = max(2, seats - 1)
+    return {"coins": rng.randint(10, MOST_COINS), "factor": rng.randint(13, min(20, 10 * members - 4))}
 
 
 def play_goods(rules: MarketRules, board: Mapping[str, int], seating: Sequence[str]) -> Steps[BoardPlayed]:
-    """All rounds of all pots; each is named by the player that is no member."""
-    coins, factor = board["coins"], Fraction(min(board["factor"], 10 * (len(seating) - 1) - 4), 10)
-    pots = {out: [label for label in seating if label != out] for out in seating}
-    put: dict[str, list[dict[str, int]]] = {out: [] for out in seating}
+    """All rounds of all pots, each named by the player that is no member; two players have one pot, in which
+    nothing pays that the other gets half of."""
+    several = len(seating) > 2
+    pots = {out: [one for one in seating if one != out] for out in seating} if several else {"": [*seating]}
+    members = len(seating) - several
+    coins, factor = board["coins"], Fraction(min(board["factor"], 10 * members - 4), 10)
+    put: dict[str, list[dict[str, int]]] = {out: [] for out in pots}
     lost: set[str] = set()
     for number in range(1, rules.rounds + 1):
-        whole = [out for out, members in pots.items() if not lost & {*members}]
-        mine = {me: [out for out in whole if out != me] for me in seating if me not in lost}
+        whole = [out for out, mine in pots.items() if not lost & {*mine}]
+        mine = {me: [out for out in whole if me in pots[out]] for me in seating if me not in lost}
         mine = {me: outs for me, outs in mine.items() if outs}
         if not mine:
             break
         asked = {
             me: Move(
                 {
-                    "pots": str(len(pots)),
-                    "members": str(len(seating) - 1),
+                    "pots": POTS[several].format(pots=len(pots)),
+                    "members": str(members),
                     "coins": str(coins),
                     "factor": f"{float(factor):g}",
                     "rounds": str(rules.rounds),
@@ -183,7 +193,12 @@ def play_goods(rules: MarketRules, board: Mapping[str, int], seating: Sequence[s
                     "history": _listed([_pot(pots[out], put[out]) for out in outs]),
                 },
                 Json(Puts, puts=Meta(min_length=len(outs), max_length=len(outs))),
-                Puts([0 if number == rules.rounds else matching(me, put[out], coins) for out in outs]),
+                Puts(
+                    [
+                        matching(me, put[out], coins) if several and number < rules.rounds else 0
+                        for out in outs
+                    ]
+                ),
             )
             for me, outs in mine.items()
         }
@@ -195,12 +210,13 @@ def play_goods(rules: MarketRules, board: Mapping[str, int], seating: Sequence[s
             for out, coins_in in zip(outs, given, strict=True):
                 put[out][-1][me] = min(coins_in, coins)
     parts, rows = list[Part](), list[tuple[Cell, ...]]()
-    for out, members in pots.items():
-        back = factor * sum([sum(one.values()) for one in put[out]]) / len(members)
-        gains = {me: back + sum([coins - one[me] for one in put[out]]) for me in members}
-        parts.append(Part(members, gains))
+    for out, sharers in pots.items():
+        back = factor * sum([sum(one.values()) for one in put[out]]) / members
+        gains = {me: back + sum([coins - one[me] for one in put[out]]) for me in sharers}
+        parts.append(Part(sharers, gains))
         shown = {me: round(float(gained), 2) for me, gained in gains.items()}
-        rows += [(me, f"all but {out}", _round_by_round(me, put[out]), shown[me]) for me in members]
+        pot = f"all but {out}" if out else "all"
+        rows += [(me, pot, _round_by_round(me, put[out]), shown[me]) for me in sharers]
     return BoardPlayed(parts, lost, ("Player", "Pot of", "Put in, round by round", ">Gain"), rows)
 
 

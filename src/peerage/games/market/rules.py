@@ -85,12 +85,6 @@ class MarketRules(GameRules):
             return given
         return dict(zip(("seats", "boards", "rounds"), USUAL[market], strict=True)) | given
 
-    @model_validator(mode="after")
-    def _enough(self) -> MarketRules:
-        if self.market == "public-goods" and self.seats < 3:
-            raise ValueError("public-goods needs 3 seats or more: of two, who gives less is always ahead")
-        return self
-
     def told(self) -> dict[str, str]:
         """What every player is told alike: how places change, and who wins."""
         games = "the match" if self.boards == 1 else f"all {self.boards} such games of the match"
