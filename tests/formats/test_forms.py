@@ -112,6 +112,26 @@ def test_a_problem_names_its_field() -> None:
     assert Json(Bid).parse(reply(Json(Bid), right)) == Bid(7, "open", True)
 
 
+def test_a_sheet_has_a_field_for_each_entry() -> None:
+    class Sheet(Struct):
+        answers: list[Annotated[str, Meta(max_length=50)]]
+        sure: list[bool]
+
+    two = Meta(min_length=2, max_length=2)
+    expects = Json(Sheet, answers=two, sure=two)
+    form = fields(expects)
+    assert [(one.name, one.kind, one.needed) for one in form] == [
+        ("answers.1", "line", False),
+        ("answers.2", "line", False),
+        ("sure.1", "choice", True),
+        ("sure.2", "choice", True),
+    ]
+    said = {"answers.1": "Oslo", "sure.1": "yes", "sure.2": "no"}
+    assert expects.parse(reply(expects, said)) == Sheet(["Oslo", ""], [True, False])
+    with pytest.raises(FormatError, match="sure 2: nothing is filled in"):
+        reply(expects, {**said, "sure.2": ""})
+
+
 def test_a_text_that_is_too_long_is_refused_not_cut() -> None:
     with pytest.raises(FormatError, match="11 characters; at most 10"):
         reply(Text(10), {WHOLE: "x" * 11})

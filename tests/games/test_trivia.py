@@ -154,6 +154,8 @@ def test_a_quiz_file_is_read_as_csv_and_as_json_lines() -> None:
 
 
 BAD = [
+    ("my.csv", f"question,answer\nWho?,{'x' * 121}\n", "line 2, column answer: found 121 characters"),
+    ("my.csv", f"question,answer,wrong\nWho?,x,{'|'.join('abcdefghij')}\n", "line 2, column wrong: found 10"),
     ("my.csv", "question,answer\nWho?,\n", "line 2, column answer: empty; expected some text"),
     (
         "my.csv",

@@ -1,8 +1,8 @@
 """Formats as forms that a person fills in: the fields of one, and the reply that filled fields make. Pure.
 
 A format with a schema is a form with a field for each of its properties, in their order; items of a list of
-objects have fields of their own. Free text, a program, and what no form can hold are one field, the reply as
-it is.
+objects, and of a list of fixed length, have fields of their own. Free text, a program, and what no form can
+hold are one field, the reply as it is.
 """
 
 from __future__ import annotations
@@ -120,6 +120,9 @@ def _fields(schema: Mapping[str, Any], name: str, label: str) -> Iterator[Field]
             for at in range(1, inner["maxItems"] + 1):
                 for field in _fields(inner["items"], f"{name}.{at}", f"{at}."):
                     yield field._replace(needed=field.needed and not few)
+        case "array" if not may_lack and _sheet(inner):
+            for at in range(1, inner["maxItems"] + 1):
+                yield from _fields(inner["items"], f"{name}.{at}", f"{label} {at}".strip())
         case "array" if inner.get("items", {}).get("type") == "string":
             yield Field(name, "list", label, about or "One a line.", needed=bool(inner.get("minItems")))
         case "string" | "integer" if "enum" in inner:
@@ -146,6 +149,13 @@ def _fields(schema: Mapping[str, Any], name: str, label: str) -> Iterator[Field]
             raise _Unsuited
 
 
+def _sheet(schema: Mapping[str, Any]) -> bool:
+    """Whether a list is a sheet: so many short texts, numbers or choices, neither more nor fewer."""
+    one = schema.get("items", {})
+    short = one.get("type") in ("boolean", "integer", "number") or one.get("maxLength", LINE + 1) <= LINE
+    return bool(schema.get("minItems")) and schema.get("minItems") == schema.get("maxItems") and short
+
+
 def _value(schema: Mapping[str, Any], name: str, form: Mapping[str, Field], values: Mapping[str, str]) -> Any:
     """What the filled fields say for a part of the schema; `_NOTHING` where all of them are empty."""
     inner, may_lack = _without_null(schema)
@@ -154,6 +164,10 @@ def _value(schema: Mapping[str, Any], name: str, form: Mapping[str, Field], valu
         if not said.strip() and (may_lack or inner.get("type") != "string" or "enum" in inner):
             return None if may_lack else _NOTHING
         return _read(said, inner, form[name])
+    if inner.get("type") == "array" and _sheet(inner):
+        return [
+            _value(inner["items"], f"{name}.{at}", form, values) for at in range(1, inner["maxItems"] + 1)
+        ]
     if inner.get("type") == "array":
         entries = []
         for at in range(1, inner["maxItems"] + 1):

@@ -23,14 +23,12 @@ from peerage.games.game import Asks, GameRules, GameSpec
 from peerage.games.house import Call
 from peerage.games.ranking import by_rank
 from peerage.games.section import Seats, Temperature
-from peerage.games.trivia.quiz import QuizQuestion, chosen, read_quiz
+from peerage.games.trivia.quiz import ANSWER_CHARS, QuizQuestion, chosen, read_quiz
 from peerage.games.trivia.sheet import Question, questions_of
 from peerage.games.trivia.show import show
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Reply, Steps
 from peerage.sealing import SALT, salt, seal, sealing_key
-
-ANSWER_CHARS = 200
 
 QUIZ = Prompt(
     "You play a quiz: several language models answer the same questions, and the most right answers win.",

@@ -26,6 +26,8 @@ from peerage.protocol import storable
 
 COLUMNS = ("question", "answer", "variants", "wrong")
 MOST_WRONG = 9
+ANSWER_CHARS = 120
+QUESTION_CHARS = 4_000
 _SEVERAL = COLUMNS[2:]
 _BETWEEN = "|"
 
@@ -34,9 +36,9 @@ class QuizQuestion(Section):
     """One question of the arena's owner."""
 
     question: str = Field(
-        min_length=1, max_length=4_000, description="What players are asked, word for word."
+        min_length=1, max_length=QUESTION_CHARS, description="What players are asked, word for word."
     )
-    answer: str = Field(min_length=1, max_length=200, description="The right answer.")
+    answer: str = Field(min_length=1, max_length=ANSWER_CHARS, description="The right answer.")
     variants: tuple[str, ...] = Field((), description="Other answers that are right too.")
     wrong: tuple[str, ...] = Field(
         (), max_length=MOST_WRONG, description="Wrong answers, for multiple choice; none: a short answer."
@@ -51,9 +53,13 @@ class QuizQuestion(Section):
 
 def problems(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What is wrong with a question, by column."""
-    for column in COLUMNS[:2]:
+    for column, most in zip(COLUMNS[:2], (QUESTION_CHARS, ANSWER_CHARS), strict=True):
         if not plain(row[column]):
             yield column, "empty; expected some text"
+        if len(row[column]) > most:
+            yield column, f"found {len(row[column]):,} characters; at most {most:,} are allowed"
+    if len(row["wrong"]) > MOST_WRONG:
+        yield "wrong", f"found {len(row['wrong'])} wrong answers; at most {MOST_WRONG} are allowed"
     right = {plain(one): one for one in (row["answer"], *row["variants"])}
     seen: set[str] = set()
     for column in _SEVERAL:
