@@ -33,6 +33,7 @@ PLAYERS = [f"p{at}" for at in range(10)]
         ("ada,BEN ,  Cleo", "Ada, Ben, Cleo"),
         ("3,5", "3, 5"),
         ("monday", "Monday"),
+        ("1 2\n3  4", "1 2 3 4"),
         ("2031-05-09", "2031-05-09"),
     ],
 )
@@ -57,6 +58,7 @@ def test_an_answer_is_read_by_its_value(given: str, answer: str) -> None:
         ("Ada", "Ada, Ben"),
         ("Ada, Ben,", "Ada, Ben"),
         ("Ada and Ben", "Ada, Ben"),
+        ("12 34", "1234"),
         ("9" * 100, "9" * 61),
     ],
 )
