@@ -119,6 +119,14 @@ class Fixture(Struct, frozen=True):
             for seat in self.all_seats()
         }
 
+    def named(self) -> Fixture:
+        """This fixture as people are told of it: several seats of one player are told apart by name."""
+        if not self.slots:
+            return self
+        names = self.shown_names
+        seats = [msgspec.structs.replace(seat, player=names[seat.label]) for seat in self.seats]
+        return msgspec.structs.replace(self, seats=tuple(seats))
+
     def alone(self) -> Fixture:
         """This fixture as its match may be shown by itself: without the owner's other prompts, which the
         settings of ledgers of version 0.1 list."""

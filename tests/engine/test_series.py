@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from rich.console import Console
 from tests.engine.arenas import (
     asked_again,
     head,
@@ -20,6 +21,7 @@ from tests.engine.arenas import (
 )
 
 from peerage.arena import open_arena
+from peerage.cli.match import text
 from peerage.ledger.codec import by_hex, read_fixture
 from peerage.ledger.export import contestants, documents
 from peerage.ledger.series import in_series, matches_of, shown
@@ -96,6 +98,10 @@ def test_others_see_a_ledger_that_ends_before_the_first_open_series(tmp_path: Pa
     for number in (9, 10, 11):
         view = match_view(ledger, number)
         told = msgspec.json.encode(view).decode()
+        seen_by_owner = text(view, Console(width=200), full=True)
+        assert "in the series of matches 9 to 12" in seen_by_owner
+        assert "shown when its series has ended" in seen_by_owner
+        assert words[9] not in seen_by_owner
         assert (view.verdict, view.series) == ("shown when its series has ended", (9, 10, 11, 12))
         assert view.status == "under way"
         assert not any([view.exchanges, view.scores, view.seed])

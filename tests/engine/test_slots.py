@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from tests.engine.arenas import asked_again, head, house, paced, play, play_stopping_at, write_arena
 from tests.engine.test_series import HANDS, fixtures
 
 from peerage.arena import open_arena
+from peerage.cli.match import text
 from peerage.games.werewolf.rules import side
 from peerage.match import Fixture, Rated, rated
 from peerage.ratings.history import Game, merge_seats
 from peerage.scheduling import groups
 from peerage.scheduling.standing import History, Standing
 from peerage.settings import SettingsError
-from peerage.tables.match_view import match_view
+from peerage.tables.match_view import MatchView, match_view
 from peerage.tables.matches import Matches
 from peerage.tables.played import Played, Scope
 from peerage.tables.sides import by_side
@@ -167,10 +170,19 @@ def test_a_player_on_both_sides_of_a_match_is_rated_on_each(tmp_path: Path, slot
         for on in ("wolves", "village"):
             alone = by_side(opened.ledger, Played(opened.ledger, Scope()), on)
             held = {one.number: on_side(one, on) for one in played}
+            if on == "wolves":
+                told = show_text(match_view(opened.ledger, 1)).partition("\nResult\n")[0]
+                assert "p0 #1" in told
+                assert "p0 #2" in told
+                assert not re.search(r"p0 (?!#)", told), "each seat is told by its own name"
             for summary in alone.decided:
                 mine = [name for name in summary.players if "\0" not in name]
                 expected = held[summary.number]
                 assert sorted(mine) == sorted(expected if slots == "each" else set(expected))
+
+
+def show_text(view: MatchView) -> str:
+    return text(view, Console(width=400, highlight=False), full=False)
 
 
 def on_side(fixture: Fixture, on: str) -> list[str]:

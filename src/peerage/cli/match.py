@@ -80,7 +80,7 @@ def rendered(match: MatchView, *, full: bool) -> Iterator[Part]:
     """The match part by part, for a console."""
     yield from _head(match)
     exchanges = {one.key: one for one in match.exchanges}
-    for block, following in zip(match.blocks, [*match.blocks[1:], Heading("")], strict=True):
+    for block, following in zip(match.blocks, [*match.blocks[1:], Heading("")], strict=False):  # or none
         yield from _block(block, match, exchanges, None if full else FOLD)
         if isinstance(block, Table) and not isinstance(following, Heading):
             yield Line("")

@@ -90,12 +90,13 @@ def _head(match: Match) -> str:
         if got is None and outcome.scores:
             points = ' <span class="quiet">unranked</span>'
         seats.append(f"<span{won}>{_seat(seat.label, seat.player, match.names[seat.label])}{points}</span>\n")
+    series = f" · series of match {fixture.series}" if fixture.series else ""
     note = f'<p class="quiet">{shown(match.note)}</p>\n' if match.note else ""
     return (
         f'<article class="match" id="m{number}" aria-labelledby="h{number}">\n<header>\n'
         f'<h2 id="h{number}"><a href="#m{number}">Match {number}</a>{topic}</h2>\n'
         f'<p class="score">\n{_BETWEEN.join(seats)}</p>\n'
-        f'<p class="quiet">{shown(match.verdict)} · {shown(fixture.game)} · round {fixture.round} · '
+        f'<p class="quiet">{shown(match.verdict)} · {shown(fixture.game)} · round {fixture.round}{series} · '
         f"<time>{moment(match.finished.row.at_ms)}</time></p>\n{note}</header>\n"
     )
 

@@ -188,7 +188,7 @@ class Match:
     def blocks(self) -> tuple[Block, ...]:
         """The match as its game shows it; as any match is shown while it is under way, where its game is not
         installed, and where its game cannot make anything of what is on record."""
-        with_plain = self.fixture, self.outcome, self.replies
+        with_plain = self.fixture.named(), self.outcome, self.replies
         try:
             spec = None if self.recorded is None else installed(self.fixture.game)
             # Another version, a stranger's package, a damaged or a redacted ledger: whatever fails here, the

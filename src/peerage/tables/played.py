@@ -112,6 +112,7 @@ class Played:
 
     def until(self, number: int) -> Played:
         """The same after `number` matches of the arena; what was computed for all of them is cut."""
+        _ = self._series  # read once for all moments
         found = copy(self)
         for name in ("history", "tables", "hanging", "_pairs"):
             found.__dict__.pop(name, None)

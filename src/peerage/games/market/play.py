@@ -110,6 +110,7 @@ GAME: GameSpec[MarketRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
+    rotates=lambda rules: not rules.rotate,
     house=house,
     show=show,
     hides=True,
