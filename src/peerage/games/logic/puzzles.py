@@ -26,8 +26,8 @@ READING = """\
 Every puzzle has exactly one right answer, and answers are read by one rule: an answer is split at its \
 commas; white space around a part, and capital letters, do not count, and white space within a part is one \
 space; a part that is a whole number (-12) or a fraction of two whole numbers (3/8) is compared by its \
-value; any other part is compared letter by letter, and the order of the parts counts. So write numbers in digits, \
-without units, decimals or thousands separators."""
+value; any other part is compared letter by letter, and the order of the parts counts. So write numbers in \
+digits, without units, decimals or thousands separators."""
 """How answers are read, as players are told; `parts` does it."""
 
 _NUMBER = re.compile(r"([+-]?[0-9]{1,60})(?: ?/ ?([0-9]{1,60}))?")
