@@ -19,6 +19,7 @@ from tests.engine.clients import Scripted
 
 from peerage.arena import open_arena
 from peerage.engine.benches import Bench, Benches
+from peerage.games import GAMES
 from peerage.ledger.store import Batch
 from peerage.players.client import Answer, Call, Client, PlayerError
 from peerage.players.house import HouseClient
@@ -95,6 +96,19 @@ TRIALS = {
     ),
     "bug-hunt": Trial("bug-hunt", 16, 5, {"seats": 3}, concurrency=FEW, slow=5, sandbox=True, cut=True),
 }
+
+
+_ALONE = {game for trial in TRIALS.values() for game in (trial.game, *trial.games)}
+TRIALS["others"] = Trial(
+    "",
+    60,
+    8,
+    {},
+    failing=True,
+    cut=True,
+    games={name: {"rules": dict(spec.demo_rules)} for name, spec in GAMES.items() if name not in _ALONE},
+)
+"""Every game that has no trial of its own, in one arena."""
 
 
 def playable() -> list[str]:

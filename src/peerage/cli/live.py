@@ -109,7 +109,8 @@ class Spectator:
         if progress.retries:
             parts.append(f"{progress.retries} retries")
         ratings = sorted(progress.standings.raw, reverse=True)
-        if len(ratings) > 1 and ratings[0] > ratings[1]:
+        alone = len(self._arena.settings.lineup) == 1  # of several games Elo counts some
+        if alone and len(ratings) > 1 and ratings[0] > ratings[1]:
             leader = max(self._standings(progress), key=lambda row: row["raw"])
             parts.append(f"{leader['player']} leads with {leader['raw']:.0f}")
         return " · ".join(parts)

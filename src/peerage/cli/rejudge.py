@@ -89,6 +89,19 @@ def rejudge(
     raise typer.Exit(code)
 
 
+def _judged(source: ArenaSettings) -> str:
+    """The first of an arena's games whose matches judges decide; else its first game."""
+    from peerage.games import GAMES
+    from peerage.settings import rules_of
+
+    for game in source.lineup:
+        spec = GAMES[game]
+        roles = {bench.role for bench in spec.officials(rules_of(source, game))}
+        if spec.again is not None or "judge" in roles:
+            return game
+    return source.game
+
+
 def _settings(
     source: ArenaSettings, target: Path, judges: Sequence[str], report: bool
 ) -> tuple[ArenaSettings, str]:
@@ -118,7 +131,8 @@ def _settings(
                 "--judges out to go on with them, or name another folder with --to"
             )
         return settings, ""
-    rules = rules_like(source.game, rules_of(source))
+    game = _judged(source)
+    rules = rules_like(game, rules_of(source, game))
     scores = isinstance(rules, RescoringRules)
     if scores and not judges:
         judges = [player.name for player in source.players]

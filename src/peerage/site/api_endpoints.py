@@ -109,6 +109,7 @@ def _arena(site: Site) -> Arena:
         issued,
         site.chain,
         site.votes.count(),
+        tuple(settings.lineup),
     )
 
 

@@ -45,7 +45,8 @@ class Revealed(Struct, frozen=True):
 
 
 class Arena(Struct, frozen=True):
-    """An arena: `settled` matches of `issued` are on record, the last with chain value `head`, in hex."""
+    """An arena: `settled` matches of `issued` are on record, the last with chain value `head`, in hex.
+    `games` are all that it plays, `game` the first of them."""
 
     name: str
     version: str
@@ -56,6 +57,7 @@ class Arena(Struct, frozen=True):
     issued: int
     head: str
     votes: int
+    games: tuple[str, ...]
 
 
 class Standing(Struct, frozen=True):
