@@ -226,6 +226,7 @@ GAME: GameSpec[FactCheckRules] = GameSpec(
     house=house,
     show=show,
     hides=True,
+    slots=True,
     forecasts=forecasts,
     extra=lambda rules: missing(),
     demo=60,
