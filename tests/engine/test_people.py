@@ -138,6 +138,33 @@ def test_an_absent_person_holds_up_nobody_and_matches_do_not_pile_up(tmp_path: P
     sound(tmp_path)
 
 
+def test_alone_with_a_person_rounds_wait_for_it(tmp_path: Path) -> None:
+    """Nobody else is left to be paired: without that, each reply would bring more matches that wait."""
+    arena(tmp_path, of_house=1, game="allocation", rules={})
+    people, most = People(tmp_path), [0]
+
+    def replied(runner: Runner) -> bool:
+        waiting = runner.progress().waiting
+        most[0] = max(most[0], len(waiting))
+        if len(waiting) >= 6 and (turn := people.turn("me", now_ms())) is not None:
+            say(people, turn)
+        return runner.progress().settled >= 8
+
+    report = until(tmp_path, replied)
+    assert report.settled >= 8, "the run stays"
+    assert most[0] <= WAIT_FOR_A_PERSON + 4
+    sound(tmp_path)
+
+
+def test_two_people_meet(tmp_path: Path) -> None:
+    arena(tmp_path, ["human:me", "human:you"], of_house=4)
+    with somebody(tmp_path) as mine, somebody(tmp_path, "you") as yours:
+        assert run(tmp_path, 3).reason == "limit"
+    assert len(answered_by(tmp_path, "me")) == len(mine) > 0
+    assert len(answered_by(tmp_path, "you")) == len(yours) > 0
+    sound(tmp_path)
+
+
 def test_what_is_replied_between_two_runs_is_taken_by_the_next(tmp_path: Path) -> None:
     arena(tmp_path)
     people = People(tmp_path)
