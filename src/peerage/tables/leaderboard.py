@@ -174,7 +174,13 @@ def board(
     cards = registered(ledger)
     sides = sides_of(played.games) if scope.source == "played" else ()
     weighing = () if track == "overall" else _weighing(played)
-    general = (*_read_so(asked), *weighing, *_on_side(scope.side, sides), *rated.notes, *whose)
+    general = (
+        *_read_so(asked),
+        *weighing,
+        *_on_side(scope.side, sides_of([scope.game]) if scope.game else sides),
+        *rated.notes,
+        *whose,
+    )
     lines = _lines(rated)
     out, models = benched(ledger), changes(ledger)
     rows = [
@@ -232,7 +238,7 @@ def _on_side(side: str, sides: Sequence[str]) -> tuple[str, ...]:
         return (
             f"players as {side}: everybody counts as somebody else on each side, and all are rated together",
         )
-    return (f"rated by side too: {', '.join(sides)}",) if sides else ()
+    return (f"rated by side too, with `--side`: {', '.join(sides)}",) if sides else ()
 
 
 def _fast(speeds: Mapping[str, float], name: str) -> Iterator[str]:
