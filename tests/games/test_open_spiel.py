@@ -11,7 +11,7 @@ import pytest
 from tests.offline import call, check, fixture, house, play, scripted
 
 from peerage.engine.driver import Driver
-from peerage.games import GAMES, adapted, open_spiel, release_of
+from peerage.games import GAMES, adapted, adapter, open_spiel, release_of
 from peerage.games.game import GameSpec
 from peerage.protocol import Ask, Reply
 from peerage.settings import SettingsError
@@ -29,7 +29,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "bargaining": {"deals": 1},
 }
 """Games with hidden cards, without, with moves all at once and with offers, in which a match is short."""
-ALL = sorted(open_spiel.listed())
+LISTED = open_spiel.LIBRARY.listed()
+ALL = sorted(LISTED)
 
 
 every_check = pytest.mark.parametrize(
@@ -61,8 +62,8 @@ def test_games_are_listed_without_the_library() -> None:
 
 
 def test_without_the_library_a_run_says_which_extra_and_how(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_spiel, "find_spec", lambda name: None)
-    assert {game.extra(game.rules()) for game, _ in adapted()} == {"openspiel"}
+    monkeypatch.setattr(adapter, "find_spec", lambda name: None)
+    assert all(game.extra(game.rules()) == game.name.partition("-")[0] for game, _ in adapted())
     settings = loads("game: openspiel-hex\nplayers: [house:0.1, house:0.2]\n")
     with pytest.raises(SettingsError, match=r'pip install "peerage\[openspiel\]"'):
         extra_installed(settings)
@@ -72,7 +73,7 @@ def test_without_the_library_a_run_says_which_extra_and_how(monkeypatch: pytest.
 def test_each_game_plays_as_the_list_says(name: str) -> None:
     """From the fewest to the most seats a match ends within its declared moves, and is ranked."""
     pytest.importorskip("pyspiel")
-    game, entry = spec(name), open_spiel.listed()[name]
+    game, entry = spec(name), LISTED[name]
     for seats in dict.fromkeys(entry.players):
         rules = {"deals": 1, **({"seats": seats} if entry.players[1] > 2 else {})}
         made = fixture(game, PLAYERS, rules, number=seats)
@@ -95,7 +96,7 @@ def test_holds_what_every_game_must_hold(name: str, one: Any) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_every_game_of_the_list_holds_it_too(name: str, one: Any) -> None:
     pytest.importorskip("pyspiel")
-    rules = {"seats": 2} if open_spiel.listed()[name].players[1] > 2 else {}
+    rules = {"seats": 2} if LISTED[name].players[1] > 2 else {}
     if one is skill_wins:
         assert skill_share(spec(name), rules, 24) >= 0.6
         return

@@ -15,7 +15,7 @@ from peerage.games.game import GameSpec
 _OWN = {one.name.replace("_", "-"): one.name for one in iter_modules(__path__) if one.ispkg}
 """Each game's folder by its name: a command that needs one game does not import the others."""
 
-_ADAPTED = {"openspiel": "open_spiel"}
+_ADAPTED = {"openspiel": "open_spiel", "textarena": "text_arena"}
 """The modules whose games are called by a first word, as openspiel-hex is: they are found, and not listed."""
 
 FILE = "sha256:"
@@ -71,7 +71,7 @@ def release_of(game: str) -> str:
         return f"{ours} {_FILES[game].release}"
     if (adapter := _adapter(game)) is not None:
         try:
-            return f"{ours} {adapter.PACKAGE}=={version(adapter.PACKAGE)}"
+            return f"{ours} {adapter.package}=={version(adapter.package)}"
         except PackageNotFoundError:
             return ours
     entry = None if game in _OWN else _offered().get(game)
@@ -82,7 +82,7 @@ def adapted() -> Iterator[tuple[GameSpec[Any], str]]:
     """The games of other libraries, each with the library's license. They need not be installed."""
     for first in _ADAPTED:
         adapter = _module(first)
-        yield from ((adapter.spec(name), adapter.LICENSE) for name in adapter.listed())
+        yield from ((adapter.spec(name), adapter.license) for name in adapter.listed())
 
 
 def _adapter(name: object) -> Any:
@@ -93,7 +93,7 @@ def _adapter(name: object) -> Any:
 
 
 def _module(first: str) -> Any:
-    return import_module(f"peerage.games.{_ADAPTED[first]}")
+    return import_module(f"peerage.games.{_ADAPTED[first]}").LIBRARY
 
 
 def installed(name: str) -> GameSpec[Any] | None:

@@ -1,0 +1,332 @@
+"""What games of other libraries share: rules in our own words, deals, moves by name, who loses how.
+
+    A > {"reason": "a king, and they passed", "move": "Bet"}            (deal/1/2/A)
+
+A match is some deals, each with the seats one place on. Chance follows from what was drawn for the match, a
+seat is shown its own view alone, and a move is one of the legal ones by its name. A reply that names none,
+also after one repair, loses the match at once, and so does a refusal: on record as that, apart from losing by
+play. A library's module says what one deal is like (`World`), and how a house player finds its move.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from hashlib import sha256
+from importlib.resources import files
+from importlib.util import find_spec
+from random import Random
+from typing import Any, Protocol
+
+import msgspec
+from pydantic import Field
+
+from peerage.blocks import Block, Board, Heading, Replies, Sentence, names, score_lines
+from peerage.formats import Choice, Chosen
+from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.house import House
+from peerage.games.ranking import by_rank
+from peerage.games.section import Seats, Temperature
+from peerage.match import Fixture, Outcome, Table
+from peerage.protocol import Ask, Prompt, Steps, Together
+
+MOVE = Prompt(
+    """\
+You play {title} with {others}.
+
+{rules}
+
+The match is {deals}; who is which player changes from deal to deal. {scoring} A reply that names no legal \
+move, also when you are asked once more, loses the match at once.""",
+    "Deal {deal} of {deals_count}. You are player {me}; players are counted from 0. What you see:\n\n"
+    "{view}\n\nIt is your move.\n{format}",
+)
+SCORING = {
+    False: "Whoever has most points over all deals wins the match; a deal won counts 1 and a deal lost -1, "
+    "unless the rules above say otherwise.",
+    True: "Whoever reaches most points wins the match.",
+}
+VIEW_CHARS, REASON_CHARS = 6_000, 200
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A game of a list: see `open_spiel.toml` and `text_arena.toml`."""
+
+    title: str
+    load: str
+    players: tuple[int, int]
+    deals: int
+    moves: int
+    turns: int
+    about: str
+    rules: str
+    view: str = "state"
+    hidden: bool = True
+    together: bool = False
+    actions: tuple[str, ...] = ()
+
+
+class World(Protocol):
+    """One deal under way. Chance is seen to within; players are counted from 0."""
+
+    def movers(self) -> Sequence[int]:
+        """The players who move now, all at once; none when the deal is over."""
+
+    def moves(self, player: int) -> Sequence[str]:
+        """The legal moves of a player, by name."""
+
+    def view(self, player: int) -> str:
+        """What a player sees."""
+
+    def act(self, moves: Mapping[int, str]) -> None:
+        """Let the players who move do so."""
+
+    def points(self) -> Sequence[float] | None:
+        """What every player has; None where a deal that was broken off counts nothing."""
+
+    def end(self) -> str:
+        """How it looks to whoever sees everything."""
+
+    def oracle(self, player: int) -> Any:
+        """What a house player's search begins with: plain data, equal where the deal is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Library:
+    """Another library: the first word of its games' names, the extra that installs it, the modules and the
+    package that it is, its license and its list; one deal of a game between so many from a seed; how a house
+    player moves."""
+
+    name: str
+    modules: tuple[str, ...]
+    package: str
+    license: str
+    listed: Callable[[], Mapping[str, Entry]]
+    world: Callable[[Entry, int, str], World]
+    house: House
+
+    @property
+    def missing(self) -> str:
+        """The extra that is not installed; empty when it is."""
+        return "" if all(find_spec(module) for module in self.modules) else self.name
+
+    def spec(self, name: str) -> GameSpec[Any]:
+        """The game of that name of the list. Raises KeyError."""
+        return _spec(self, name)
+
+
+@cache
+def entries(name: str) -> Mapping[str, Entry]:
+    """A list, from its file."""
+    found = tomllib.loads(files("peerage.games").joinpath(f"{name}.toml").read_text("utf-8"))
+    return msgspec.convert(found, dict[str, Entry])
+
+
+class TwoRules(GameRules):
+    """How a game of another library for two is played."""
+
+    deals: int = Field(0, ge=0, le=100, description="Deals in a match; 0: as many as suit the game.")
+    max_tokens: int = Field(
+        1_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
+    )
+    temperature: Temperature = None
+
+
+class ManyRules(TwoRules):
+    """How a game of another library for several is played."""
+
+    seats: Seats = 4
+
+
+class Forfeit(Exception):
+    """Seats that named no legal move."""
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        self.labels = tuple(labels)
+
+
+def play(table: Table, library: Library, entry: Entry) -> Steps[Outcome]:
+    """One match of all seats of `table`."""
+    labels = [seat.label for seat in table.seats]
+    seed = str(table.drawn["seed"])
+    order = Random(f"{seed}/order").sample(labels, len(labels))
+    record: list[dict[str, Any]] = []
+    lost: Sequence[str] = ()
+    gained = dict.fromkeys(labels, 0.0)
+    if entry.together:
+        alone = {label: {"players": [label] * 2} for label in labels}
+        record += alone.values()
+        found = yield Together(
+            {label: _by_itself(deal(table, library, entry, seed, 1, one)) for label, one in alone.items()}
+        )
+        lost = [label for label, points in found.items() if points is None]
+        gained = {label: -1.0 if points is None else points for label, points in found.items()}
+        return Outcome(scores=by_rank(gained), detail=_detail(lost, gained, record))
+    try:
+        for number in range(1, deals_of(table.rules, entry) + 1):
+            one: dict[str, Any] = {"players": [*order[(number - 1) % len(order) :], *order][: len(order)]}
+            record.append(one)
+            points = yield from deal(table, library, entry, seed, number, one)
+            gained = {label: round(gained[label] + points[label], 9) for label in labels}
+    except Forfeit as forfeit:
+        lost = forfeit.labels
+    ranked = {label: label not in lost for label in labels} if lost else gained
+    return Outcome(scores=by_rank(ranked), detail=_detail(lost, {} if lost else gained, record))
+
+
+def _detail(lost: Sequence[str], gained: Mapping[str, float], record: Sequence[Any]) -> dict[str, Any]:
+    how = "by an illegal move" if lost else "by play"
+    return {"decided": how, "forfeited": [*lost], "points": dict(gained), "deals": [*record]}
+
+
+def _by_itself(steps: Steps[Mapping[str, float]]) -> Steps[float | None]:
+    """What one contestant reaches by itself; None where it named no legal move."""
+    try:
+        points = yield from steps
+    except Forfeit:
+        return None
+    return next(iter(points.values()))
+
+
+def deal(
+    table: Table, library: Library, entry: Entry, seed: str, number: int, one: dict[str, Any]
+) -> Steps[Mapping[str, float]]:
+    """One deal between the players of `one`, which is its record; points by label."""
+    players: list[str] = one["players"]
+    world, move = library.world(entry, len(players), f"{seed}/deal/{number}"), 0
+    one["moves"] = told = list[str]()
+    while move < entry.moves and (movers := world.movers()):
+        move += 1
+        replies = yield [_ask(table, entry, world, (number, move), player, players) for player in movers]
+        chosen = {
+            player: reply.value.choice
+            for player, reply in zip(movers, replies, strict=True)
+            if reply.ok and isinstance(reply.value, Chosen)
+        }
+        if lost := [players[player] for player in movers if player not in chosen]:
+            one["end"] = world.end()[:VIEW_CHARS]
+            raise Forfeit(lost)
+        told += [f"{players[player]}: {name}" for player, name in chosen.items()]
+        world.act(chosen)
+    points = world.points() or [0.0] * len(players)
+    one |= {"points": [*points], "end": world.end()[:VIEW_CHARS]}
+    return dict(zip(players, points, strict=True))
+
+
+def _ask(
+    table: Table, entry: Entry, world: World, at: tuple[int, int], player: int, players: Sequence[str]
+) -> Ask:
+    """The request for a move; `at` counts deals and moves."""
+    rules: TwoRules = table.rules
+    (number, move), label = at, players[player]
+    expects = Choice("move", tuple(world.moves(player)), REASON_CHARS)
+    count = deals_of(rules, entry)
+    others = len(table.seats) - 1
+    fill = {
+        "title": entry.title,
+        "others": "one other language model" if others == 1 else f"{others} other language models",
+        "rules": entry.rules,
+        "deals": "one deal" if count == 1 else f"{count} deals",
+        "scoring": SCORING[entry.together],
+        "deal": str(number),
+        "deals_count": str(count),
+        "me": str(player),
+        "view": world.view(player).rstrip()[-VIEW_CHARS:],
+        "format": expects.instruction(),
+    }
+    return Ask(
+        label,
+        f"deal/{number}/{move}" if entry.together else f"deal/{number}/{move}/{label}",
+        "contestant",
+        MOVE.messages(fill),
+        expects,
+        rules.max_tokens,
+        rules.temperature,
+        world.oracle(player),
+    )
+
+
+def deals_of(rules: TwoRules, entry: Entry) -> int:
+    """How many deals a match has."""
+    return 1 if entry.together else rules.deals or entry.deals
+
+
+def asks(rules: TwoRules, fixture: Fixture, entry: Entry) -> Iterator[Asks]:
+    """Each seat makes some of the moves of each deal; at most it makes all of them."""
+    deals = deals_of(rules, entry)
+    expects = Choice("move", (), REASON_CHARS)
+    prompt = Prompt(MOVE.system + entry.rules, MOVE.user)
+    usual = deals * entry.turns
+    yield Asks(
+        "contestant",
+        prompt,
+        expects,
+        deals * entry.moves,
+        rules.max_tokens,
+        2 * VIEW_CHARS,
+        usual=usual,
+        usual_quoted=200,
+        usual_output=100,
+    )
+
+
+def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
+    """Deal by deal the moves and how it ended, and the result."""
+    players, detail = names(fixture), outcome.detail
+    for number, one in enumerate(detail.get("deals", ()), 1):
+        who = ", ".join(
+            f"{players[label]} ({label}) is player {at}" for at, label in enumerate(one["players"])
+        )
+        yield Heading(f"Deal {number}")
+        yield Sentence(f"{who}.", "quiet")
+        yield Sentence("; ".join(one["moves"]) + "." if one["moves"] else "Nobody moved.")
+        if end := one.get("end"):
+            yield Board(tuple(end.rstrip().split("\n")))
+        if "points" in one:
+            came = zip(one["players"], one["points"], strict=True)
+            yield Sentence("; ".join(f"{label} {points:+g}" for label, points in dict(came).items()) + ".")
+    yield Heading("What came of it")
+    if outcome.void:
+        yield Sentence("The provider of a player failed, so there is no result.")
+    for label in detail.get("forfeited", ()):
+        yield Sentence(f"{players[label]} ({label}) named no legal move, and loses by that.", "bad")
+    gained = detail.get("points", {})
+    yield from score_lines(
+        fixture, outcome, {label: f"{points:+g} points" for label, points in gained.items()}
+    )
+
+
+def draw(rules: TwoRules, secret: str, number: int) -> dict[str, Any]:
+    """What all chance of match `number` follows from."""
+    return {"seed": sha256(f"{secret}/deals/{number}".encode()).hexdigest()[:32]}
+
+
+def forgets(rules: TwoRules, entry: Entry) -> str:
+    """Why nobody may play who remembers what it was asked; empty: it may."""
+    if not entry.together:
+        return ""
+    return "each contestant plays both hands by itself, and one that remembers has seen the other's cards"
+
+
+@cache
+def _spec(library: Library, name: str) -> GameSpec[Any]:
+    entry = library.listed()[name]
+    fewest, most = entry.players
+    return GameSpec(
+        name=f"{library.name}-{name}",
+        about=entry.about,
+        contestants=entry.players,
+        rules=ManyRules if most > fewest else TwoRules,
+        play=partial(play, library=library, entry=entry),
+        asks=partial(asks, entry=entry),
+        draw=draw,
+        house=library.house,
+        show=show,
+        hides=entry.hidden,
+        forgets=partial(forgets, entry=entry),
+        extra=lambda rules: library.missing,
+        unshown=("seed",),
+        demo=60,
+    )
