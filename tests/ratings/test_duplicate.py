@@ -39,6 +39,19 @@ def test_two_tables_compare_two_teams() -> None:
     assert slope == pytest.approx([0], abs=1e-6)
 
 
+def test_players_who_always_meet_each_other_are_not_compared() -> None:
+    rng = np.random.default_rng(1)
+    rows = []
+    for board in range(60):
+        rows += [Played(*pair, float(rng.random() < 0.6), board, board) for pair in ((0, 1), (2, 3))]
+    apart = fit(4, rows)
+    assert not apart.connected
+    assert not apart.above.any()
+    rows += [Played(0, 2, 1.0, 98, 98), Played(3, 1, 0.0, 98, 98)]
+    rows += [Played(0, 3, 1.0, 99, 99), Played(1, 2, 0.0, 99, 99)]
+    assert fit(4, rows).connected
+
+
 def test_luck_alone_orders_nobody_and_a_fit_without_rows_says_nothing() -> None:
     table = fit(4, [Played(0, 1, 1.0, 0, 0), Played(2, 3, 1.0, 0, 0)])
     assert table.rating.tolist() == [1500.0] * 4

@@ -42,8 +42,9 @@ class Played(NamedTuple):
 def fit(players: int, tables: Sequence[Played]) -> BradleyTerry:
     """Ratings (400 points a decade, mean 1500) of players 0 … `players` - 1, with intervals by series.
 
-    Each player was given `PRIOR_GAMES` tied games against a phantom of average strength. With fewer than ten
-    series nothing is claimed.
+    Each player was given `PRIOR_GAMES` tied games against a phantom of average strength. Where the same
+    players always meet, differences of differences are all that there is to see: `connected` is then False,
+    and the prior decides the rest. With fewer than ten series nothing is claimed.
     """
     design, weight, cluster = _rows(players, tables)
     strength = np.zeros(players)
@@ -70,7 +71,7 @@ def fit(players: int, tables: Sequence[Played]) -> BradleyTerry:
         rating=1500 + (strength - strength.mean()) * POINTS,
         covariance=centre @ covariance @ centre * POINTS**2,
         games=games.astype(np.float64),
-        connected=True,
+        connected=players < 2 or (len(design) > 0 and np.linalg.matrix_rank(design) == players - 1),
         components=(tuple(range(players)),),
         prior_games=PRIOR_GAMES,
         clusters=(count,),

@@ -129,6 +129,11 @@ def duplicate(played: Played, rating: Rating, standings: Standings) -> Ratings:
         f"intervals allow for the tables of a series hanging together; a prior of {table.prior_games:g} tied "
         "game each against an average player is in the ratings",
     ]
+    if not table.connected:
+        notes.append(
+            "not everybody can be compared across tables yet, since the same players met: the prior decides "
+            "the rest"
+        )
     if table.clusters[0] < FEWEST:
         notes.append(
             f"fewer than {FEWEST} series cannot tell how far off ratings are: no intervals, and every rank "
