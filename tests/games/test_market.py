@@ -280,6 +280,23 @@ def test_in_the_dilemma_defectors_beat_cooperators_and_lose_to_those_who_answer(
     assert bad == 1 > naive, "defectors live on those who never answer"
 
 
+def test_an_unusable_reply_cooperates_and_pairs_with_a_lost_player_do_not_count() -> None:
+    board = {"temptation": 9, "reward": 6, "punishment": 3, "sucker": 0}
+
+    def sums(*plays: Play) -> dict[str, float]:
+        rules = {"market": "prisoners-dilemma", "seats": len(plays), "rounds": 2}
+        found = played(with_boards(rules, board), dict(zip("ABC", plays, strict=False)))
+        gained: dict[str, float] = found.outcome.detail["sums"]
+        return gained
+
+    assert sums(lambda ask: Reply("refused"), defector) == {"A": 0.0, "B": 18.0}
+
+    def lost_later(ask: Ask) -> Any:
+        return cooperator(ask) if ask.key.split("/")[2] == "1" else Reply("void")
+
+    assert sums(cooperator, defector, lost_later) == {"A": 0.0, "B": 18.0}
+
+
 @given(st.randoms(use_true_random=False), st.integers(2, 10))
 def test_every_dilemma_is_one_and_every_pot_tempts(rng: Any, seats: int) -> None:
     board = draw_dilemma(rng, seats, 5)
