@@ -132,7 +132,13 @@ def test_a_request_that_ends_meanwhile_is_told(folder: Path, seat: Callable[...,
     ask(folder, Text(), key="a", limit_ms=2_000)
     window.waits_for("ends it)")
     window.types("too slow")
+    window.presses(b"half of what ")
     window.waits_for("this request is closed")
+    following = ask(folder, Text(), key="following")
+    window.waits_for("ends it)")
+    window.types("All of it.", ".")
+    window.waits_for("kept")
+    assert said(folder, following) == ("replied", "All of it."), "nothing of what was for another"
     elsewhere = ask(folder, Text(), key="b")
     window.waits_for("ends it)")
     People(folder).reply("me", elsewhere.id, "from a browser", now_ms())

@@ -139,6 +139,7 @@ class Seat:
             except (_Again, _Declined):
                 continue
             except _Over as why:
+                self._drop()
                 say(f"\n{why}")
 
     def _turn(self) -> Turn | None:
@@ -220,6 +221,14 @@ class Seat:
             if now is None or now.request.id != turn.request.id:
                 raise _Over("this request is closed: its time is up, or it was replied to elsewhere")
         return line.rstrip("\r\n") if line else None
+
+    def _drop(self) -> None:
+        """Forget what was typed for a request that is closed: it is no reply to the next one."""
+        self._typed.clear()
+        if os.name != "nt" and sys.stdin.isatty():
+            import termios
+
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
     def _line(self) -> str | None:
         """The next line that is typed, with its end; "" at the end of input, None while there is none."""
