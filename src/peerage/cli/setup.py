@@ -83,7 +83,7 @@ _HEAD = """\
 # `peerage doctor` checks this file, `peerage estimate` says what it may cost, `peerage run` plays.
 
 name: {name}
-{seed}game: duel
+{seed}game: duel               # or several in turn: `games: [duel, trivia]`, or `games: all`
 
 # One line adds a player: `provider:model`, or a mapping with more settings. Keys are read from the
 # environment or from a file `.env` beside this one, never from here.
