@@ -13,6 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.engine.arenas import house, write_arena
 
+from peerage.cli.site import _welcome
 from peerage.formats import Choice, Code, Format, Integer, Scores, Text
 from peerage.players.people import LONGEST, People, Request
 from peerage.site.seat_pages import KEY, Links
@@ -171,3 +172,15 @@ def test_links_hold_over_a_restart_and_stand_nowhere(
     assert all(token.encode() not in path.read_bytes() for path in files)
     (folder / KEY).unlink()
     assert Links.of(folder).path("me") != mine[1:], "without the key the old links are void"
+
+
+def test_a_link_is_for_a_terminal_and_for_no_file(
+    folder: Path, mine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Server(folder, voting=False, token=None)
+    for terminal in (True, False):
+        monkeypatch.setattr("sys.stdout.isatty", lambda terminal=terminal: terminal)
+        told = "\n".join(_welcome(server, 8_000, None, vote=False, review=False))
+        assert (f"me: http://127.0.0.1:8000{mine}" in told) is terminal
+        assert (mine in told) is terminal
+    assert "shown at a terminal alone" in told
