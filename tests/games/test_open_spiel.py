@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from tests.offline import call, check, fixture, house, play, scripted
+from typer.testing import CliRunner
 
+from peerage.cli.main import app
 from peerage.engine.driver import Driver
 from peerage.games import GAMES, adapted, adapter, open_spiel, release_of
 from peerage.games.game import GameSpec
@@ -59,6 +61,13 @@ def test_games_are_listed_without_the_library() -> None:
         "assert any(row.game == 'openspiel-hex' for row in rows); assert 'pyspiel' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_game_of_a_library_has_a_page() -> None:
+    shown = CliRunner().invoke(app, ["games", "about", "openspiel-hex"]).output
+    assert "# openspiel-hex" in shown
+    assert "tries to join the top and the bottom edge" in shown
+    assert 'pip install "peerage[openspiel]"' in shown
 
 
 def test_without_the_library_a_run_says_which_extra_and_how(monkeypatch: pytest.MonkeyPatch) -> None:

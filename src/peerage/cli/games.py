@@ -68,7 +68,8 @@ def about(
     if page.is_file():
         text = page.read_text("utf-8")
     else:
-        text = f"# {spec.name}\n\n{spec.about}\n\n{inspect.getdoc(inspect.getmodule(spec.play)) or ''}"
+        more = spec.page or inspect.getdoc(inspect.getmodule(spec.play)) or ""
+        text = f"# {spec.name}\n\n{spec.about}\n\n{more}"
     if sys.stdout.isatty():
         Console().print(Markdown(text, hyperlinks=False))
     else:

@@ -173,6 +173,8 @@ class GameSpec(Generic[Rules]):
     show: Show = plain
     """A finished match in blocks (`peerage.blocks`); the default tells any game."""
 
+    page: str = ""
+    """What `peerage games about` shows, in Markdown, of a game without a page in its folder."""
     sides: tuple[str, ...] = ()
     """The sides of a match, where players are on different ones: tables rate them by side, too."""
     side: Callable[[Fixture, str], str] = lambda fixture, label: ""
