@@ -321,8 +321,9 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
         rules=ManyRules if most > fewest else TwoRules,
         play=partial(play, library=library, entry=entry),
         asks=partial(asks, entry=entry),
-        page=f"{entry.title}. {entry.rules}\n\nA match has {entry.deals} deals unless `deals` says otherwise. A "
-        f"reply that names no legal move, also after one repair, loses the match. From {library.package} "
+        page=f"{entry.title}. {entry.rules}\n\nA match has {entry.deals} deals unless `deals` says "
+        f"otherwise. A reply that names no legal move, also after one repair, loses the match. From "
+        f"{library.package} "
         f'({library.license}): `pip install "peerage[{library.name}]"`.',
         draw=draw,
         house=library.house,
