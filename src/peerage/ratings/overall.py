@@ -44,10 +44,12 @@ class GameHistory(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """Expected shares of wins, 0 to 1, shape (players,), and their joint covariance."""
+    """Expected shares of wins, 0 to 1, shape (players,), and their joint covariance; `connected` says whether
+    the results alone compare everybody."""
 
     share: Floats
     covariance: Floats
+    connected: bool = True
 
     @property
     def error(self) -> Floats:
@@ -58,7 +60,8 @@ def combined(found: Sequence[Shares], weights: Sequence[float]) -> Shares:
     """The weighted mean of shares in games that were played apart from each other."""
     part = np.array(weights, np.float64) / sum(weights)
     share = np.tensordot(part, [one.share for one in found], 1)
-    return Shares(share, np.tensordot(part**2, [one.covariance for one in found], 1))
+    covariance = np.tensordot(part**2, [one.covariance for one in found], 1)
+    return Shares(share, covariance, all(one.connected for one in found))
 
 
 def shares(game: GameHistory, games: int = 1) -> Shares:
@@ -68,11 +71,12 @@ def shares(game: GameHistory, games: int = 1) -> Shares:
     the part of it that leaves one over all `games`: else what nobody could earn would add up.
     """
     history = game.history
-    at_best = _share(fit_duels(history, prior_games=1 / games))
+    fitted = fit_duels(history, prior_games=1 / games)
+    chances = _chances(fitted).sum(axis=1) / (history.players - 1)
     covariance = _covariance(game)
     error = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     within = np.minimum(1.0, UNKNOWN / error)
-    return Shares(at_best, covariance * np.outer(within, within))
+    return Shares(np.asarray(chances), covariance * np.outer(within, within), fitted.connected)
 
 
 def _chances(table: BradleyTerry) -> Floats:
@@ -81,10 +85,6 @@ def _chances(table: BradleyTerry) -> Floats:
     chance = np.asarray(1 / (1 + np.exp(strength[None, :] - strength[:, None])))
     np.fill_diagonal(chance, 0.0)
     return chance
-
-
-def _share(table: BradleyTerry) -> Floats:
-    return np.asarray(_chances(table).sum(axis=1) / (len(table.rating) - 1))
 
 
 def _covariance(game: GameHistory) -> Floats:

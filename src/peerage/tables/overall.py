@@ -77,11 +77,18 @@ def told(found: Games, played: Played) -> tuple[str, ...]:
         for player in found.players
         if (missing := [game for game in found.parts if (game, player) not in there])
     ]
+    unconnected = [game for game, one in found.each.items() if not one.connected]
+    lent = "a" if len(found.each) == 1 else f"1/{len(found.each)} of a"
+    apart = [
+        f"the graph of wins is not strongly connected in {', '.join(unconnected)}: there each player got {lent} "
+        "tied game against an average one"
+    ][: len(unconnected)]
     return (
         "share of wins, in percent, that a player can expect against the others, a tie counting half: "
         f"the mean over {len(found.parts)} games ({how})",
         "in each game from Bradley-Terry chances, so that it does not matter whom one met; a match of many "
         "is all its pairs",
+        *apart,
         *lacking,
     )
 
