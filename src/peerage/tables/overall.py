@@ -80,8 +80,8 @@ def told(found: Games, played: Played) -> tuple[str, ...]:
     unconnected = [game for game, one in found.each.items() if not one.connected]
     lent = "a" if len(found.each) == 1 else f"1/{len(found.each)} of a"
     apart = [
-        f"the graph of wins is not strongly connected in {', '.join(unconnected)}: there each player got {lent} "
-        "tied game against an average one"
+        f"the graph of wins is not strongly connected in {', '.join(unconnected)}: there each player got "
+        f"{lent} tied game against an average one"
     ][: len(unconnected)]
     return (
         "share of wins, in percent, that a player can expect against the others, a tie counting half: "
