@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,10 @@ MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
 }
 """Name → game, settings, match number (chosen so that redrafts, flips, ties and a leak are among them). In
 those that are troubled some replies are unusable, cut, refused or void."""
+
+OF_LIBRARIES = {"openspiel-hanabi": "pyspiel", "textarena-indian-poker": "textarena"}
+"""A match of a game of each other library, which is played again where that library is installed."""
+MATCHES |= {game: (game, {}, 1) for game, library in OF_LIBRARIES.items() if find_spec(library)}
 
 PLAYERS = {
     "Alma": "house:0.55",
