@@ -90,7 +90,7 @@ def test_what_is_known_is_what_is_drawn() -> None:
     assert codes.keys() & known.keys()
     assert all(known.get(name, code) == code for name, code in codes.items())
     assert not codes.keys() & {"Panama", "Zimbabwe", "Croatia"}, "several tenders, or a change"
-    numbers = answers("elements", r"Which atomic number has (\w+)\?")
+    numbers = answers("elements", r"What is the atomic number of (\w+)\?")
     known = {"iron": "26", "gold": "79", "tin": "50", "neon": "10", "lead": "82", "uranium": "92"}
     assert numbers.keys() & known.keys()
     assert all(known.get(name, number) == number for name, number in numbers.items())

@@ -128,5 +128,6 @@ def test_a_round_is_told_statement_by_statement(tmp_path: Path) -> None:
     where = ["--dir", str(tmp_path)]
     assert cli.invoke(app, ["demo", "--game", "fact-check", "--matches", "1", *where]).exit_code == 0
     shown = cli.invoke(app, ["match", "1", *where]).output
-    order = [shown.index(words) for words in ("The statements", "false: ", "What came of it", " of 20 right")]
+    parts = ("The statements", "✗ judged wrong", ". → ", "What came of it", " of 20 right")
+    order = [shown.index(words) for words in parts]
     assert order == sorted(order)

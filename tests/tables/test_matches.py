@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.tables.conftest import MATCHES
@@ -12,7 +13,8 @@ from tests.tables.test_leaderboard import copied
 
 from peerage.arena import Arena, open_arena
 from peerage.ledger import LedgerError
-from peerage.tables.matches import Matches
+from peerage.match import Outcome
+from peerage.tables.matches import Match, Matches
 from peerage.tables.played import Scope
 
 
@@ -51,6 +53,28 @@ def test_only_matches_of_the_scope_are_read(arena: Arena) -> None:
     topics = [row.topic for row in arena.ledger.summaries(1, MATCHES)]
     found = list(Matches(arena.ledger).read(1, MATCHES, Scope(topic=topics[0])))
     assert [match.fixture.topic for match in found] == [topic for topic in topics if topic == topics[0]]
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ({"A": 1.0, "B": 0.5, "C": 0.0}, "ann wins"),
+        ({"A": 0.75, "B": 0.75, "C": 0.0}, "ann and bob share first place"),
+        ({"A": 0.5, "B": 0.5, "C": 0.5}, "ann, bob and cid tie"),
+    ],
+)
+def test_only_where_all_are_equal_it_is_a_tie(scores: dict[str, float], said: str) -> None:
+    seats = tuple(SimpleNamespace(label=label) for label in scores)
+    names = dict(zip(scores, ("ann", "bob", "cid"), strict=True))
+    match = SimpleNamespace(
+        recorded=object(),
+        outcome=Outcome("", scores),
+        contestants=seats,
+        names=names,
+        best=max(scores.values()),
+        unranked=[],
+    )
+    assert Match.verdict.func(match) == said  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("table", ["fixtures", "records", "summaries"])

@@ -139,9 +139,9 @@ def _block(
             yield Line("")
             yield Padding(_table(block), (0, 0, 0, 2))
         case ScoreLine():
-            worth = "unranked" if block.score is None else f"{block.score:.3g}"
+            worth = "unranked" if block.score is None else f"score {block.score:.3g}"
             why = f": {block.why}" if block.why else ""
-            yield Line(f"{_who(block.label, match)} {worth}{why}", indent=2)
+            yield Line(f"{_who(block.label, match)}  {worth}{why}", indent=2)
         case Swatch():
             yield Padding(Columns([_color(*color) for color in block.colors], padding=(0, 3)), (0, 0, 0, 4))
         case Board():
@@ -218,8 +218,9 @@ def _result(match: MatchView) -> Iterator[Part]:
     yield Line(match.verdict, indent=2)
     if match.status == UNDER_WAY:
         return
-    for label, cost in match.costs.items():
-        yield Line(f"cost of {label}'s play: {'unknown' if cost is None else f'{cost:.6g}'}", indent=2)
+    costs = [f"{label} {'unknown' if cost is None else f'{cost:.6g}'}" for label, cost in match.costs.items()]
+    if costs:
+        yield Line(f"cost of play: {', '.join(costs)}", indent=2)
     contestants = {seat.player for seat in match.seats if seat.role == "contestant"}
     for track, moved in match.ratings.items():
         name, digits = ("TrueSkill, μ - 3σ", 1) if track == "trueskill" else (f"{track} Elo", 0)

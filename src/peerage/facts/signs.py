@@ -185,7 +185,7 @@ def elements(rng: Random, level: int) -> Fact:
             pool = [*[other.symbol for other in alike], name[:2].title(), *[other.symbol for other in near]]
             return Fact(
                 "elements",
-                f"Which chemical symbol has {name}?",
+                f"What is the chemical symbol of {name}?",
                 f"The chemical symbol of {name} is {{}}.",
                 one.symbol,
                 others(rng, pool, [one.symbol]),
@@ -193,7 +193,7 @@ def elements(rng: Random, level: int) -> Fact:
         case 1:
             return Fact(
                 "elements",
-                f"Which atomic number has {name}?",
+                f"What is the atomic number of {name}?",
                 f"The atomic number of {name} is {{}}.",
                 str(one.number),
                 others(rng, [str(other.number) for other in near], [str(one.number)]),

@@ -233,7 +233,8 @@ class Match:
         ]
         if not winners:
             return "decided by the judges; nobody is rated"
-        what = f"{winners[0]} wins" if len(winners) == 1 else f"{listed(winners)} tie"
+        how = "tie" if len(winners) == len(self.contestants) else "share first place"
+        what = f"{winners[0]} wins" if len(winners) == 1 else f"{listed(winners)} {how}"
         if lost := self.unranked:
             what += f" ({listed(lost)} {'is' if len(lost) == 1 else 'are'} unranked: the provider failed)"
         return what

@@ -14,10 +14,14 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     sheets = {label: replies[f"check/{label}"] for label in labels if f"check/{label}" in replies}
     given = {label: _given(reply.value) for label, reply in sheets.items() if reply.value is not None}
     yield Heading("The statements")
+    if given:
+        marks = "" if "brier" in outcome.detail else "✓ judged right, ✗ judged wrong. "
+        yield Sentence(f"{marks}A false statement is followed by → and what is true.", "quiet")
     rows = []
     for at, one in enumerate(fixture.drawn["statements"]):
-        so = "true" if one["true"] else f"false: {one['truth']}"
-        rows.append((at + 1, one["domain"], one["said"], so, *[values[at] for values in given.values()]))
+        verdicts = [_mark(values[at], one["true"]) for values in given.values()]
+        about = one["said"] if one["true"] else f"{one['said']} → {one['truth']}"
+        rows.append((at + 1, one["domain"], about, "true" if one["true"] else "false", *verdicts))
     yield Table((">#", "Domain", "Statement", "It is", *given), tuple(rows))
     yield from (said(reply) for reply in sheets.values() if reply.status not in ("ok", "waiting"))
     yield Heading("What came of it")
@@ -36,9 +40,12 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield from score_lines(fixture, outcome, why)
 
 
-def _given(value: object) -> list[str | int]:
-    """What stands on a sheet: true or false, or percentages."""
+def _given(value: object) -> list[bool | int]:
+    """What a sheet says of each statement: true or false, or percentages."""
     verdicts = getattr(value, "verdicts", None)
-    if verdicts is None:
-        return list(getattr(value, "probabilities", ()))
-    return ["true" if one else "false" for one in verdicts]
+    return list(getattr(value, "probabilities", ()) if verdicts is None else verdicts)
+
+
+def _mark(said: bool | int, true: bool) -> str | int:
+    """Whether a verdict is right; a percentage as it is."""
+    return ("✓" if said == true else "✗") if isinstance(said, bool) else said

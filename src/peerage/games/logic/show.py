@@ -25,19 +25,19 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             rows = [
                 (
                     f"{players[label]} ({label})",
-                    str(value.answers[at])[:ANSWER_CHARS],
+                    str(value.answers[at])[:ANSWER_CHARS] or "(none)",
                     "right" if solved[label][at] else "wrong",
                 )
                 for label, value in values.items()
                 if value is not None
             ]
             yield Table(("Player", "Answer", ""), tuple(rows))
-    yield Heading("What they wrote with it")
-    for reply in replies.values():
+    reasoned = [reply for reply in replies.values() if reply.value is None or reply.value.working]
+    if reasoned:
+        yield Heading("What they wrote with it")
+    for reply in reasoned:
         block = said(reply)
-        if reply.value is not None:
-            block = replace(block, text=str(reply.value.working) or "(no reasoning)")
-        yield block
+        yield block if reply.value is None else replace(block, text=str(reply.value.working))
     yield Heading("What came of it")
     if outcome.void:
         yield Sentence("Too few replies came, since providers failed; there is no result.")

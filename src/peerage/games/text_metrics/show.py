@@ -34,7 +34,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             points = one.get("points", 0.0)
             tone: Tone = "good" if points >= 0.9 else "bad" if not points else ""
             note = "; ".join(["breaks " + breach for breach in one.get("breaches", ())])
-            verdict = f"{points:.0%}, {one['near']:.4f}" if "near" in one else ""
+            verdict = f"{points:.0%} of the way, {one['near']:.4f}" if "near" in one else ""
             yield said(reply, verdict, tone, note)
     means = outcome.detail.get("means", {})
     if means:

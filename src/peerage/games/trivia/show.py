@@ -32,7 +32,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         rows = [
             (
                 f"{players[label]} ({label})",
-                one.chosen(answer) or answer,
+                one.chosen(answer) or answer or "(none)",
                 "right" if at in right.get(label, ()) else "",
             )
             for label, answer in given.items()
