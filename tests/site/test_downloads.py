@@ -7,9 +7,11 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from peerage.cli.main import app
 from peerage.ledger import open_ledger
 from peerage.ledger.export import COLUMNS, contestants, documents
 from peerage.ledger.secret import TOPIC
+from peerage.ledger.store import Batch
 from peerage.sealing import SALT
 from peerage.site import downloads
 from peerage.site.build import build
@@ -68,6 +71,19 @@ def test_what_is_sealed_stays_sealed(site: Site, out: Path) -> None:
     for path in downloads.paths(site):
         body = (out / path).read_bytes()
         assert not [salt for salt in salts if salt in body], path
+
+
+def test_no_text_of_a_match_under_way_is_in_the_copy(sealed: Path, tmp_path: Path) -> None:
+    secret = "What one player alone may know. " * 20
+    digest = sha256(secret.encode()).digest()
+    with closing(Site.open(Path(shutil.copytree(sealed, tmp_path / "arena")))) as site:
+        with site.ledger.runner():
+            site.ledger.write(Batch(texts=[(digest, secret)]))
+        assert digest in site.moment.texts()
+        downloads.update(site, downloads.SQLITE, tmp_path / "arena.db")
+    with closing(open_ledger("sqlite:///arena.db", tmp_path, create=False)) as copy:
+        assert digest not in copy.texts()
+        assert copy.texts(), "what finished matches refer to is there"
 
 
 def test_every_form_holds_every_match(site: Site, out: Path) -> None:

@@ -6,6 +6,8 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from typer.testing import CliRunner
 
 from peerage.cli.main import app
 from peerage.ledger import LedgerError
+from peerage.ledger.store import Batch
 from peerage.ledger.verify import verify
 from peerage.outputs import OutputRefused
 from peerage.site.publishing import PublishError, publish, restore
@@ -65,6 +68,18 @@ def test_the_ledger_comes_back_whole_and_its_pages_with_it(site: Site, tmp_path:
         (results / "leaderboard.json").read_text("utf-8")
     )[site.track]
     again.close()
+
+
+def test_no_text_of_a_match_under_way_is_published(folder: Path, tmp_path: Path) -> None:
+    secret = "What one player alone may know. " * 20
+    digest = sha256(secret.encode()).digest()
+    with closing(Site.open(Path(shutil.copytree(folder, tmp_path / "arena")))) as site:
+        with site.ledger.runner():
+            site.ledger.write(Batch(texts=[(digest, secret)]))
+        publish(site, tmp_path / "results", push=False)
+    published = {file.name for file in (tmp_path / "results" / "texts").iterdir()}
+    assert published
+    assert digest.hex() not in published
 
 
 def test_each_time_what_is_new_becomes_one_commit(folder: Path, tmp_path: Path) -> None:

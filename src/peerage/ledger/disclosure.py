@@ -17,6 +17,7 @@ import msgspec
 
 from peerage.challenges.pool import STREAM, Action
 from peerage.ledger import open_ledger
+from peerage.ledger.audit import settings_text, texts_of
 from peerage.ledger.codec import by_hex, read_fixture, reply_salt
 from peerage.ledger.codec_requests import request_salt
 from peerage.ledger.secret import OLD_FACT, read_secret
@@ -54,6 +55,7 @@ class _Everything(Collection[str]):
         return 1
 
 
+_DIGEST = re.compile(rb"[0-9a-f]{64}")
 _KEY = re.compile(rb'"seed":\{"~salt":"([0-9a-f]{32})"')
 
 
@@ -163,6 +165,16 @@ def disclosed(ledger: Ledger) -> Collection[str]:
     return frozenset(salts - {""})
 
 
+def texts_between(ledger: Ledger, first: int, last: int) -> dict[bytes, str]:
+    """The long texts to which the matches at places first..last refer, in the order of their digests: those
+    of matches under way, which hold what their players must not know, are not among them."""
+    found = {settings_text(row.body) for row in ledger.fixtures(first, last)}
+    for row in ledger.exchanges(first, last):
+        found |= texts_of(row.request)
+    digests = [bytes.fromhex(one.decode()) for one in sorted(found) if _DIGEST.fullmatch(one)]
+    return dict(sorted(ledger.texts(digests).items()))
+
+
 def _copy(ledger: Ledger, to: Ledger) -> None:
     """Write all that others may see of a ledger into an empty one: its finished matches, what is sealed as
     commitments, and its log as it is, so that the copy has both heads of the original. The caller holds the
@@ -173,12 +185,15 @@ def _copy(ledger: Ledger, to: Ledger) -> None:
     with_log: Sequence[Entry] | None = () if log else None
     meta = {key: value for key, value in ledger.meta().items() if key not in (OLD_FACT, "schema")}
     said = [redacted(row, revealed) for row in ledger.amendments() if not log or row.position <= len(log)]
-    texts = sorted(ledger.texts().items())
-    to.write(Batch(meta={**meta, COPY: "redacted"}, texts=texts, amendments=said, log=log or None))
+    to.write(Batch(meta={**meta, COPY: "redacted"}, amendments=said, log=log or None))
+    copied: set[bytes] = set()
     _, done = ledger.heads()
     for first in range(1, done + 1, BLOCK):
         last = min(first + BLOCK - 1, done)
+        texts = [(one, text) for one, text in texts_between(ledger, first, last).items() if one not in copied]
+        copied.update([one for one, _ in texts])
         batch = Batch(
+            texts=texts,
             fixtures=[redacted(row, revealed) for row in ledger.fixtures(first, last)],
             records=[redacted(row, revealed) for row in ledger.records(first, last)],
             summaries=list(ledger.summaries(first, last)),

@@ -31,6 +31,7 @@ from peerage.engine.registration import registered
 from peerage.games import installed
 from peerage.inputs import read_bytes
 from peerage.ledger import LedgerError, open_ledger
+from peerage.ledger.disclosure import texts_between
 from peerage.ledger.export import documents
 from peerage.ledger.secret import OLD_FACT
 from peerage.ledger.store import (
@@ -179,7 +180,7 @@ def _matches(site: Site) -> Iterator[tuple[str, bytes]]:
 
 def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
     moment = site.moment
-    for digest, text in moment.texts().items():
+    for digest, text in texts_between(moment, 1, site.number).items():
         yield f"texts/{digest.hex()}", text.encode()
     meta = {key: value for key, value in moment.meta().items() if key not in (OLD_FACT, "schema")}
     amendments = list(moment.amendments())
