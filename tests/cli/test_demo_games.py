@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli import doctor
 from peerage.cli.main import app
+from peerage.cli.output import fit
 from peerage.cli.setup import demo_text, gauntlet_text
 from peerage.games import GAMES
 from peerage.settings import loads
@@ -148,6 +149,26 @@ def test_a_demo_of_several_games_ends_with_strengths_by_game(tmp_path: Path) -> 
         "house:0.95, game by game",
     ]
     assert sorted(parts, key=shown.stdout.index) == parts
+    empty = cli.invoke(app, ["stats", "--of", "calibration", "--dir", str(tmp_path)])
+    assert empty.exit_code == 0
+    assert "Nothing of it is on record." in empty.stdout
+
+
+def test_a_narrow_terminal_leaves_out_columns_of_strengths_and_keeps_the_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = demo_text(1, games={"color-obfuscation": {}, "allocation": {}})
+    (tmp_path / "arena.yaml").write_text(text, "utf-8")
+    assert cli.invoke(app, ["run", "--yes", "--max-matches", "6", "--dir", str(tmp_path)]).exit_code == 0
+    drawn = []
+    monkeypatch.setattr(
+        "peerage.cli.tables.show", lambda rows, columns, *_, **__: drawn.append((rows, columns))
+    )
+    assert cli.invoke(app, ["leaderboard", "--by", "game", "--dir", str(tmp_path)]).exit_code == 0
+    [(rows, columns)] = drawn
+    kept = fit(rows, columns, 40)
+    assert [column.key for column in kept] == [column.key for column in columns][: len(kept)]
+    assert 2 <= len(kept) < len(columns)
 
 
 @pytest.mark.slow

@@ -101,7 +101,9 @@ def show_parts(
         return
     of = first if shape is Format.csv and of is None else of
     for part, (heading, columns) in parts.items():
-        if part == of or (of is None and found[part]):
+        if part == of and not found[part] and shape is Format.table:
+            sys.stdout.write(f"{heading}\nNothing of it is on record.\n")
+        elif part == of or (of is None and found[part]):
             show(found[part], columns, shape, title=heading)
 
 

@@ -300,7 +300,7 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope) -> None:
         lines.append(line)
     columns = [
         *texts(name="Game" if turned else "Player"),
-        *numbers(tenths, **{str(place): other or "overall" for place, other in enumerate(across)}),
+        *(Column(str(place), f">{other or 'overall'}", tenths, place) for place, other in enumerate(across)),
     ]
     notes = [
         "Share of wins, in percent, that each can expect against the others, in each game and over all of "
