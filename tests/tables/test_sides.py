@@ -74,7 +74,7 @@ def test_a_player_is_rated_by_its_matches_on_a_side_against_whoever_was_on_the_o
         assert max(ranks) <= len(ranks)
     assert sum(matches.values()) == MATCHES * 5
     assert whole.sides == ("wolves", "village")
-    assert "rated by side too, with `--side`: wolves, village" in whole.notes
+    assert whole.notes[-1] == "rated by side too, with `--side`: wolves, village"
 
 
 def test_what_it_cost_counts_on_the_side_where_it_was_spent(villages: Path) -> None:

@@ -226,7 +226,7 @@ def words(rng: Random, level: int) -> Fact:
         letter = rng.choice(word)
         right = word.count(letter)
         asked = f"How many times does the letter {letter} occur in the word “{word}”?"
-        said = f"The letter {letter} occurs {{}} times in the word “{word}”."
+        said = f"The number of times that the letter {letter} occurs in the word “{word}” is {{}}."
         return _number("words", asked, said, right, rng, range(right + 3))
     if kind == 1:
         at = rng.randrange(2, len(word) - 1)

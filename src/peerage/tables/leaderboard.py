@@ -177,9 +177,10 @@ def board(
     general = (
         *_read_so(asked),
         *weighing,
-        *_on_side(scope.side, sides_of([scope.game]) if scope.game else sides),
+        *_on_side(scope.side),
         *rated.notes,
         *whose,
+        *_by_side("" if scope.side else ", ".join(sides_of([scope.game]) if scope.game else sides)),
     )
     lines = _lines(rated)
     out, models = benched(ledger), changes(ledger)
@@ -233,12 +234,14 @@ def _read_so(asked: str) -> tuple[str, ...]:
     )
 
 
-def _on_side(side: str, sides: Sequence[str]) -> tuple[str, ...]:
-    if side:
-        return (
-            f"players as {side}: everybody counts as somebody else on each side, and all are rated together",
-        )
-    return (f"rated by side too, with `--side`: {', '.join(sides)}",) if sides else ()
+def _on_side(side: str) -> tuple[str, ...]:
+    if not side:
+        return ()
+    return (f"players as {side}: everybody counts as somebody else on each side, and all are rated together",)
+
+
+def _by_side(sides: str) -> tuple[str, ...]:
+    return (f"rated by side too, with `--side`: {sides}",) if sides else ()
 
 
 def _fast(speeds: Mapping[str, float], name: str) -> Iterator[str]:
