@@ -113,7 +113,7 @@ def test_declining_leaving_and_the_editor(
     window.waits_for("2 more wait", "reply:")
     window.types("/decline")
     window.waits_for("declined")
-    window.waits_for("1 more wait")
+    window.waits_for("1 more waits")
     window.waits_for("ends it)")
     window.types("/edit")
     window.waits_for("kept")

@@ -434,3 +434,29 @@ def test_who_remembers_may_play_where_nothing_is_private() -> None:
 def test_the_ideal_bid_gives_way_to_more_bidders() -> None:
     assert [ideal(90, bidders, "first-price") for bidders in (2, 3, 10)] == [45, 60, 81]
     assert ideal(90, 2, "second-price") == 90
+
+
+@pytest.mark.parametrize(
+    ("market", "board", "said"),
+    [
+        (
+            "prisoners-dilemma",
+            {"temptation": 21, "reward": 14, "punishment": 8, "sucker": 2},
+            "14 each where both cooperate, 8 each where both defect; 21 for the one who defects alone, 2 for",
+        ),
+        (
+            "public-goods",
+            {"coins": 17, "factor": 20},
+            "17 coins for each pot. What is put in is multiplied by 1.6",
+        ),
+    ],
+)
+def test_a_match_is_shown_with_the_numbers_it_was_played_by(
+    market: str, board: dict[str, int], said: str
+) -> None:
+    """Among three a pot has two members, so a factor of 2 is lowered to 1.6."""
+    seats = 3 if market == "public-goods" else 2
+    made = with_boards({"market": market, "seats": seats}, board)
+    match = play(MARKET, made, house(dict.fromkeys(PLAYERS, "house:0.6"), made.seed))
+    blocks = MARKET.show(match.fixture, match.outcome, {})
+    assert any(said in getattr(block, "text", "") for block in blocks)

@@ -255,7 +255,7 @@ def _show(turn: Turn) -> None:
     from peerage.formats.forms import told
 
     request, until = turn.request, datetime.fromtimestamp(turn.until_ms / 1000, UTC)
-    more = f", {turn.behind} more wait" if turn.behind else ""
+    more = f", {turn.behind} more wait{'s' * (turn.behind == 1)}" if turn.behind else ""
     say(f"\n━━━ you are asked as {request.role} · until {until:%Y-%m-%d %H:%M UTC}{more} ━━━")
     for speaker, text in request.messages:
         heading = {"system": "The rules:\n", "assistant": "You replied:\n", "user": ""}[speaker]

@@ -171,7 +171,7 @@ def play_goods(rules: MarketRules, board: Mapping[str, int], seating: Sequence[s
     several = len(seating) > 2
     pots = {out: [one for one in seating if one != out] for out in seating} if several else {"": [*seating]}
     members = len(seating) - several
-    coins, factor = board["coins"], Fraction(min(board["factor"], 10 * members - 4), 10)
+    coins, factor = board["coins"], goods_factor(board, members)
     put: dict[str, list[dict[str, int]]] = {out: [] for out in pots}
     lost: set[str] = set()
     for number in range(1, rules.rounds + 1):
@@ -218,6 +218,12 @@ def play_goods(rules: MarketRules, board: Mapping[str, int], seating: Sequence[s
         pot = f"all but {out}" if out else "all"
         rows += [(me, pot, _round_by_round(me, put[out]), shown[me]) for me in sharers]
     return BoardPlayed(parts, lost, ("Player", "Pot of", "Put in, round by round", ">Gain"), rows)
+
+
+def goods_factor(board: Mapping[str, int], members: int) -> Fraction:
+    """By how much a pot is multiplied: less than it has members, even where a match has fewer than its board
+    was drawn for."""
+    return Fraction(min(board["factor"], 10 * members - 4), 10)
 
 
 def matching(me: str, put: Sequence[Mapping[str, int]], coins: int) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Table, names, said, score_lines
+from peerage.games.market.repeated import goods_factor
 from peerage.games.market.rules import AUCTIONS
 from peerage.match import Fixture, Outcome
 
@@ -34,6 +35,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     for key in keys:
         number, seating = key.split("/")
         yield Heading(f"Board {number}, seating {seating}")
+        if terms := _terms(market, fixture.drawn["boards"][int(number) - 1], len(fixture.seats)):
+            yield Sentence(terms, "quiet")
         if key in boards:
             columns = [players.get(name, name) for name in boards[key]["columns"]]
             rows = [(players.get(row[0], row[0]), *row[1:]) for row in boards[key]["rows"]]
@@ -52,3 +55,23 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     word = "missed" if market in AUCTIONS else "gained"
     why = {label: f"{abs(one) if word == 'missed' else one:,g} {word}" for label, one in sums.items()}
     yield from score_lines(fixture, outcome, why)
+
+
+def _terms(market: str, board: Mapping[str, Any], seats: int) -> str:
+    """What the table of a board cannot be read without."""
+    match market:
+        case "prisoners-dilemma":
+            return (
+                "c cooperated, d defected. A round gains {reward} each where both cooperate, {punishment} "
+                "each where both defect; {temptation} for the one who defects alone, {sucker} for the other."
+            ).format_map(board)
+        case "public-goods":
+            factor = goods_factor(board, seats - (seats > 2))
+            return (
+                f"Each round gives {board['coins']} coins for each pot. What is put in is multiplied by "
+                f"{float(factor):g} and shared equally by the pot's members; the rest is kept."
+            )
+        case "first-price" | "second-price":
+            return "At most: what other bids could have gained against those of the others."
+        case _:
+            return ""
