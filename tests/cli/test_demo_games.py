@@ -169,6 +169,12 @@ def test_a_narrow_terminal_leaves_out_columns_of_strengths_and_keeps_the_names(
     kept = fit(rows, columns, 40)
     assert [column.key for column in kept] == [column.key for column in columns][: len(kept)]
     assert 2 <= len(kept) < len(columns)
+    drawn.clear()
+    assert cli.invoke(app, ["players", "house:0.95", "--dir", str(tmp_path)]).exit_code == 0
+    [(rows, columns)] = drawn
+    wide, narrow = ([column.key for column in fit(rows, columns, width)] for width in (100, 70))
+    assert "drawn" in wide
+    assert narrow == ["game", "rank", "share", "lower", "upper", "matches"]
 
 
 @pytest.mark.slow

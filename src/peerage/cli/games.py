@@ -143,5 +143,8 @@ def _spec(game: str) -> GameSpec[Any]:
     except ImportError as error:
         raise SettingsError(str(error)) from None
     if found is None:
-        raise SettingsError(f"no game is called {game!r}{suggest(game, GAMES)}; a file's name ends in .py")
+        raise SettingsError(
+            f"no game is called {game!r}{suggest(game, GAMES)}; `games --all` lists those of other "
+            "libraries; a file's name ends in .py"
+        )
     return found

@@ -328,7 +328,7 @@ def show_profile(arena: Arena, name: str, shape: Format) -> None:
             for row, one in zip(rows, mine, strict=True)
             if one.rank
         ]
-        drawn += texts(drawn="0%" + " " * (PLOT // 2 - 5) + "50%" + " " * (PLOT // 2 - 4) + "100%")
+        drawn += texts(drawn="0%" + " " * (PLOT // 2 - 5) + "50%" + " " * (PLOT // 2 - 4) + "100% ~1")
     columns = [
         *texts(game="Game"),
         *numbers(str, rank="Rank"),
