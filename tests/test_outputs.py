@@ -278,7 +278,7 @@ WITHIN = {
     "cli/main.py": "the traceback of an internal error, in a file that nobody can foresee",
     "cli/streams.py": "the null device",
     "sandbox/worker.py": "a file in memory that becomes stdin",
-    "site/voting.py": "a key, made only where there is none",
+    "site/private_key.py": "a key, made only where there is none",
     "sandbox/image.py": "a cache of the sandbox",
     "ledger/sqlite.py": "the draft that `replacing` gives",
     "site/downloads.py": "the draft that `replacing` gives",

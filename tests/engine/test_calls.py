@@ -12,6 +12,7 @@ from tests.engine.clients import Cast, says
 from tests.engine.games import ask
 
 from peerage.engine.pending import Pending, backoff
+from peerage.games.house import usual
 from peerage.ledger.codec import read_reply
 from peerage.players.client import Answer, Call, PlayerError
 from peerage.protocol import Reply
@@ -50,7 +51,7 @@ def test_backoff_doubles_with_seeded_jitter_up_to_its_limit_and_never_undercuts_
     engine = Engine(backoff_s=1.0, backoff_max_s=10.0)
     waits: dict[str, list[float]] = {}
     for seed in ("a", "b", "a"):
-        pending = Pending(1, seed, "ada", ask("k"), b"", 0)
+        pending = Pending(1, seed, "ada", ask("k"), b"", usual, 0)
         waits[seed] = []
         for tries in range(1, 8):
             pending.tries = tries

@@ -257,7 +257,12 @@ async def test_what_a_probe_finds_is_in_a_plan_that_is_agreed_to_before_anything
         return len(questions) == 1
 
     monkeypatch.setattr("typer.confirm", confirm)
-    monkeypatch.setattr("peerage.cli.play.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr(
+        "peerage.cli.play.sys",
+        SimpleNamespace(
+            stdin=SimpleNamespace(isatty=lambda: True), stdout=SimpleNamespace(isatty=lambda: False)
+        ),
+    )
     words = ["run", "--max-matches", "2", "--dir", str(folder)]
     done = await asyncio.to_thread(CliRunner().invoke, app, words)
     assert (done.exit_code, questions) == (0, ["Play?", "Play?"])

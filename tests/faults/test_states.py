@@ -28,6 +28,7 @@ from tests.engine.arenas import (
 
 import peerage.playing
 from peerage.arena import open_arena
+from peerage.engine import plans
 from peerage.engine.driver import GameError
 from peerage.engine.recovery import Mismatch
 from peerage.games.duel import GAME as DUEL
@@ -350,7 +351,7 @@ def test_a_game_that_breaks_ends_the_run_with_its_name(
         steps = DUEL.play(table)
         raise LookupError((yield next(steps)))
 
-    monkeypatch.setattr(peerage.playing, "GAMES", {"duel": dataclasses.replace(DUEL, play=breaks)})
+    monkeypatch.setattr(plans, "GAMES", {"duel": dataclasses.replace(DUEL, play=breaks)})
     write_arena(tmp_path)
     for clients in (paced(0, 0.01), None):
         with (

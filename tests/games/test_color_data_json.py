@@ -229,7 +229,7 @@ def test_matches_under_way_come_first(arena_folder: Path) -> None:
     with open_arena(arena_folder) as arena, arena.ledger.runner():
         arena.ledger.write(Batch(texts=texts, fixtures=[FixtureRow(1, 1, body)]))
         with pytest.raises(LedgerError, match="1 matches are under way"):
-            admit(arena.ledger, COLOR_OBFUSCATION, [], elo_settings(arena.settings.rating))
+            admit(arena.ledger, [], elo_settings(arena.settings.rating))
 
 
 @pytest.mark.parametrize(

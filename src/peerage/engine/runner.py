@@ -26,7 +26,7 @@ from peerage.engine.pending import MatchUnderWay, Pending
 from peerage.engine.plans import Plans, one_more, schedulers
 from peerage.engine.pricing import PlayerRuntime
 from peerage.engine.records import ENGINE, Tally, answered_first
-from peerage.engine.recovery import Mismatch, Recovered
+from peerage.engine.recovery import Mismatch, Recovered, exchanges_of
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
 from peerage.engine.waiting import ASK_AGAIN_S, SOONEST_S, Away, WaitingMatches
@@ -306,8 +306,7 @@ class Runner:
         number = away.fixture.number
         self._waiting.take(away)
         self._enter(Wait(number, "goes on", self._folding.standings.number))
-        at = self._ledger.place(number)
-        self._recovered.exchanges[number] = list(self._ledger.exchanges(at, at))
+        self._recovered.exchanges[number] = exchanges_of(self._ledger, number)
         void = want_of(away.fixture, self._calls.benched) or self._void_or_begin(away.fixture)
         if void:
             self._skip(away.fixture, away.digest, void)
