@@ -36,7 +36,7 @@ from peerage.settings import PlayerSettings, SettingsError
 
 ME = "human:me"
 PERSON = PlayerSettings(model=ME)
-PATIENCE_S = 120.0
+PATIENCE_S = 60
 
 
 def arena(folder: Path, players: Sequence[Any] = (ME,), of_house: int = 5, **sections: Any) -> Path:
@@ -215,7 +215,8 @@ def test_a_killed_run_asks_for_nothing_twice(tmp_path: Path) -> None:
 
 
 def test_when_its_time_is_up_a_person_is_a_lost_player_and_no_loser(tmp_path: Path) -> None:
-    arena(tmp_path, [{"model": ME, "timeout_s": 0.1}])
+    # never benched, so that it comes to be a contestant in every arena
+    arena(tmp_path, [{"model": ME, "timeout_s": 0.1}], engine={"bench_after": 1_000})
     report = until(tmp_path, lambda _: "no_answer" in statuses(tmp_path))
     mine = [read_reply(one.key, one.reply or b"") for one in answered_by(tmp_path, "me")]
     assert mine
@@ -268,6 +269,25 @@ def test_a_reply_of_a_benched_person_waits_for_the_next_run() -> None:
         away = waiting.next()
         assert away is not None
         assert away.fixture is fixture
+        waiting.stop()
+
+    asyncio.run(work())
+
+
+def test_a_reply_that_comes_before_its_match_is_taken_up_again_is_not_lost() -> None:
+    async def work() -> None:
+        waiting = WaitingMatches({"me"}, {}, lambda: None, {"me": PersonClient(PERSON, Path())})
+        waiting.wake("seed")
+        fixture = Fixture(1, 1, "duel", 1, "seed", (), {}, {})
+        waiting.add(Away(fixture, "", "me", 0.0, said=False), saved=False)
+        assert waiting.next() is None, "what it asked is not saved"
+        waiting.saved(1)
+        away = waiting.next()
+        assert away is not None
+        waiting.take(away)
+        waiting.add(Away(fixture, "", "me", 0.0, said=False), saved=False)
+        waiting.saved(1)
+        assert waiting.next() is None, "each reply is taken once"
         waiting.stop()
 
     asyncio.run(work())

@@ -76,6 +76,8 @@ class WaitingMatches:
         self._away[number] = away
         self._tried.pop(number, None)
         self._heard.discard(away.player)
+        if away.fixture.seed in self._woken:
+            self._none_before = 0.0
         if not saved:
             self._unsaved.add(number)
 
@@ -85,8 +87,9 @@ class WaitingMatches:
             self._asked.update(person.listen(seeds, self.wake))
 
     def wake(self, seed: str) -> None:
-        """A person has replied in the match with this seed: if it waits, it goes on."""
-        if seed not in self._woken and any(away.fixture.seed == seed for away in self._away.values()):
+        """A person has replied in the match with this seed: if it waits, it goes on; if it does not wait yet,
+        as one of an earlier run that has not been taken up, it goes on as soon as it would."""
+        if seed not in self._woken:
             self._woken.add(seed)
             self._none_before = 0.0
             self._look()
@@ -111,6 +114,7 @@ class WaitingMatches:
 
     def over(self, seed: str) -> None:
         """A match is over, and what was said in it is saved."""
+        self._woken.discard(seed)
         for person in self._people.values():
             person.over(seed)
 
