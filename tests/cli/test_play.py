@@ -333,7 +333,7 @@ def test_a_changed_byte_is_named_in_json_too(demo: Path, tmp_path: Path) -> None
 
 def test_when_all_is_played_nothing_is_planned_or_asked(tmp_path: Path) -> None:
     house = "".join(f"  - {{model: house:0.{at + 3}, name: a{at}}}\n" for at in range(5))
-    (tmp_path / "arena.yaml").write_text(f"players:\n{house}")
+    (tmp_path / "arena.yaml").write_text(f"seed: 1\nplayers:\n{house}")
     peerage("run", "--yes", "--max-matches", "1", "--dir", str(tmp_path))
     again = peerage("run", "--max-matches", "1", "--dir", str(tmp_path))
     assert "1 match, 0 of them now" in again
