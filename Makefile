@@ -35,7 +35,7 @@ test: $(VENV)/.dev           ## run the test suite
 	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term:skip-covered
 
 test-all: $(VENV)/.dev       ## the suite with its slow parts (300 kills, long simulations)
-	$(BIN)/python -m pytest -m 'not real'
+	$(BIN)/python -m pytest -m 'not real' --hypothesis-profile=explore
 
 lint: $(VENV)/.dev           ## style, imports, types
 	$(BIN)/python -m ruff check .
