@@ -12,7 +12,7 @@ counts which of the two does better, and keeps to it.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from math import log
 from typing import NamedTuple
@@ -34,13 +34,12 @@ _WORD, _NUMBER = re.compile(r"\w+|[^\w\s]"), re.compile(r"\d+")
 
 
 class _Known(NamedTuple):
-    """A request that is over, with its reply and how well the seat did."""
+    """A request that is over, with the reply of a seat that did well."""
 
     form: type
     parts: Mapping[str, str]
     reply: Reply
     player: str
-    score: float
 
 
 class Memory:
@@ -50,6 +49,7 @@ class Memory:
         self._player = player
         self._match: list[tuple[Ask, Reply]] = []
         self._known: list[_Known] = []
+        self._places: defaultdict[str, list[int]] = defaultdict(list)  # part → of which of them
         self._common: Counter[str] = Counter()
         self._form: dict[str, list[float]] = {}
         self._scores: dict[bool, list[float]] = {False: [], True: []}
@@ -89,8 +89,11 @@ class Memory:
             if step.reply.ok and (step.player == self._player or not played.fixture.secret):
                 parts = _parts(_told(step.ask))
                 told |= parts.keys()
-                score = scores.get(step.ask.to, 0.5)
-                self._known.append(_Known(type(step.ask.expects), parts, step.reply, step.player, score))
+                if scores.get(step.ask.to, 0.5) < SCORED:
+                    continue
+                for part in parts:
+                    self._places[part].append(len(self._known))
+                self._known.append(_Known(type(step.ask.expects), parts, step.reply, step.player))
         self._common.update(told)
 
     def _recall(self, ask: Ask) -> Reply | None:
@@ -113,14 +116,16 @@ class Memory:
         rarity = {part: log(self._matches / self._common[part]) for part in parts if part in self._common}
         rare = [part for part, rarity in rarity.items() if rarity >= RARE]
 
-        def likeness(one: _Known) -> float:
-            return sum([rarity[part] for part in rare if part in one.parts])
-
+        likeness: defaultdict[int, float] = defaultdict(float)
+        for part in rare:
+            for place in self._places[part]:
+                likeness[place] += rarity[part]
         form = {player: sum(scores) / len(scores) for player, scores in self._form.items()}
-        done = [one for one in self._known if one.form is type(ask.expects) and one.score >= SCORED]
-        best = max(done, key=lambda one: (likeness(one), form.get(one.player, 0.0)), default=None)
-        if best is None or not likeness(best):
+        done = [place for place in sorted(likeness) if self._known[place].form is type(ask.expects)]
+        if not done:
             return None
+        at = max(done, key=lambda place: (likeness[place], form.get(self._known[place].player, 0.0)))
+        best = self._known[at]
         shared = [(best.parts[part], parts[part]) for part in rare if part in best.parts]
         if isinstance(ask.expects, Text) and parts != best.parts:
             return None  # prose about one case is no answer to another
