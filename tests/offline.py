@@ -1,15 +1,19 @@
 """Replies for tests that play offline, by format; all else is `peerage.testing.offline`."""
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from typing import Any
 
 import msgspec
 
-from peerage.engine.driver import REPAIR
+from peerage.engine.driver import REPAIR, Driver
 from peerage.formats import Json, Questions, Score, Scores
 from peerage.games.challenge_exchange.creation import Proposed
+from peerage.games.game import GameSpec
 from peerage.games.rejudgement import Given, Item
 from peerage.judging.prompts import COMPARE
+from peerage.match import Fixture, Outcome
 from peerage.protocol import Ask, Choice, Code, Color, Encoding, Integer, Text, WithTool
 from peerage.testing.offline import (
     Answering,
@@ -53,6 +57,26 @@ def points(ask: Ask, given: float, reason: str = "because") -> str:
     if isinstance(ask.expects, Score):
         return json.dumps(one)
     return json.dumps({"scores": [{"item": at, **one} for at in range(1, ask.expects.count + 1)]})
+
+
+def in_turns(
+    matches: Sequence[tuple[GameSpec[Any], Fixture]],
+    models: Mapping[str, str],
+    between: Callable[[], object] = lambda: None,
+) -> list[Outcome | None]:
+    """The outcomes of matches of house players of which one reply of each comes in turn."""
+    drivers = [Driver(game, made, game.rules.model_validate(made.settings)) for game, made in matches]
+    waiting = [driver.start() for driver in drivers]
+    while any(waiting):
+        for (game, made), driver, asks in zip(matches, drivers, waiting, strict=True):
+            if asks:
+                ask = asks.pop(0)
+                assert isinstance(ask, Ask)
+                players = {seat.label: seat.player for seat in made.seats}
+                reply = house(models, made.seed).of(game)(ask, players[ask.to])
+                between()
+                asks += driver.feed(ask.key, reply)
+    return [driver.outcome for driver in drivers]
 
 
 def agreeable(ask: Ask, player: str) -> str:

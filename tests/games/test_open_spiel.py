@@ -8,11 +8,10 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
-from tests.offline import call, check, fixture, house, play, scripted
+from tests.offline import call, check, fixture, house, in_turns, play, scripted
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.engine.driver import Driver
 from peerage.games import GAMES, adapted, adapter, open_spiel, release_of
 from peerage.games.game import GameSpec
 from peerage.protocol import Ask, Reply
@@ -155,17 +154,7 @@ def test_matches_that_take_turns_play_as_they_do_alone() -> None:
         for number in (1, 2)
     ]
     alone = [play(game, made, house(HOUSE, made.seed)).outcome for game, made in fixtures]
-    drivers = [Driver(game, made, game.rules.model_validate(made.settings)) for game, made in fixtures]
-    waiting = [driver.start() for driver in drivers]
-    while any(waiting):
-        for at, (game, made) in enumerate(fixtures):
-            if waiting[at]:
-                ask = waiting[at].pop(0)
-                assert isinstance(ask, Ask)
-                players = {seat.label: seat.player for seat in made.seats}
-                reply = house(HOUSE, made.seed).of(game)(ask, players[ask.to])
-                waiting[at] += drivers[at].feed(ask.key, reply)
-    assert [driver.outcome for driver in drivers] == alone
+    assert in_turns(fixtures, HOUSE) == alone
 
 
 @pytest.mark.parametrize("said", [Reply("ok", "castle"), Reply("refused", "No.")])

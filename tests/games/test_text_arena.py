@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.offline import check, fixture, house, play, scripted
+from tests.offline import check, fixture, house, in_turns, play, scripted
 
-from peerage.engine.driver import Driver
 from peerage.games import GAMES, adapted
 from peerage.games.game import GameSpec
 from peerage.games.text_arena import LIBRARY, ArenaWorld, _names
-from peerage.protocol import Ask, Reply
+from peerage.protocol import Reply
 from peerage.testing import CHECKS
 from peerage.testing.conformance import memory_wins_nothing, skill_wins
 
@@ -95,18 +94,7 @@ def test_matches_that_take_turns_play_as_they_do_alone() -> None:
         (spec("high-society"), fixture(spec("high-society"), PLAYERS, SHORT, number=at)) for at in (1, 2)
     ]
     alone = [play(game, made, house(HOUSE, made.seed)).outcome for game, made in fixtures]
-    drivers = [Driver(game, made, game.rules.model_validate(made.settings)) for game, made in fixtures]
-    waiting = [driver.start() for driver in drivers]
-    while any(waiting):
-        for at, (game, made) in enumerate(fixtures):
-            if waiting[at]:
-                ask = waiting[at].pop(0)
-                assert isinstance(ask, Ask)
-                players = {seat.label: seat.player for seat in made.seats}
-                reply = house(HOUSE, made.seed).of(game)(ask, players[ask.to])
-                random.random()
-                waiting[at] += drivers[at].feed(ask.key, reply)
-    assert [driver.outcome for driver in drivers] == alone
+    assert in_turns(fixtures, HOUSE, between=random.random) == alone
 
 
 def test_a_choice_is_unseen_until_both_have_chosen() -> None:
