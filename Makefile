@@ -31,8 +31,11 @@ $(VENV)/.bench: $(VENV)/.dev
 run: $(BIN)/peerage          ## play the demo: house players, no key, no network
 	@$(BIN)/peerage demo --dir demo || test $$? -eq 130
 
+# Of a test that no signal ends, as in a loop of C, the process is ended; then one more is begun, no third.
+ENDS := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true --max-worker-restart=1
+
 test: $(VENV)/.dev           ## run the test suite
-	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term:skip-covered $(ENDS)
 
 test-all: $(VENV)/.dev       ## the suite with its slow parts (300 kills, long simulations)
 	$(BIN)/python -m pytest -m 'not real' --hypothesis-profile=explore

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Generator
 from random import Random
 from types import SimpleNamespace
 
@@ -15,6 +17,47 @@ from peerage.ledger import secret
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("same")
+
+BOUND_S = 300
+"""How long a test may take, and what it has set up to end, before it counts as hung."""
+BOUNDS_S = {"slow": 3600, "real": 7200}
+"""The same for tests with these marks."""
+
+
+def pytest_configure() -> None:
+    """Children heed Ctrl+C and a closed window, also where these tests run in the background or under nohup.
+
+    There the two signals are ignored, which a child inherits; a handler that does nothing is not inherited.
+    """
+    for name in ("SIGINT", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("timeout") is None:
+            marked = [bound for mark, bound in BOUNDS_S.items() if item.get_closest_marker(mark)]
+            item.add_marker(pytest.mark.timeout(max(marked, default=BOUND_S)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None, None, None]:
+    """What hung may hang once more when it is taken down, and pytest-timeout bounds no test that failed."""
+    if not hasattr(signal, "setitimer"):
+        return (yield)
+
+    def late(*_: object) -> None:
+        pytest.fail(f"taking it down took longer than {BOUND_S} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, BOUND_S)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _draw_secrets(name: str) -> None:

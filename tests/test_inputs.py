@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 
 import pytest
 from typer.testing import CliRunner
@@ -18,21 +15,10 @@ from peerage.ledger import open_ledger
 from tests.engine.arenas import write_arena
 
 cli = CliRunner()
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="there are no such files")
-
-
-@pytest.fixture(autouse=True)
-def no_waiting() -> Iterator[None]:
-    """What hangs fails."""
-
-    def late(number: int, frame: FrameType | None) -> None:
-        raise AssertionError("it waits for a pipe")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(60)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+pytestmark = [
+    pytest.mark.skipif(os.name == "nt", reason="there are no such files"),
+    pytest.mark.timeout(60),  # what waits for a pipe fails
+]
 
 
 COMMANDS = (

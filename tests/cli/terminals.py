@@ -60,8 +60,9 @@ class Terminal:
 
     def ends(self) -> int:
         """Wait for the end; the exit code."""
-        while self._take(PATIENCE_S):
-            pass
+        until = time.monotonic() + PATIENCE_S
+        while self._take(until - time.monotonic()):
+            assert time.monotonic() < until, f"it did not end in time:\n{self.seen[-3000:]}"
         return self.process.wait(PATIENCE_S)
 
     def close(self) -> None:
@@ -72,7 +73,7 @@ class Terminal:
 
     def _take(self, seconds: float) -> bool:
         """Read what is there; False when nobody writes any more."""
-        if not select.select([self._window], [], [], seconds)[0]:
+        if not select.select([self._window], [], [], max(0.0, seconds))[0]:
             return True
         try:
             part = os.read(self._window, 65_536)

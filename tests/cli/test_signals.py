@@ -32,6 +32,16 @@ def wait_for(what: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+@contextmanager
+def killed_at_the_end(running: subprocess.Popen[str]) -> Iterator[None]:
+    """Whatever happens, nothing is left behind that still runs."""
+    try:
+        yield
+    finally:
+        running.kill()
+        running.wait()
+
+
 def unanswered(folder: Path) -> list[Exchange]:
     """Attempts that came to nothing."""
     with closing(open_ledger("sqlite:///arena.db", folder, create=False)) as ledger:
@@ -45,13 +55,25 @@ def test_a_closed_window_ends_a_run_in_good_order(tmp_path: Path) -> None:
     child, window = pty.fork()
     if child == 0:
         os.execv(sys.executable, words)
-    closed = threading.Event()
+    closed, ended = threading.Event(), list[int]()
+
+    def has_ended() -> bool:
+        found, status = os.waitpid(child, os.WNOHANG)
+        ended.extend([os.waitstatus_to_exitcode(status)] * (found == child))
+        return bool(ended)
+
     threading.Thread(target=_watch, args=(window, closed), daemon=True).start()
-    wait_for(lambda: recorded(tmp_path / "arena.db") >= 3)
-    closed.set()
-    os.kill(child, signal.SIGHUP)  # the shell says so, and then the kernel once more
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 130
+    try:
+        wait_for(lambda: recorded(tmp_path / "arena.db") >= 3)
+        closed.set()
+        os.kill(child, signal.SIGHUP)  # the shell says so, and then the kernel once more
+        wait_for(has_ended)
+    finally:
+        closed.set()
+        if not ended:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+    assert ended == [130]
     assert [one for one in unanswered(tmp_path) if one.failure is None] == []
     played = recorded(tmp_path / "arena.db")
     assert 0 < played < 20_000
@@ -75,9 +97,10 @@ def test_under_nohup_a_run_goes_on(tmp_path: Path) -> None:
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
     )
-    wait_for(lambda: recorded(tmp_path / "arena.db") >= 1 or running.poll() is not None)
-    running.send_signal(signal.SIGHUP)
-    out, err = running.communicate(timeout=PATIENCE_S)
+    with killed_at_the_end(running):
+        wait_for(lambda: recorded(tmp_path / "arena.db") >= 1 or running.poll() is not None)
+        running.send_signal(signal.SIGHUP)
+        out, err = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 0, (out, err)
     assert "60 matches" in out
 
@@ -130,14 +153,12 @@ def test_what_is_answered_while_a_run_is_stopped_is_in_time(tmp_path: Path) -> N
             stderr=subprocess.PIPE,
             text=True,
         )
-        try:
+        with killed_at_the_end(running):
             wait_for(lambda: begun() > 0 or running.poll() is not None)
             running.send_signal(signal.SIGSTOP)
             time.sleep(stopped)
             running.send_signal(signal.SIGCONT)
             out, err = running.communicate(timeout=PATIENCE_S)
-        finally:
-            running.kill()
     assert running.returncode == 0, (out, err)
     assert unanswered(tmp_path) == []
     assert "2 matches" in out
@@ -156,18 +177,15 @@ def test_a_reader_who_leaves_ends_a_run_in_good_order(tmp_path: Path) -> None:
             stderr=subprocess.PIPE,
             text=True,
         )
-        try:
+        with killed_at_the_end(running):
             assert running.stdout is not None
             assert running.stderr is not None
-            while " a second " not in running.stdout.readline():  # until the first match has been shown
-                assert running.poll() is None
+            while " a second " not in (line := running.stdout.readline()):  # until a match has been shown
+                assert line, running.communicate(timeout=PATIENCE_S)
             running.stdout.close()
             with running.stderr:
                 err = running.stderr.read()
             running.wait(PATIENCE_S)
-        finally:
-            running.kill()
-            running.wait()
     assert running.returncode == 141, err
     assert "Traceback" not in err
     assert "stopped: " in err

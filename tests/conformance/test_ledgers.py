@@ -340,10 +340,12 @@ def test_a_killed_runner_frees_the_ledger_and_loses_nothing(ledger: Ledger, agai
     )
     assert runner.stdout is not None
     with runner:
-        said = [int(runner.stdout.readline()) for _ in range(20)]
-        with pytest.raises(LedgerBusy, match=f"process {runner.pid}"), ledger.runner():
-            pass
-        runner.send_signal(signal.SIGKILL)
+        try:
+            said = [int(runner.stdout.readline()) for _ in range(20)]
+            with pytest.raises(LedgerBusy, match=f"process {runner.pid}"), ledger.runner():
+                pass
+        finally:
+            runner.send_signal(signal.SIGKILL)
         said += [int(line) for line in runner.stdout if line.endswith("\n")]
     with ledger.runner():
         issued = ledger.heads()[0]
@@ -364,11 +366,13 @@ def test_readers_see_whole_batches_while_a_runner_writes(ledger: Ledger, again: 
 
     thread = threading.Thread(target=read)
     thread.start()
-    with ledger.runner():
-        for match in range(1, 60):
-            ledger.write(Batch(intents=[intent(match, f"k{number}") for number in range(7)]))
-    stop.set()
-    thread.join()
+    try:
+        with ledger.runner():
+            for match in range(1, 60):
+                ledger.write(Batch(intents=[intent(match, f"k{number}") for number in range(7)]))
+    finally:
+        stop.set()
+        thread.join()
     assert len(seen) > 1
     assert all(set(counts.values()) <= {7} for counts in seen)
     assert [len(counts) for counts in seen] == sorted(len(counts) for counts in seen)

@@ -23,7 +23,7 @@ class Recording:
         self.full = False
 
     def write(self, batch: Batch) -> None:
-        self.gate.wait()
+        assert self.gate.wait(60)
         if self.full:
             raise LedgerError("the disk is full")
         self.batches.append(batch)

@@ -318,8 +318,11 @@ def test_a_person_takes_no_settings_of_a_model() -> None:
     assert (ada.name, ada.family, ada.timeout_s) == ("ada", "human:ada", 86_400)
 
 
-def test_a_person_who_was_not_there_for_an_hour_is_not_stayed_for(tmp_path: Path) -> None:
+def test_a_person_who_was_not_there_for_an_hour_is_not_stayed_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A run with nothing else to do ends then, and says for whom matches wait."""
+    monkeypatch.setattr("peerage.engine.waiting.LOOK_AGAIN_S", 0.05)
     arena(tmp_path, of_house=5)
     ahead = [0]
 

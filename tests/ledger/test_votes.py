@@ -118,7 +118,7 @@ def test_many_writers_make_one_chain(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(cast, range(20)))
-    assert other.wait() == 0
+    assert other.wait(60) == 0
     chain = stream_genesis(STREAM)
     for due, row in enumerate(votes.rows(), start=1):
         chain = link(chain, row.body)

@@ -238,6 +238,7 @@ async def test_a_cancelled_call_kills_its_program(tmp_path: Path) -> None:
     await client.start()
     task = asyncio.create_task(client.answer(CALL))
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        assert not task.done(), task.result()
         await asyncio.sleep(0.02)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -131,6 +131,7 @@ def test_a_worker_that_dies_is_a_sandbox_error_and_tried_once_more() -> None:
             running = asyncio.create_task(pool.run(Program("while 1: pass", "", Limits(fuel=10**15))))
             for _ in range(2):
                 while not (young := {child for child in _children() - known if _jailed(child)}):
+                    assert not running.done(), running.result()
                     await asyncio.sleep(0.02)
                 await asyncio.sleep(0.5)
                 known |= young

@@ -159,8 +159,10 @@ time.sleep(600)
 def test_workers_end_when_their_build_is_killed(arena: Path) -> None:
     building = subprocess.Popen([sys.executable, "-c", WORKING, str(arena)], stdout=subprocess.PIPE)
     assert building.stdout is not None
-    assert building.stdout.readline() == b"at work\n"
-    building.kill()
+    try:
+        assert building.stdout.readline() == b"at work\n"
+    finally:
+        building.kill()
     # It ends when nobody is left who could write to it.
     assert building.communicate(timeout=60)[0] == b""
 

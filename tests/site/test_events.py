@@ -21,6 +21,7 @@ from peerage.site import events
 from peerage.site.events import Feed, event, playing, settled
 
 MATCHES = 20
+PATIENCE_S = 60
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +121,7 @@ async def test_what_happens_while_a_stream_opens_is_told(
     def slow(ledger: Ledger) -> Any:
         if not begun.is_set():
             begun.set()
-            go_on.wait()
+            go_on.wait(PATIENCE_S)
         return playing(ledger)
 
     monkeypatch.setattr(events, "playing", slow)
@@ -129,7 +130,7 @@ async def test_what_happens_while_a_stream_opens_is_told(
     await feed.look()
     stream = feed.follow()
     opening = asyncio.create_task(anext(stream))  # type: ignore[arg-type]
-    await asyncio.to_thread(begun.wait)
+    await asyncio.to_thread(begun.wait, PATIENCE_S)
     votes.cast(Vote(1, "00", ("A", "B"), "A", "v"), at_ms=1)
     await feed.look()
     go_on.set()

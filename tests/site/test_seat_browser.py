@@ -56,14 +56,13 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def link(folder: Path) -> Iterator[str]:
     """What the owner's terminal says."""
-    server = Terminal("serve", "--port", "0", "--dir", str(folder))
-    server.waits_for("Ctrl+C stops it")
-    found = re.search(r"me: (http://127\.0\.0\.1:\d+/seat/\S+)", server.seen)
-    assert found is not None
-    yield found[1]
-    server.presses(b"\x03")
-    assert server.ends() == 0
-    server.close()
+    with closing(Terminal("serve", "--port", "0", "--dir", str(folder))) as server:
+        server.waits_for("Ctrl+C stops it")
+        found = re.search(r"me: (http://127\.0\.0\.1:\d+/seat/\S+)", server.seen)
+        assert found is not None
+        yield found[1]
+        server.presses(b"\x03")
+        assert server.ends() == 0
 
 
 def test_every_form_fits_and_can_be_used_by_anybody(link: str, tab: Page, folder: Path) -> None:

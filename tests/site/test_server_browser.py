@@ -35,11 +35,14 @@ def address(folder: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "peerage", "serve", "--dir", str(folder), "--port", "0", "--vote"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
     assert server.stdout is not None
-    found = re.search(r"at (http://127\.0\.0\.1:\d+/)$", server.stdout.readline().rstrip())
-    assert found is not None
-    yield found[1]
-    server.send_signal(signal.SIGINT)
-    said, _ = server.communicate(timeout=300)
+    try:
+        found = re.search(r"at (http://127\.0\.0\.1:\d+/)$", server.stdout.readline().rstrip())
+        assert found is not None
+        yield found[1]
+        server.send_signal(signal.SIGINT)
+        said, _ = server.communicate(timeout=PATIENCE_MS / 1000)
+    finally:
+        server.kill()
     assert server.returncode == 0
     assert said.endswith("stopped\n")
 

@@ -99,7 +99,10 @@ def process(folder: Path, log: Path, files: int, *options: str) -> Iterator[Runn
             yield Running(int(found[1]), running.pid, log)
         finally:
             running.terminate()
-            running.communicate()
+            try:
+                running.communicate(timeout=PATIENCE_S)
+            finally:
+                running.kill()
 
 
 @pytest.fixture
@@ -123,11 +126,12 @@ def thread(folder: Path) -> Iterator[int]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "_Uvicorn", Noted)
         serving = server.Server(folder, voting=True, token=None)
-        running = threading.Thread(target=serving.run, args=(door,))
+        running = threading.Thread(target=serving.run, args=(door,), daemon=True)
         running.start()
         yield door.getsockname()[1]
         started[0].should_exit = True
-        running.join()
+        running.join(PATIENCE_S)
+        assert not running.is_alive()
 
 
 def test_half_requests_shut_out_nobody(small: Running) -> None:
