@@ -109,9 +109,10 @@ class Bar(Struct, frozen=True, gc=False, tag="bar"):
 
 class Private(Struct, frozen=True, gc=False, tag="private"):
     """What follows, up to the next heading or block of this type, only the seats `labels` could see while
-    the match ran; without labels everybody."""
+    the match ran; without labels everybody. `marked` False: the blocks say themselves who saw them."""
 
     labels: tuple[str, ...] = ()
+    marked: bool = True
 
 
 Block: TypeAlias = (
@@ -175,6 +176,28 @@ def score_lines(fixture: Fixture, outcome: Outcome, why: Mapping[str, str] = {})
     unranked = float("-inf")
     for seat in sorted(fixture.seats, key=lambda seat: -outcome.scores.get(seat.label, unranked)):
         yield ScoreLine(seat.label, outcome.scores.get(seat.label), why.get(seat.label, ""))
+
+
+NO_RESULT = {"no_answer": "Providers failed, and fewer than two players are left; there is no result."}
+
+
+def result(
+    fixture: Fixture,
+    outcome: Outcome,
+    wins: str,
+    why: Mapping[str, str] = {},
+    no_result: Mapping[str, str] = NO_RESULT,
+) -> Iterator[Block]:
+    """How a match ended: who `wins`, in words, or why there is no result; then the score lines."""
+    yield Heading("What came of it")
+    if told := no_result.get(outcome.void, outcome.void) or wins:
+        yield Sentence(told)
+    yield from score_lines(fixture, outcome, why)
+
+
+def unusable(replies: Iterable[SeatReply]) -> Iterator[Block]:
+    """Those of some replies that could not be used."""
+    yield from (said(reply) for reply in replies if reply.status not in ("ok", "waiting"))
 
 
 def table_of(rows: Iterable[Struct], columns: Mapping[str, str]) -> Table:

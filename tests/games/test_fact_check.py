@@ -25,16 +25,14 @@ cli = CliRunner()
 
 
 def statements(number: int = 1, **rules: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = fixture(GAME, NAMES, {"seats": 4, **rules}, number=number).drawn[
-        "statements"
-    ]
+    found: list[dict[str, Any]] = fixture(GAME, NAMES, {"seats": 4, **rules}, number=number).drawn["tasks"]
     return found
 
 
 def outcome(replies: dict[str, Any], **rules: Any) -> Outcome:
     """A match of four statements in which players reply so: a sheet, or how it follows from the truth."""
     made = fixture(GAME, NAMES, {"seats": 4, "statements": 4, **rules})
-    truth = [one["true"] for one in made.drawn["statements"]]
+    truth = [one["true"] for one in made.drawn["tasks"]]
 
     def reply(ask: Any, player: str) -> Reply:
         said = replies[player]

@@ -82,7 +82,7 @@ def test_reading_is_total_and_what_is_read_reads_the_same(text: str) -> None:
 def outcome_of(seats: int, right: dict[str, int | Reply]) -> Outcome:
     """A match of five puzzles in which each seat solves so many of them, from the first."""
     match = fixture(GAME, PLAYERS, {"seats": seats})
-    answers = [puzzle["answer"] for puzzle in match.drawn["puzzles"]]
+    answers = [puzzle["answer"] for puzzle in match.drawn["tasks"]]
 
     def answer(ask: Ask, player: str) -> str | Reply:
         many = right[ask.to]
@@ -118,7 +118,7 @@ def test_families_are_drawn_evenly() -> None:
     rules = GAME.rules()
     names: Counter[str] = Counter()
     for number in range(1, 101):
-        drawn = msgspec.convert(GAME.draw(rules, "secret", number)["puzzles"], list[Puzzle])
+        drawn = msgspec.convert(GAME.draw(rules, "secret", number)["tasks"], list[Puzzle])
         here = [puzzle.family for puzzle in drawn]
         assert len({*here}) == 5
         names.update(here)
@@ -128,7 +128,7 @@ def test_families_are_drawn_evenly() -> None:
 
 def test_a_setting_chooses_the_families() -> None:
     rules = GAME.rules(families=["zebra", "dice"], puzzles=3)
-    drawn = GAME.draw(rules, "secret", 1)["puzzles"]
+    drawn = GAME.draw(rules, "secret", 1)["tasks"]
     assert {one["family"] for one in drawn} == {"zebra", "dice"}
     with pytest.raises(ValueError, match="did you mean 'zebra'"):
         GAME.rules(families=["zebras"])
@@ -137,16 +137,14 @@ def test_a_setting_chooses_the_families() -> None:
 
 
 def test_no_match_has_the_puzzles_of_another() -> None:
-    drawn = [
-        one["text"] for number in range(1, 301) for one in GAME.draw(GAME.rules(), "s", number)["puzzles"]
-    ]
+    drawn = [one["text"] for number in range(1, 301) for one in GAME.draw(GAME.rules(), "s", number)["tasks"]]
     assert len({*drawn}) == len(drawn)
     assert GAME.draw(GAME.rules(), "s", 7) == GAME.draw(GAME.rules(), "s", 7)
 
 
 def test_a_mistake_of_a_house_player_is_one() -> None:
     match = fixture(GAME, PLAYERS, {"puzzles": 20})
-    answers = [puzzle["answer"] for puzzle in match.drawn["puzzles"]]
+    answers = [puzzle["answer"] for puzzle in match.drawn["tasks"]]
 
     class Call:
         oracle = answers

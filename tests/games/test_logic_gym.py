@@ -126,7 +126,7 @@ def test_importing_the_library_leaves_shared_randomness_alone() -> None:
 @needs_gym
 def test_a_match_is_drawn_from_them() -> None:
     rules = GAME.rules(families=["reasoning-gym", "zebra"], puzzles=20)
-    names = {one["family"] for number in range(1, 7) for one in GAME.draw(rules, "secret", number)["puzzles"]}
+    names = {one["family"] for number in range(1, 7) for one in GAME.draw(rules, "secret", number)["tasks"]}
     assert names == {*GYM_FAMILIES, "zebra"}
     assert GAME.extra(rules) == ""
 

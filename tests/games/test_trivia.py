@@ -15,9 +15,10 @@ from typer.testing import CliRunner
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.engine.replay import replay
+from peerage.games.same_tasks import tasks_of
 from peerage.games.trivia import GAME
 from peerage.games.trivia.quiz import chosen, read_quiz
-from peerage.games.trivia.sheet import Question, questions_of
+from peerage.games.trivia.sheet import Question
 from peerage.ledger import open_ledger
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.export import export
@@ -63,7 +64,7 @@ QUIZ = [{"question": f"What follows {at}?", "answer": str(at + 1)} for at in ran
 def outcome(replies: dict[str, Any], seats: int = 4) -> Outcome:
     """A match of three questions in which players reply so; a list stands for a sheet."""
     made = fixture(GAME, ["ann", "bob", "cy", "dee"], {"seats": seats, "questions": 3, "quiz": QUIZ})
-    right = [one.right[0] for one in questions_of(made.drawn)]
+    right = [one.right[0] for one in tasks_of(made.drawn, Question)]
 
     def reply(ask: Any, player: str) -> Reply:
         said = replies[player]
@@ -89,7 +90,7 @@ def test_a_sheet_that_cannot_be_used_has_nothing_right_and_a_lost_one_is_unranke
 
 def test_all_get_the_same_questions_and_no_two_matches_do() -> None:
     made = [fixture(GAME, ["ann", "bob"], {"seats": 2}, number=number) for number in range(1, 40)]
-    sheets = [tuple(one.question for one in questions_of(match.drawn)) for match in made]
+    sheets = [tuple(one.question for one in tasks_of(match.drawn, Question)) for match in made]
     assert len(set(sheets)) == len(sheets)
     asked = {
         str(step.ask.messages)
@@ -103,7 +104,9 @@ def test_settings_say_what_is_asked() -> None:
         return [
             one
             for number in range(1, 20)
-            for one in questions_of(fixture(GAME, ["ann", "bob"], {"seats": 2, **rules}, number=number).drawn)
+            for one in tasks_of(
+                fixture(GAME, ["ann", "bob"], {"seats": 2, **rules}, number=number).drawn, Question
+            )
         ]
 
     assert {one.domain for one in drawn(domains=["words", "elements"])} == {"words", "elements"}

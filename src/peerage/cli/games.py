@@ -41,7 +41,7 @@ def games(
         *texts(about="About"),
     ]
     if all and shape.for_people:
-        rows = [{**row, "license": row["license"] or "ours", "needs": _status(row["needs"])} for row in rows]
+        rows = [{**row, "needs": _status(row["needs"])} for row in rows]
     show(rows, columns, shape, notes=[str(row) for row in found if isinstance(row, ImportError)])
 
 

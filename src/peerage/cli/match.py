@@ -147,7 +147,7 @@ def _block(
         case Board():
             yield from (Line(row, indent=4) for row in block.rows)
         case Private():
-            if block.labels:
+            if block.labels and block.marked:
                 yield Line(
                     f"seen by {' and '.join(_who(label, match) for label in block.labels)} alone", "dim", 2
                 )

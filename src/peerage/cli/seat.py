@@ -178,7 +178,9 @@ class Seat:
             return
 
     def _filled(self, field: Field, turn: Turn) -> str:
-        """What the person fills in."""
+        """What the person fills in; a number or a choice is asked for again until it is one."""
+        from peerage.formats.forms import misfit
+
         say(_prompt(field))
         several, lines = _several_lines(field), list[str]()
         while True:
@@ -197,7 +199,11 @@ class Seat:
                     "is left out: break it, or use /edit."
                 )
             elif not several or not (line or lines or field.needed):
-                return _chosen(field, line)
+                said = _chosen(field, line)
+                if problem := misfit(field, said):
+                    say(f"That cannot be used: {problem}.")
+                    continue
+                return said
             else:
                 lines.append(line)
 

@@ -101,6 +101,24 @@ def reply(expects: Format, values: Mapping[str, str]) -> str:
     return text
 
 
+def misfit(field: Field, said: str) -> str:
+    """What is wrong with what a person typed for one number or choice, in words; empty: nothing is."""
+    bare = said.strip()
+    if not bare:
+        return ""
+    try:
+        found = _read(said, {}, field)
+    except FormatError as problem:
+        return str(problem)
+    least, most = field.least, field.most
+    if field.kind != "number" or not (
+        (least is not None and found < least) or (most is not None and found > most)
+    ):
+        return ""
+    bounds = [f"at least {least:,g}"] * (least is not None) + [f"at most {most:,g}"] * (most is not None)
+    return f"{field.label}: {bare[:40]} is out of range; {' and '.join(bounds)} was expected"
+
+
 class _Unsuited(Exception):
     """No form can hold this."""
 

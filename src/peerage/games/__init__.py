@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, metadata, version
 from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
@@ -76,6 +76,16 @@ def release_of(game: str) -> str:
             return ours
     entry = None if game in _OWN else _offered().get(game)
     return f"{ours} {entry.dist.name}=={entry.dist.version}" if entry and entry.dist else ours
+
+
+def license_of(game: str) -> str:
+    """The license of the package that holds a game of `GAMES`, as that states it; empty where it does not."""
+    entry = None if game in _OWN else _offered().get(game)
+    try:
+        about = metadata("peerage" if entry is None or entry.dist is None else entry.dist.name)
+    except PackageNotFoundError:
+        return ""
+    return about.get("License-Expression") or about.get("License") or ""
 
 
 def adapted() -> Iterator[tuple[GameSpec[Any], str]]:

@@ -23,12 +23,13 @@ from typing import Any, Protocol
 import msgspec
 from pydantic import Field
 
-from peerage.blocks import Block, Board, Heading, Replies, Sentence, names, score_lines
+from peerage.blocks import Block, Board, Heading, Replies, Sentence, names, result
 from peerage.formats import Choice, Chosen
+from peerage.games.asking import request
 from peerage.games.game import Asks, GameRules, GameSpec
 from peerage.games.house import House
 from peerage.games.ranking import by_rank
-from peerage.games.section import Seats, Temperature
+from peerage.games.section import MaxTokens, Seats, Temperature
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Ask, Prompt, Steps, Together
 
@@ -128,9 +129,7 @@ class TwoRules(GameRules):
     """How a game of another library for two is played."""
 
     deals: int = Field(0, ge=0, le=100, description="Deals in a match; 0: as many as suit the game.")
-    max_tokens: int = Field(
-        1_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
-    )
+    max_tokens: MaxTokens = 1_000
     temperature: Temperature = None
 
 
@@ -234,18 +233,9 @@ def _ask(
         "deals_count": str(count),
         "me": str(player),
         "view": world.view(player).rstrip()[-VIEW_CHARS:],
-        "format": expects.instruction(),
     }
-    return Ask(
-        label,
-        f"deal/{number}/{move}" if entry.together else f"deal/{number}/{move}/{label}",
-        "contestant",
-        MOVE.messages(fill),
-        expects,
-        rules.max_tokens,
-        rules.temperature,
-        world.oracle(player),
-    )
+    key = f"deal/{number}/{move}" if entry.together else f"deal/{number}/{move}/{label}"
+    return request(rules, label, key, MOVE, expects, fill, world.oracle(player))
 
 
 def deals_of(rules: TwoRules, entry: Entry) -> int:
@@ -272,6 +262,9 @@ def asks(rules: TwoRules, fixture: Fixture, entry: Entry) -> Iterator[Asks]:
     )
 
 
+_NO_RESULT = {"no_answer": "The provider of a player failed, so there is no result."}
+
+
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """Deal by deal the moves and how it ended, and the result."""
     players, detail = names(fixture), outcome.detail
@@ -287,15 +280,10 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         if "points" in one:
             came = zip(one["players"], one["points"], strict=True)
             yield Sentence("; ".join(f"{label} {points:+g}" for label, points in dict(came).items()) + ".")
-    yield Heading("What came of it")
-    if outcome.void:
-        yield Sentence("The provider of a player failed, so there is no result.")
-    for label in detail.get("forfeited", ()):
-        yield Sentence(f"{players[label]} ({label}) named no legal move, and loses by that.", "bad")
-    gained = detail.get("points", {})
-    yield from score_lines(
-        fixture, outcome, {label: f"{points:+g} points" for label, points in gained.items()}
-    )
+    lost = [f"{players[label]} ({label})" for label in detail.get("forfeited", ())]
+    wins = f"{' and '.join(lost)} named no legal move, and loses by that." if lost else ""
+    why = {label: f"{points:+g} points" for label, points in detail.get("points", {}).items()}
+    yield from result(fixture, outcome, wins, why, _NO_RESULT)
 
 
 def draw(rules: TwoRules, secret: str, number: int) -> dict[str, Any]:

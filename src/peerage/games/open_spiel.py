@@ -14,6 +14,8 @@ from peerage.games.house import Call
 SEARCH, ROLLOUTS = 30, 12
 """How far a perfect house player looks: simulations of a search, and games played out for each move where
 all move at once."""
+_NO_CARD = "-10000"
+"""How the library writes a card that is not there."""
 
 
 class Position(NamedTuple):
@@ -67,7 +69,7 @@ class SpielWorld:
         return list(self._state.returns()) if over else None
 
     def end(self) -> str:
-        return str(self._state)
+        return str(self._state).replace(_NO_CARD, "none")
 
     def oracle(self, player: int) -> Position:
         return Position(self._load, tuple(self._done), player, _moves(self._state, player))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+SCORE = "Your score is the share of the other players that you are ahead of; a tie counts half."
+"""How ranks become scores, as players are told."""
+
 
 def by_rank(achieved: Mapping[str, Any]) -> dict[str, float]:
     """Each label's share of the others it is ahead of, a tie counting half: 1 for the only best, 0 for the

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
-from msgspec.structs import replace
 
+from peerage.games.same_tasks import asked_alike
 from peerage.match import Seat
 from peerage.protocol import Ask, Ran, Reply, Run, Steps, Together
 from peerage.sandbox.program import environment
@@ -16,13 +16,7 @@ Test: TypeAlias = tuple[str, str]
 """What a program reads from stdin, and what it must print."""
 
 NOT_RUN = "not run"
-FEWEST = 2
-"""Contestants without whom there is nobody to be ahead of."""
 _LIMITS = ("timeout", "fuel", "memory", "output")
-
-
-SCORE = "Your score is the share of the other players that you are ahead of; a tie counts half."
-"""How ranks become scores, as players are told."""
 
 
 class RunLimits(Struct, frozen=True):
@@ -40,33 +34,21 @@ class RunLimits(Struct, frozen=True):
         return Run(key, source, stdin, fuel=self.fuel, memory=self.memory, seconds=self.seconds)
 
 
-class Tried(Struct, frozen=True):
-    """What every seat replied, by its label.
+def tried(
+    seats: Sequence[Seat], ask: Ask, tests: Sequence[Test], limits: RunLimits
+) -> Steps[dict[str, tuple[Reply, tuple[str, ...]]]]:
+    """Ask every seat for a program and try each on `tests`: replies with the tests' verdicts, none for one
+    without a program, by label.
 
-    `verdicts` are those of every seat whose reply came, none for a reply without a program; None when too few
-    came for a match: then nothing was run.
+    `ask` is addressed to nobody. Of fewer than two replies nothing is left, and then nothing is run.
     """
-
-    replies: Mapping[str, Reply]
-    verdicts: Mapping[str, tuple[str, ...]] | None
-
-
-def tried(seats: Sequence[Seat], ask: Ask, tests: Sequence[Test], limits: RunLimits) -> Steps[Tried]:
-    """Ask every seat for a program and try each on `tests`.
-
-    `ask` is the question to all, addressed to nobody: each seat gets it under its key and label, KEY/LABEL.
-    """
-    answers: list[Reply] = yield [
-        replace(ask, to=seat.label, key=f"{ask.key}/{seat.label}") for seat in seats
-    ]
-    replies = {seat.label: reply for seat, reply in zip(seats, answers, strict=True)}
-    left = [label for label, reply in replies.items() if reply.status != "void"]
-    if len(left) < FEWEST:
-        return Tried(replies, None)
+    came = yield from asked_alike(seats, [ask])
+    if not came:
+        return {}
     verdicts: Mapping[str, tuple[str, ...]] = yield Together(
-        {label: trial(reply.value, tests, limits) for label, reply in replies.items() if reply.ok}
+        {label: trial(reply.value, tests, limits) for label, (reply,) in came.items() if reply.ok}
     )
-    return Tried(replies, {label: verdicts.get(label, ()) for label in left})
+    return {label: (reply, verdicts.get(label, ())) for label, (reply,) in came.items()}
 
 
 def trial(source: str, tests: Sequence[Test], limits: RunLimits) -> Steps[tuple[str, ...]]:

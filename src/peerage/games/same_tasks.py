@@ -1,26 +1,99 @@
-"""Every seat is asked the same: requests in their keys, and the replies of those that nobody lost."""
+"""Games in which everybody is given the same tasks, and who does them best wins.
+
+    GAME = same_tasks(Puzzle, LogicRules, drawn=drawn, asked=asked, scored=scored, name="logic", …)
+
+Such a game says its tasks, its requests and its scoring. A seat that misses a reply since its provider failed
+is unranked, while two are left.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from random import Random
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
-from peerage.match import Seat
-from peerage.protocol import Ask, Reply, Steps
+from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.ranking import by_rank
+from peerage.match import Fixture, Outcome, Seat, Table
+from peerage.protocol import Ask, Prompt, Reply, Steps
+from peerage.sealing import unseal
 
 FEWEST = 2
 """Contestants without whom there is nobody to be ahead of."""
+TASKS = "tasks"
+"""What a fixture holds them under."""
+
+Rules = TypeVar("Rules", bound=GameRules)
+Task = TypeVar("Task")
+Came: TypeAlias = Mapping[str, Sequence[Reply]]
+"""Each seat's replies, in the order of the requests, by its label."""
 
 
-def asked_alike(seats: Sequence[Seat], asks: Sequence[Ask]) -> Steps[Mapping[str, tuple[Reply, ...]]]:
+class Scored(NamedTuple):
+    """What each label achieved, the greater the better, and what goes on record."""
+
+    achieved: Mapping[str, Any]
+    detail: Mapping[str, Any]
+
+
+def asked_alike(seats: Sequence[Seat], asks: Sequence[Ask]) -> Steps[Came]:
     """Ask every seat each of `asks`, addressed to nobody: a seat gets them under their keys and its label,
-    KEY/LABEL. Its replies by label, in the order of `asks`; a seat whose provider failed in one of them is
-    left out, and of fewer than two nothing is left.
+    KEY/LABEL. A seat whose provider failed in one of them is left out, and of fewer than two nothing is left.
     """
     sent = [replace(ask, to=seat.label, key=f"{ask.key}/{seat.label}") for seat in seats for ask in asks]
     answers: list[Reply] = yield sent
     count = len(asks)
-    each = {seat.label: tuple(answers[at * count : (at + 1) * count]) for at, seat in enumerate(seats)}
+    each = {seat.label: answers[at * count : (at + 1) * count] for at, seat in enumerate(seats)}
     left = {label: mine for label, mine in each.items() if all(reply.status != "void" for reply in mine)}
     return left if len(left) >= FEWEST else {}
+
+
+def tasks_of(drawn: Mapping[str, Any], task: type[Task]) -> list[Task]:
+    """The tasks that were drawn for a match. Raises Sealed where they are redacted."""
+    held = drawn[TASKS]
+    return [msgspec.convert(one, task) for one in (unseal(held) if isinstance(held, Mapping) else held)]
+
+
+def same_tasks(
+    task: type[Task],
+    rules: type[Rules],
+    *,
+    name: str,
+    drawn: Callable[[Rules, Random], Sequence[Task]],
+    asked: Callable[[Rules, Sequence[Task]], Sequence[Ask]],
+    scored: Callable[[Rules, Sequence[Task], Came], Scored],
+    usual_output: Callable[[Rules], int],
+    **more: Any,
+) -> GameSpec[Rules]:
+    """The game of that name; `more` is what else its `GameSpec` says.
+
+    `drawn` are the tasks of a match; `asked` are requests addressed to nobody, which every seat gets, each
+    answered in `usual_output` tokens as a rule; `scored` says what the replies came to.
+    """
+
+    def play(table: Table) -> Steps[Outcome]:
+        tasks = tasks_of(table.drawn, task)
+        came = yield from asked_alike(table.seats, asked(table.rules, tasks))
+        if not came:
+            return Outcome(void="no_answer")
+        achieved, detail = scored(table.rules, tasks, came)
+        return Outcome(scores=by_rank(achieved), detail=detail)
+
+    def draw(rules: Rules, secret: str, number: int) -> dict[str, Any]:
+        return {TASKS: msgspec.to_builtins(drawn(rules, Random(f"{secret}/{name}/{number}")))}
+
+    def asks(rules: Rules, fixture: Fixture) -> Iterator[Asks]:
+        for one in asked(rules, tasks_of(fixture.drawn, task)):
+            prompt = Prompt(*[message.template for message in one.messages])
+            filled = {place: text for message in one.messages for place, text in message.fill.items()}
+            shown = sum([len(str(text)) for place, text in filled.items() if place != "format"])
+            usual, most = usual_output(rules), one.max_tokens
+            yield Asks("contestant", prompt, one.expects, 1, most, shown, None, shown // 4, usual)
+
+    game: dict[str, Any] = {"draw": draw, "survives": True, "slots": True, "hides": True, **more}
+    return GameSpec(
+        name=name, rules=rules, contestants=(2, 10), play=play, asks=asks, unshown=(TASKS,), **game
+    )

@@ -17,6 +17,9 @@ Seats = Annotated[int, Field(ge=2, le=10, description="Players in a match, when 
 Temperature = Annotated[
     float | None, Field(ge=0, description="Sampling temperature; null: as the player is set.")
 ]
+MaxTokens = Annotated[
+    int, Field(ge=1, description="Tokens an answer may take, beside what is thought before it.")
+]
 Fuel = Annotated[
     int,
     Field(

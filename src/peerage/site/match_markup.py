@@ -167,15 +167,16 @@ class _Telling:
             case Swatch():
                 return f'<p class="swatches">{"".join([_swatch(*color) for color in block.colors])}</p>\n'
             case Private():
-                return self._private(block.labels) if block.labels else ""
+                return self._private(block) if block.labels else ""
             case Board():
                 return f'<pre class="board">{shown(chr(10).join(block.rows))}</pre>\n'
             case _:
                 return ""
 
-    def _private(self, labels: Sequence[str]) -> str:
-        seen, who = " ".join(map(_name, labels)), " and ".join(map(self._who, labels))
-        return f'<div class="private" data-seen="{seen}">\n<p class="quiet">seen by {who} alone</p>\n'
+    def _private(self, block: Private) -> str:
+        seen, who = " ".join(map(_name, block.labels)), " and ".join(map(self._who, block.labels))
+        told = f'<p class="quiet">seen by {who} alone</p>\n' if block.marked else ""
+        return f'<div class="private" data-seen="{seen}">\n{told}'
 
     def _said(self, key: str, kind: str, who: str, chip: str, text: str) -> str:
         step, address, below = self._asked.get(key), "", ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from peerage.games import GAMES, adapted
+from peerage.games import GAMES, adapted, license_of
 from peerage.games.game import GameSpec
 from peerage.players.prices import price_of
 from peerage.settings import ArenaSettings
@@ -30,14 +30,14 @@ class PlayerRow(Shown, frozen=True):
 
 class GameRow(Shown, frozen=True):
     """A game. `contestants` are the fewest and the most of a match, `officials` the same by role. `license`
-    is that of the library that it comes from, empty for our own; `needs` the extra that is missing here."""
+    is that of the package or library that it comes from; `needs` the extra that is missing here."""
 
     game: str
     version: int
     contestants: tuple[int, int]
     officials: Mapping[str, tuple[int, int]]
     about: str
-    license: str = ""
+    license: str
     needs: str = ""
 
 
@@ -68,12 +68,12 @@ def games(*, all: bool = False) -> Iterator[GameRow | ImportError]:
         except ImportError as error:
             yield error
             continue
-        yield _game_row(game)
+        yield _game_row(game, license_of(name))
     if all:
         yield from (_game_row(game, license) for game, license in adapted())
 
 
-def _game_row(game: GameSpec[Any], license: str = "") -> GameRow:
+def _game_row(game: GameSpec[Any], license: str) -> GameRow:
     rules = game.rules()
     officials: dict[str, tuple[int, int]] = {
         bench.role: (bench.minimum, bench.wanted) for bench in game.officials(rules)

@@ -1,5 +1,3 @@
 """The plans closest to the proven optimum are first."""
 
-from peerage.games.allocation.play import GAME
-
-__all__ = ["GAME"]
+from peerage.games.allocation.play import GAME as GAME

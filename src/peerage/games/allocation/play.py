@@ -10,10 +10,11 @@ fails is unranked, while two are left.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Annotated, Any, get_args
 
-from msgspec import Meta, Struct, convert, to_builtins
+from msgspec import Meta, Struct
 from pydantic import Field
 
 from peerage.formats import Json
@@ -24,19 +25,18 @@ from peerage.games.allocation.tasks import (
     AllocationTask,
     FamilyName,
     broken,
-    drawn,
     problem,
     statement,
     worth,
 )
-from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.allocation.tasks import drawn as task_of
+from peerage.games.asking import request
+from peerage.games.game import GameRules
 from peerage.games.house import Call
-from peerage.games.ranking import by_rank
-from peerage.games.run_tests import SCORE
-from peerage.games.same_tasks import asked_alike
-from peerage.games.section import Seats, Temperature
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Prompt, Reply, Steps
+from peerage.games.ranking import SCORE
+from peerage.games.same_tasks import Came, Scored, same_tasks
+from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.protocol import Ask, Prompt, Reply
 
 MOST_LINES = 20
 
@@ -57,9 +57,7 @@ class AllocationRules(GameRules):
         get_args(FamilyName), min_length=1, description="Families of tasks; a match takes as many as it can."
     )
     difficulty: int = Field(3, ge=1, le=LEVELS, description="How large and tight tasks are: 1 least, 5 most.")
-    max_tokens: int = Field(
-        4_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
-    )
+    max_tokens: MaxTokens = 4_000
     temperature: Temperature = None
 
 
@@ -81,45 +79,46 @@ SHARES = {
     True: "Your plan counts the cost of the best possible plan as a share of its own cost, from 0 to 1.",
 }
 
-FORMAT = Json(Plan)
+
+def drawn(rules: AllocationRules, rng: Random) -> list[AllocationTask]:
+    """The tasks of a match, of as many families as can be, with their best plans."""
+    families: list[str] = []
+    while len(families) < rules.tasks:
+        families += rng.sample(rules.families, min(len(rules.families), rules.tasks - len(families)))
+    return [task_of(rng, family, rules.difficulty) for family in families]
 
 
-def play(table: Table) -> Steps[Outcome]:
-    """All tasks of the match, for all seats of `table` at once."""
-    rules: AllocationRules = table.rules
-    tasks = [convert(one, AllocationTask) for one in table.drawn["tasks"]]
-    asked = [_ask(rules, task, number) for number, task in enumerate(tasks, 1)]
-    replies = yield from asked_alike(table.seats, asked)
-    if not replies:
-        return Outcome(void="no_answer")
-    optima = [worth(task, task.best) for task in tasks]
-    plans = [
-        {label: _result(task, mine[at], optimum) for label, mine in replies.items()}
-        for at, (task, optimum) in enumerate(zip(tasks, optima, strict=True))
+def asked(rules: AllocationRules, tasks: Sequence[AllocationTask]) -> list[Ask]:
+    """All tasks of the match."""
+    return [
+        request(
+            rules,
+            "",
+            str(number),
+            ALLOCATE,
+            Json(Plan, plan=Meta(min_length=len(task.rows), max_length=len(task.rows))),
+            {
+                "number": str(number),
+                "tasks": str(rules.tasks),
+                "statement": statement(task),
+                "share": SHARES[FAMILIES[task.family].costs],
+                "score": SCORE,
+            },
+            task,
+        )
+        for number, task in enumerate(tasks, 1)
     ]
-    shares = {label: sum([one[label]["share"] for one in plans]) / len(tasks) for label in replies}
-    told = [
-        {"family": task.family, "optimum": optimum, "plans": mine}
-        for task, optimum, mine in zip(tasks, optima, plans, strict=True)
-    ]
-    detail = {"decided": "by the mean share of the optimum", "shares": shares, "tasks": told}
-    return Outcome(scores=by_rank(shares), detail=detail)
 
 
-def _ask(rules: AllocationRules, task: AllocationTask, number: int) -> Ask:
-    """Task `number`, addressed to nobody."""
-    lines = len(task.rows)
-    expects = Json(Plan, plan=Meta(min_length=lines, max_length=lines))
-    fill = {
-        "number": str(number),
-        "tasks": str(rules.tasks),
-        "statement": statement(task),
-        "share": SHARES[FAMILIES[task.family].costs],
-        "score": SCORE,
-        "format": expects.instruction(),
-    }
-    told = ALLOCATE.messages(fill)
-    return Ask("", str(number), "contestant", told, expects, rules.max_tokens, rules.temperature, task)
+def scored(rules: AllocationRules, tasks: Sequence[AllocationTask], came: Came) -> Scored:
+    """The mean share of the optimum; every plan is on record."""
+    told = []
+    for at, task in enumerate(tasks):
+        optimum = worth(task, task.best)
+        plans = {label: _result(task, mine[at], optimum) for label, mine in came.items()}
+        told.append({"family": task.family, "optimum": optimum, "plans": plans})
+    shares = {label: sum([one["plans"][label]["share"] for one in told]) / len(tasks) for label in came}
+    return Scored(shares, {"decided": "by the mean share of the optimum", "shares": shares, "tasks": told})
 
 
 def _result(task: AllocationTask, reply: Reply, optimum: int) -> dict[str, Any]:
@@ -133,21 +132,6 @@ def _result(task: AllocationTask, reply: Reply, optimum: int) -> dict[str, Any]:
     less, more = sorted((mine, optimum))
     result = "optimal" if less == more else "feasible"
     return {"share": less / max(more, 1), "worth": mine, "broken": [], "result": result}
-
-
-def draw(rules: AllocationRules, secret: str, number: int) -> dict[str, Any]:
-    """The tasks of match `number`, of as many families as can be, with their best plans."""
-    rng = Random(f"{secret}/allocation/{number}")
-    families: list[str] = []
-    while len(families) < rules.tasks:
-        families += rng.sample(rules.families, min(len(rules.families), rules.tasks - len(families)))
-    tasks = [drawn(rng, family, rules.difficulty) for family in families]
-    return {"tasks": to_builtins(tasks)}
-
-
-def asks(rules: AllocationRules, fixture: Fixture) -> tuple[Asks, ...]:
-    """Each contestant is asked once for each task."""
-    return (Asks("contestant", ALLOCATE, FORMAT, rules.tasks, rules.max_tokens, usual_output=500),)
 
 
 CARELESS = 0.2
@@ -168,18 +152,16 @@ def house(call: Call, skill: float, rng: Random) -> Plan:
     return Plan("", plan)
 
 
-GAME: GameSpec[AllocationRules] = GameSpec(
+GAME = same_tasks(
+    AllocationTask,
+    AllocationRules,
     name="allocation",
     about="Everybody plans the same scarce resources; closest to the proven optimum wins.",
-    contestants=(2, 10),
-    rules=AllocationRules,
-    play=play,
-    draw=draw,
-    asks=asks,
-    survives=True,
-    slots=True,
+    drawn=drawn,
+    asked=asked,
+    scored=scored,
+    usual_output=lambda rules: 500,
     house=house,
     show=show,
-    hides=True,
     demo=100,
 )

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import convert
-
-from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, names, said, score_lines
+from peerage.blocks import Block, Heading, Replies, Table, Task, names, unusable
 from peerage.games.allocation.tasks import FAMILIES, AllocationTask, statement
+from peerage.games.same_tasks import tasks_of
 from peerage.match import Fixture, Outcome
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The tasks with their plans, then the ranking."""
-    tasks = [convert(one, AllocationTask) for one in fixture.drawn["tasks"]]
+    tasks = tasks_of(fixture.drawn, AllocationTask)
     results: list[Any] = outcome.detail.get("tasks", [{}] * len(tasks))
     players = names(fixture)
     for number, (task, found) in enumerate(zip(tasks, results, strict=True), 1):
@@ -30,21 +29,11 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             rows.append(("(the best plan)", _listed(task.best), found["optimum"], "100.0%", "proven"))
             columns = ("Player", "Plan", f">{what.capitalize()}", ">Of the optimum", "Result")
             yield Table(columns, tuple(rows), "The plans")
-        for seat in fixture.seats:
-            reply = replies.get(f"{number}/{seat.label}")
-            if reply is not None and reply.status != "ok":
-                yield said(reply)
-    yield Heading("What came of it")
-    if outcome.void:
-        yield Sentence("Too few players replied to every task, since providers failed; there is no result.")
-    else:
-        yield Sentence(
-            "Closest to the proven optimum wins, by the mean over all tasks; a plan that breaks a constraint "
-            "counts 0."
-        )
+        yield from unusable([one for key, one in replies.items() if key.startswith(f"{number}/")])
     shares = outcome.detail.get("shares", {})
     why = {label: f"{share:.1%} of the optimum on average" for label, share in shares.items()}
-    yield from score_lines(fixture, outcome, why)
+    wins = "Closest to the proven optimum wins, by the mean over all tasks; a plan that breaks a constraint "
+    yield from result(fixture, outcome, f"{wins}counts 0.", why)
 
 
 def _listed(plan: Any) -> str:

@@ -1,5 +1,3 @@
 """The smallest edit that repairs a program is first."""
 
-from peerage.games.bug_hunt.play import GAME
-
-__all__ = ["GAME"]
+from peerage.games.bug_hunt.play import GAME as GAME

@@ -21,15 +21,16 @@ import msgspec
 from pydantic import Field
 
 from peerage.formats import Code
+from peerage.games.asking import request
 from peerage.games.bug_hunt.show import show
 from peerage.games.bug_hunt.tasks import MOST_BUGS, BuggyTask, buggy, repairs
 from peerage.games.game import Asks, GameRules, GameSpec
 from peerage.games.house import programmer
-from peerage.games.ranking import by_rank
-from peerage.games.run_tests import SCORE, RunLimits, tried
-from peerage.games.section import Fuel, Memory, Seats, Seconds, Temperature
+from peerage.games.ranking import SCORE, by_rank
+from peerage.games.run_tests import RunLimits, tried
+from peerage.games.section import Fuel, MaxTokens, Memory, Seats, Seconds, Temperature
 from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Prompt, Reply, Steps
+from peerage.protocol import Prompt, Reply, Steps
 from peerage.sandbox.program import FUEL, MEMORY, SECONDS
 
 HUNT = Prompt(
@@ -63,9 +64,7 @@ class BugHuntRules(GameRules):
     bugs: int = Field(MOST_BUGS, ge=1, le=MOST_BUGS, description="Bugs in a program.")
     steps: int = Field(4, ge=2, le=6, description="Steps of a program, before what it prints.")
     max_bytes: int = Field(6_000, ge=1_000, le=100_000, description="Longest program, in bytes of UTF-8.")
-    max_tokens: int = Field(
-        6_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
-    )
+    max_tokens: MaxTokens = 6_000
     temperature: Temperature = None
     fuel: Fuel = FUEL
     memory: Memory = MEMORY
@@ -78,25 +77,19 @@ def play(table: Table) -> Steps[Outcome]:
     task = msgspec.convert(table.drawn, BuggyTask)
     expects = Code(rules.max_bytes)
     limits = RunLimits(rules.fuel, rules.memory, rules.seconds)
-    messages = HUNT.messages(
-        {
-            "bugs": "one bug" if len(task.bugs) == 1 else f"{len(task.bugs)} bugs",
-            "statement": task.statement,
-            "source": task.source.rstrip(),
-            "tests": str(len(task.tests)),
-            "environment": limits.environment(),
-            "score": SCORE,
-            "format": expects.instruction(),
-        }
-    )
-    oracle = {"programs": repairs(task)}
-    ask = Ask("", "repair", "contestant", messages, expects, rules.max_tokens, rules.temperature, oracle)
-    found = yield from tried(table.seats, ask, task.tests, limits)
-    if found.verdicts is None:
-        return Outcome(void="no_answer")
-    programs = {
-        label: _result(task, found.replies[label], verdicts) for label, verdicts in found.verdicts.items()
+    fill = {
+        "bugs": "one bug" if len(task.bugs) == 1 else f"{len(task.bugs)} bugs",
+        "statement": task.statement,
+        "source": task.source.rstrip(),
+        "tests": str(len(task.tests)),
+        "environment": limits.environment(),
+        "score": SCORE,
     }
+    asked = request(rules, "", "repair", HUNT, expects, fill, {"programs": repairs(task)})
+    found = yield from tried(table.seats, asked, task.tests, limits)
+    if not found:
+        return Outcome(void="no_answer")
+    programs = {label: _result(task, *one) for label, one in found.items()}
     # an untouched program has the smallest edit of all, so edits count only where something was fixed
     scores = by_rank(
         {label: (one["fixed"], -one["edit"] if one["fixed"] else 0) for label, one in programs.items()}

@@ -7,9 +7,9 @@ from difflib import unified_diff
 
 from msgspec import convert
 
-from peerage.blocks import Block, Heading, Program, Replies, Sentence, Task, Tone, score_lines
+from peerage.blocks import Block, Heading, Program, Replies, Task, Tone, result
 from peerage.games.bug_hunt.tasks import BuggyTask
-from peerage.games.programs import programs_shown, verdicts_shown
+from peerage.games.programs import NO_PROGRAMS, programs_shown, verdicts_shown
 from peerage.match import Fixture, Outcome
 
 
@@ -32,15 +32,9 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield from programs_shown("repair", {}, {key: one for key, one in replies.items() if one.status != "ok"})
     shows = {place: f"bug {bug}" for bug, places in enumerate(task.witnesses, 1) for place in places}
     yield from verdicts_shown(fixture, programs, task.tests, shows)
-    yield Heading("What came of it")
-    if outcome.void:
-        yield Sentence("Too few programs came, since providers failed; there is no result.")
-    else:
-        yield Sentence(
-            "Most bugs fixed wins, among equals the smaller edit; a program that breaks what was right fixed "
-            "nothing."
-        )
-    yield from score_lines(fixture, outcome, {label: one["result"] for label, one in programs.items()})
+    wins = "Most bugs fixed wins, among equals the smaller edit; a program that breaks what was right fixed "
+    why = {label: one["result"] for label, one in programs.items()}
+    yield from result(fixture, outcome, f"{wins}nothing.", why, NO_PROGRAMS)
 
 
 def _changes(before: str, after: str) -> str:

@@ -16,8 +16,8 @@ from peerage.blocks import (
     Task,
     Tone,
     names,
+    result,
     said,
-    score_lines,
 )
 from peerage.formats import Fields
 from peerage.match import Fixture, Outcome
@@ -32,6 +32,10 @@ _PROOFS = {
 _STATUSES = {
     "duplicate": "it was written before",
     "disputed": "two authors gave two answers; a later match decides",
+}
+_NO_RESULT = {
+    "no_challenge": "No challenge was accepted and none came from the pool: there was nothing to solve.",
+    "no_answer": "Too few players were left, since providers failed; there is no result.",
 }
 
 
@@ -77,11 +81,6 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         elif reply is not None:
             yield said(reply)
         yield from _votes(one, replies)
-    yield Heading("What came of it")
-    if outcome.void == "no_challenge":
-        yield Sentence("No challenge was accepted and none came from the pool: there was nothing to solve.")
-    elif outcome.void:
-        yield Sentence("Too few players were left, since providers failed; there is no result.")
     results = {label: Counter(one["result"] for one in attempts if _label(one) == label) for label in players}
     points: Mapping[str, float] = outcome.detail.get("points", {})
     why = {
@@ -89,7 +88,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         + ", ".join(f"{count} {result}" for result, count in results[label].items())
         for label, total in points.items()
     }
-    yield from score_lines(fixture, outcome, why)
+    yield from result(fixture, outcome, "", why, _NO_RESULT)
 
 
 def _settled(dispute: Mapping[str, Any], fixture: Fixture, replies: Replies) -> Iterator[Block]:

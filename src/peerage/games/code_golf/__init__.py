@@ -1,5 +1,3 @@
 """The shortest program that passes all tests is first."""
 
-from peerage.games.code_golf.play import GAME
-
-__all__ = ["GAME"]
+from peerage.games.code_golf.play import GAME as GAME

@@ -13,7 +13,7 @@ hidden tests and what they expect enter no prompt, and the sandbox gets nothing 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 from random import Random
 from typing import Any, Literal
@@ -22,6 +22,7 @@ import msgspec
 from pydantic import Field
 
 from peerage.formats import Code
+from peerage.games.asking import request
 from peerage.games.code_golf.drafts import (
     INPUT_CHARS,
     OUTPUT_CHARS,
@@ -38,11 +39,11 @@ from peerage.games.code_golf.show import show
 from peerage.games.code_golf.tasks import Task, solutions
 from peerage.games.code_golf.tasks import task as drawn_task
 from peerage.games.game import QUOTE, Asks, Bench, GameRules, GameSpec
-from peerage.games.ranking import by_rank
-from peerage.games.run_tests import SCORE, RunLimits, tried
-from peerage.games.section import Fuel, Memory, Seats, Seconds, Temperature
+from peerage.games.ranking import SCORE, by_rank
+from peerage.games.run_tests import RunLimits, tried
+from peerage.games.section import Fuel, MaxTokens, Memory, Seats, Seconds, Temperature
 from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Prompt, Quote, Reply, Steps
+from peerage.protocol import Prompt, Quote, Reply, Steps
 from peerage.sandbox.program import FUEL, MEMORY, SECONDS
 
 GOLF = Prompt(
@@ -92,9 +93,7 @@ class CodeGolfRules(GameRules):
     examples: int = Field(2, ge=1, le=10, description="Examples that players see.")
     tests: int = Field(6, ge=2, le=50, description="Hidden tests.")
     max_bytes: int = Field(2_000, ge=1, le=100_000, description="Longest program, in bytes of UTF-8.")
-    max_tokens: int = Field(
-        4_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
-    )
+    max_tokens: MaxTokens = 4_000
     temperature: Temperature = None
     fuel: Fuel = FUEL
     memory: Memory = MEMORY
@@ -111,27 +110,25 @@ def play(table: Table) -> Steps[Outcome]:
         "tests": str(rules.tests),
         "environment": limits.environment(),
         "score": SCORE,
-        "format": expects.instruction(),
     }
+    known: Sequence[str]
     if rules.tasks == "steps":
-        task = msgspec.convert(table.drawn, Task)
-        messages = GOLF.messages({**fill, "statement": task.statement, "examples": _shown(task)})
-        oracle: dict[str, Any] = {"programs": solutions(task.plan)}
+        task, prompt = msgspec.convert(table.drawn, Task), GOLF
+        fill |= {"statement": task.statement, "examples": _shown(task)}
+        known = solutions(task.plan)
     else:
         made = yield from _written(table, rules, limits)
         detail["drafts"] = [msgspec.to_builtins(draft) for draft in made.drafts]
         if made.task is None:
             return Outcome(void="no_challenge", detail=detail)
-        task = made.task
+        task, prompt, known = made.task, GOLF_BY_PLAYERS, made.programs
         detail["task"] = task.statement
         fill |= {"statement": Quote("task", task.statement), "examples": Quote("examples", _shown(task))}
-        messages = GOLF_BY_PLAYERS.messages(fill)
-        oracle = {"programs": made.programs}
-    ask = Ask("", "program", "contestant", messages, expects, rules.max_tokens, rules.temperature, oracle)
-    found = yield from tried(table.seats, ask, task.tests, limits)
-    if found.verdicts is None:
+    asked = request(rules, "", "program", prompt, expects, fill, {"programs": known})
+    found = yield from tried(table.seats, asked, task.tests, limits)
+    if not found:
         return Outcome(void="no_answer", detail=detail)
-    programs = {label: _result(found.replies[label], verdicts) for label, verdicts in found.verdicts.items()}
+    programs = {label: _result(*one) for label, one in found.items()}
     scores = by_rank(
         {label: -one["bytes"] if one["result"] == "correct" else -inf for label, one in programs.items()}
     )

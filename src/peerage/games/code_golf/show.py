@@ -10,20 +10,18 @@ from peerage.blocks import (
     Program,
     Quoted,
     Replies,
-    Sentence,
     Table,
     Task,
+    result,
     said,
-    score_lines,
 )
 from peerage.challenges.drafting import drafts_of
 from peerage.formats import Fields
-from peerage.games.programs import programs_shown, verdicts_shown
+from peerage.games.programs import NO_PROGRAMS, programs_shown, verdicts_shown
 from peerage.match import Fixture, Outcome
 
-_NO_RESULT = {
+_NO_RESULT = NO_PROGRAMS | {
     "no_challenge": "No author wrote a task that stands, so there was nothing to solve.",
-    "no_answer": "Too few programs came, since providers failed; there is no result.",
     "unsolved": "Nobody solved the task, so nothing but its author shows that it can be solved: no result.",
 }
 
@@ -43,16 +41,12 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield Heading("The programs")
     yield from programs_shown("program", programs, replies)
     yield from verdicts_shown(fixture, programs, tests)
-    yield Heading("What came of it")
-    if outcome.void:
-        yield Sentence(_NO_RESULT.get(outcome.void, outcome.void))
-    else:
-        yield Sentence("The shortest correct program wins; an incorrect one comes last.")
     why = {
         label: one["result"] if one["bytes"] is None else f"{one['result']}, {one['bytes']:,} bytes"
         for label, one in programs.items()
     }
-    yield from score_lines(fixture, outcome, why)
+    wins = "The shortest correct program wins; an incorrect one comes last."
+    yield from result(fixture, outcome, wins, why, _NO_RESULT)
 
 
 def _drafts(outcome: Outcome, replies: Replies) -> Iterator[Block]:

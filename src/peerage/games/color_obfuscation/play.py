@@ -12,14 +12,14 @@ the README in this folder states every rule and what differs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import ceil
 from random import Random
 from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from peerage.formats import Color, Encoded, Encoding
+from peerage.formats import Encoded
+from peerage.games.asking import request
 from peerage.games.color_obfuscation.data_json import write_battles
 from peerage.games.color_obfuscation.house import house
 from peerage.games.color_obfuscation.rules import (
@@ -47,7 +47,7 @@ from peerage.games.color_obfuscation.score import (
 from peerage.games.color_obfuscation.show import show
 from peerage.games.game import GameSpec, Original
 from peerage.match import Outcome, Table
-from peerage.protocol import Ask, Prompt, Quote, Reply, Steps
+from peerage.protocol import Ask, Quote, Reply, Steps
 
 
 def play(table: Table) -> Steps[Outcome]:
@@ -100,7 +100,7 @@ def _obfuscate(rules: ColorObfuscationRules, begun: _Begun, key: str) -> Ask:
         "leak": LEAK[rules.leaks],
     }
     oracle = {"color": begun.color}
-    return _ask(rules, begun.obfuscator, key, OBFUSCATE, rules.encoding(), fill, oracle)
+    return request(rules.limits, begun.obfuscator, key, OBFUSCATE, rules.encoding(), fill, oracle)
 
 
 def _lost(said: list[Reply]) -> bool:
@@ -156,11 +156,13 @@ def _attacks(
         }
         know = oracle | {"share": shown / done.count}
         key = f"{number}/attack/{attempt}"
-        requests = [_ask(rules, attacker, key, ATTACK, rules.answer(), seen | about, know)]
+        requests = [request(rules.limits, attacker, key, ATTACK, rules.answer(), seen | about, know)]
         if attempt == 1:
             everything = seen | {"instructions": _instructions(made, done.count)}
             key = f"{number}/recover"
-            requests.append(_ask(rules, obfuscator, key, RECOVER, rules.answer(), everything, oracle))
+            requests.append(
+                request(rules.limits, obfuscator, key, RECOVER, rules.answer(), everything, oracle)
+            )
         replies: list[Reply] = yield requests
         guesses.append(_guess(replies[0], shown, color))
         if attempt == 1:
@@ -177,22 +179,6 @@ def _attacks(
         forfeit=bool(found) and rules.leaks == "forfeit",
     )
     return done
-
-
-def _ask(
-    rules: ColorObfuscationRules,
-    seat: str,
-    key: str,
-    prompt: Prompt,
-    expects: Color | Encoding,
-    fill: Mapping[str, str | Quote],
-    oracle: Mapping[str, Any],
-) -> Ask:
-    limits = rules.limits
-    messages = prompt.messages({**fill, "format": expects.instruction()})
-    return Ask(
-        seat, key, "contestant", messages, expects, limits.max_tokens, limits.temperature, oracle=oracle
-    )
 
 
 def _shown(rules: ColorObfuscationRules, made: Encoded, attempt: int) -> int:

@@ -6,21 +6,15 @@ from collections.abc import Iterator
 
 from msgspec import convert
 
-from peerage.blocks import (
-    Block,
-    Heading,
-    Quoted,
-    Replies,
-    Sentence,
-    Swatch,
-    Table,
-    names,
-    said,
-    score_lines,
-)
+from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Swatch, Table, names, result, said
 from peerage.formats import Encoded
 from peerage.games.color_obfuscation.score import Guess, Round, reading_of
 from peerage.match import Fixture, Outcome
+
+_NO_RESULT = {
+    "no_answer": "The provider of a player failed, so there is no result.",
+    "broken_encoding": "An ally could not find its own side's color, so the battle does not count.",
+}
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
@@ -54,13 +48,6 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         found = [(who, guess.color) for who, _, guess in guesses if guess.color]
         yield Swatch((("hidden", one.color), *found))
         yield from _ended(one, attacker)
-    yield Heading("What came of it")
-    if outcome.void == "no_answer":
-        yield Sentence("The provider of a player failed, so there is no result.")
-    elif outcome.void:
-        yield Sentence("An ally could not find its own side's color, so the battle does not count.")
-    elif how := outcome.detail.get("decided"):
-        yield Sentence(f"Decided {how}." if how.startswith("by") else f"{how.capitalize()}.")
     reading = reading_of(fixture.settings["ally_failure"])
     why = {
         one.attacker: f"as attacker found the color at attempt {one.recovered}"
@@ -70,7 +57,9 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         else "as attacker did not find the color"
         for one in rounds
     }
-    yield from score_lines(fixture, outcome, why)
+    how = outcome.detail.get("decided", "")
+    wins = f"Decided {how}." if how.startswith("by") else f"{how.capitalize()}." if how else ""
+    yield from result(fixture, outcome, wins, why, _NO_RESULT)
 
 
 def _answer(guess: Guess) -> tuple[str, str]:

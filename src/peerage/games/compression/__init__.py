@@ -1,5 +1,3 @@
 """The shortest summary from which others answer every question is first."""
 
-from peerage.games.compression.play import GAME
-
-__all__ = ["GAME"]
+from peerage.games.compression.play import GAME as GAME

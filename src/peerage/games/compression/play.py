@@ -11,12 +11,12 @@ readers count. Or `mode: lossless`: the same model, asked again, must write the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from random import Random
 from typing import Any
 
 import msgspec
 
+from peerage.games.asking import request
 from peerage.games.compression.house import house
 from peerage.games.compression.reports import Reports, reports, right, summarized
 from peerage.games.compression.rules import (
@@ -61,15 +61,12 @@ class _Match:
         self.labels = [seat.label for seat in table.seats]
         self.reports = dict(zip(self.labels, drawn.reports, strict=False))
         self.formats = Formats(drawn)
-        self._told = told(rules, drawn, len(self.labels))
-        self._instruction = cache(lambda expects: expects.instruction())
+        self._told: dict[str, str | Quote] = {**told(rules, drawn, len(self.labels))}
 
     def ask(
         self, label: str, key: str, prompt: Prompt, expects: Format, oracle: Any, **fill: str | Quote
     ) -> Ask:
-        messages = prompt.messages({**self._told, **fill, "format": self._instruction(expects)})
-        limits = self.rules.max_tokens, self.rules.temperature
-        return Ask(label, key, "contestant", messages, expects, *limits, oracle)
+        return request(self.rules, label, key, prompt, expects, self._told | fill, oracle)
 
     def write(self, label: str) -> Ask:
         lossless, report = self.rules.mode == "lossless", self.reports[label]

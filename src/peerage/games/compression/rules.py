@@ -13,8 +13,8 @@ from pydantic import Field
 from peerage.formats import Json, Text
 from peerage.games.compression.reports import MOST_FACTS, Reports
 from peerage.games.game import QUOTE, Asks, GameRules
-from peerage.games.run_tests import SCORE
-from peerage.games.section import Temperature
+from peerage.games.ranking import SCORE
+from peerage.games.section import MaxTokens, Temperature
 from peerage.match import Fixture
 from peerage.protocol import Prompt
 
@@ -40,9 +40,7 @@ class CompressionRules(GameRules):
     share: float = Field(
         1.0, gt=0, le=1, description="Share of the facts from which on a summary is valid; 1: all."
     )
-    max_tokens: int = Field(
-        2_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
-    )
+    max_tokens: MaxTokens = 2_000
     temperature: Temperature = None
 
     @property

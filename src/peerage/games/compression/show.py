@@ -16,8 +16,8 @@ from peerage.blocks import (
     Task,
     Tone,
     names,
+    result,
     said,
-    score_lines,
 )
 from peerage.games.compression.reports import Reports
 from peerage.games.compression.rules import TRUST
@@ -55,14 +55,11 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             )
     if readers := outcome.detail.get("readers"):
         yield from _readers(fixture, readers)
-    yield Heading("What came of it")
-    if outcome.void:
-        yield Sentence(_NO_RESULT.get(outcome.void, outcome.void))
-    elif lossless:
-        yield Sentence("The fewest bytes from which the ally wrote the text exactly win.")
-    else:
-        yield Sentence("The shortest summary from which the others knew enough facts wins.")
-    yield from score_lines(fixture, outcome, {label: one["result"] for label, one in results.items()})
+    wins = "The shortest summary from which the others knew enough facts wins."
+    if lossless:
+        wins = "The fewest bytes from which the ally wrote the text exactly win."
+    why = {label: one["result"] for label, one in results.items()}
+    yield from result(fixture, outcome, wins, why, _NO_RESULT)
 
 
 def _readers(fixture: Fixture, readers: Mapping[str, Any]) -> Iterator[Block]:

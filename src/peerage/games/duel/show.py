@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from peerage.blocks import Block, Heading, Replies, Sentence, Task, names, said, score_lines
+from peerage.blocks import Block, Heading, Replies, Task, names, result, said
 from peerage.challenges.drafting import drafts_of
 from peerage.challenges.shown import drafts_shown
 from peerage.judging.ballots import ballots_of
@@ -30,11 +30,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         yield from map(said, given)
     share = outcome.detail.get("share")
     yield from panel_shown(ballots_of(outcome), replies, names(fixture), share)
-    yield Heading("What came of it")
-    if outcome.void:
-        yield Sentence(_NO_RESULT.get(outcome.void, outcome.void))
     why = {one.label: f"its answer was {one.status}" for one in given if one.status != "ok"}
     if share is not None:
         first, second = (seat.label for seat in fixture.seats)
         why = {first: f"{share:.0%} of the judges' weight", second: f"{1 - share:.0%} of the judges' weight"}
-    yield from score_lines(fixture, outcome, why)
+    yield from result(fixture, outcome, "", why, _NO_RESULT)

@@ -10,23 +10,24 @@ surely so. Whose provider fails is unranked, while two are left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
-from typing import Annotated, Any
+from typing import Annotated
 
-import msgspec
 from msgspec import Meta, Struct
 from pydantic import Field, model_validator
 
-from peerage.facts import DOMAINS, Difficulty, Domain, drawn, missing
+from peerage.facts import DOMAINS, Difficulty, Domain, missing
+from peerage.facts import drawn as facts_of
 from peerage.formats import Json
+from peerage.games.asking import request
 from peerage.games.fact_check.show import show
-from peerage.games.game import Asks, Forecast, GameRules, GameSpec
+from peerage.games.game import Forecast, GameRules
 from peerage.games.house import Call
-from peerage.games.ranking import by_rank
-from peerage.games.section import Seats, Temperature
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Prompt, Reply, Steps
+from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks
+from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.match import Fixture, Outcome
+from peerage.protocol import Ask, Prompt, Reply
 
 SURE = 100
 """A probability, in percent, that is certain."""
@@ -82,9 +83,7 @@ class FactCheckRules(GameRules):
     confidence: bool = Field(
         False, description="Players give probabilities, and the mean Brier score decides, not right verdicts."
     )
-    max_tokens: int = Field(
-        3_000, ge=1, description="Tokens a sheet may take, beside what is thought before it."
-    )
+    max_tokens: MaxTokens = 3_000
     temperature: Temperature = None
 
     @model_validator(mode="after")
@@ -103,56 +102,54 @@ class Statement(Struct, frozen=True):
     truth: str = ""
 
 
-def play(table: Table) -> Steps[Outcome]:
-    """One round of checks by all seats of `table`."""
-    rules: FactCheckRules = table.rules
-    statements = msgspec.convert(table.drawn["statements"], list[Statement])
-    expects = sheet(rules.confidence, len(statements))
-    messages = CHECK.messages(
-        {
-            "count": str(len(statements)),
-            "scored": PROBABILITIES if rules.confidence else VERDICTS,
-            "unusable": SURELY_WRONG if rules.confidence else WRONG,
-            "statements": "\n".join([f"{at}. {one.said}" for at, one in enumerate(statements, 1)]),
-            "format": expects.instruction(),
-        }
-    )
-    replies: list[Reply] = yield [
-        Ask(
-            seat.label,
-            f"check/{seat.label}",
-            "contestant",
-            messages,
-            expects,
-            rules.max_tokens,
-            rules.temperature,
-            [one.true for one in statements],
-        )
-        for seat in table.seats
+def drawn(rules: FactCheckRules, rng: Random) -> list[Statement]:
+    """As many statements true as false, of an odd number one more or one fewer."""
+    facts = facts_of(rng, rules.domains, rules.difficulty, rules.statements)
+    half = len(facts) // 2
+    odd = [rng.random() < 0.5] * (len(facts) % 2)
+    truths = rng.sample([*[True] * half, *[False] * half, *odd], len(facts))
+    return [
+        Statement(fact.domain, fact.says(fact.answer), True)
+        if true
+        else Statement(fact.domain, fact.says(rng.choice(fact.wrong)), False, fact.says(fact.answer))
+        for fact, true in zip(facts, truths, strict=True)
     ]
-    came = {seat.label: one for seat, one in zip(table.seats, replies, strict=True) if one.status != "void"}
-    if len(came) < 2:
-        return Outcome(void="no_answer")
-    said = {label: _percent(reply) for label, reply in came.items()}
+
+
+def asked(rules: FactCheckRules, statements: Sequence[Statement]) -> list[Ask]:
+    """One sheet of verdicts, or of probabilities."""
+    exactly = Meta(min_length=len(statements), max_length=len(statements))
+    expects = (
+        Json(Probabilities, probabilities=exactly) if rules.confidence else Json(Verdicts, verdicts=exactly)
+    )
+    fill = {
+        "count": str(len(statements)),
+        "scored": PROBABILITIES if rules.confidence else VERDICTS,
+        "unusable": SURELY_WRONG if rules.confidence else WRONG,
+        "statements": "\n".join([f"{at}. {one.said}" for at, one in enumerate(statements, 1)]),
+    }
+    return [request(rules, "", "check", CHECK, expects, fill, [one.true for one in statements])]
+
+
+def scored(rules: FactCheckRules, statements: Sequence[Statement], came: Came) -> Scored:
+    """Right verdicts, or the Brier score: the worst for a sheet that cannot be used."""
+    said = {label: _percent(reply) for label, (reply,) in came.items()}
     truth = [SURE * one.true for one in statements]
     if not rules.confidence:
         right = {
             label: sum(one == so for one, so in zip(given, truth, strict=False))
             for label, given in said.items()
         }
-        return Outcome(scores=by_rank(right), detail={"decided": "by right verdicts", "right": right})
+        return Scored(right, {"decided": "by right verdicts", "right": right})
     loss = {
         label: sum([(one - so) ** 2 for one, so in zip(given, truth, strict=True)])
         if given
         else SURE**2 * len(truth)
         for label, given in said.items()
     }
-    detail = {
-        "decided": "by Brier score",
-        "brier": {label: round(lost / SURE**2 / len(truth), 6) for label, lost in loss.items()},
-        "probabilities": said,
-    }
-    return Outcome(scores=by_rank({label: -lost for label, lost in loss.items()}), detail=detail)
+    brier = {label: round(lost / SURE**2 / len(truth), 6) for label, lost in loss.items()}
+    detail = {"decided": "by Brier score", "brier": brier, "probabilities": said}
+    return Scored({label: -lost for label, lost in loss.items()}, detail)
 
 
 def _percent(reply: Reply) -> list[int]:
@@ -162,39 +159,6 @@ def _percent(reply: Reply) -> list[int]:
     if isinstance(reply.value, Verdicts):
         return [SURE * one for one in reply.value.verdicts]
     return list(reply.value.probabilities)
-
-
-def sheet(confidence: bool, count: int) -> Json[Any]:
-    """The format of so many verdicts or probabilities."""
-    exactly = Meta(min_length=count, max_length=count)
-    return Json(Probabilities, probabilities=exactly) if confidence else Json(Verdicts, verdicts=exactly)
-
-
-def draw(rules: FactCheckRules, secret: str, number: int) -> dict[str, Any]:
-    """The statements of match `number`: as many true as false, of an odd number one more or one fewer."""
-    rng = Random(f"{secret}/fact-check/{number}")
-    facts = drawn(rng, rules.domains, rules.difficulty, rules.statements)
-    half = len(facts) // 2
-    odd = [rng.random() < 0.5] * (len(facts) % 2)
-    truths = rng.sample([*[True] * half, *[False] * half, *odd], len(facts))
-    made = [
-        Statement(fact.domain, fact.says(fact.answer), True)
-        if true
-        else Statement(fact.domain, fact.says(rng.choice(fact.wrong)), False, fact.says(fact.answer))
-        for fact, true in zip(facts, truths, strict=True)
-    ]
-    return {"statements": msgspec.to_builtins(made)}
-
-
-def asks(rules: FactCheckRules, fixture: Fixture) -> tuple[Asks, ...]:
-    """Each contestant is asked once."""
-    count = len(fixture.drawn["statements"])
-    longest = max(PROBABILITIES, VERDICTS, key=len)
-    prompt = Prompt(CHECK.system, CHECK.user.replace("{scored}", longest))
-    usual = 20 + 3 * count
-    return (
-        Asks("contestant", prompt, sheet(rules.confidence, count), 1, rules.max_tokens, usual_output=usual),
-    )
 
 
 def house(call: Call, skill: float, rng: Random) -> Verdicts | Probabilities:
@@ -210,23 +174,21 @@ def house(call: Call, skill: float, rng: Random) -> Verdicts | Probabilities:
 def forecasts(fixture: Fixture, outcome: Outcome) -> Iterator[Forecast]:
     """What was given for each statement, and whether it was true; nothing where no probabilities were."""
     for label, given in outcome.detail.get("probabilities", {}).items():
-        for percent, one in zip(given, fixture.drawn["statements"], strict=False):
+        for percent, one in zip(given, fixture.drawn[TASKS], strict=False):
             yield Forecast(label, percent / SURE, one["true"])
 
 
-GAME: GameSpec[FactCheckRules] = GameSpec(
+GAME = same_tasks(
+    Statement,
+    FactCheckRules,
     name="fact-check",
     about="Everybody judges the same statements, half subtly false; most right, or the best forecasts, win.",
-    contestants=(2, 10),
-    rules=FactCheckRules,
-    play=play,
-    draw=draw,
-    asks=asks,
-    survives=True,
+    drawn=drawn,
+    asked=asked,
+    scored=scored,
+    usual_output=lambda rules: 20 + 3 * rules.statements,
     house=house,
     show=show,
-    hides=True,
-    slots=True,
     forecasts=forecasts,
     extra=lambda rules: missing(),
     demo=60,

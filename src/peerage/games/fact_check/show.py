@@ -4,40 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from peerage.blocks import Block, Heading, Replies, Sentence, Table, said, score_lines
+from peerage.blocks import Block, Heading, Replies, Sentence, Table, result, unusable
+from peerage.games.same_tasks import TASKS
 from peerage.match import Fixture, Outcome
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The statements, the verdicts, the result."""
-    labels = [seat.label for seat in fixture.seats]
-    sheets = {label: replies[f"check/{label}"] for label in labels if f"check/{label}" in replies}
-    given = {label: _given(reply.value) for label, reply in sheets.items() if reply.value is not None}
+    given = {reply.label: _given(reply.value) for reply in replies.values() if reply.value is not None}
     yield Heading("The statements")
     if given:
         marks = "" if "brier" in outcome.detail else "✓ judged right, ✗ judged wrong. "
         yield Sentence(f"{marks}A false statement is followed by → and what is true.", "quiet")
     rows = []
-    for at, one in enumerate(fixture.drawn["statements"]):
+    for at, one in enumerate(fixture.drawn[TASKS]):
         verdicts = [_mark(values[at], one["true"]) for values in given.values()]
         about = one["said"] if one["true"] else f"{one['said']} → {one['truth']}"
         rows.append((at + 1, one["domain"], about, "true" if one["true"] else "false", *verdicts))
     yield Table((">#", "Domain", "Statement", "It is", *given), tuple(rows))
-    yield from (said(reply) for reply in sheets.values() if reply.status not in ("ok", "waiting"))
-    yield Heading("What came of it")
-    if outcome.void:
-        yield Sentence("Too few sheets came, since providers failed; there is no result.")
-    elif "brier" in outcome.detail:
-        yield Sentence(
+    yield from unusable(replies.values())
+    count, wins = len(rows), "Whoever has the most right verdicts wins; equally many tie."
+    if "brier" in outcome.detail:
+        wins = (
             "Each letter's column holds the probability in percent that it gave. The lowest mean Brier score "
-            "wins: 0 is perfect, 0.25 is what 50% for everything comes to."
         )
-    count = len(rows)
+        wins += "wins: 0 is perfect, 0.25 is what 50% for everything comes to."
     why = {label: f"{right} of {count} right" for label, right in outcome.detail.get("right", {}).items()}
     why |= {
         label: f"mean Brier score {score:.4f}" for label, score in outcome.detail.get("brier", {}).items()
     }
-    yield from score_lines(fixture, outcome, why)
+    yield from result(fixture, outcome, wins, why)
 
 
 def _given(value: object) -> list[bool | int]:

@@ -1,5 +1,3 @@
 """Humanity's Last Arena: everybody asks, answers, and scores all answers."""
 
-from peerage.games.last_arena.play import GAME
-
-__all__ = ["GAME"]
+from peerage.games.last_arena.play import GAME as GAME

@@ -10,25 +10,25 @@ reply that cannot be used solves none. Whose provider fails is unranked, while t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
-from typing import Annotated, Any
+from typing import Annotated
 
-import msgspec
 from msgspec import Meta, Struct
 from pydantic import Field, field_validator
 
 from peerage.formats import Json
-from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.asking import request
+from peerage.games.game import GameRules
 from peerage.games.house import Call
 from peerage.games.logic.families import chosen, lacking
-from peerage.games.logic.puzzles import LEVELS, READING, Puzzle, drawn, solves
+from peerage.games.logic.puzzles import LEVELS, READING, Puzzle, solves
+from peerage.games.logic.puzzles import drawn as puzzles_of
 from peerage.games.logic.show import show
-from peerage.games.ranking import by_rank
-from peerage.games.run_tests import SCORE
-from peerage.games.same_tasks import asked_alike
-from peerage.games.section import Seats, Temperature
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Prompt, Steps
+from peerage.games.ranking import SCORE
+from peerage.games.same_tasks import Came, Scored, same_tasks
+from peerage.games.section import MaxTokens, Seats, Temperature
+from peerage.protocol import Ask, Prompt
 
 
 class Answers(Struct, frozen=True):
@@ -64,9 +64,7 @@ class LogicRules(GameRules):
         description="Which puzzles: `own` for all of ours, `reasoning-gym` for those of that package, or "
         "families by name, as `zebra` and `reasoning-gym:maze`.",
     )
-    max_tokens: int = Field(
-        8_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
-    )
+    max_tokens: MaxTokens = 8_000
     temperature: Temperature = None
 
     @field_validator("families")
@@ -81,45 +79,31 @@ def answers_to(count: int) -> Json[Answers]:
     return Json(Answers, answers=Meta(min_length=count, max_length=count))
 
 
-def play(table: Table) -> Steps[Outcome]:
-    """One set of puzzles for all seats of `table`."""
-    rules: LogicRules = table.rules
-    puzzles = msgspec.convert(table.drawn["puzzles"], list[Puzzle])
-    expects = answers_to(len(puzzles))
-    messages = SOLVE.messages(
-        {
-            "count": "this puzzle" if len(puzzles) == 1 else f"these {len(puzzles)} puzzles",
-            "puzzles": "\n\n".join([f"Puzzle {at}. {puzzle.text}" for at, puzzle in enumerate(puzzles, 1)]),
-            "reading": READING,
-            "score": SCORE,
-            "format": expects.instruction(),
-        }
-    )
-    oracle = [puzzle.answer for puzzle in puzzles]
-    ask = Ask("", "answers", "contestant", messages, expects, rules.max_tokens, rules.temperature, oracle)
-    replies = yield from asked_alike(table.seats, [ask])
-    if not replies:
-        return Outcome(void="no_answer")
-    solved = {
-        label: [solves(str(given), right) for given, right in zip(reply.value.answers, oracle, strict=True)]
-        if reply.ok
-        else [False] * len(oracle)
-        for label, (reply,) in replies.items()
+def drawn(rules: LogicRules, rng: Random) -> list[Puzzle]:
+    """The puzzles of a match, with their answers."""
+    return puzzles_of(chosen(rules.families), rules.puzzles, rules.difficulty, rng)
+
+
+def asked(rules: LogicRules, puzzles: Sequence[Puzzle]) -> list[Ask]:
+    """One set of puzzles."""
+    fill = {
+        "count": "this puzzle" if len(puzzles) == 1 else f"these {len(puzzles)} puzzles",
+        "puzzles": "\n\n".join([f"Puzzle {at}. {puzzle.text}" for at, puzzle in enumerate(puzzles, 1)]),
+        "reading": READING,
+        "score": SCORE,
     }
-    scores = by_rank({label: sum(mine) for label, mine in solved.items()})
-    return Outcome(scores=scores, detail={"decided": "by puzzles solved", "solved": solved})
+    oracle = [puzzle.answer for puzzle in puzzles]
+    return [request(rules, "", "answers", SOLVE, answers_to(len(puzzles)), fill, oracle)]
 
 
-def draw(rules: LogicRules, seed: str, number: int) -> dict[str, Any]:
-    """The puzzles of match `number`, with their answers."""
-    rng = Random(f"{seed}/logic/{number}")
-    puzzles = drawn(chosen(rules.families), rules.puzzles, rules.difficulty, rng)
-    return {"puzzles": msgspec.to_builtins(puzzles)}
-
-
-def asks(rules: LogicRules, fixture: Fixture) -> tuple[Asks, ...]:
-    """Each contestant is asked once."""
-    return (Asks("contestant", SOLVE, answers_to(rules.puzzles), 1, rules.max_tokens, usual_output=1_500),)
+def scored(rules: LogicRules, puzzles: Sequence[Puzzle], came: Came) -> Scored:
+    """Who solved which puzzles: none with a reply that cannot be used."""
+    solved = {}
+    for label, (reply,) in came.items():
+        given = reply.value.answers if reply.ok else [""] * len(puzzles)
+        solved[label] = [solves(str(one), puzzle.answer) for one, puzzle in zip(given, puzzles, strict=True)]
+    points = {label: sum(mine) for label, mine in solved.items()}
+    return Scored(points, {"decided": "by puzzles solved", "solved": solved})
 
 
 def house(call: Call, skill: float, rng: Random) -> Answers:
@@ -134,19 +118,17 @@ def _mistaken(right: str, rng: Random) -> str:
     return ", ".join(parts[1:] + parts[:1]) if len({*parts}) > 1 else ""
 
 
-GAME: GameSpec[LogicRules] = GameSpec(
+GAME = same_tasks(
+    Puzzle,
+    LogicRules,
     name="logic",
     about="Everybody solves the same puzzles, each with one proven answer; most solved wins.",
-    contestants=(2, 10),
-    rules=LogicRules,
-    play=play,
-    draw=draw,
-    asks=asks,
-    survives=True,
-    slots=True,
+    drawn=drawn,
+    asked=asked,
+    scored=scored,
+    usual_output=lambda rules: 1_500,
     house=house,
     show=show,
-    hides=True,
     extra=lambda rules: lacking(rules.families),
     demo=60,
 )

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec import convert
 from msgspec.structs import replace
 
-from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, names, said, score_lines
+from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, names, result, said
 from peerage.games.logic.puzzles import ANSWER_CHARS, Puzzle
+from peerage.games.same_tasks import tasks_of
 from peerage.match import Fixture, Outcome
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The puzzles, the answers, the reasoning, the result."""
-    puzzles = convert(fixture.drawn["puzzles"], list[Puzzle])
     solved, players = outcome.detail.get("solved", {}), names(fixture)
     values = {label: replies[f"answers/{label}"].value for label in solved}
-    for at, puzzle in enumerate(puzzles):
+    for at, puzzle in enumerate(tasks_of(fixture.drawn, Puzzle)):
         yield Heading(f"Puzzle {at + 1}: {puzzle.family}")
         yield Task(puzzle.text)
         if solved:
@@ -38,10 +37,5 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     for reply in reasoned:
         block = said(reply)
         yield block if reply.value is None else replace(block, text=str(reply.value.working))
-    yield Heading("What came of it")
-    if outcome.void:
-        yield Sentence("Too few replies came, since providers failed; there is no result.")
-    else:
-        yield Sentence("Whoever solves the most puzzles wins; equally many tie.")
     why = {label: f"{sum(mine)} of {len(mine)} solved" for label, mine in solved.items()}
-    yield from score_lines(fixture, outcome, why)
+    yield from result(fixture, outcome, "Whoever solves the most puzzles wins; equally many tie.", why)

@@ -1,5 +1,3 @@
 """Auctions, bargaining, common goods and votes: who gains most is first."""
 
-from peerage.games.market.play import GAME
-
-__all__ = ["GAME"]
+from peerage.games.market.play import GAME as GAME

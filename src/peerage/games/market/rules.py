@@ -15,10 +15,11 @@ from pydantic import Field, model_validator
 
 from peerage.blocks import Cell
 from peerage.formats import Format
+from peerage.games.asking import request
 from peerage.games.game import GameRules
-from peerage.games.run_tests import SCORE
-from peerage.games.section import Temperature
-from peerage.protocol import Ask, Prompt, Quote, Reply, Steps
+from peerage.games.ranking import SCORE
+from peerage.games.section import MaxTokens, Temperature
+from peerage.protocol import Prompt, Quote, Reply, Steps
 
 MarketName: TypeAlias = Literal[
     "first-price", "second-price", "negotiation", "public-goods", "prisoners-dilemma", "voting"
@@ -72,9 +73,7 @@ class MarketRules(GameRules):
     rotate: bool = Field(
         True, description="Play each board once with every player in every role; false: only once."
     )
-    max_tokens: int = Field(
-        2_000, ge=1, description="Tokens a move may take, beside what is thought before it."
-    )
+    max_tokens: MaxTokens = 2_000
     temperature: Temperature = None
 
     @model_validator(mode="before")
@@ -150,20 +149,11 @@ def moves(
 ) -> Steps[dict[str, Any]]:
     """The moves of round `number` by label, all asked at once; None where a reply cannot be used. Those whose
     provider failed are added to `lost`."""
-    asks = [
-        Ask(
-            label,
-            f"{number}/{label}",
-            "contestant",
-            prompt.messages({**rules.told(), **move.fill, "format": move.expects.instruction()}),
-            move.expects,
-            rules.max_tokens,
-            rules.temperature,
-            move.perfect,
-        )
+    told = rules.told()
+    replies: list[Reply] = yield [
+        request(rules, label, f"{number}/{label}", prompt, move.expects, told | move.fill, move.perfect)
         for label, move in asked.items()
     ]
-    replies: list[Reply] = yield asks
     said = dict(zip(asked, replies, strict=True))
     lost.update([label for label, reply in said.items() if reply.status == "void"])
     return {label: reply.value if reply.ok else None for label, reply in said.items()}

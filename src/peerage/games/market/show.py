@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Table, names, said, score_lines
+from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Table, names, result, said
 from peerage.games.market.repeated import goods_factor
 from peerage.games.market.rules import AUCTIONS
 from peerage.match import Fixture, Outcome
@@ -46,15 +46,10 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
                 yield said(reply)
             elif name.startswith(f"{key}/") and (message := getattr(reply.value, "message", "")):
                 yield Quoted(reply.label, message, reply.key, note=f"in round {name.split('/')[2]}")
-    yield Heading("What came of it")
-    if outcome.void:
-        yield Sentence("Providers failed, and fewer than two players are left; there is no result.")
-    else:
-        yield Sentence(WINS[market in AUCTIONS])
     sums = outcome.detail.get("sums", {})
-    word = "missed" if market in AUCTIONS else "gained"
-    why = {label: f"{abs(one) if word == 'missed' else one:,g} {word}" for label, one in sums.items()}
-    yield from score_lines(fixture, outcome, why)
+    missed = market in AUCTIONS
+    why = {label: f"{abs(one):,g} missed" if missed else f"{one:,g} gained" for label, one in sums.items()}
+    yield from result(fixture, outcome, WINS[missed], why)
 
 
 def _terms(market: str, board: Mapping[str, Any], seats: int) -> str:

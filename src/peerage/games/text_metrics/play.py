@@ -10,56 +10,35 @@ compares; a copy of the text is worth 0, a reference 1, and each broken constrai
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-import msgspec
-
-from peerage.games.game import GameSpec
-from peerage.games.ranking import by_rank
-from peerage.games.text_metrics.house import house
+from peerage.games.house import SPREAD, Call
+from peerage.games.same_tasks import Came, Scored, same_tasks
 from peerage.games.text_metrics.metrics import missing, score, signature
-from peerage.games.text_metrics.rules import FORM, TextMetricsRules, asks, expects, told
+from peerage.games.text_metrics.rules import TextMetricsRules, asked
 from peerage.games.text_metrics.show import show
 from peerage.games.text_metrics.tasks import KINDS, TextTask, drawn_task
-from peerage.match import Outcome, Table
-from peerage.protocol import Ask, Reply, Steps
+from peerage.protocol import Reply
 
 _FENCED = re.compile(r"```\w*\n([^`]*)\n```")
 COPY_AT_MOST = 0.9
 """What a copy of the text may come to by the metric."""
 
 
-def play(table: Table) -> Steps[Outcome]:
-    """One match of all seats of `table`."""
-    rules: TextMetricsRules = table.rules
-    tasks = msgspec.convert(table.drawn["tasks"], tuple[TextTask, ...])
-    requests = [
-        Ask(
-            seat.label,
-            f"text/{at}/{seat.label}",
-            "contestant",
-            messages,
-            form,
-            rules.max_tokens,
-            rules.temperature,
-            task,
-        )
-        for at, task in enumerate(tasks, 1)
-        for form, messages in ((expects(task), FORM.messages(told(rules, task))),)
-        for seat in table.seats
-    ]
-    said: list[Reply] = yield requests
-    replies = {request.key: reply for request, reply in zip(requests, said, strict=True)}
+def drawn(rules: TextMetricsRules, rng: Random) -> list[TextTask]:
+    """Texts with their references."""
+    return [_worth_a_try(rng, kind, rules) for kind in rng.sample(KINDS, rules.texts)]
+
+
+def scored(rules: TextMetricsRules, tasks: Sequence[TextTask], came: Came) -> Scored:
+    """The mean of everybody's points."""
     copies = [score(rules.metric, task.source, task.references) for task in tasks]
-    texts: dict[str, list[dict[str, Any]]] = {}
-    for seat in table.seats:
-        own = [replies[f"text/{at}/{seat.label}"] for at in range(1, len(tasks) + 1)]
-        if all(reply.status != "void" for reply in own):
-            compared = zip(tasks, copies, own, strict=True)
-            texts[seat.label] = [_result(rules, task, copy, reply) for task, copy, reply in compared]
-    if len(texts) < 2:
-        return Outcome(void="no_answer")
+    texts = {
+        label: [_result(rules, *one) for one in zip(tasks, copies, mine, strict=True)]
+        for label, mine in came.items()
+    }
     sums = {label: sum(one["points"] for one in results) for label, results in texts.items()}
     means = {label: round(points / len(tasks), 4) for label, points in sums.items()}
     detail = {
@@ -69,7 +48,7 @@ def play(table: Table) -> Steps[Outcome]:
         "texts": texts,
         "means": means,
     }
-    return Outcome(scores=by_rank(means), detail=detail)
+    return Scored(means, detail)
 
 
 def _result(rules: TextMetricsRules, task: TextTask, copy: float, reply: Reply) -> dict[str, Any]:
@@ -89,13 +68,6 @@ def bare(text: str) -> str:
     return (fenced[1] if fenced else text).strip()
 
 
-def draw(rules: TextMetricsRules, seed: str, number: int) -> dict[str, Any]:
-    """The texts of match `number`, with their references."""
-    rng = Random(f"{seed}/text-metrics/{number}")
-    tasks = [_worth_a_try(rng, kind, rules) for kind in rng.sample(KINDS, rules.texts)]
-    return {"tasks": msgspec.to_builtins(tasks)}
-
-
 def _worth_a_try(rng: Random, kind: str, rules: TextMetricsRules) -> TextTask:
     """A text whose copy the metric does not take for a reference: some count words in any order."""
     while True:
@@ -104,20 +76,37 @@ def _worth_a_try(rng: Random, kind: str, rules: TextMetricsRules) -> TextTask:
             return task
 
 
-GAME: GameSpec[TextMetricsRules] = GameSpec(
+_SPOILS = 0.45
+"""The share of words that a house player without skill spoils."""
+
+
+def house(call: Call, skill: float, rng: Random) -> str:
+    """A text as near to a reference as the player's day allows, with fewer words spoilt the better it is."""
+    task: TextTask = call.oracle
+    quality = min(max(rng.gauss(skill, SPREAD), 0.0), 1.0)
+    lines = []
+    for line in rng.choice(task.references).split("\n"):
+        words: list[str] = []
+        for word in line.split(" "):
+            if rng.random() >= _SPOILS * (1 - quality):
+                words.append(word)
+            elif rng.random() < 0.5:
+                words.insert(rng.randrange(len(words) + 1), word[::-1])
+        lines.append(" ".join(words))
+    return "\n".join(lines).strip() or task.source
+
+
+GAME = same_tasks(
+    TextTask,
+    TextMetricsRules,
     name="text-metrics",
     about="Everybody puts texts into another form; nearest to the references by BLEU, chrF or ROUGE wins.",
-    contestants=(2, 10),
-    rules=TextMetricsRules,
-    play=play,
-    draw=draw,
-    asks=asks,
-    survives=True,
-    slots=True,
+    drawn=drawn,
+    asked=asked,
+    scored=scored,
+    usual_output=lambda rules: 150,
     house=house,
     show=show,
-    hides=True,
     extra=lambda rules: missing(rules.metric),
-    unshown=("tasks",),
     demo=60,
 )

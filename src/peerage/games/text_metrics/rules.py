@@ -1,20 +1,19 @@
-"""The settings of text-metrics, what its players are told, and the most it can ask of them."""
+"""The settings of text-metrics, and what its players are told."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
-import msgspec
 from pydantic import Field
 
 from peerage.formats import Text
-from peerage.games.game import Asks, GameRules
-from peerage.games.run_tests import SCORE
-from peerage.games.section import Seats, Temperature
+from peerage.games.asking import request
+from peerage.games.game import GameRules
+from peerage.games.ranking import SCORE
+from peerage.games.section import MaxTokens, Seats, Temperature
 from peerage.games.text_metrics.metrics import METRICS, MetricName
 from peerage.games.text_metrics.tasks import KINDS, MOST_RECORDS, TextTask
-from peerage.match import Fixture
-from peerage.protocol import Prompt
+from peerage.protocol import Ask, Prompt
 
 _ROOM, _STEP = 2, 100
 """A reply may be so many times as long as the text or a reference, in full hundreds of characters."""
@@ -33,9 +32,7 @@ class TextMetricsRules(GameRules):
     breach: float = Field(
         0.5, ge=0, le=1, description="Share of a text's points that each broken constraint costs."
     )
-    max_tokens: int = Field(
-        2_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
-    )
+    max_tokens: MaxTokens = 2_000
     temperature: Temperature = None
 
 
@@ -66,17 +63,31 @@ TASKS = {
 _EXAMPLE = "\n\nAn example. From\n\n{given}\n\ncomes\n\n{made}"
 
 
-def expects(task: TextTask) -> Text:
-    """The format of a reply to a task."""
+def asked(rules: TextMetricsRules, tasks: Sequence[TextTask]) -> list[Ask]:
+    """A request for each text."""
+    cost = f"Each requirement that is broken costs {rules.breach:.0%} of the text's points."
+    metric = METRICS[rules.metric]
+    fill = {
+        "metric": metric.title,
+        "compares": metric.compares,
+        "breach": cost,
+        "texts": "this text alone" if rules.texts == 1 else f"all {rules.texts} texts",
+        "score": SCORE,
+    }
+    return [
+        request(rules, "", f"text/{at}", FORM, _expects(task), fill | _told(task), task)
+        for at, task in enumerate(tasks, 1)
+    ]
+
+
+def _expects(task: TextTask) -> Text:
     longest = _ROOM * max(map(len, (task.source, *task.references)))
     return Text(-(-longest // _STEP) * _STEP)
 
 
-def told(rules: TextMetricsRules, task: TextTask) -> dict[str, str]:
-    """What fills the places of a prompt."""
-    metric, count = METRICS[rules.metric], len(task.references)
+def _told(task: TextTask) -> dict[str, str]:
+    count = len(task.references)
     given, made = task.shown or ("", "")
-    cost = f"Each requirement that is broken costs {rules.breach:.0%} of the text's points."
     return {
         "task": TASKS[task.kind],
         "example": _EXAMPLE.format(given=given, made=made) if task.shown else "",
@@ -85,12 +96,6 @@ def told(rules: TextMetricsRules, task: TextTask) -> dict[str, str]:
         "references": "is one reference"
         if count == 1
         else f"are {count} references, of which the nearest counts",
-        "metric": metric.title,
-        "compares": metric.compares,
-        "breach": cost,
-        "texts": "this text alone" if rules.texts == 1 else f"all {rules.texts} texts",
-        "score": SCORE,
-        "format": expects(task).instruction(),
     }
 
 
@@ -105,10 +110,3 @@ def constraints(task: TextTask) -> str:
         if words:
             said.append(f"{how} the word{'s' * (len(words) > 1)} {', '.join(f'“{word}”' for word in words)}.")
     return " ".join(said)
-
-
-def asks(rules: TextMetricsRules, fixture: Fixture) -> Iterator[Asks]:
-    """Each contestant is asked for each text once."""
-    for task in msgspec.convert(fixture.drawn["tasks"], tuple[TextTask, ...]):
-        shown = len(task.source) + sum(map(len, task.shown)) + len(constraints(task)) + 600
-        yield Asks("contestant", FORM, expects(task), 1, rules.max_tokens, shown, usual_output=150)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec import convert
-
-from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, Tone, said, score_lines
+from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, Tone, result, said
+from peerage.games.same_tasks import tasks_of
 from peerage.games.text_metrics.rules import TASKS, constraints
 from peerage.games.text_metrics.tasks import TextTask
 from peerage.match import Fixture, Outcome
@@ -15,7 +14,7 @@ from peerage.match import Fixture, Outcome
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The texts, what was made of them, the result."""
     signatures, results = outcome.detail.get("metrics", ()), outcome.detail.get("texts", {})
-    for at, task in enumerate(convert(fixture.drawn["tasks"], tuple[TextTask, ...]), 1):
+    for at, task in enumerate(tasks_of(fixture.drawn, TextTask), 1):
         yield Heading(f"Text {at}: {TASKS[task.kind].rstrip('.').lower()}")
         yield Task(task.source, name="the text")
         if task.shown:
@@ -46,10 +45,6 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             for label, mean in sorted(means.items(), key=lambda item: -item[1])
         ]
         yield Table(columns, tuple(rows))
-    yield Heading("What came of it")
-    if outcome.void:
-        yield Sentence("Too few texts came, since providers failed; there is no result.")
-    else:
-        yield Sentence("Whoever comes nearest to the references, on the mean of all texts, is first.")
     why = {label: f"{mean:.1%} of the way from the texts to the references" for label, mean in means.items()}
-    yield from score_lines(fixture, outcome, why)
+    wins = "Whoever comes nearest to the references, on the mean of all texts, is first."
+    yield from result(fixture, outcome, wins, why)

@@ -1,5 +1,3 @@
 """Data to be transformed step by step; whoever gives the exact output most often is first."""
 
-from peerage.games.transform.play import GAME
-
-__all__ = ["GAME"]
+from peerage.games.transform.play import GAME as GAME

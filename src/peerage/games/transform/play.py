@@ -12,19 +12,19 @@ unranked, while two are left.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 
-import msgspec
 from pydantic import Field
 
-from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.asking import request
+from peerage.games.game import GameRules
 from peerage.games.house import Call
-from peerage.games.ranking import by_rank
-from peerage.games.run_tests import SCORE
-from peerage.games.same_tasks import asked_alike
-from peerage.games.section import Seats, Temperature
+from peerage.games.ranking import SCORE
+from peerage.games.same_tasks import Came, Scored, same_tasks
+from peerage.games.section import MaxTokens, Seats, Temperature
 from peerage.games.transform.output import (
     JSON_READING,
     LINES_READING,
@@ -35,8 +35,7 @@ from peerage.games.transform.output import (
 )
 from peerage.games.transform.show import show
 from peerage.games.transform.tasks import TABLES, TransformTask, task
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Prompt, Steps
+from peerage.protocol import Ask, Prompt
 
 TRANSFORM = Prompt(
     """\
@@ -69,71 +68,56 @@ class TransformRules(GameRules):
     credit: Literal["exact", "lines"] = Field(
         "exact", description="What an output counts: all or nothing, or the share of lines that are right."
     )
-    max_tokens: int = Field(
-        6_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
-    )
+    max_tokens: MaxTokens = 6_000
     temperature: Temperature = None
 
 
-def play(table: Table) -> Steps[Outcome]:
-    """The same tasks for all seats of `table`."""
-    rules: TransformRules = table.rules
-    tasks = msgspec.convert(table.drawn["tasks"], list[TransformTask])
-    many = f"are {len(tasks)} tasks" if len(tasks) > 1 else "is one task"
-    asks = [
-        Ask(
+def drawn(rules: TransformRules, rng: Random) -> list[TransformTask]:
+    """The tasks of a match, with the right outputs."""
+    return [task(rng, rules.steps) for _ in range(rules.tasks)]
+
+
+def asked(rules: TransformRules, tasks: Sequence[TransformTask]) -> list[Ask]:
+    """All tasks of the match."""
+    fill = {
+        "tables": TABLES,
+        "credit": CREDIT[rules.credit],
+        "tasks": f"are {len(tasks)} tasks" if len(tasks) > 1 else "is one task",
+        "score": SCORE,
+    }
+    return [
+        request(
+            rules,
             "",
             f"task/{at}",
-            "contestant",
-            TRANSFORM.messages(
-                {
-                    "task": one.text,
-                    "tables": TABLES,
-                    "reading": JSON_READING if one.json else LINES_READING,
-                    "credit": CREDIT[rules.credit],
-                    "tasks": many,
-                    "score": SCORE,
-                    "format": Output(one.json).instruction(),
-                }
-            ),
+            TRANSFORM,
             Output(one.json),
-            rules.max_tokens,
-            rules.temperature,
+            {**fill, "task": one.text, "reading": JSON_READING if one.json else LINES_READING},
             one.expected,
         )
         for at, one in enumerate(tasks, 1)
     ]
-    replies = yield from asked_alike(table.seats, asks)
-    if not replies:
-        return Outcome(void="no_answer")
+
+
+def scored(rules: TransformRules, tasks: Sequence[TransformTask], came: Came) -> Scored:
+    """Everybody's points."""
+    counts = credit if rules.credit == "lines" else exact
     expected = [canonical(one.expected, one.json) for one in tasks]
     credits = {
         label: [
-            _credit(rules, canonical(output(reply.value), one.json) if reply.ok else [], right)
+            counts(canonical(output(reply.value), one.json) if reply.ok else [], right)
             for one, right, reply in zip(tasks, expected, mine, strict=True)
         ]
-        for label, mine in replies.items()
+        for label, mine in came.items()
     }
-    scores = by_rank({label: sum(mine) for label, mine in credits.items()})
     told = {label: [round(float(one), 4) for one in mine] for label, mine in credits.items()}
-    return Outcome(scores=scores, detail={"decided": "by points", "credits": told})
+    points = {label: sum(mine) for label, mine in credits.items()}
+    return Scored(points, {"decided": "by points", "credits": told})
 
 
-def _credit(rules: TransformRules, given: list[str], expected: list[str]) -> Fraction:
-    return Fraction(given == expected) if rules.credit == "exact" else credit(given, expected)
-
-
-def draw(rules: TransformRules, seed: str, number: int) -> dict[str, Any]:
-    """The tasks of match `number`, with the right outputs."""
-    rng = Random(f"{seed}/transform/{number}")
-    return {"tasks": [msgspec.to_builtins(task(rng, rules.steps)) for _ in range(rules.tasks)]}
-
-
-def asks(rules: TransformRules, fixture: Fixture) -> tuple[Asks, ...]:
-    """Each contestant is asked once for each task."""
-    return (
-        Asks("contestant", TRANSFORM, Output(json=True), rules.tasks, rules.max_tokens, usual_output=500),
-    )
+def exact(given: Sequence[str], expected: Sequence[str]) -> Fraction:
+    """1 for exactly the right lines, else 0."""
+    return Fraction(given == expected)
 
 
 def house(call: Call, skill: float, rng: Random) -> str:
@@ -152,18 +136,16 @@ def _mistaken(line: str) -> str:
     return line if at is None else f"{line[:at]}{int(line[at]) % 9 + 1}{line[at + 1 :]}"
 
 
-GAME: GameSpec[TransformRules] = GameSpec(
+GAME = same_tasks(
+    TransformTask,
+    TransformRules,
     name="transform",
     about="Everybody transforms the same data by steps in plain words; most exact outputs win.",
-    contestants=(2, 10),
-    rules=TransformRules,
-    play=play,
-    draw=draw,
-    asks=asks,
-    survives=True,
-    slots=True,
+    drawn=drawn,
+    asked=asked,
+    scored=scored,
+    usual_output=lambda rules: 500,
     house=house,
     show=show,
-    hides=True,
     demo=160,
 )

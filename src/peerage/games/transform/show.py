@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import unified_diff
 
-from msgspec import convert
-
-from peerage.blocks import Block, Heading, Program, Quoted, Replies, SeatReply, Sentence, Task, score_lines
+from peerage.blocks import Block, Heading, Program, Quoted, Replies, SeatReply, Task, result, said
 from peerage.formats import FormatError
+from peerage.games.same_tasks import tasks_of
 from peerage.games.transform.output import canonical, output
 from peerage.games.transform.tasks import STEPS, TransformTask
 from peerage.match import Fixture, Outcome
@@ -20,7 +19,7 @@ _LINES, _CHARS = 150, 300
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The tasks, the outputs, the result."""
     credits = outcome.detail.get("credits", {})
-    for at, task in enumerate(convert(fixture.drawn["tasks"], list[TransformTask])):
+    for at, task in enumerate(tasks_of(fixture.drawn, TransformTask)):
         yield Heading(f"Task {at + 1}")
         data, between, steps = task.text.partition(STEPS)
         yield Program(data.rstrip(), note="the data")
@@ -31,20 +30,14 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             reply = replies.get(f"task/{at + 1}/{seat.label}")
             if reply is not None:
                 yield _given(task, reply, credits.get(seat.label, ())[at:])
-    yield Heading("What came of it")
-    if outcome.void:
-        yield Sentence("Too few replies came, since providers failed; there is no result.")
-    else:
-        yield Sentence("Whoever has the most points wins; equal points tie.")
     why = {label: f"{sum(mine):g} of {len(mine)} points" for label, mine in credits.items()}
-    yield from score_lines(fixture, outcome, why)
+    yield from result(fixture, outcome, "Whoever has the most points wins; equal points tie.", why)
 
 
 def _given(task: TransformTask, reply: SeatReply, credits: list[float]) -> Block:
     """What one player gave: by its differences where there are some."""
     if not isinstance(reply.value, str):
-        status = "" if reply.status == "waiting" else reply.status
-        return Quoted(reply.label, reply.text, reply.key, status, "bad" if status else "", reply.reason)
+        return said(reply)
     if not credits:
         return Quoted(reply.label, reply.value, reply.key)
     try:

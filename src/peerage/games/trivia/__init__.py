@@ -1,5 +1,3 @@
 """Everybody answers the same questions; most right answers win."""
 
-from peerage.games.trivia.play import GAME
-
-__all__ = ["GAME"]
+from peerage.games.trivia.play import GAME as GAME

@@ -10,6 +10,8 @@ left.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Annotated, Any, Literal
 
@@ -17,17 +19,18 @@ import msgspec
 from msgspec import Meta, Struct
 from pydantic import Field, model_validator
 
-from peerage.facts import DOMAINS, Difficulty, Domain, Fact, drawn, missing, plain
+from peerage.facts import DOMAINS, Difficulty, Domain, Fact, missing, plain
+from peerage.facts import drawn as facts_of
 from peerage.formats import Json
-from peerage.games.game import Asks, GameRules, GameSpec
+from peerage.games.asking import request
+from peerage.games.game import GameRules
 from peerage.games.house import Call
-from peerage.games.ranking import by_rank
-from peerage.games.section import Seats, Temperature
+from peerage.games.same_tasks import TASKS, Came, Scored, same_tasks
+from peerage.games.section import MaxTokens, Seats, Temperature
 from peerage.games.trivia.quiz import ANSWER_CHARS, QuizQuestion, chosen, read_quiz
-from peerage.games.trivia.sheet import Question, questions_of
+from peerage.games.trivia.sheet import Question
 from peerage.games.trivia.show import show
-from peerage.match import Fixture, Outcome, Table
-from peerage.protocol import Ask, Prompt, Reply, Steps
+from peerage.protocol import Ask, Prompt
 from peerage.sealing import SALT, salt, seal, sealing_key
 
 QUIZ = Prompt(
@@ -75,9 +78,7 @@ class TriviaRules(GameRules):
     quiz: tuple[QuizQuestion, ...] = Field(
         (), description="Your own questions, listed or in a file; then none is made from packaged facts."
     )
-    max_tokens: int = Field(
-        3_000, ge=1, description="Tokens a sheet may take, beside what is thought before it."
-    )
+    max_tokens: MaxTokens = 3_000
     temperature: Temperature = None
 
     @model_validator(mode="after")
@@ -93,62 +94,46 @@ class TriviaRules(GameRules):
         return self
 
 
-def play(table: Table) -> Steps[Outcome]:
-    """One quiz of all seats of `table`."""
-    rules: TriviaRules = table.rules
-    questions = questions_of(table.drawn)
-    expects = sheet(len(questions))
-    messages = QUIZ.messages(
-        {
-            "count": str(len(questions)),
-            "questions": "\n\n".join([one.told(at) for at, one in enumerate(questions, 1)]),
-            "format": expects.instruction(),
-        }
-    )
-    oracle = [one.known() for one in questions]
-    replies: list[Reply] = yield [
-        Ask(
-            seat.label,
-            f"answer/{seat.label}",
-            "contestant",
-            messages,
-            expects,
-            rules.max_tokens,
-            rules.temperature,
-            oracle,
+def drawn(rules: TriviaRules, rng: Random) -> list[Question]:
+    """Questions from packaged facts."""
+    facts = facts_of(rng, rules.domains, rules.difficulty, rules.questions)
+    return [_question(rng, fact, rules) for fact in facts]
+
+
+def asked(rules: TriviaRules, questions: Sequence[Question]) -> list[Ask]:
+    """One sheet."""
+    fill = {
+        "count": str(len(questions)),
+        "questions": "\n\n".join([one.told(at) for at, one in enumerate(questions, 1)]),
+    }
+    count = Meta(min_length=len(questions), max_length=len(questions))
+    return [
+        request(
+            rules, "", "answer", QUIZ, Json(Sheet, answers=count), fill, [one.known() for one in questions]
         )
-        for seat in table.seats
     ]
-    came = {seat.label: one for seat, one in zip(table.seats, replies, strict=True) if one.status != "void"}
-    if len(came) < 2:
-        return Outcome(void="no_answer")
+
+
+def scored(rules: TriviaRules, questions: Sequence[Question], came: Came) -> Scored:
+    """Who got which questions right: none with a reply that cannot be used."""
     right = {
         label: [at for at, one in enumerate(questions) if reply.ok and one.accepts(reply.value.answers[at])]
-        for label, reply in came.items()
+        for label, (reply,) in came.items()
     }
     detail = {"decided": "by right answers", "questions": len(questions), "right": right}
-    return Outcome(scores=by_rank({label: len(places) for label, places in right.items()}), detail=detail)
+    return Scored({label: len(places) for label, places in right.items()}, detail)
 
 
-def sheet(count: int) -> Json[Sheet]:
-    """The format of so many answers."""
-    return Json(Sheet, answers=Meta(min_length=count, max_length=count))
-
-
-def draw(rules: TriviaRules, secret: str, number: int) -> dict[str, Any]:
+def draw(rules: TriviaRules, secret: str, number: int) -> Mapping[str, Any]:
     """The questions of match `number`; those of a quiz are sealed."""
-    rng = Random(f"{secret}/trivia/{number}")
     if not rules.quiz:
-        facts = drawn(rng, rules.domains, rules.difficulty, rules.questions)
-        return {"questions": msgspec.to_builtins([_question(rng, fact, rules) for fact in facts])}
+        return _FACTS.draw(rules, secret, number)
+    rng = Random(f"{secret}/trivia/{number}")
     count = min(rules.questions, len(rules.quiz))
     own = [rules.quiz[at] for at in chosen(secret, number, len(rules.quiz), count)]
     made = [_question(rng, _fact(one), rules) for one in own]
     key = salt(sealing_key(secret), f"match/{number}")
-    return {
-        "secret": {SALT: key, "value": ""},
-        "questions": seal(salt(key, "questions"), msgspec.to_builtins(made)),
-    }
+    return {"secret": {SALT: key, "value": ""}, TASKS: seal(salt(key, TASKS), msgspec.to_builtins(made))}
 
 
 def _fact(one: QuizQuestion) -> Fact:
@@ -165,32 +150,25 @@ def _question(rng: Random, fact: Fact, rules: TriviaRules) -> Question:
     return Question(fact.domain, fact.question, right, (), fact.wrong)
 
 
-def asks(rules: TriviaRules, fixture: Fixture) -> tuple[Asks, ...]:
-    """Each contestant is asked once."""
-    count = len(questions_of(fixture.drawn))
-    return (Asks("contestant", QUIZ, sheet(count), 1, rules.max_tokens, usual_output=20 + 12 * count),)
-
-
 def house(call: Call, skill: float, rng: Random) -> Sheet:
     """Each answer is right with a chance of `skill`, else a plausible wrong one."""
     return Sheet([right if rng.random() < skill else rng.choice(wrong) for right, wrong in call.oracle])
 
 
-GAME: GameSpec[TriviaRules] = GameSpec(
+_FACTS = same_tasks(
+    Question,
+    TriviaRules,
     name="trivia",
     about="Everybody answers the same questions, from packaged facts or your own quiz; most right wins.",
-    contestants=(2, 10),
-    rules=TriviaRules,
-    play=play,
-    draw=draw,
-    asks=asks,
-    survives=True,
-    slots=True,
+    drawn=drawn,
+    asked=asked,
+    scored=scored,
+    usual_output=lambda rules: 20 + 12 * rules.questions,
     house=house,
     show=show,
-    hides=True,
     extra=lambda rules: "" if rules.quiz else missing(),
     files={"quiz": read_quiz},
     lists=("quiz",),
     demo=60,
 )
+GAME = replace(_FACTS, draw=draw)

@@ -26,6 +26,8 @@ from peerage.protocol import storable
 
 COLUMNS = ("question", "answer", "variants", "wrong")
 MOST_WRONG = 9
+MOST_TOLD = 10
+"""Lines of a file that an error names."""
 ANSWER_CHARS = 120
 QUESTION_CHARS = 4_000
 _SEVERAL = COLUMNS[2:]
@@ -75,24 +77,34 @@ def problems(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def read_quiz(text: str, name: str) -> list[dict[str, Any]]:
-    """The questions of a file. Raises ValueError, which names line and column, for what cannot be used."""
+    """The questions of a file. Raises ValueError for what cannot be used, with line and column: the first ten
+    lines of it."""
     rows = _csv_rows(text) if name.lower().endswith(".csv") else _json_rows(text)
     found: list[dict[str, Any]] = []
     lines: dict[str, int] = {}
+    wrong: list[str] = []
     for line, row in rows:
-        for column, problem in problems(row):
-            raise ValueError(f"line {line}, column {column}: {problem}")
+        if isinstance(row, ValueError):
+            wrong.append(f"line {line}{row}")
+            continue
+        told = next((f"{column}: {problem}" for column, problem in problems(row)), "")
         first = lines.setdefault(plain(row["question"]), line)
-        if first != line:
-            raise ValueError(f"line {line}, column question: the question of line {first} again; keep one")
+        if not told and first != line:
+            told = f"question: the question of line {first} again; keep one"
+        if told:
+            wrong.append(f"line {line}, column {told}")
         found.append(row)
+    if wrong:
+        more = [f"… and {len(wrong) - MOST_TOLD:,} more such lines"] * (len(wrong) > MOST_TOLD)
+        raise ValueError("\n  ".join([*wrong[:MOST_TOLD], *more]))
     if not found:
         raise ValueError(f"no question found; expected {' and '.join(COLUMNS[:2])} at least")
     return found
 
 
-def _csv_rows(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line and question of each row; commas or semicolons part cells, `|` several answers in one."""
+def _csv_rows(text: str) -> Iterator[tuple[int, dict[str, Any] | ValueError]]:
+    """Line and question of each row, or what is wrong with it; commas or semicolons part cells, `|`
+    several answers in one."""
     header = text.partition("\n")[0]
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=";" if ";" in header else ",", strict=True)
     names: list[str] = []
@@ -103,23 +115,21 @@ def _csv_rows(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         except StopIteration:
             return
         except csv.Error as error:
-            raise ValueError(
-                f"line {line}: no CSV ({error}); put cells with quotes or commas in quotes"
-            ) from None
+            yield line, ValueError(f": no CSV ({error}); put cells with quotes or commas in quotes")
+            return
         if not names:
             names = [cell.lower() for cell in cells]
             _header(names)
         elif any(cells):
             if len(cells) != len(names):
-                at = f"column {names[len(cells)]}" if len(cells) < len(names) else f"column {len(names) + 1}"
-                raise ValueError(
-                    f"line {line}, {at}: found {len(cells)} cells, expected {len(names)}; put a cell with a "
-                    "comma in quotes"
-                )
-            row: dict[str, Any] = {"variants": "", "wrong": "", **dict(zip(names, cells, strict=True))}
-            for column in _SEVERAL:
-                row[column] = [one.strip() for one in row[column].split(_BETWEEN)] if row[column] else []
-            yield line, row
+                at = names[len(cells)] if len(cells) < len(names) else len(names) + 1
+                found = f"found {len(cells)} cells, expected {len(names)}"
+                yield line, ValueError(f", column {at}: {found}; put a cell with a comma in quotes")
+            else:
+                row: dict[str, Any] = {"variants": "", "wrong": "", **dict(zip(names, cells, strict=True))}
+                for column in _SEVERAL:
+                    row[column] = [one.strip() for one in row[column].split(_BETWEEN)] if row[column] else []
+                yield line, row
         line = rows.line_num + 1
 
 
@@ -143,15 +153,16 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
     wrong: list[str] = []
 
 
-def _json_rows(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line and question of each line with a JSON object."""
+def _json_rows(text: str) -> Iterator[tuple[int, dict[str, Any] | ValueError]]:
+    """Line and question of each line with a JSON object, or what is wrong with it."""
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
                 row = msgspec.to_builtins(msgspec.json.decode(line, type=_Line))
             except (msgspec.DecodeError, RecursionError) as error:
-                raise ValueError(f"line {number}, column {_at(error)}: {error}") from None
-            yield number, {key: _stored(value) for key, value in row.items()}
+                yield number, ValueError(f", column {_at(error)}: {error}")
+            else:
+                yield number, {key: _stored(value) for key, value in row.items()}
 
 
 def _stored(value: Any) -> Any:

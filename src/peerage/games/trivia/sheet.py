@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from string import ascii_uppercase
-from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from peerage.facts import plain
-from peerage.sealing import unseal
 
 _AROUND = " .,:;()[]*_`\"'"
 _LETTERED = re.compile(r"\W*(?:([A-Za-z])[).:\]]|([A-Z])\s)\s*(.+)", re.DOTALL)
@@ -64,9 +61,3 @@ class Question(Struct, frozen=True):
         letters = dict(zip(self.options, ascii_uppercase, strict=False))
         right = letters.pop(self.right[0])
         return right, tuple(letters.values())
-
-
-def questions_of(drawn: Mapping[str, Any]) -> list[Question]:
-    """The questions that were drawn for a match. Raises Sealed where they are redacted."""
-    found = drawn["questions"]
-    return msgspec.convert(unseal(found) if isinstance(found, Mapping) else found, list[Question])

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, names, said, score_lines
-from peerage.games.trivia.sheet import questions_of
+from peerage.blocks import Block, Heading, Replies, Sentence, Table, Task, names, result, unusable
+from peerage.games.same_tasks import tasks_of
+from peerage.games.trivia.sheet import Question
 from peerage.match import Fixture, Outcome
 from peerage.sealing import Sealed
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """The questions, the answers, the result."""
-    right = outcome.detail.get("right", {})
+    right, players = outcome.detail.get("right", {}), names(fixture)
     try:
-        questions = questions_of(fixture.drawn)
+        questions = tasks_of(fixture.drawn, Question)
     except Sealed:
         questions = []
         yield Sentence(
             "The questions and answers of this quiz are sealed; whoever runs the arena can read them."
         )
-    players = names(fixture)
-    sheets = {label: replies[f"answer/{label}"] for label in players if f"answer/{label}" in replies}
     for at, one in enumerate(questions):
         yield Heading(f"Question {at + 1}" + (f", {one.domain}" if one.domain else ""))
         yield Task(one.told(at + 1).partition(". ")[2])
         yield Sentence(f"Right: {one.right[0]}", "good")
         given = {
-            label: str(reply.value.answers[at]) for label, reply in sheets.items() if reply.value is not None
+            reply.label: str(reply.value.answers[at]) for reply in replies.values() if reply.value is not None
         }
         rows = [
             (
@@ -39,12 +38,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         ]
         if rows:
             yield Table(("Player", "Answer", ""), tuple(rows))
-    for reply in sheets.values():
-        if reply.status not in ("ok", "waiting"):
-            yield said(reply)
-    yield Heading("What came of it")
-    if outcome.void:
-        yield Sentence("Too few sheets came, since providers failed; there is no result.")
+    yield from unusable(replies.values())
     count = outcome.detail.get("questions", len(questions))
     why = {label: f"{len(places)} of {count} right" for label, places in right.items()}
-    yield from score_lines(fixture, outcome, why)
+    yield from result(fixture, outcome, "Whoever has the most right answers wins; equally many tie.", why)

@@ -1,5 +1,3 @@
 """Hidden werewolves among villagers: nights, talk by day, votes."""
 
-from peerage.games.werewolf.play import GAME
-
-__all__ = ["GAME"]
+from peerage.games.werewolf.play import GAME as GAME

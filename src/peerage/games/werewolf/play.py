@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from peerage.formats import Chosen, Text
+from peerage.games.asking import request
 from peerage.games.game import GameSpec
 from peerage.games.ranking import by_rank
 from peerage.games.werewolf.house import Scene, house
@@ -25,6 +26,7 @@ from peerage.games.werewolf.rules import (
     HUNT,
     LOOK,
     NOBODY,
+    ONE,
     PACK_ROUNDS,
     PROTECT,
     SIDES,
@@ -100,22 +102,11 @@ class Village:
             "me": label,
             "mates": f"The other werewolves: {', '.join(mates)}." if mates else "You have no mate.",
             "living": ", ".join(self.living),
-            "format": expects.instruction(),
             **told,
             **{f"e{at}": what for at, what in enumerate(known)},
         }
         oracle = self.scene.of(label, self.parts[label], self.living)
-        rules = self.rules
-        return Ask(
-            label,
-            f"{key}/{label}",
-            "contestant",
-            prompt.messages(fill),
-            expects,
-            rules.max_tokens,
-            rules.temperature,
-            oracle,
-        )
+        return request(self.rules, label, f"{key}/{label}", prompt, expects, fill, oracle)
 
     def choose(
         self, label: str, key: str, question: str, field: str, among: Sequence[str], **told: str
@@ -252,7 +243,7 @@ def night(village: Village, day: int, before: str) -> Steps[str]:
         village.tell(f"Night {day}: the werewolves chose player {victim}.", village.pack)
     if victim and not saved:
         village.leaves(victim, 2 * day - 1)
-        village.tell(f"Morning {day}: player {victim} is dead, and was a {village.parts[victim]}.")
+        village.tell(f"Morning {day}: player {victim} is dead, and was {ONE[village.parts[victim]]}.")
     else:
         village.tell(f"Morning {day}: nobody died.")
     dead = victim if victim and not saved else ""
@@ -307,7 +298,7 @@ def vote(village: Village, day: int) -> Steps[None]:
     cast = "; ".join(f"{voter} for {named or NOBODY}" for voter, named in votes.items())
     counted = Counter(filter(None, votes.values())).most_common()
     out = counted[0][0] if counted and (len(counted) < 2 or counted[0][1] > counted[1][1]) else ""
-    end = f"Player {out} is out, and was a {village.parts[out]}." if out else "Nobody is out."
+    end = f"Player {out} is out, and was {ONE[village.parts[out]]}." if out else "Nobody is out."
     village.tell(f"The votes of day {day}: {cast}. {end}")
     if out:
         village.leaves(out, 2 * day)

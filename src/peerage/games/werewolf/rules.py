@@ -10,12 +10,14 @@ from pydantic import Field
 
 from peerage.formats import Choice, Text
 from peerage.games.game import QUOTE, Asks, GameRules
-from peerage.games.section import Temperature
+from peerage.games.section import MaxTokens, Temperature
 from peerage.match import Fixture
 from peerage.protocol import Prompt
 
 MOST_SEATS = 10
 NOBODY = "nobody"
+ONE = {"werewolf": "a werewolf", "seer": "the seer", "doctor": "the doctor", "villager": "a villager"}
+"""How a role is told of whoever has it."""
 SIDES = ("wolves", "village")
 PACK_ROUNDS = 2
 """How often the werewolves of a night are asked at most: again where they do not name the same victim."""
@@ -46,9 +48,7 @@ class WerewolfRules(GameRules):
     reason_chars: int = Field(
         200, ge=1, le=2_000, description="Characters of the reason for a choice; the rest is cut."
     )
-    max_tokens: int = Field(
-        1_000, ge=1, description="Tokens an answer may take, beside what is thought before it."
-    )
+    max_tokens: MaxTokens = 1_000
     temperature: Temperature = None
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from peerage.blocks import Block, Heading, Private, Quoted, Replies, Sentence, Table, names, said, score_lines
+from peerage.blocks import Block, Heading, Private, Quoted, Replies, Sentence, Table, names, result, said
 from peerage.formats import Chosen
+from peerage.games.werewolf.rules import ONE
 from peerage.match import Fixture, Outcome
+
+_NO_RESULT = {"no_answer": "On one side nobody was left whose provider answered, so there is no result."}
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
@@ -24,22 +27,17 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         for label, part in roles.items():
             if label not in pack:
                 yield Private((label,))
-                yield Sentence(f"{players[label]} is {'the' if part != 'villager' else 'a'} {part}.")
+                yield Sentence(f"{players[label]} is {ONE[part]}.")
     for event in outcome.detail.get("events", ()):
         if event["event"] == "night":
             yield from _night(event, players, roles, replies)
         else:
             yield from _day(event, players, roles, replies)
-    yield Heading("What came of it")
-    if outcome.void:
-        yield Sentence("On one side nobody was left whose provider answered, so there is no result.")
-    elif outcome.detail.get("won") == "village":
-        yield Sentence("The last werewolf is out: the village wins.")
-    else:
-        yield Sentence("The werewolves win.")
     left = outcome.detail.get("left", {})
     why = {label: f"{part}, {_until(left.get(label))}" for label, part in roles.items()}
-    yield from score_lines(fixture, outcome, why)
+    village = outcome.detail.get("won") == "village"
+    wins = "The last werewolf is out: the village wins." if village else "The werewolves win."
+    yield from result(fixture, outcome, wins, why, _NO_RESULT)
 
 
 def _night(
@@ -67,7 +65,7 @@ def _night(
     yield Private(())
     dead = event["dead"]
     yield Sentence(
-        f"In the morning {players[dead]} is dead, and was a {roles[dead]}." if dead else "Nobody died.",
+        f"In the morning {players[dead]} is dead, and was {ONE[roles[dead]]}." if dead else "Nobody died.",
         "bad" if dead else "",
     )
 
@@ -82,11 +80,15 @@ def _day(
     yield Table(("Who votes", "For"), tuple(rows))
     for key, reply in replies.items():
         if key.startswith(f"day/{day}/vote/"):
-            yield Private((reply.label,))
-            yield _choice(reply, "votes for", players)
+            yield Private((reply.label,), marked=False)
+            reason = reply.value.reason if isinstance(reply.value, Chosen) else ""
+            if reason.strip():
+                yield Quoted(reply.label, reason, reply.key, note="why, told to nobody")
+            elif reply.status != "ok":
+                yield said(reply)
     yield Private(())
     out = event["out"]
-    yield Sentence(f"{players[out]} is out, and was a {roles[out]}." if out else "Nobody is out.")
+    yield Sentence(f"{players[out]} is out, and was {ONE[roles[out]]}." if out else "Nobody is out.")
 
 
 def _choice(reply: Any, does: str, players: Mapping[str, str]) -> Quoted:

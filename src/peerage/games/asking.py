@@ -1,0 +1,32 @@
+"""Requests to contestants under a game's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from peerage.formats import Format
+from peerage.protocol import Ask, Prompt, Quote
+
+
+class Limits(Protocol):
+    """What settings say of a reply: its tokens, and how it is sampled."""
+
+    @property
+    def max_tokens(self) -> int: ...
+    @property
+    def temperature(self) -> float | None: ...
+
+
+def request(
+    rules: Limits,
+    to: str,
+    key: str,
+    prompt: Prompt,
+    expects: Format,
+    fill: Mapping[str, str | Quote],
+    oracle: Any = None,
+) -> Ask:
+    """A request to a contestant; `{format}` of its prompt is filled here."""
+    messages = prompt.messages({**fill, "format": expects.instruction()})
+    return Ask(to, key, "contestant", messages, expects, rules.max_tokens, rules.temperature, oracle)
