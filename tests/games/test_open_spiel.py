@@ -65,7 +65,7 @@ def test_games_are_listed_without_the_library() -> None:
 def test_a_game_of_a_library_has_a_page() -> None:
     shown = CliRunner().invoke(app, ["games", "about", "openspiel-hex"]).output
     assert "# openspiel-hex" in shown
-    assert "tries to join the top and the bottom edge" in shown
+    assert "An unbroken chain of x from the top edge to the bottom edge wins" in shown
     assert 'pip install "peerage[openspiel]"' in shown
 
 

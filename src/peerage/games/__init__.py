@@ -85,7 +85,8 @@ def license_of(game: str) -> str:
         about = metadata("peerage" if entry is None or entry.dist is None else entry.dist.name)
     except PackageNotFoundError:
         return ""
-    return about.get("License-Expression") or about.get("License") or ""
+    stated = [about[field] for field in ("License-Expression", "License") if field in about]
+    return stated[0] if stated else ""
 
 
 def adapted() -> Iterator[tuple[GameSpec[Any], str]]:

@@ -112,7 +112,7 @@ def asked(rules: AllocationRules, tasks: Sequence[AllocationTask]) -> list[Ask]:
 
 def scored(rules: AllocationRules, tasks: Sequence[AllocationTask], came: Came) -> Scored:
     """The mean share of the optimum; every plan is on record."""
-    told = []
+    told: list[dict[str, Any]] = []
     for at, task in enumerate(tasks):
         optimum = worth(task, task.best)
         plans = {label: _result(task, mine[at], optimum) for label, mine in came.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from peerage.blocks import Block, Heading, Replies, Table, Task, names, unusable
+from peerage.blocks import Block, Heading, Replies, Table, Task, names, result, unusable
 from peerage.games.allocation.tasks import FAMILIES, AllocationTask, statement
 from peerage.games.same_tasks import tasks_of
 from peerage.match import Fixture, Outcome
@@ -23,8 +23,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
         rows = []
         for label, one in found.get("plans", {}).items():
             plan = getattr(replies[f"{number}/{label}"].value, "plan", ())
-            result = "; ".join(one["broken"]) or one["result"]
-            rows.append((players[label], _listed(plan), one["worth"], f"{one['share']:.1%}", result))
+            came = "; ".join(one["broken"]) or one["result"]
+            rows.append((players[label], _listed(plan), one["worth"], f"{one['share']:.1%}", came))
         if rows:
             rows.append(("(the best plan)", _listed(task.best), found["optimum"], "100.0%", "proven"))
             columns = ("Player", "Plan", f">{what.capitalize()}", ">Of the optimum", "Result")

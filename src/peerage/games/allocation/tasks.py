@@ -46,8 +46,6 @@ class Size(NamedTuple):
 class Family(NamedTuple):
     """One kind of task."""
 
-    sizes: tuple[Size, Size, Size, Size, Size]
-    """By difficulty."""
     draw: Callable[[Random, Size], tuple[Rows, tuple[int, ...]]]
     problem: Callable[[Rows, tuple[int, ...]], Problem]
     statement: Callable[[Rows, tuple[int, ...]], str]
@@ -58,7 +56,7 @@ class Family(NamedTuple):
 def drawn(rng: Random, family: str, difficulty: int) -> AllocationTask:
     """A fresh task of that family."""
     made = FAMILIES[family]
-    rows, limits = made.draw(rng, made.sizes[difficulty - 1])
+    rows, limits = made.draw(rng, Size(*SIZES[family][difficulty - 1]))
     return AllocationTask(family, rows, limits, tuple(best(made.problem(rows, limits))))
 
 
@@ -307,37 +305,18 @@ def _state_covering(rows: Rows, limits: tuple[int, ...]) -> str:
     return _COVERING.format(lines=lines, areas=len(limits))
 
 
-FAMILIES: dict[str, Family] = {
-    "knapsack": Family(
-        (Size(6, 1, 0.6), Size(8, 2, 0.55), Size(10, 2, 0.5), Size(13, 3, 0.45), Size(16, 3, 0.4)),
-        _draw_knapsack,
-        _knapsack,
-        _state_knapsack,
-    ),
-    "portfolio": Family(
-        (Size(4, 2, 0.6), Size(5, 2, 0.55), Size(6, 2, 0.5), Size(7, 3, 0.45), Size(8, 3, 0.4)),
-        _draw_portfolio,
-        _portfolio,
-        _state_portfolio,
-    ),
-    "assignment": Family(
-        (Size(4, 2, 0.9), Size(5, 2, 0.85), Size(7, 3, 0.8), Size(8, 3, 0.75), Size(9, 4, 0.7)),
-        _draw_assignment,
-        _assignment,
-        _state_assignment,
-    ),
-    "scheduling": Family(
-        (Size(6, 1, 0.7), Size(7, 1, 0.6), Size(8, 2, 0.6), Size(9, 2, 0.55), Size(10, 2, 0.5)),
-        _draw_scheduling,
-        _scheduling,
-        _state_scheduling,
-    ),
-    "covering": Family(
-        (Size(6, 5, 0.3), Size(7, 6, 0.3), Size(9, 8, 0.25), Size(11, 10, 0.25), Size(13, 11, 0.2)),
-        _draw_covering,
-        _covering,
-        _state_covering,
-        True,
-    ),
+SIZES = {
+    "knapsack": ((6, 1, 0.6), (8, 2, 0.55), (10, 2, 0.5), (13, 3, 0.45), (16, 3, 0.4)),
+    "portfolio": ((4, 2, 0.6), (5, 2, 0.55), (6, 2, 0.5), (7, 3, 0.45), (8, 3, 0.4)),
+    "assignment": ((4, 2, 0.9), (5, 2, 0.85), (7, 3, 0.8), (8, 3, 0.75), (9, 4, 0.7)),
+    "scheduling": ((6, 1, 0.7), (7, 1, 0.6), (8, 2, 0.6), (9, 2, 0.55), (10, 2, 0.5)),
+    "covering": ((6, 5, 0.3), (7, 6, 0.3), (9, 8, 0.25), (11, 10, 0.25), (13, 11, 0.2)),
 }
-"""By name."""
+"""The `Size` of a family's tasks by difficulty."""
+FAMILIES: dict[str, Family] = {
+    "knapsack": Family(_draw_knapsack, _knapsack, _state_knapsack),
+    "portfolio": Family(_draw_portfolio, _portfolio, _state_portfolio),
+    "assignment": Family(_draw_assignment, _assignment, _state_assignment),
+    "scheduling": Family(_draw_scheduling, _scheduling, _state_scheduling),
+    "covering": Family(_draw_covering, _covering, _state_covering, costs=True),
+}

@@ -151,7 +151,7 @@ def moves(
     provider failed are added to `lost`."""
     told = rules.told()
     replies: list[Reply] = yield [
-        request(rules, label, f"{number}/{label}", prompt, move.expects, told | move.fill, move.perfect)
+        request(rules, label, f"{number}/{label}", prompt, move.expects, {**told, **move.fill}, move.perfect)
         for label, move in asked.items()
     ]
     said = dict(zip(asked, replies, strict=True))
