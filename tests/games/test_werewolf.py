@@ -268,7 +268,7 @@ def test_a_match_marks_who_saw_what_and_a_seat_is_shown_no_more() -> None:
     private = [block.labels for block in match.blocks if isinstance(block, Private) and block.labels]
     assert (seer,) in private
     assert len(said) < len(everything)
-    assert not [one for one in said if "the seer" in one or "werewolves choose" in one]
+    assert not [one for one in said if "is the seer" in one or "werewolves choose" in one]
     own = as_seen(match, villager)
     assert own.exchanges
     assert {one.label for one in own.exchanges} == {villager}

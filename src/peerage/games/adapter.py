@@ -262,9 +262,6 @@ def asks(rules: TwoRules, fixture: Fixture, entry: Entry) -> Iterator[Asks]:
     )
 
 
-_NO_RESULT = {"no_answer": "The provider of a player failed, so there is no result."}
-
-
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
     """Deal by deal the moves and how it ended, and the result."""
     players, detail = names(fixture), outcome.detail
@@ -283,7 +280,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     lost = [f"{players[label]} ({label})" for label in detail.get("forfeited", ())]
     wins = f"{' and '.join(lost)} named no legal move, and loses by that." if lost else ""
     why = {label: f"{points:+g} points" for label, points in detail.get("points", {}).items()}
-    yield from result(fixture, outcome, wins, why, _NO_RESULT)
+    no_result = {"no_answer": "The provider of a player failed, so there is no result."}
+    yield from result(fixture, outcome, wins, why, no_result)
 
 
 def draw(rules: TwoRules, secret: str, number: int) -> dict[str, Any]:

@@ -23,8 +23,9 @@ from peerage.formats import Chosen
 from peerage.games.adapter import Entry, Library, entries
 from peerage.games.house import Call
 
-WIDE, ROLLOUTS, DEEP = 12, 4, 150
-"""How a perfect house player looks ahead: from so many moves at most, games played on, so many tries deep."""
+WIDE, ROLLOUTS, TRIES, DEEP = 12, 4, 24, 150
+"""How a perfect house player looks ahead: from so many moves at most, with so many games played on from each and
+from all together, so many tries deep."""
 _GROUP = re.compile(r"\{([^}]*)\}")
 _UNSEEN = {"PROMPT", "PLAYER_ACTION", "GAME_ADMIN"}
 """Messages of an environment that players are not shown: they have our rules, and moves by name."""
@@ -147,6 +148,7 @@ class ArenaWorld:
 def copies(env: Any) -> Callable[[], Any]:
     """Makes copies of an environment as it is now: unpickled, which is several times faster than a deep copy,
     where it can be pickled."""
+    env.state.logs.clear()  # which nobody reads, and which grow
     try:
         held = pickle.dumps(env)
     except (pickle.PicklingError, AttributeError, TypeError):
@@ -211,11 +213,11 @@ def house(call: Call, skill: float, rng: random.Random) -> Any:
     world = ArenaWorld(position.entry, position.seats, position.seed)
     for name in position.made:
         world.move(name)
-    apart = world.apart()
     among = rng.sample(position.legal, min(WIDE, len(position.legal)))
+    apart, rollouts = world.apart(), min(ROLLOUTS, TRIES // len(among))
 
     def worth(name: str) -> float:
-        tries = [apart(rng.randrange(2**31)) for _ in range(ROLLOUTS)]
+        tries = [apart(rng.randrange(2**31)) for _ in range(rollouts)]
         for one in tries:
             one.played_on(name, rng)
         return sum([points[position.player] for one in tries if (points := one.points())])
