@@ -27,7 +27,7 @@ from peerage.formats import (
     recorded,
     stored,
 )
-from peerage.formats.forms import WHOLE, fields, reply, told
+from peerage.formats.forms import WHOLE, fields, misfit, reply, told
 
 
 class Bid(Struct, frozen=True):
@@ -110,6 +110,22 @@ def test_a_problem_names_its_field() -> None:
         with pytest.raises(FormatError, match=problem):
             reply(Json(Bid), {**right, name: said})
     assert Json(Bid).parse(reply(Json(Bid), right)) == Bid(7, "open", True)
+
+
+def test_a_number_or_a_choice_is_checked_when_it_is_typed() -> None:
+    amount, kind, *_ = fields(Json(Bid))
+    for field, said, problem in (
+        (amount, "101", "amount: 101 is not a number from 0 to 100"),
+        (amount, "-1", "amount: -1 is not a number from 0 to 100"),
+        (amount, "seven", "amount: 'seven' is not a whole number"),
+        (amount, " ", "amount: nothing is filled in"),
+        (kind, "half", "kind: 'half' is none of open, closed"),
+        (amount, "100", ""),
+        (kind, "Open", ""),
+    ):
+        assert misfit(field, said) == problem
+    assert misfit(amount._replace(most=None), "-1") == "amount: -1 is not a number from 0"
+    assert misfit(amount._replace(needed=False), "") == ""
 
 
 def test_a_sheet_has_a_field_for_each_entry() -> None:

@@ -227,6 +227,27 @@ def test_a_bad_quiz_file_names_line_and_column(
     assert not (tmp_path / "arena.db").exists()
 
 
+def test_a_bad_quiz_file_names_its_first_ten_bad_lines(tmp_path: Path) -> None:
+    """Good lines between them, lines of every kind of fault, and how many more there are."""
+    rows = ["Good?,yes", "Who?,", "Good?,no", "Where?,a,b", *[f"Bad {at}?," for at in range(12)]]
+    with pytest.raises(ValueError, match="line 3") as found:
+        read_quiz("\n".join(["question,answer", *rows]), "my.csv")
+    told = str(found.value).split("\n  ")
+    assert told[:3] == [
+        "line 3, column answer: empty; expected some text",
+        "line 4, column question: the question of line 2 again; keep one",
+        "line 5, column 3: found 3 cells, expected 2; put a cell with a comma in quotes",
+    ]
+    assert (len(told), told[-1]) == (11, "… and 5 more such lines")
+    lines = ['{"question": "Who?"}', '{"question": "Who?", "answer": "Ann"}', "{"]
+    with pytest.raises(ValueError, match=r"(?s)line 1, column answer.*line 3, column 1"):
+        read_quiz("\n".join(lines), "my.jsonl")
+    shown = cli.invoke(app, ["run", *arena(tmp_path, "my.csv", "\n".join(["question,answer", *rows]))])
+    assert shown.exit_code == 2
+    assert "line 4, column question" in shown.stderr
+    assert "… and 5 more" in shown.stderr
+
+
 def test_a_listed_quiz_is_held_to_the_same(tmp_path: Path) -> None:
     where = arena(tmp_path, "my.csv", CSV)
     text = (tmp_path / "arena.yaml").read_text()

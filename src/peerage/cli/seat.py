@@ -201,7 +201,7 @@ class Seat:
             elif not several or not (line or lines or field.needed):
                 said = _chosen(field, line)
                 if problem := misfit(field, said):
-                    say(f"That cannot be used: {problem}.")
+                    say(f"That cannot be used: {problem}.\n{_prompt(field)}")
                     continue
                 return said
             else:

@@ -102,21 +102,20 @@ def reply(expects: Format, values: Mapping[str, str]) -> str:
 
 
 def misfit(field: Field, said: str) -> str:
-    """What is wrong with what a person typed for one number or choice, in words; empty: nothing is."""
-    bare = said.strip()
-    if not bare:
+    """What is wrong with what a person typed for a number or a choice, in words; empty: nothing is."""
+    bare, least, most = said.strip(), field.least, field.most
+    if field.kind not in ("number", "choice") or not (bare or field.needed):
         return ""
     try:
-        found = _read(said, {}, field)
+        found = _read(bare, {}, field) if bare else None
     except FormatError as problem:
         return str(problem)
-    least, most = field.least, field.most
-    if field.kind != "number" or not (
-        (least is not None and found < least) or (most is not None and found > most)
-    ):
+    if found is None:
+        return f"{field.label}: nothing is filled in"
+    if field.kind == "choice" or ((least is None or found >= least) and (most is None or found <= most)):
         return ""
-    bounds = [f"at least {least:,g}"] * (least is not None) + [f"at most {most:,g}"] * (most is not None)
-    return f"{field.label}: {bare[:40]} is out of range; {' and '.join(bounds)} was expected"
+    bounds = (f"from {least:,g}" if least is not None else "", f"to {most:,g}" if most is not None else "")
+    return f"{field.label}: {bare[:40]} is not a number {' '.join(filter(None, bounds))}"
 
 
 class _Unsuited(Exception):

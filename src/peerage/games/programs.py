@@ -8,7 +8,6 @@ from typing import Any
 from peerage.blocks import Block, Heading, Program, Replies, Table, Tone, names, said
 from peerage.match import Fixture
 
-NO_PROGRAMS = {"no_answer": "Too few programs came, since providers failed; there is no result."}
 MOST = 120
 """Characters of a test's input and output that are shown."""
 

@@ -24,8 +24,8 @@ from peerage.games.adapter import Entry, Library, entries
 from peerage.games.house import Call
 
 WIDE, ROLLOUTS, TRIES, DEEP = 12, 4, 24, 150
-"""How a perfect house player looks ahead: from so many moves at most, with so many games played on from each and
-from all together, so many tries deep."""
+"""How a perfect house player looks ahead: from so many moves at most, so many games played on from
+each and from all together, so many tries deep."""
 _GROUP = re.compile(r"\{([^}]*)\}")
 _UNSEEN = {"PROMPT", "PLAYER_ACTION", "GAME_ADMIN"}
 """Messages of an environment that players are not shown: they have our rules, and moves by name."""

@@ -9,8 +9,10 @@ from msgspec import convert
 
 from peerage.blocks import Block, Heading, Program, Replies, Task, Tone, result
 from peerage.games.bug_hunt.tasks import BuggyTask
-from peerage.games.programs import NO_PROGRAMS, programs_shown, verdicts_shown
+from peerage.games.programs import programs_shown, verdicts_shown
 from peerage.match import Fixture, Outcome
+
+_NO_RESULT = {"no_answer": "Too few programs came, since providers failed; there is no result."}
 
 
 def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
@@ -34,7 +36,7 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
     yield from verdicts_shown(fixture, programs, task.tests, shows)
     wins = "Most bugs fixed wins, among equals the smaller edit; a program that breaks what was right fixed "
     why = {label: one["result"] for label, one in programs.items()}
-    yield from result(fixture, outcome, f"{wins}nothing.", why, NO_PROGRAMS)
+    yield from result(fixture, outcome, f"{wins}nothing.", why, _NO_RESULT)
 
 
 def _changes(before: str, after: str) -> str:

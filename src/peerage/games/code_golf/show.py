@@ -17,10 +17,11 @@ from peerage.blocks import (
 )
 from peerage.challenges.drafting import drafts_of
 from peerage.formats import Fields
-from peerage.games.programs import NO_PROGRAMS, programs_shown, verdicts_shown
+from peerage.games.programs import programs_shown, verdicts_shown
 from peerage.match import Fixture, Outcome
 
-_NO_RESULT = NO_PROGRAMS | {
+_NO_RESULT = {
+    "no_answer": "Too few programs came, since providers failed; there is no result.",
     "no_challenge": "No author wrote a task that stands, so there was nothing to solve.",
     "unsolved": "Nobody solved the task, so nothing but its author shows that it can be solved: no result.",
 }
