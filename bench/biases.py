@@ -82,7 +82,7 @@ def arena(seed: int, plant: Plant, *, planted: bool, many: int) -> tuple[Recorde
     votes = schedule.recorded(cast(rng, schedule, skill, discernment, fault))
     styles = [(Style(int(one), 0, 0, 0), Style(int(other), 0, 0, 0)) for one, other in chars.T]
     families = {name: "one" if at < 3 else f"own {at}" for at, name in enumerate(names)}
-    return replace(votes, styles=[styles[at] for at in match], families=families), skill
+    return replace(votes, styles=dict(enumerate(styles)), families=families), skill
 
 
 def moved(

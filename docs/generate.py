@@ -36,6 +36,7 @@ from peerage.engine.replay import Difference, Elsewhere, ReplayReport
 from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
 from peerage.judging.audit import Power
+from peerage.ledger.preregistration import Deviation, Preregistration
 from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
@@ -46,6 +47,7 @@ from peerage.tables.challenges import ChallengeRow, Tried
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.judges import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
+from peerage.tables.makers import MakerRow
 from peerage.tables.match_view import Digests, ExchangeView, MatchView, SeatView
 from peerage.tables.outside import SourceStats
 from peerage.tables.overall import Profile
@@ -266,6 +268,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         SourceStats,
         ProbeStats,
         UnfinishedStats,
+        MakerRow,
     ),
     "`judges`: one object (`--of` one of its lists)": (
         JudgesReport,
@@ -305,6 +308,12 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     ),
     "`estimate`: one object": (Plan, PlayerPlan, GamePlan),
     "`verify`: one object": (_OK, Report, Since, Problem),
+    "`preregister`: one object": (
+        "The keys below, and beside them `ok`, `quoted` (the part of the digest to quote), the list "
+        "`deviations` and with `--check` `problems`, in words. `plan` has `players`, `settings`, `stop`.",
+        Preregistration,
+        Deviation,
+    ),
     "`replay`: one object": (
         "The keys below, and before them `ok`: true with exit codes 0 and 3, false with exit code 1.",
         ReplayReport,

@@ -167,6 +167,9 @@ class Table:
         return random.Random(f"{self.seed}/{name}")
 
 
+DONE = "done"
+"""The status of a match with a result; of any other it is the reason why there is none."""
+
 DEVELOPMENT = "development"
 """The void of a match that was a trial only: it is reported, nobody is rated, and nothing failed."""
 

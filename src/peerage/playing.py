@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from peerage.engine.benches import OVERBILLED
 from peerage.engine.budget import whole_nano
 from peerage.engine.import_recordings import admit
+from peerage.engine.preregistration import note_differences
 from peerage.engine.pricing import PlayerRuntime
 from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_players
 from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
@@ -119,6 +120,7 @@ async def play(
                     ledger.write(Batch(amendments=rows))
             read_budget_voids(recovered, ledger, budget_since(settings, ledger))
             _register(ledger, lines, sealing_key(secret))
+            note_differences(ledger, settings, _now_ms())
             _leave_out(ledger, lines)
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
             runner = Runner(

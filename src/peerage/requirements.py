@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from peerage.engine.preregistration import differing
 from peerage.engine.registration import changed
 from peerage.engine.upgrades import unplayable
 from peerage.games import FILE, GAMES, tracks_of
@@ -193,6 +194,11 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
             f"unfinished matches of {one.game} version {one.version}: {len(one.numbers)} "
             f"({one.numbers[0]:,} to {one.numbers[-1]:,}), and {why}. They end without a result: what was "
             f"asked and spent stays on record, and nobody is rated by them. {instead}"
+        )
+    if changes := differing(ledger, settings):
+        told.append(
+            "this arena is preregistered, and its settings differ: "
+            f"{'; '.join([one.told for one in changes])}. From the next match on that is shown as a deviation"
         )
     people = [player.name for player in settings.players if player.is_person]
     if people and (hiding := sorted(name for name, spec in specs.items() if spec.hides)):

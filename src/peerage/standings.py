@@ -19,10 +19,9 @@ import msgspec
 
 from peerage.games import tracks_of
 from peerage.ledger.store import LedgerError, Summary
+from peerage.match import DONE as DONE
 from peerage.ratings.elo import DuelResult, EloSettings, EloState, extend, fold, trajectory, update
 from peerage.settings import Rating
-
-DONE = "done"
 
 
 def elo_settings(rating: Rating) -> EloSettings:

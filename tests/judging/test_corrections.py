@@ -60,7 +60,7 @@ def test_without_corrections_nothing_changes() -> None:
 
 def test_nothing_to_correct_is_said() -> None:
     votes, _ = arena(0, LONGER, planted=False, many=DUELS)
-    notes = corrected(replace(votes, styles=(), families=None), CORRECTIONS).notes
+    notes = corrected(replace(votes, styles={}, families=None), CORRECTIONS).notes
     assert "position: nothing to correct, every judge saw both orders" in notes
     assert "style: nothing to correct, the answers are not known or alike in style" in notes
     assert "own: nothing to correct, nobody judged its own work" in notes
@@ -81,7 +81,7 @@ def _round_robin(score_of_own: list[float]) -> Recorded:
     first, second, score, judges = zip(*rows, strict=True)
     size = len(rows)
     return Recorded(
-        ("a", "b", "c"), duels(3, first, second, score), judges, list(range(size)), [0] * size, (), {}
+        ("a", "b", "c"), duels(3, first, second, score), judges, list(range(size)), [0] * size, {}, {}
     )
 
 

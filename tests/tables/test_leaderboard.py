@@ -136,6 +136,8 @@ def test_rows_are_stable_json(arena: Arena) -> None:
         "status",
         "what_if",
         "side",
+        "withdrawn_after",
+        "rating_then",
     ]
 
 
@@ -182,7 +184,11 @@ def test_a_player_without_matches_comes_last_and_one_who_left_stays(folder: Path
             gone = next(row for row in rows if row["player"] == "p6")
             assert gone["model"] == "house:0.90"
             assert gone["rank"] is not None
-            assert "no longer in arena.yaml" in gone["notes"]
+            decided = [row for row in arena.ledger.summaries() if row.status == "done"]
+            last = max(row.number for row in decided if "p6" in row.players)
+            assert gone["withdrawn_after"] == last
+            then = f"withdrawn after match {last}, then rated {gone['rating_then']:,.1f}"
+            assert f"no longer in arena.yaml: {then}" in gone["notes"]
 
 
 def test_an_arena_not_yet_played_lists_everybody(tmp_path: Path) -> None:

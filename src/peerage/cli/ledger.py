@@ -57,6 +57,8 @@ def verify(
     )
     if report.log_root:
         say(f"log root: {report.log_root}")
+    if report.preregistered:
+        say(f"preregistered before match 1: {report.preregistered}")
     for stream, head in report.streams.items():
         say(f"head of {stream}: {head}")
     if report.copy:

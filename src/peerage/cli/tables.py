@@ -13,6 +13,7 @@ from peerage.cli.output import (
     Column,
     Titled,
     dollars,
+    hundredths,
     numbers,
     percent,
     seconds,
@@ -39,7 +40,9 @@ Track = Literal[
     "bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware", "duplicate", "overall"
 ]
 Whose = Literal["played", "outside", "all"]
-Part = Literal["players", "judges", "authors", "readings", "calibration", "outside", "probes", "unfinished"]
+Part = Literal[
+    "players", "judges", "authors", "makers", "readings", "calibration", "outside", "probes", "unfinished"
+]
 Game = Annotated[str, typer.Option(help="Count the matches of this game alone.", show_default="all")]
 Topic = Annotated[str, typer.Option(help="Count the matches on this topic alone.", show_default="all")]
 
@@ -442,6 +445,13 @@ _STATS: Mapping[str, Titled] = {
         *numbers(whole, drafts="Drafts", approved="Approved"),
         *numbers(percent, approval="Mean approval"),
         *numbers(whole, turns_lost="Invalid turns"),
+    ),
+    "makers": titled(
+        "Makers: who was tried how often; a rate of 1 is as many matches a player as usual",
+        *texts(maker="Maker"),
+        *numbers(whole, players="Players", withdrawn="Withdrawn", matches="Matches"),
+        *numbers(percent, share="Share"),
+        *numbers(hundredths, rate="Rate ~1"),
     ),
     "outside": titled(
         "Outside results: imported, not played here",

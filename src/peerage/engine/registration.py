@@ -45,9 +45,9 @@ ANSWERS = (
 def identity(player: PlayerSettings, key: str) -> str:
     """A digest of what answers; `key` (the arena's sealing key) keeps a command's arguments from being
     guessed."""
-    stated = player.model_dump(mode="json", include=set(ANSWERS))
-    stated["base_url"] = without_credentials(player.base_url)
-    return hmac.new(key.encode(), msgspec.json.encode(stated, order="sorted"), sha256).hexdigest()
+    answers = player.model_dump(mode="json", include=set(ANSWERS))
+    answers["base_url"] = without_credentials(player.base_url)
+    return hmac.new(key.encode(), msgspec.json.encode(answers, order="sorted"), sha256).hexdigest()
 
 
 def changed(ledger: Ledger, players: Iterable[PlayerSettings], key: str) -> dict[str, list[str]]:
@@ -61,7 +61,7 @@ def changed(ledger: Ledger, players: Iterable[PlayerSettings], key: str) -> dict
         card = known.get(player.name)
         if card is None or card.get("identity") == identity(player, key):
             continue
-        now = _shown(player)
+        now = stated(player)
         differ = [name for name in ANSWERS if name not in ("command", "thinking_tokens")]
         differ = [name for name in differ if card.get(name) != now.get(name)]
         if not differ and "identity" in card:
@@ -78,10 +78,10 @@ class _Named(msgspec.Struct):
 def card(player: PlayerSettings, price: Price) -> dict[str, Any]:
     """What is kept of a player: its stated settings, its price and where that comes from, and how many tokens
     it may think for a reply with the reason for so many."""
-    stated = _shown(player)
+    shown = stated(player)
     if price.thinking.tokens:
-        stated |= {"thinking_tokens": price.thinking.tokens, "thinking_because": price.thinking.reason}
-    return stated | {"price_source": price.source, "price_known": price.known}
+        shown |= {"thinking_tokens": price.thinking.tokens, "thinking_because": price.thinking.reason}
+    return shown | {"price_source": price.source, "price_known": price.known}
 
 
 def prices(ledger: Ledger, players: Iterable[PlayerSettings], today: date) -> dict[str, Price]:
@@ -103,15 +103,15 @@ def prices(ledger: Ledger, players: Iterable[PlayerSettings], today: date) -> di
     return found
 
 
-def _shown(player: PlayerSettings) -> dict[str, Any]:
+def stated(player: PlayerSettings) -> dict[str, Any]:
     """The stated settings of a player that may be shown."""
-    stated = player.model_dump(mode="json", exclude_defaults=True, exclude={"key_env", "command"})
+    shown = player.model_dump(mode="json", exclude_defaults=True, exclude={"key_env", "command"})
     if player.base_url:
-        stated["base_url"] = without_credentials(player.base_url)
-    stated["model"] = player.public_model
+        shown["base_url"] = without_credentials(player.base_url)
+    shown["model"] = player.public_model
     if player.version > 1:
-        stated["versions_of"] = player.unversioned
-    return stated
+        shown["versions_of"] = player.unversioned
+    return shown
 
 
 def registered(ledger: Ledger) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ comes to.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -24,6 +24,7 @@ from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.judges import counted, reliabilities
 from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.merging import coded
 from peerage.ratings.rows import contrast, distinct, fit_covariates
 
 Correction: TypeAlias = Literal["position", "style", "own", "family", "favours", "reliability"]
@@ -35,15 +36,15 @@ _OWN = 0.05  # of a term's information that the players must not explain, for it
 class Recorded:
     """Votes on answers of two players, one an element. `history` numbers `players`; `judges` say who cast
     each vote, `matches` on what. `shown` is 1 where the first player's answer alone was shown first, -1 where
-    the second's was, 0 where both orders were. `styles` are the counts of both answers, None where an answer
-    is not known; `families` are by name, empty or missing for a player of its own kind."""
+    the second's was, 0 where both orders were. `styles` are the counts of both answers by match, None where
+    one is not known; `families` are by name, empty or missing for a player of its own kind."""
 
     players: tuple[str, ...]
     history: Duels
     judges: Sequence[str]
     matches: Sequence[int]
     shown: Sequence[int]
-    styles: Sequence[tuple[Style | None, Style | None]] = ()
+    styles: Mapping[int, tuple[Style | None, Style | None]] = field(default_factory=dict)
     families: Mapping[str, str] | None = None
 
 
@@ -62,7 +63,8 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
     a match hanging together.
     """
     history = votes.history
-    names, judge = np.unique(np.asarray(votes.judges, np.str_), return_inverse=True)
+    listed, judge = coded(votes.judges)
+    names = np.asarray(listed, np.str_)
     notes: list[str] = []
     keep = np.ones(len(history), np.bool_)
     weight = np.ones(len(history))
@@ -76,7 +78,7 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
         if "reliability" in wanted:
             weight, told = _weights(examined, names, judge, history, aside)
             notes.append(told)
-    terms = {kind: dict(columns_of(votes)) for kind, columns_of in _TERMS.items() if kind in wanted}
+    terms = {kind: dict(of(votes, names, judge)) for kind, of in _TERMS.items() if kind in wanted}
     notes += [f"{kind}: nothing to correct, {_NOTHING[kind]}" for kind, found in terms.items() if not found]
     columns = {name: column for found in terms.values() for name, column in found.items()}
     for name, column in list(columns.items()):
@@ -151,48 +153,48 @@ def _weights(
     return reliability[judge] / mean, f"reliability: from {best} to {worst}{silent}"
 
 
-def _position(votes: Recorded) -> Iterator[tuple[str, Floats]]:
+def _position(votes: Recorded, judges: np.ndarray, judge: Ints) -> Iterator[tuple[str, Floats]]:
     shown = np.asarray(votes.shown, np.float64)
     if shown.any():
         yield "position", shown
 
 
-def _style(votes: Recorded) -> Iterator[tuple[str, Floats]]:
-    known = [one is not None and other is not None for one, other in votes.styles]
-    counts = np.zeros((2, len(votes.history), len(STYLE)))
-    for at, (one, other) in enumerate(votes.styles):
+def _style(votes: Recorded, judges: np.ndarray, judge: Ints) -> Iterator[tuple[str, Floats]]:
+    numbers, match = coded(votes.matches)
+    counts = np.zeros((2, len(numbers), len(STYLE)))
+    for at, number in enumerate(numbers):
+        one, other = votes.styles.get(number, (None, None))
         if one is not None and other is not None:
             counts[:, at] = one, other
     for k, name in enumerate(STYLE):
-        if any(known) and (counts[0, :, k] != counts[1, :, k]).any():
-            yield f"style {name}", contrast(counts[0, :, k], counts[1, :, k])
+        one_side, other_side = counts[0, :, k], counts[1, :, k]
+        if (one_side != other_side).any():
+            yield f"style {name}", contrast(one_side[match], other_side[match])
 
 
-def _own(votes: Recorded) -> Iterator[tuple[str, Floats]]:
-    judges, players = np.asarray(votes.judges, np.str_), np.asarray(votes.players, np.str_)
-    own = (players[votes.history.first] == judges) * 1.0 - (players[votes.history.second] == judges)
-    if own.any():
-        yield "own", own
+def _own(votes: Recorded, judges: np.ndarray, judge: Ints) -> Iterator[tuple[str, Floats]]:
+    own = judges[:, None] == np.asarray(votes.players, np.str_)
+    column = own[judge, votes.history.first] * 1.0 - own[judge, votes.history.second]
+    if column.any():
+        yield "own", column
 
 
-def _family(votes: Recorded) -> Iterator[tuple[str, Floats]]:
+def _family(votes: Recorded, judges: np.ndarray, judge: Ints) -> Iterator[tuple[str, Floats]]:
     """1 for a vote on an answer of the judge's family against another's, for each family; its own work is
     another matter."""
-    families = votes.families or {}
-    judges = np.array([families.get(name, "") for name in votes.judges], np.str_)
-    players = np.asarray(votes.players, np.str_)
-    each = np.array([families.get(name, "") for name in votes.players], np.str_)
-    names = np.asarray(votes.judges, np.str_)
-    sides = [
-        (each[side] == judges) & (judges != "") & (players[side] != names)
-        for side in (votes.history.first, votes.history.second)
-    ]
-    lean = sides[0] * 1.0 - sides[1]
-    for family in np.unique(judges[lean != 0]).tolist():
-        yield f"family {family}", np.where(judges == family, lean, 0.0)
+    of = votes.families or {}
+    theirs = np.array([of.get(name, "") for name in judges.tolist()], np.str_)
+    each = np.array([of.get(name, "") for name in votes.players], np.str_)
+    kin = (theirs[:, None] == each) & (theirs != "")[:, None]
+    kin &= judges[:, None] != np.asarray(votes.players, np.str_)
+    lean = kin[judge, votes.history.first] * 1.0 - kin[judge, votes.history.second]
+    leaning = np.bincount(judge, np.abs(lean), len(judges)) > 0
+    for family in np.unique(theirs[leaning]).tolist():
+        yield f"family {family}", np.where((theirs == family)[judge], lean, 0.0)
 
 
-_TERMS: Mapping[Correction, Callable[[Recorded], Iterator[tuple[str, Floats]]]] = {
+_Term: TypeAlias = Callable[[Recorded, np.ndarray, Ints], Iterator[tuple[str, Floats]]]
+_TERMS: Mapping[Correction, _Term] = {
     "position": _position,
     "style": _style,
     "own": _own,

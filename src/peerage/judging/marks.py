@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from peerage.judging.columns import Columns, Layout, Rows
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.merging import coded
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -151,14 +152,14 @@ def marks_in(columns: Columns) -> Marks:
 def of_votes(players: Sequence[str], history: Duels, judges: Sequence[str], on: Sequence[int]) -> Marks:
     """The marks that votes come to: `history` numbers `players`, `judges` say who cast each, `on` which
     match."""
-    names, judge = np.unique(np.asarray(judges, np.str_), return_inverse=True)
-    contests, contest = np.unique(np.asarray(on, np.int64), return_inverse=True)
+    names, judge = coded(judges)
+    contests, contest = coded(np.asarray(on, np.int64))
     author = np.concatenate([history.first, history.second])
     value = np.concatenate([history.score, 1 - history.score])
-    judge, contest = np.tile(judge, 2).astype(np.int64), np.tile(contest, 2).astype(np.int64)
+    judge, contest = np.tile(judge, 2), np.tile(contest, 2)
     order = np.lexsort((author, contest, judge))
     columns = judge[order], author[order], contest[order], value[order], np.full(len(order), np.nan)
-    return Marks(tuple(names.tolist()), tuple(players), tuple(map(str, contests.tolist())), *columns)
+    return Marks(tuple(names), tuple(players), tuple(map(str, contests)), *columns)
 
 
 def tabled(marks: Iterable[Mark]) -> Marks:

@@ -27,6 +27,7 @@ from peerage.ledger.held import in_play as play
 from peerage.ledger.held import votes as held_votes
 from peerage.ledger.merkle import GENESIS, stream_genesis
 from peerage.ledger.merkle import digest as digest_of
+from peerage.ledger.preregistration import TOPIC
 from peerage.ledger.secret import strange_keys
 from peerage.ledger.since import Head, Since, extends_log, extends_play, log_root
 from peerage.ledger.store import COPY, Ledger, LedgerError
@@ -57,7 +58,8 @@ class Report:
     ledgers of the earlier form every topic of amendments. `copy` says that this is a copy for others, without
     what is in play and without votes. `ended` says that the run that
     wrote last came to its end: otherwise what is in play is held by checksums alone. `since` says what a head
-    that was given says of this ledger; where it does not extend that one, `problems` say so.
+    that was given says of this ledger; where it does not extend that one, `problems` say so. `preregistered`
+    is the digest of what was registered before the first match, in hex.
     """
 
     matches: int
@@ -70,6 +72,7 @@ class Report:
     copy: bool = False
     ended: bool = True
     since: Since | None = None
+    preregistered: str = ""
 
     @property
     def ok(self) -> bool:
@@ -125,7 +128,7 @@ def _verify(
     follows: list[Found] = []
     known: dict[bytes, str] | None = None
     logged = Logged()
-    head = GENESIS
+    head, preregistered = GENESIS, ""
     heads: dict[str, str] = {}
     copy = COPY in ledger.meta()
     with ExitStack() as stack:
@@ -162,6 +165,8 @@ def _verify(
         problems += amendments(ledger, logged)
         problems += streams(ledger, logged, heads)
         problems += _outside(ledger)
+        preregistered, wrong = _preregistered(ledger)
+        problems += wrong
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
     if votes is not None and ((logged.votes and not copy) or votes.path.exists()):
         with _noted(problems):
@@ -195,6 +200,7 @@ def _verify(
         copy,
         logged.in_play is not None or not logged.length,
         extension,
+        preregistered,
     )
 
 
@@ -309,6 +315,17 @@ def _outside(ledger: Ledger) -> list[Found]:
     from peerage.ledger import outside  # reads with NumPy, which few ledgers need
 
     return [(None, what) for what in outside.problems(rows)]
+
+
+def _preregistered(ledger: Ledger) -> tuple[str, list[Found]]:
+    """The digest of what was registered before the first match, and what is wrong with that."""
+    if TOPIC not in ledger.topics():
+        return "", []
+    from peerage.ledger.preregistration import preregistration, problems
+
+    wrong: list[Found] = [(None, what) for what in problems(ledger)]
+    found = None if wrong else preregistration(ledger)
+    return found.digest if found else "", wrong
 
 
 def _uncited(ledger: Ledger, votes: Votes) -> list[Found]:

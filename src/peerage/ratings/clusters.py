@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.merging import coded
 
 FEWEST = 10
 """Clusters from which on anything is claimed."""
@@ -27,13 +28,20 @@ _AT_ONCE = 2_000_000  # numbers held at a time
 
 class Curves(NamedTuple):
     """What each row adds to a log-likelihood's slope in the difference of its two strengths (`d`) and in the
-    further parameters (`e`, shape (rows, parameters)), and to its information (`dd`, `de`, `ee`)."""
+    further parameters (`e`, shape (rows, parameters)), and to its information: `dd`, `de`, and in two further
+    parameters the products of `ee`, a pair of arrays shaped as `e`."""
 
     d: Floats
     e: Floats
     dd: Floats
     de: Floats
-    ee: Floats
+    ee: tuple[Floats, Floats]
+
+    def of(self, rows: Ints | NDArray[np.bool_] | slice) -> Curves:
+        """Those of some rows, in their order."""
+        one, other = self.ee
+        ee = one[rows], other[rows]
+        return Curves(self.d[rows], self.e[rows], self.dd[rows], self.de[rows], ee)
 
 
 class Clustered(NamedTuple):
@@ -83,7 +91,7 @@ def _codes(history: Duels, labels: ArrayLike) -> Ints:
     column = np.asarray(labels)
     if len(column) != len(history):
         raise ValueError(f"there are {len(column)} cluster labels and {len(history)} rows")
-    return np.asarray(np.unique(column, return_inverse=True)[1], np.int64)
+    return coded(column)[1]
 
 
 def _differences(covariance: Floats, n: int) -> Floats:
@@ -102,36 +110,79 @@ def _above_nothing(matrix: Floats) -> Floats:
 def _jackknife(
     history: Duels, rows: Curves, codes: Ints, information: Floats, posterior: Floats, inverse: Floats
 ) -> tuple[Floats, Floats]:
-    """The covariance from leaving out each cluster, and the effective degrees of freedom."""
+    """The covariance from leaving out each cluster, and the effective degrees of freedom.
+
+    Of a light cluster the influence is linear in its slope, so that the sum of all their squares is enough;
+    a heavy one is left out by itself.
+    """
     n, size, clusters = history.players, len(information), int(codes.max(initial=-1)) + 1
-    order = np.argsort(codes, kind="stable")
-    first, second = history.first[order], history.second[order]
-    rows, codes = Curves(*[column[order] for column in rows]), codes[order]
+    first, second = history.first, history.second
+    if not (codes[1:] >= codes[:-1]).all():
+        order = np.argsort(codes, kind="stable")
+        first, second, rows, codes = first[order], second[order], rows.of(order), codes[order]
     leverage = np.bincount(codes, _leverage(first, second, rows, inverse, n), clusters)
-    covariance, squares = np.zeros((size, size)), np.zeros((size, size))
+    is_heavy = leverage > _HEAVY
+    squares = np.zeros((size, size))
     whole = _contrasts(_differences(inverse @ information @ inverse, n))
     light = whole.copy()
-    at_once = max(1, _AT_ONCE // max(size, 1))
+    covariance = np.asarray(inverse @ _squared(first, second, rows, codes, ~is_heavy, n) @ inverse)
+    heavy = np.flatnonzero(is_heavy)
+    for some in np.array_split(heavy, -(-len(heavy) * size * size // _AT_ONCE) or 1):
+        if not len(some):
+            continue
+        place = np.full(clusters, -1)
+        place[some] = np.arange(len(some))
+        mine = place[codes] >= 0
+        here = first[mine], second[mine], rows.of(mine), place[codes[mine]], len(some), n
+        own = _informations(*here)
+        left = np.linalg.solve(posterior - (1 - 1e-6) * own, _slopes(*here)[:, :, None])[:, :, 0]
+        left[:, :n] -= left[:, :n].mean(axis=1, keepdims=True)
+        covariance += left.T @ left
+        for one in inverse @ own @ inverse:
+            share = _contrasts(one)
+            light -= share
+            squares += share**2
+    squares += np.maximum(light, 0) ** 2 / max(clusters - len(heavy), 1)
+    freedom = np.divide(whole**2, squares, out=np.zeros_like(whole), where=squares > 0) - 1
+    return covariance * (clusters - 1) / max(clusters, 1), freedom
+
+
+def _squared(first: Ints, second: Ints, rows: Curves, codes: Ints, wanted: np.ndarray, n: int) -> Floats:
+    """The sum over the `wanted` clusters of their slope by itself; `codes` are sorted."""
+    clusters, m = len(wanted), rows.e.shape[1]
+    starts = np.searchsorted(codes, np.arange(clusters))
+    if (first == first[starts][codes]).all() and (second == second[starts][codes]).all():
+        # all of a cluster is about one pair of players, as the votes of a duel are
+        a, b = first[starts], second[starts]
+        d = np.bincount(codes, rows.d, clusters) * wanted
+        e = np.column_stack(
+            [np.bincount(codes, column, clusters) for column in rows.e.T] or [d[:, None][:, :0]]
+        )
+        cross = np.zeros((n, m))
+        for k in range(m):
+            cross[:, k] = np.bincount(a, d * e[:, k], n) - np.bincount(b, d * e[:, k], n)
+        pair: Floats = np.bincount(a * n + b, d * d, n * n).reshape(n, n).astype(np.float64)
+        return quadratic(pair, cross, (e * wanted[:, None]).T @ e)
+    found = np.zeros((n + m, n + m))
+    at_once = max(1, _AT_ONCE // max(n + m, 1))
     for start in range(0, clusters, at_once):
         stop = min(start + at_once, clusters)
         part = slice(*np.searchsorted(codes, [start, stop]))
-        here = (first[part], second[part], Curves(*[column[part] for column in rows]), codes[part] - start)
-        slope = _slopes(*here, stop - start, n)
-        influence = slope @ inverse
-        heavy = np.flatnonzero(leverage[start:stop] > _HEAVY)
-        for some in np.array_split(heavy, -(-len(heavy) * size * size // _AT_ONCE) or 1):
-            own = _informations(*here, some, n)
-            left = np.linalg.solve(posterior - (1 - 1e-6) * own, slope[some, :, None])[:, :, 0]
-            left[:, :n] -= left[:, :n].mean(axis=1, keepdims=True)
-            influence[some] = left
-            for one in inverse @ own @ inverse:
-                share = _contrasts(one)
-                light -= share
-                squares += share**2
-        covariance += influence.T @ influence
-    squares += np.maximum(light, 0) ** 2 / max(clusters - int((leverage > _HEAVY).sum()), 1)
-    freedom = np.divide(whole**2, squares, out=np.zeros_like(whole), where=squares > 0) - 1
-    return covariance * (clusters - 1) / max(clusters, 1), freedom
+        slope = _slopes(first[part], second[part], rows.of(part), codes[part] - start, stop - start, n)
+        found += slope[wanted[start:stop]].T @ slope[wanted[start:stop]]
+    return found
+
+
+def quadratic(pair: Floats, cross: Floats, own: Floats) -> Floats:
+    """The matrix of a quadratic form over rows (unit of first - unit of second, further parameters), from its
+    sums by pair of players, by player and parameter, and by two parameters."""
+    n = len(pair)
+    both = pair + pair.T
+    matrix = np.empty((n + len(own), n + len(own)))
+    matrix[:n, :n] = np.diag(both.sum(axis=1)) - both
+    matrix[:n, n:], matrix[n:, :n] = cross, cross.T
+    matrix[n:, n:] = own
+    return matrix
 
 
 def _contrasts(covariance: Floats) -> Floats:
@@ -147,7 +198,8 @@ def _leverage(first: Ints, second: Ints, rows: Curves, inverse: Floats, n: int) 
     own = np.diag(inverse)
     between = own[first] + own[second] - 2 * inverse[first, second]
     cross = ((inverse[first, n:] - inverse[second, n:]) * rows.de).sum(axis=1)
-    return np.asarray(rows.dd * between + 2 * cross + (rows.ee * inverse[n:, n:]).sum(axis=(1, 2)))
+    one, other = rows.ee
+    return np.asarray(rows.dd * between + 2 * cross + ((one @ inverse[n:, n:]) * other).sum(axis=1))
 
 
 def _slopes(first: Ints, second: Ints, rows: Curves, code: Ints, clusters: int, n: int) -> Floats:
@@ -158,23 +210,19 @@ def _slopes(first: Ints, second: Ints, rows: Curves, code: Ints, clusters: int, 
     return np.column_stack([sums.reshape(clusters, n), *rest])
 
 
-def _informations(first: Ints, second: Ints, rows: Curves, code: Ints, some: Ints, n: int) -> Floats:
-    """The information of each of `some` clusters."""
-    place = np.full(int(code.max(initial=-1)) + 1, -1)
-    place[some] = np.arange(len(some))
-    mine = place[code] >= 0
-    first, second, code = first[mine], second[mine], place[code[mine]]
-    dd, de, ee = rows.dd[mine], rows.de[mine], rows.ee[mine]
-    m, count = de.shape[1], len(some)
-    found = np.zeros((count, n + m, n + m))
-    pair = np.bincount((code * n + first) * n + second, dd, count * n * n).reshape(count, n, n)
+def _informations(first: Ints, second: Ints, rows: Curves, code: Ints, clusters: int, n: int) -> Floats:
+    """The information of each cluster."""
+    m = rows.de.shape[1]
+    found = np.zeros((clusters, n + m, n + m))
+    pair = np.bincount((code * n + first) * n + second, rows.dd, clusters * n * n).reshape(clusters, n, n)
     pair = pair + pair.transpose(0, 2, 1)
     found[:, :n, :n] = -pair
     found[:, range(n), range(n)] += pair.sum(axis=2)
+    one, other = rows.ee
     for k in range(m):
-        cross = np.bincount(code * n + first, de[:, k], count * n)
-        cross = (cross - np.bincount(code * n + second, de[:, k], count * n)).reshape(count, n)
+        cross = np.bincount(code * n + first, rows.de[:, k], clusters * n)
+        cross = (cross - np.bincount(code * n + second, rows.de[:, k], clusters * n)).reshape(clusters, n)
         found[:, :n, n + k] = found[:, n + k, :n] = cross
-        for other in range(m):
-            found[:, n + k, n + other] = np.bincount(code, ee[:, k, other], count)
+        for by in range(m):
+            found[:, n + k, n + by] = np.bincount(code, one[:, k] * other[:, by], clusters)
     return found

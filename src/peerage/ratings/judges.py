@@ -238,7 +238,7 @@ def fit_coded(
     slope = history.weight * quality * (history.score - chance)
     none = np.zeros((len(history), 0))
     weight = history.weight * quality**2 * chance * (1 - chance)
-    curves = Curves(slope, none, weight, none, none[:, :, None][:, :, :0])
+    curves = Curves(slope, none, weight, none, (none, none))
     alone = _logistic(strength)
     hold = max(float(np.trace(information)) / max(n, 1), 1e-300) / max(n, 1)
     posterior = information + (np.diag(prior * alone * (1 - alone)) if prior else hold)

@@ -26,10 +26,11 @@ from peerage.ratings.bradley_terry import (
     log_prior,
     solve,
 )
-from peerage.ratings.clusters import Curves, clustered
+from peerage.ratings.clusters import Curves, clustered, quadratic
 from peerage.ratings.compiled import kernel
 from peerage.ratings.history import Duels
-from peerage.ratings.kernels import Floats
+from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.merging import coded, merged
 from peerage.ratings.table import POINTS, Z95, t_quantile
 from peerage.ratings.tally import tally
 from peerage.ratings.tie_models import Ties
@@ -48,8 +49,16 @@ def fit_clustered(
     ten labels in a column nothing is claimed.
     """
     solved = solve(tally(history), ties, prior_games)
-    rows = _row_curves(solved, history)
-    found = clustered(history, rows, clusters, solved.information, solved.posterior, solved.prior > 0)
+    labels = _labels(history, clusters)
+    short = merged(history, 2 * history.score[:, None], labels)
+    found = clustered(
+        short.history,
+        _row_curves(solved, short.history),
+        short.labels,
+        solved.information,
+        solved.posterior,
+        solved.prior > 0,
+    )
     return solved.table(found.covariance, found.counts, found.freedom)
 
 
@@ -78,9 +87,10 @@ def fit_covariates(
     counted = tally(history)
     solved = solve(counted, "half", prior_games)
     n, m = history.players, len(names)
-    rows = (history.first, history.second, z, history.score, history.weight)
-    long = len(history) >= _LONG
-    climb = kernel(tally_kernels.climb, long=long)
+    short = merged(history, z, _labels(history, clusters))
+    few, fz = short.history, short.columns
+    rows = (few.first, few.second, fz, few.score, few.weight)
+    climb = kernel(tally_kernels.climb, long=len(few) >= _LONG)
     place = np.concatenate([solved.strength, np.zeros(m)])
     step: Floats = np.zeros(n + m)
     chance, gradient, sums = climb(*rows, place[:n], place[n:])
@@ -91,13 +101,13 @@ def fit_covariates(
         if step.any():
             chance, gradient, sums = climb(*rows, attempt[:n], attempt[n:])
         if np.abs(step).max(initial=0.0) > _FAR:
-            value = _value(history, before) + log_prior(place[:n], solved.prior)
-            reached = _value(history, chance) + log_prior(attempt[:n], solved.prior)
+            value = _value(few, before) + log_prior(place[:n], solved.prior)
+            reached = _value(few, chance) + log_prior(attempt[:n], solved.prior)
             if not reached >= value - 1e-10 * abs(value):
                 step, chance = step / 2, before
                 continue
         place = attempt
-        information = _form(sums)
+        information = quadratic(*sums)
         if solved.prior:
             alone = 1 / (1 + np.exp(-place[:n]))
             information[range(n), range(n)] += solved.prior * alone * (1 - alone)
@@ -110,17 +120,19 @@ def fit_covariates(
     counts: tuple[int, ...] = ()
     freedom: Floats | None = None
     if clusters:
-        d, dd = history.weight * (history.score - chance), history.weight * chance * (1 - chance)
-        de = dd[:, None] * z
-        curves = Curves(d, d[:, None] * z, dd, de, de[:, :, None] * z[:, None, :])
+        d, dd = few.weight * (few.score - chance), few.weight * chance * (1 - chance)
+        de = dd[:, None] * fz
+        curves = Curves(d, d[:, None] * fz, dd, de, (de, fz))
         posterior = held(information, n, solved.prior)
         covariance, freedom, counts = clustered(
-            history, curves, clusters, _form(sums), posterior, solved.prior > 0
+            few, curves, short.labels, quadratic(*sums), posterior, solved.prior > 0
         )
     elif solved.prior:
         covariance = inverse
     else:
-        meat = _form(kernel(tally_kernels.scatter, long=long)(*rows, chance, inverse))
+        scatter = kernel(tally_kernels.scatter, long=len(history) >= _LONG)
+        every = (history.first, history.second, z, history.score, history.weight)
+        meat = quadratic(*scatter(*every, chance[short.of], inverse))
         covariance = inverse @ meat @ inverse
     wide = np.full(m, Z95) if freedom is None else t_quantile(0.95, np.diag(freedom)[n:])
     error = wide * np.sqrt(np.maximum(np.diag(covariance)[n:], 0))
@@ -132,16 +144,12 @@ def fit_covariates(
     return replace(table, effects=effects)
 
 
-def _form(sums: tally_kernels.Sums) -> Floats:
-    """The matrix of a quadratic form from its sums over rows."""
-    pair, cross, own = sums
-    n = len(pair)
-    both = pair + pair.T
-    matrix = np.empty((n + len(own), n + len(own)))
-    matrix[:n, :n] = np.diag(both.sum(axis=1)) - both
-    matrix[:n, n:], matrix[n:, :n] = cross, cross.T
-    matrix[n:, n:] = own
-    return matrix
+def _labels(history: Duels, clusters: Sequence[ArrayLike]) -> list[Ints]:
+    """The columns of labels as numbers."""
+    for labels in clusters:
+        if len(np.asarray(labels)) != len(history):
+            raise ValueError(f"there are {len(np.asarray(labels))} cluster labels and {len(history)} rows")
+    return [coded(labels)[1] for labels in clusters]
 
 
 def _value(history: Duels, chance: Floats) -> float:
@@ -162,7 +170,7 @@ def _row_curves(solved: Solution, history: Duels) -> Curves:
     free = int(not np.isnan(solved.e))
     _, d, e, dd, de, ee = [part[outcome, at] * weight for part in solved.likelihood]
     columns = [column.reshape(-1, 1)[:, :free] for column in (e, -sign * de, -ee)]
-    return Curves(sign * d, columns[0], -dd, columns[1], columns[2][:, :, None][:, :, :free])
+    return Curves(sign * d, columns[0], -dd, columns[1], (columns[2], np.ones_like(columns[2])))
 
 
 def contrast(a: Floats, b: Floats) -> Floats:
@@ -181,11 +189,9 @@ def distinct(history: Duels, covariates: Floats, least: float) -> np.ndarray:
     n, m = history.players, covariates.shape[1]
     columns = np.ascontiguousarray(covariates)
     nobody = (np.zeros(n), np.zeros(m))
-    information = _form(
-        kernel(tally_kernels.climb, long=len(history) >= _LONG)(
-            history.first, history.second, columns, history.score, history.weight, *nobody
-        )[2]
-    )
+    climb = kernel(tally_kernels.climb, long=len(history) >= _LONG)
+    rows = (history.first, history.second, columns, history.score, history.weight)
+    information = quadratic(*climb(*rows, *nobody)[2])
     information = held(information, n, 0.0)
     information[range(n), range(n)] += 1e-12 * max(float(np.trace(information)), 1e-300)  # groups apart
     kept = list(range(n))

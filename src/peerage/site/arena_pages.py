@@ -161,8 +161,10 @@ def method_page(site: Site) -> View:
             for name in (() if EVERY in settings.games else settings.lineup)
         ],
     ]
-    notes = [(NAMES[track], site.board(track).notes) for track in site.tracks]
-    return View("method.html", "Method", {"notes": notes, "settings": stated, "forms": forms(site)})
+    boards = [site.board(track) for track in site.tracks]
+    notes = [(NAMES[one.track], [note for note in one.notes if note not in one.registered]) for one in boards]
+    values = {"notes": notes, "settings": stated, "forms": forms(site), "makers": site.stats.makers}
+    return View("method.html", "Method", values)
 
 
 def ledger_page(site: Site) -> View:

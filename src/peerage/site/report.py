@@ -36,7 +36,7 @@ def report(site: Site) -> bytes:
             f"style-src {inline(style)}; script-src {inline(script)}",
             "style": Markup(style),
             "script": Markup(script),
-            "verdict": list(verdict(site)),
+            "verdict": [*verdict(site), *[f"{line[:1].upper()}{line[1:]}." for line in found.registered]],
             "track": NAMES[site.track],
             "lines": lines(found, moves(site, site.track)),
             "since": before(site.number),

@@ -54,15 +54,13 @@ def what_would_change(
     cast = played.votes()
     if not cast.judges:
         raise ScopeError("no judge voted on these matches: there are no votes to correct")
-    styles = _styles(ledger, played) if "style" in wanted else {}
-    unknown = (None, None)
     recorded = Recorded(
         cast.players,
         cast.history,
         cast.judges,
         cast.matches,
         cast.shown,
-        [styles.get(number, unknown) for number in cast.matches],
+        _styles(ledger, played) if "style" in wanted else {},
         families_of(ledger, settings),
     )
     try:

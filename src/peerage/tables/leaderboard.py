@@ -13,13 +13,16 @@ from peerage.engine.benches import Bench, benched
 from peerage.engine.model_watch import Change, changes, told
 from peerage.engine.registration import model_and_family, registered
 from peerage.games import tracks_of
+from peerage.ledger.preregistration import preregistration, progress
 from peerage.ledger.store import Ledger
 from peerage.protocol import visible
+from peerage.ratings.elo import EloSettings
 from peerage.ratings.table import rank_ranges
-from peerage.settings import ArenaSettings, suggest
+from peerage.settings import ArenaSettings, Rating, suggest
 from peerage.settings.player import is_person
-from peerage.standings import pinned_elo, pinned_rating
+from peerage.standings import NOBODY, after_all, pinned_elo, pinned_rating
 from peerage.tables import Shown
+from peerage.tables.makers import picked
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
 from peerage.tables.sides import by_side, here, on_side, sides_of
@@ -74,6 +77,8 @@ class Row(Shown, frozen=True):
     status: Literal["active", "benched", "left"] = "active"
     what_if: str = ""
     side: str = ""
+    withdrawn_after: int | None = None
+    rating_then: float | None = None
 
 
 class Board(Struct, frozen=True):
@@ -81,7 +86,8 @@ class Board(Struct, frozen=True):
 
     `notes` state the method and how games were weighed. `games` and `topics` count the decided matches of
     the whole ledger by game and by topic, each of which `board` can be asked for alone; `sides` are those
-    that players of these games are on. `what_if` and `side` are as in its rows.
+    that players of these games are on. `what_if` and `side` are as in its rows. `registered` says what was
+    preregistered, then each deviation from it; these lines are among the notes too.
     """
 
     track: Track
@@ -94,6 +100,7 @@ class Board(Struct, frozen=True):
     what_if: str = ""
     side: str = ""
     sides: tuple[str, ...] = ()
+    registered: tuple[str, ...] = ()
 
     @property
     def tied(self) -> list[tuple[str, str]]:
@@ -172,7 +179,10 @@ def board(
         rated = on_side(rated)
     known = {player.name: player for player in settings.players if scope.source != "outside"}
     cards = registered(ledger)
+    families = {name: model_and_family(known.get(name), cards.get(name, {}))[1] for name in {*known, *cards}}
     sides = sides_of(played.games) if scope.source == "played" else ()
+    plan = preregistration(ledger) if scope.source != "outside" else None
+    registered_so = progress(plan, ledger.summaries()) if plan else ()
     weighing = () if track == "overall" else _weighing(played)
     general = (
         *_read_so(asked),
@@ -181,8 +191,13 @@ def board(
         *rated.notes,
         *whose,
         *_by_side("" if scope.side else ", ".join(sides_of([scope.game]) if scope.game else sides)),
+        *(picked(families, known, played.players) if scope == EVERYTHING else ()),
+        *map(visible, registered_so),
     )
     lines = _lines(rated)
+    gone: Mapping[str, tuple[int, float]] = {}
+    if scope.source == "played" and not (scope.side or asked):
+        gone = _when_withdrawn(played, known, track, rating, elo)
     out, models = benched(ledger), changes(ledger)
     rows = [
         _row(
@@ -192,18 +207,29 @@ def board(
             scope,
             lines.get(name, _Line(rated.start)),
             accounts.get(name, NOTHING),
-            (*general, *_of_player(name, known, out, models))
+            (*general, *_of_player(name, known, out, models, gone))
             if scope.source == "played"
             else (*general, *_fast(speeds, name)),
             possibly.get(name, 0) / 1e9 if scope.source != "outside" else 0.0,
             "benched" if name in out and name in known else "active" if name in known else "left",
             asked,
+            gone.get(name, (None, None)),
         )
         for name in [*known, *sorted((accounts.keys() | lines.keys()) - known.keys())]
     ]
     ranked = tuple(_ranked(rows))
     return Board(
-        track, scope.game, scope.topic, ranked, general, played.games, played.topics, asked, scope.side, sides
+        track,
+        scope.game,
+        scope.topic,
+        ranked,
+        general,
+        played.games,
+        played.topics,
+        asked,
+        scope.side,
+        sides,
+        tuple(map(visible, registered_so)),
     )
 
 
@@ -249,12 +275,34 @@ def _fast(speeds: Mapping[str, float], name: str) -> Iterator[str]:
         yield f"{speeds[name]:.1f} tokens a second in outside games"
 
 
+def _when_withdrawn(
+    played: Played, known: Container[str], track: Track, rating: Rating, elo: EloSettings
+) -> dict[str, tuple[int, float]]:
+    """The last decided match of each player that left, and its rating after that."""
+    last = {player: one.number for one in played.decided for player in one.players if player not in known}
+    found: dict[str, tuple[int, float]] = {}
+    for number in sorted(set(last.values())):
+        then = played.until(played.place(number))
+        rated = METHODS[track](then, rating, after_all(NOBODY, then.finished, elo))
+        at = dict(zip(rated.players, rated.rating.tolist(), strict=True))
+        found |= {name: (number, at[name]) for name in last if last[name] == number and name in at}
+    return found
+
+
 def _of_player(
-    name: str, known: Container[str], out: Mapping[str, Bench], models: Mapping[str, list[Change]]
+    name: str,
+    known: Container[str],
+    out: Mapping[str, Bench],
+    models: Mapping[str, list[Change]],
+    gone: Mapping[str, tuple[int, float]],
 ) -> Iterator[str]:
     """Why a player is not paired, and whether its provider changed what answers."""
     if name not in known:
-        yield "no longer in arena.yaml"
+        yield "no longer in arena.yaml" + (
+            f": withdrawn after match {gone[name][0]:,}, then rated {gone[name][1]:,.1f}"
+            if name in gone
+            else ""
+        )
     elif name in out:
         yield visible(out[name].told)
     yield from map(visible, told(models, name))
@@ -323,6 +371,7 @@ def _row(
     possibly: float,
     status: Literal["active", "benched", "left"],
     what_if: str,
+    withdrawn: tuple[int | None, float | None],
 ) -> Row:
     notes = list(general)
     if is_person(identity[0]):
@@ -361,6 +410,8 @@ def _row(
         possibly_usd=possibly,
         status="active" if scope.source == "outside" else status,
         what_if=what_if,
+        withdrawn_after=withdrawn[0],
+        rating_then=withdrawn[1],
         **msgspec.structs.asdict(line),
     )
 

@@ -110,6 +110,10 @@ class Played:
             if not 0 < weight < float("inf"):
                 raise ScopeError(f"the weight of {game} is {weight}: expected a number above 0")
 
+    def place(self, number: int) -> int:
+        """How many matches of the arena were finished up to match `number`."""
+        return self._places[number]
+
     def until(self, number: int) -> Played:
         """The same after `number` matches of the arena; what was computed for all of them is cut."""
         _ = self._series  # read once for all moments

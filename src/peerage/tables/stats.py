@@ -21,6 +21,7 @@ from peerage.standings import pinned_elo
 from peerage.tables import Shown
 from peerage.tables.calibration import CalibrationRow, calibration
 from peerage.tables.judges import families_of
+from peerage.tables.makers import MakerRow, makers
 from peerage.tables.matches import Matches
 from peerage.tables.outside import SourceStats, listed
 from peerage.tables.played import EVERYTHING, Scope, known, sums
@@ -122,7 +123,8 @@ class Stats(Shown, frozen=True):
     """All statistics of an arena; `voids` counts matches without a result by reason, `readings` are tables
     under each reading of its game, one after another (none where the game has but one), `calibration` says
     how well probabilities hold that players gave (none where no game asks for any), `outside` the imported
-    results by source, `unfinished` what matches cost that have not ended yet."""
+    results by source, `unfinished` what matches cost that have not ended yet, `makers` who was tried how
+    often (none where each has one player)."""
 
     matches: int
     voids: dict[str, int]
@@ -134,6 +136,7 @@ class Stats(Shown, frozen=True):
     outside: tuple[SourceStats, ...]
     probes: tuple[ProbeStats, ...]
     unfinished: tuple[UnfinishedStats, ...]
+    makers: tuple[MakerRow, ...]
 
 
 def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) -> Stats:
@@ -158,7 +161,8 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
     readings = Readings()
     for reading in read.readings:
         readings.count(*reading)
-    judges = judge_statistics(ballots_in(read.ballots, read.seated), families_of(ledger, settings))
+    families = families_of(ledger, settings)
+    judges = judge_statistics(ballots_in(read.ballots, read.seated), families)
     names = [*listing, *sorted((accounts.keys() | read.replies.keys()) - listing.keys())]
     return Stats(
         read.matches,
@@ -182,6 +186,7 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
         listed(ledger),
         probe_stats(ledger),
         unfinished_stats(ledger),
+        makers(families, listing, {name: account.matches for name, account in accounts.items()}),
     )
 
 

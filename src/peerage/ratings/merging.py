@@ -1,0 +1,88 @@
+"""Rows that a fit cannot tell apart, as one: a million votes are on fewer questions, and fewer pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from peerage.ratings.history import Duels
+from peerage.ratings.kernels import Floats, Ints
+
+_FEW = 8  # a column of whole numbers up to this, either way, is a kind and no amount
+_MOST = 2**62  # of a key
+
+
+class Merged(NamedTuple):
+    """A history whose rows agree in no pair of players, `columns` and `labels` together: each weighs what
+    its rows did, and its score is their mean by weight. `of` gives the merged row of each row."""
+
+    history: Duels
+    columns: Floats
+    labels: tuple[Ints, ...]
+    of: Ints
+
+
+def coded(labels: Any) -> tuple[list[Any], Ints]:
+    """The labels there are, in order, and each one's place among them. Names come in a list, numbers in
+    anything that NumPy reads."""
+    named = isinstance(labels, list | tuple) and bool(labels) and isinstance(labels[0], str)
+    column = np.zeros(0) if named else np.asarray(labels)
+    if named or column.dtype.kind in "OUS":
+        listed = labels if named else column.tolist()
+        names = sorted(set(listed))
+        number = {name: at for at, name in enumerate(names)}
+        return names, np.fromiter(map(number.__getitem__, listed), np.int64, len(listed))
+    if len(column) and (column[1:] >= column[:-1]).all():
+        new = np.concatenate([[True], column[1:] != column[:-1]])
+        return column[new].tolist(), np.cumsum(new) - 1
+    found, place = np.unique(column, return_inverse=True)
+    return found.tolist(), np.asarray(place, np.int64)
+
+
+def merged(history: Duels, columns: Floats, labels: Sequence[Ints]) -> Merged:
+    """Merge the rows that agree. `columns` has shape (rows, columns); `labels` are numbered from 0.
+
+    Rows that differ in an amount stay apart, and are not looked for far away: only those that agree in all
+    else and stand next to each other are compared by it.
+    """
+    kinds = [_kind(column) for column in columns.T]
+    if not len(history) or (not labels and not all(kinds)):
+        return Merged(history, columns, tuple(labels), np.arange(len(history)))
+    n = history.players
+    key, size = history.first * n + history.second, n * n
+    parts = [(code, int(code.max(initial=0)) + 1) for code in labels]
+    parts += [
+        (column.astype(np.int64) + _FEW, 2 * _FEW + 1)
+        for column, kind in zip(columns.T, kinds, strict=True)
+        if kind
+    ]
+    for code, many in parts[::-1]:  # labels weigh most: what is sorted by them stays nearly so
+        if size * many > _MOST:
+            found, key = np.unique(key, return_inverse=True)
+            size = len(found)
+        key, size = code * size + key, size * many
+    order = None if (key[1:] >= key[:-1]).all() else np.argsort(key, kind="stable")
+    key = key if order is None else key[order]
+    new = np.concatenate([[True], key[1:] != key[:-1]])
+    for column, kind in zip(columns.T, kinds, strict=True):
+        if not kind:
+            amount = column if order is None else column[order]
+            new[1:] |= amount[1:] != amount[:-1]
+    starts = np.flatnonzero(new)
+    run = np.cumsum(new) - 1
+    of = run
+    if order is not None:
+        of = np.empty(len(run), np.int64)
+        of[order] = run
+    weight = np.bincount(of, history.weight, len(starts)).astype(np.float64)
+    points = np.bincount(of, history.weight * history.score, len(starts))
+    at = starts if order is None else order[starts]
+    score = np.divide(points, weight, out=np.full(len(starts), 0.5), where=weight > 0)
+    rows = Duels(n, history.first[at], history.second[at], np.clip(score, 0.0, 1.0), weight)
+    return Merged(rows, np.ascontiguousarray(columns[at]), tuple([code[at] for code in labels]), of)
+
+
+def _kind(column: Floats) -> bool:
+    return bool((np.rint(column) == column).all() and np.abs(column).max(initial=0.0) <= _FEW)
