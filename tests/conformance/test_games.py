@@ -97,15 +97,7 @@ every_game = pytest.mark.parametrize(("spec", "rules"), CASES)
 
 
 CHECKED = [
-    pytest.param(
-        check,
-        *case.values,
-        id=f"{check.__name__}-{case.id}",
-        # many matches: what memory is worth in variants of a game is asked by `make test-all`
-        marks=[pytest.mark.slow] if check is memory_wins_nothing and not str(case.id).endswith("-0") else [],
-    )
-    for check in CHECKS
-    for case in CASES
+    pytest.param(check, *case.values, id=f"{check.__name__}-{case.id}") for check in CHECKS for case in CASES
 ]
 
 
