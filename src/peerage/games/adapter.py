@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import msgspec
 from pydantic import Field
 
-from peerage.blocks import Block, Board, Heading, Replies, Sentence, names, result
+from peerage.blocks import Block, Board, Heading, Replies, Sentence, Task, names, result
 from peerage.formats import Choice, Chosen
 from peerage.games.asking import request
 from peerage.games.game import Asks, GameRules, GameSpec
@@ -262,9 +262,11 @@ def asks(rules: TwoRules, fixture: Fixture, entry: Entry) -> Iterator[Asks]:
     )
 
 
-def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block]:
-    """Deal by deal the moves and how it ended, and the result."""
+def show(fixture: Fixture, outcome: Outcome, replies: Replies, entry: Entry) -> Iterator[Block]:
+    """The rules, deal by deal the moves and how it ended, and the result."""
     players, detail = names(fixture), outcome.detail
+    yield Heading(f"The game: {entry.title}")
+    yield Task(entry.rules)
     for number, one in enumerate(detail.get("deals", ()), 1):
         who = ", ".join(
             f"{players[label]} ({label}) is player {at}" for at, label in enumerate(one["players"])
@@ -313,7 +315,7 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
         f'({library.license}): `pip install "peerage[{library.name}]"`.',
         draw=draw,
         house=library.house,
-        show=show,
+        show=partial(show, entry=entry),
         hides=entry.hidden,
         forgets=partial(forgets, entry=entry),
         extra=lambda rules: library.missing,

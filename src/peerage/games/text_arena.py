@@ -101,9 +101,12 @@ class ArenaWorld:
         return [float(rewards.get(player, 0)) for player in range(self._seats)] if rewards else None
 
     def end(self) -> str:
-        return "\n\n".join(
-            [f"Player {player} saw last:\n{self._board(player)}" for player in range(self._seats)]
-        )
+        first, *others = [[text for sort, text in seen if sort != "GAME_BOARD"] for seen in self._seen]
+        all_saw = [text for text in first if all(text in seen for seen in others)]
+        boards = [
+            f"Player {at} saw last:\n{board}" for at in range(self._seats) if (board := self._board(at))
+        ]
+        return "\n\n".join([*(["All saw:", "\n".join(all_saw)] if all_saw else []), *boards])
 
     def oracle(self, player: int) -> Position:
         made, legal = tuple(self._made), tuple(self.moves(player))
@@ -124,7 +127,7 @@ class ArenaWorld:
         return made
 
     def _board(self, player: int) -> str:
-        return next((text for sort, text in self._seen[player][::-1] if sort == "GAME_BOARD"), "nothing")
+        return next((text for sort, text in self._seen[player][::-1] if sort == "GAME_BOARD"), "")
 
     def _gather(self) -> None:
         """Take over what the environment has told each player since the last time."""

@@ -24,7 +24,10 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield Task(reference, name=f"reference {number}")
         if len(signatures) >= at:
             copy = outcome.detail["copies"][at - 1]
-            yield Sentence(f"Compared by {signatures[at - 1]}. The text itself comes to {copy:.4f}.", "quiet")
+            worth = (
+                f"A copy of the text comes to {copy:.4f}, which is worth 0 points; a reference is worth 1."
+            )
+            yield Sentence(f"Compared by {signatures[at - 1]}. {worth}", "quiet")
         for seat in fixture.seats:
             reply = replies.get(f"text/{at}/{seat.label}")
             if reply is None:
@@ -33,11 +36,11 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             points = one.get("points", 0.0)
             tone: Tone = "good" if points >= 0.9 else "bad" if not points else ""
             note = "; ".join(["breaks " + breach for breach in one.get("breaches", ())])
-            verdict = f"{points:.0%} of the way, {one['near']:.4f}" if "near" in one else ""
+            verdict = f"comes to {one['near']:.4f}: {points:.2f} points" if "near" in one else ""
             yield said(reply, verdict, tone, note)
     means = outcome.detail.get("means", {})
     if means:
-        yield Heading("Points: 0 is as near as the text itself, 1 a reference")
+        yield Heading("Points")
         columns = ("Player", *[f">Text {at + 1}" for at in range(len(signatures))], ">Mean")
         players = {seat.label: seat.player for seat in fixture.seats}
         rows = [
@@ -45,6 +48,6 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             for label, mean in sorted(means.items(), key=lambda item: -item[1])
         ]
         yield Table(columns, tuple(rows))
-    why = {label: f"{mean:.1%} of the way from the texts to the references" for label, mean in means.items()}
+    why = {label: f"{mean:.3f} points on average" for label, mean in means.items()}
     wins = "Whoever comes nearest to the references, on the mean of all texts, is first."
     yield from result(fixture, outcome, wins, why)

@@ -49,8 +49,10 @@ def _night(
     pack = tuple(dict.fromkeys([reply.label for reply in hunts.values()]))
     if hunts:
         yield Private(pack)
-        for reply in hunts.values():
-            yield _choice(reply, "would kill", players)
+        for key, reply in hunts.items():
+            yield _choice(
+                reply, "would kill" if key.split("/")[3] == "1" else "asked again, would kill", players
+            )
         victim = event["victim"]
         yield Sentence(f"The werewolves choose {players.get(victim, 'nobody')}.")
     for reply in (replies[key] for key in replies if key.startswith(f"night/{day}/look/")):
