@@ -57,13 +57,17 @@ def drawn(rng: Random, family: str, difficulty: int) -> AllocationTask:
     """A fresh task of that family."""
     made = FAMILIES[family]
     rows, limits = made.draw(rng, Size(*SIZES[family][difficulty - 1]))
-    return AllocationTask(family, rows, limits, tuple(best(made.problem(rows, limits))))
+    return AllocationTask(family, rows, limits, tuple(best(_problem_of(family, rows, limits))))
+
+
+def problem(task: AllocationTask) -> Problem:
+    """What a plan gains, uses and may use."""
+    return _problem_of(task.family, task.rows, task.limits)
 
 
 @lru_cache(maxsize=256)
-def problem(task: AllocationTask) -> Problem:
-    """What a plan gains, uses and may use."""
-    return FAMILIES[task.family].problem(task.rows, task.limits)
+def _problem_of(family: str, rows: Rows, limits: tuple[int, ...]) -> Problem:
+    return FAMILIES[family].problem(rows, limits)
 
 
 def worth(task: AllocationTask, plan: Sequence[int]) -> int:

@@ -77,7 +77,13 @@ def _day(
 ) -> Iterator[Block]:
     day = event["day"]
     yield Heading(f"Day {day}")
-    yield from (said(reply) for key, reply in replies.items() if key.startswith(f"day/{day}/talk/"))
+    turn = "1"
+    for key, reply in replies.items():
+        if key.startswith(f"day/{day}/talk/"):
+            if (now := key.split("/")[3]) != turn:
+                turn = now
+                yield Sentence("Everybody speaks once more.", "quiet")
+            yield said(reply)
     rows = [(players[voter], players.get(named, "nobody")) for voter, named in event["votes"].items()]
     yield Table(("Who votes", "For"), tuple(rows))
     for key, reply in replies.items():
