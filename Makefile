@@ -35,10 +35,10 @@ run: $(BIN)/peerage          ## play the demo: house players, no key, no network
 ENDS := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true --max-worker-restart=1
 
 test: $(VENV)/.dev           ## run the test suite
-	$(BIN)/python -m pytest -n auto --dist loadfile $(ENDS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ENDS)
 
 cover: $(VENV)/.dev          ## the same, with the lines that no test runs; takes twice as long
-	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term-missing:skip-covered $(ENDS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --cov --cov-report=term-missing:skip-covered $(ENDS)
 
 test-all: $(VENV)/.dev       ## the suite with its slow parts (300 kills, long simulations)
 	$(BIN)/python -m pytest -m 'not real' --hypothesis-profile=explore
