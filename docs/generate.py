@@ -41,6 +41,7 @@ from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report
 from peerage.match import Fixture, MatchRecord, Outcome, Totals
 from peerage.settings import ArenaSettings
+from peerage.tables.anchors import PeopleRow
 from peerage.tables.calibration import CalibrationBin, CalibrationRow
 from peerage.tables.catalogue import GameRow, PlayerRow
 from peerage.tables.challenges import ChallengeRow, Tried
@@ -275,6 +276,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         Measure,
         JudgeRow,
         FavourRow,
+        PeopleRow,
         ChallengeSort,
     ),
     "`rejudge`: one object": (Rejudged, Moved),

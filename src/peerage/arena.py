@@ -149,10 +149,12 @@ class Arena:
         """The table of one track (`bt`, `trueskill`, `raw`, `cost`, `glicko2`; empty: the game's own), best
         first, over everything or one game, topic or side; see `tables.leaderboard.Row`.
         """
+        from peerage.ledger.votes import Votes
         from peerage.tables.leaderboard import leaderboard
         from peerage.tables.played import Scope
 
-        rows = leaderboard(self.ledger, self.settings, track, Scope(game, topic, side=side))
+        people = Votes(self.ledger.address, self.folder)
+        rows = leaderboard(self.ledger, self.settings, track, Scope(game, topic, side=side), people)
         return [row.as_dict() for row in rows]
 
     def stats(self, *, game: str = "", topic: str = "") -> Stats:

@@ -1,4 +1,4 @@
-"""Judges of different reliability, and a few human votes that correct many model votes."""
+"""Judges of different reliability."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bench import captured
 
-from peerage.ratings import judges, prediction_powered
+from peerage.ratings import judges
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.table import POINTS
@@ -93,69 +93,3 @@ def test_the_votes_of_a_match_weigh_as_one_and_intervals_hold() -> None:
         truth = 1500 + TRUTH * POINTS
         held.append(((light.bounds[0] < truth) & (truth < light.bounds[1])).mean())
     assert 0.85 < np.mean(held) < 0.995
-
-
-def split(
-    seed: int, bias: np.ndarray, human: int = 400, model: int = 6000
-) -> tuple[Duels, np.ndarray, Duels]:
-    """Human votes, a model's votes on the same rows (the same question, so alike), and on others."""
-    people = voted(human, seed)
-    rng = np.random.default_rng(seed + 1000)
-    flip = rng.random(human) < 0.15
-    lean = rng.random(human) < np.abs(bias[people.first] - bias[people.second]) * 0.4
-    towards = (bias[people.first] > bias[people.second]).astype(float)
-    beside = np.where(lean, towards, np.where(flip, 1 - people.score, people.score))
-    others = voted(model, seed + 2000)
-    flip, lean = (
-        rng.random(model) < 0.15,
-        rng.random(model) < np.abs(bias[others.first] - bias[others.second]) * 0.4,
-    )
-    towards = (bias[others.first] > bias[others.second]).astype(float)
-    return (
-        people,
-        beside,
-        duels(
-            4,
-            others.first,
-            others.second,
-            np.where(lean, towards, np.where(flip, 1 - others.score, others.score)),
-        ),
-    )
-
-
-def test_model_votes_narrow_the_intervals_and_their_bias_is_taken_out() -> None:
-    bias = np.array([0.0, 0.0, 0.0, 1.0])  # the model judge favours the worst
-    truth = 1500 + TRUTH * POINTS
-    held = narrower = 0
-    for seed in range(40):
-        people, beside, others = split(seed, bias)
-        fitted = prediction_powered.fit(people, beside, others)
-        alone = prediction_powered.fit(people, beside, others, trust=0.0)
-        held += sum(row.lower < at < row.upper for row, at in zip(fitted.rows, truth, strict=True))
-        narrower += np.trace(fitted.covariance) < np.trace(alone.covariance)
-        assert fitted.effective > 400
-    assert 145 <= held <= 160
-    assert narrower == 40
-    pooled = fit_duels(split(0, bias)[2])
-    assert pooled.lower[3] > truth[3]
-
-
-def test_without_trust_it_is_the_human_votes_alone() -> None:
-    people, beside, others = split(1, np.zeros(4))
-    alone = prediction_powered.fit(people, beside, others, trust=0.0)
-    assert alone.rating == pytest.approx(fit_duels(people).rating, abs=1e-6)
-    noise = np.random.default_rng(0).random(len(people)).round()
-    useless = prediction_powered.fit(people, noise, others)
-    assert useless.trust < 0.2
-
-
-def test_bad_votes_are_named() -> None:
-    people, beside, others = split(1, np.zeros(4))
-    with pytest.raises(ValueError, match="400 model scores"):
-        prediction_powered.fit(people, beside[1:], others)
-    with pytest.raises(ValueError, match="trust is 2"):
-        prediction_powered.fit(people, beside, others, trust=2)
-    with pytest.raises(ValueError, match="only within 2 groups"):
-        prediction_powered.fit(duels(2, [0], [1], [1]), [1.0], duels(2, [0], [1], [1]))
-    with pytest.raises(ValueError, match="both needed"):
-        prediction_powered.fit(people, beside, duels(4, [], [], []))

@@ -44,11 +44,7 @@ def test_human_votes_correct_model_votes() -> None:
     data = read([("x.csv", io.BytesIO(text.encode()))], human=True)
     assert isinstance(data, Battles)
     assert data.human is not None
-    voted = ~np.isnan(data.human)
-    history = data.duels
-    both = duels(4, history.first[voted], history.second[voted], data.human[voted])
-    alone = duels(4, history.first[~voted], history.second[~voted], history.score[~voted])
-    expected = powered(both, history.score[voted], alone).rating
+    expected = powered(data.duels, data.human).rating
     assert {row["player"]: row["rating"] for row in report.rows} == pytest.approx(
         dict(zip(data.names, expected, strict=True))
     )

@@ -22,10 +22,10 @@ from peerage.ledger.votes import Vote
 from peerage.site.api import answer, openapi
 from peerage.site.api_endpoints import ENDPOINTS
 from peerage.site.reading import Site
-from peerage.site.votes import finished
 from peerage.tables.challenges import retire
 from peerage.tables.leaderboard import board
 from peerage.tables.match_view import match_view, tasks
+from peerage.tables.people_votes import finished
 
 MATCHES = 16
 HOSTILE = "<script>alert(1)</script>/../%2e\u202eevil\"'&?#"

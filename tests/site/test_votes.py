@@ -15,9 +15,11 @@ from peerage.ledger import Ledger
 from peerage.ledger.verify import verify
 from peerage.ledger.votes import Vote, VotedAlready, Votes
 from peerage.site import voting
-from peerage.site.votes import audience, ballot, finished
+from peerage.site.ballots import ballot
+from peerage.site.votes import audience
 from peerage.site.voting import Limit, TicketUnknown, VotingService, voter_of
 from peerage.tables.match_view import match_view, tasks
+from peerage.tables.people_votes import finished
 
 MATCHES = 16
 

@@ -159,6 +159,7 @@ def test_an_arena_without_judges_has_nothing_to_tell(tmp_path: Path) -> None:
             "judges": [],
             "favours": [],
             "challenges": [],
+            "people": [],
         }
 
 

@@ -21,7 +21,8 @@ from peerage.ratings.history import duels
 from peerage.standings import NOBODY, after_match, elo_settings
 from peerage.tables.leaderboard import TRACKS as EVERY
 
-TRACKS = [track for track in EVERY if track != "duplicate"]  # which needs a task that several tables played
+# Those that need no task which several tables played, and no votes of people.
+TRACKS = [track for track in EVERY if track not in ("duplicate", "anchored")]
 UNLOGGED = "DELETE FROM log WHERE about LIKE 'narrow %'"
 """As if the log said nothing of the narrow table, which may then be altered."""
 

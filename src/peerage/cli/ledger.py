@@ -14,12 +14,13 @@ from peerage.cli.options import HERE, Folder, Force, Report, Written, at, ledger
 
 if TYPE_CHECKING:
     from peerage.ledger.store import Ledger
+    from peerage.ledger.votes import Votes
 
 SHOWN = 20
 INCOMPLETE = 3
 """The exit code of a replay that found nothing wrong, and could not play everything again."""
 
-Document = Literal["jsonl", "json", "csv", "votes", "cob", "valyrian", "outside"]
+Document = Literal["jsonl", "json", "csv", "votes", "people", "cob", "valyrian", "outside"]
 
 
 def verify(
@@ -141,15 +142,17 @@ def export(
 ) -> None:
     """Write all finished matches to standard output.
 
-    jsonl and json hold one self-contained document a match, every reply included; csv is one line per match
-    and contestant; votes is one line of JSON for each judge's vote on a duel, a battle in LMArena's columns.
-    cob is the data.json of the Color Obfuscation Benchmark; valyrian writes the files of the Valyrian Games
-    (games/, game_history.json, leaderboard.json) into the folder --to; outside the imported results, one a
-    line with its source. `peerage rate` and `peerage import` read them all. What is sealed is redacted, and
-    nothing is written of a series that goes on, nor of what came after it.
+    jsonl and json hold one self-contained document a match, every reply included; csv is one line per
+    match and contestant; votes is one line of JSON for each judge's vote on a duel, a battle in LMArena's
+    columns, and people the same for each vote of an audience or an expert, which `peerage annotate
+    --from` reads. cob is the data.json of the Color Obfuscation Benchmark; valyrian writes the files of
+    the Valyrian Games (games/, game_history.json, leaderboard.json) into the folder --to; outside the
+    imported results, one a line with its source. `peerage rate` and `peerage import` read them all. What
+    is sealed is redacted, and nothing is written of a series that goes on, nor of what came after it.
     """
     if (shape == "valyrian") != (to is not None):
         raise typer.BadParameter("--to FOLDER goes with --format valyrian, which needs it")
+    from peerage.ledger.votes import Votes
     from peerage.site.ledger_at import public
 
     with ledger_in(folder) as opened:
@@ -157,7 +160,7 @@ def export(
         if to is not None:
             typer.echo(f"wrote {_write_valyrian(ledger, folder, to, force)} files into {to}")
         else:
-            for piece in _pieces(ledger, shape):
+            for piece in _pieces(ledger, shape, Votes(opened.address, folder)):
                 sys.stdout.write(piece)
 
 
@@ -188,12 +191,16 @@ def disclose(
     say(f"the keys of matches {opened.after_match + 1} to {done} follow from it")
 
 
-def _pieces(ledger: Ledger, shape: Document) -> Iterator[str]:
+def _pieces(ledger: Ledger, shape: Document, people: Votes) -> Iterator[str]:
     """The export, piece by piece."""
     if shape == "votes":
         from peerage.tables.votes import battles
 
         return battles(ledger)
+    if shape == "people":
+        from peerage.site.vote_files import written
+
+        return written(ledger, people.votes())
     if shape == "outside":
         from peerage.ledger.outside import lines
 

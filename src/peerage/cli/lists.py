@@ -128,7 +128,7 @@ def queue(
 def judges(
     folder: Folder = HERE,
     of: Annotated[
-        Literal["measures", "judges", "favours", "challenges"] | None,
+        Literal["people", "measures", "judges", "favours", "challenges"] | None,
         typer.Option("--of", help="One table alone (CSV: judges, if not said)."),
     ] = None,
     level: Annotated[
@@ -141,10 +141,12 @@ def judges(
     JSON holds all tables as one object, or with --of as the list of one; `favours` then lists every judge and
     author tested, found or not.
     """
+    from peerage.ledger.votes import Votes
     from peerage.tables.judges import judges as counted
 
     with arena_in(folder) as arena:
-        found = counted(arena.ledger, arena.settings, level).as_dict()
+        people = Votes(arena.ledger.address, arena.folder)
+        found = counted(arena.ledger, arena.settings, level, people).as_dict()
     for remark in found["remarks"] if of is None and shape.for_people else ():
         typer.echo(remark)
     beyond = [row for row in found["favours"] if row["found"] or not shape.for_people]
@@ -204,6 +206,13 @@ def _favour_note(found: dict[str, Any], level: float) -> str:
 
 
 _JUDGES: Mapping[str, Titled] = {
+    "people": titled(
+        "Judges and people: equal verdicts on the same duels, with 95% bounds",
+        *texts(who="Who"),
+        *numbers(whole, duels="Duels"),
+        *numbers(percent, agreement="Agreement", agreement_lower="from ~1", agreement_upper="to ~1"),
+        *numbers(hundredths, kappa="κ", kappa_lower="from ~2", kappa_upper="to ~2"),
+    ),
     "measures": titled(
         "Judges together",
         *texts(measure="Measure"),

@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 from peerage.cli import (
+    annotate,
     challenges,
     games,
     imports,
@@ -93,6 +94,7 @@ for command in (
     tables.stats,
     tables.match,
     lists.judges,
+    annotate.annotate,
     lists.audit,
     rejudge.rejudge,
     ledger.verify,

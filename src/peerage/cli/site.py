@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from peerage.cli.annotate import stated
 from peerage.cli.options import HERE, Folder, Force, drawing, group
 
 if TYPE_CHECKING:
@@ -146,6 +147,12 @@ def serve(
         typer.Option(min=1, max=9, help="How many proxies of yours a request passes one after the other."),
     ] = 1,
     vote: Annotated[bool, typer.Option("--vote", help="Let people judge pairs of answers, blind.")] = False,
+    annotator: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Give this expert a private link to judge recorded duels; repeat it."
+        ),
+    ] = None,
     review: Annotated[
         bool, typer.Option("--review", help="Review challenges on a page that shows their answers.")
     ] = False,
@@ -170,7 +177,15 @@ def serve(
         from peerage.site.server_guard import ClientHeader
     header = None if client_header is None else ClientHeader(client_header, proxies)
     try:
-        server = Server(folder, voting=vote, reviewing=review, token=token, room=room(), header=header)
+        server = Server(
+            folder,
+            voting=vote,
+            reviewing=review,
+            experts=[stated(name) for name in dict.fromkeys(annotator or ())],
+            token=token,
+            room=room(),
+            header=header,
+        )
     except NoRoom as error:
         raise ServeError(str(error)) from None
     try:
@@ -208,14 +223,16 @@ def _seats(server: Server, at: str) -> list[str]:
     """Where people play: their links are for the owner's terminal, and for no file."""
     from peerage.protocol import visible
 
-    if server.links and not sys.stdout.isatty():
+    if (server.links or server.experts) and not sys.stdout.isatty():
         return ["people's private links are shown at a terminal alone: start `peerage serve` there"]
-    if not server.links:
-        return []
-    return [
-        "people's private links; whoever has one has that seat:",
-        *[f"  {visible(name)}: {at}{path}" for name, path in server.links.items()],
-    ]
+    found = []
+    for links, about in (
+        (server.links, "people's private links; whoever has one has that seat:"),
+        (server.experts, "experts' private links; whoever has one votes under that name:"),
+    ):
+        if links:
+            found += [about, *[f"  {visible(name)}: {at}{path}" for name, path in links.items()]]
+    return found
 
 
 def _welcome(server: Server, port: int, token: str | None, vote: bool, review: bool) -> list[str]:

@@ -37,7 +37,17 @@ if TYPE_CHECKING:
 
 
 Track = Literal[
-    "bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware", "duplicate", "overall"
+    "bt",
+    "trueskill",
+    "raw",
+    "cost",
+    "glicko2",
+    "points",
+    "averaged",
+    "judge-aware",
+    "anchored",
+    "duplicate",
+    "overall",
 ]
 Whose = Literal["played", "outside", "all"]
 Part = Literal[
@@ -54,6 +64,7 @@ TITLES = {
     "glicko2": "Glicko-2 with 95% intervals",
     "averaged": "Elo averaged over orders, with 95% intervals",
     "judge-aware": "Bradley-Terry by judges' reliability, with 95% intervals",
+    "anchored": "Bradley-Terry anchored to people's votes, with 95% intervals",
     "duplicate": "Bradley-Terry with the luck of tasks held equal, with 95% intervals",
     "overall": "share of wins over all games in percent, with 95% intervals",
     "points": "points in all with 95% intervals, and the mean of a match",
@@ -188,12 +199,14 @@ def show_leaderboard(
 
     People read each game's own table first, where several were played, and then the one over all of them.
     """
+    from peerage.ledger.votes import Votes
     from peerage.tables.leaderboard import board
     from peerage.tables.played import EVERYTHING, Scope
     from peerage.tables.what_if import AS_PLAYED
 
     scope = scope or EVERYTHING
-    found = board(arena.ledger, arena.settings, track, scope, what_if=what_if or AS_PLAYED)
+    people = Votes(arena.ledger.address, arena.folder)
+    found = board(arena.ledger, arena.settings, track, scope, what_if=what_if or AS_PLAYED, people=people)
     if (
         shape.for_people
         and len(found.games) > 1
@@ -201,7 +214,8 @@ def show_leaderboard(
         and not (scope.game or scope.topic or scope.side or found.what_if)
     ):
         for game in found.games:
-            alone = board(arena.ledger, arena.settings, "" if track == "overall" else track, Scope(game))
+            first = "" if track == "overall" else track
+            alone = board(arena.ledger, arena.settings, first, Scope(game), people=people)
             if any(row.rank is not None for row in alone.rows):
                 _show_board(arena, alone, shape)
                 typer.echo()

@@ -1,4 +1,4 @@
-"""Votes of the audience: a chained stream of amendments in a file of its own, beside the ledger.
+"""Votes of people: a chained stream of amendments in a file of its own, beside the ledger.
 
 The runner holds the ledger's lock for as long as it plays; people vote meanwhile. So votes go where no runner
 ever writes, `arena.votes.db` beside `arena.db`. Any number of servers may append to it: each vote is numbered
@@ -9,10 +9,11 @@ ends and every so often: from then on the log binds the votes too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -38,6 +39,8 @@ from peerage.ledger.store import LedgerError
 
 STREAM = "audience"
 TIE = "tie"
+BOTH_BAD = "both bad"
+SKIPPED = "skipped"
 
 _SCHEMA = MetaData()
 _VOTES = Table(
@@ -53,16 +56,22 @@ _VOTES = Table(
 )
 
 
+Sampling: TypeAlias = Literal["random", "telling", "chosen", "file"]
+"""How a match came before a voter: by chance; by chance, with those on which judges split more often; by its
+number; in a file."""
+
+
 class VotedAlready(LedgerError):
     """This voter has judged this match before."""
 
 
-class Vote(Struct, frozen=True):
+class Vote(Struct, frozen=True, omit_defaults=True):
     """One person's verdict on the two answers of a finished match.
 
     `record` is the SHA-256 of the match's record, in hex. `shown` are the contestants' labels in the order in
-    which their answers stood; `verdict` is the label of the better one, or "tie". `voter` is the digest of an
-    anonymous session: it tells voters apart and nothing else.
+    which their answers stood; `verdict` is the label of the better one, "tie", "both bad", or "skipped" where
+    an expert would not say. `voter` tells voters apart: the digest of an anonymous session, or of an expert's
+    name and `take`.
     """
 
     match: int
@@ -72,6 +81,18 @@ class Vote(Struct, frozen=True):
     voter: str
     at_ms: int = 0
     """When it was given, Unix milliseconds; 0 in votes of version 0.1.0."""
+    expert: str = ""
+    """The name that an expert gave; empty for a session of the audience."""
+    take: int = 1
+    """2 where an expert was shown the match once more, and so on."""
+    sampling: Sampling = "random"
+    chance: float | None = None
+    """With what probability this match was drawn among those that the expert had not judged."""
+
+
+def expert_voter(name: str, take: int = 1) -> str:
+    """What tells an expert's votes from anybody else's, and each take from the one before."""
+    return sha256(f"peerage expert {take} {name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 class VoteRow(NamedTuple):
@@ -103,27 +124,19 @@ class Votes:
         Raises VotedAlready, or LedgerError when the file cannot be written.
         """
         with self._writing() as connection:
-            t = _VOTES.c
-            given = select(func.count()).where(t.voter == vote.voter, t.match == vote.match)
-            if connection.execute(given).scalar():
-                raise VotedAlready(f"this session has judged match {vote.match} before; one vote per match")
-            last = connection.execute(
-                select(t.sequence, t.chain).order_by(t.sequence.desc()).limit(1)
-            ).one_or_none()
-            sequence, before = (last[0] + 1, bytes(last[1])) if last else (1, stream_genesis(STREAM))
-            body = msgspec.json.encode(msgspec.structs.replace(vote, at_ms=at_ms))
-            row = VoteRow(sequence, body, link(before, body), at_ms)
-            connection.execute(
-                _VOTES.insert().values(
-                    sequence=sequence,
-                    match=vote.match,
-                    voter=vote.voter,
-                    chain=row.chain,
-                    at_ms=at_ms,
-                    body=body,
-                )
-            )
+            row = _append(connection, vote, at_ms)
+        if row is None:
+            who = vote.expert or "this session"
+            raise VotedAlready(f"{who} has judged match {vote.match} before; one vote per match")
         return row
+
+    def cast_all(self, votes: Iterable[Vote], at_ms: int) -> int:
+        """Append many votes, all or none, but for those that their voters gave before; how many were new.
+
+        Raises LedgerError when the file cannot be written.
+        """
+        with self._writing() as connection:
+            return sum([_append(connection, vote, at_ms) is not None for vote in votes])
 
     def rows(self, after: int = 0) -> Iterator[VoteRow]:
         """The stream in order, from the vote after number `after` on."""
@@ -208,6 +221,24 @@ class Votes:
                 return [tuple(row) for row in connection.execute(wanted)]
         finally:
             engine.dispose()
+
+
+def _append(connection: Connection, vote: Vote, at_ms: int) -> VoteRow | None:
+    """Number, link and write a vote; None where its voter has judged its match."""
+    t = _VOTES.c
+    given = select(func.count()).where(t.voter == vote.voter, t.match == vote.match)
+    if connection.execute(given).scalar():
+        return None
+    last = connection.execute(select(t.sequence, t.chain).order_by(t.sequence.desc()).limit(1)).one_or_none()
+    sequence, before = (last[0] + 1, bytes(last[1])) if last else (1, stream_genesis(STREAM))
+    body = msgspec.json.encode(msgspec.structs.replace(vote, at_ms=at_ms))
+    row = VoteRow(sequence, body, link(before, body), at_ms)
+    connection.execute(
+        _VOTES.insert().values(
+            sequence=sequence, match=vote.match, voter=vote.voter, chain=row.chain, at_ms=at_ms, body=body
+        )
+    )
+    return row
 
 
 def read_vote(row: VoteRow) -> Vote:

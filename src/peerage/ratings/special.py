@@ -13,7 +13,6 @@ import numpy as np
 
 from peerage.ratings import irt, judges, prediction_powered, through_time
 from peerage.ratings.answers import Answers
-from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.data import Battles
 from peerage.ratings.history import Duels
 from peerage.ratings.table import Z95, Row, rows_of, separated
@@ -55,40 +54,28 @@ def powered(data: Battles) -> Table:
     if (data.duels.weight != 1).any():
         raise ValueError("prediction-powered takes no weights: leave the column weight out")
     voted = ~np.isnan(data.human)
-    both, alone = _part(data.duels, voted), _part(data.duels, ~voted)
-    for duels, kind in ((both, "a person voted too"), (alone, "a model alone voted")):
-        if not len(duels):
+    for there, kind in ((voted, "a person voted too"), (~voted, "a model alone voted")):
+        if not there.any():
             raise ValueError(
                 f"there is no battle in which {kind}; prediction-powered needs winner in every row, "
                 "and human filled in in some and empty in others"
             )
-    human = Duels(both.players, both.first, both.second, data.human[voted], both.weight)
-    groups = fit_duels(human).components
+    groups = prediction_powered.components(data.duels, data.human)
     if len(groups) > 1:
         named = "; ".join(", ".join(data.names[player] for player in group[:5]) for group in groups[:5])
         raise ValueError(
             f"people's votes compare the players only within {len(groups)} groups ({named}): the estimate "
             "rests on them, so each group needs wins and losses, or ties, against the others"
         )
-    fitted = prediction_powered.fit(human, both.score, alone)
-    agree = float((human.score == both.score).mean())
+    fitted = prediction_powered.fit(data.duels, data.human)
+    agree = float((data.human[voted] == data.duels.score[voted]).mean())
     notes = [
-        f"{len(human)} human votes correct {len(data.duels)} model votes; they agree in {agree:.0%}",
+        f"{voted.sum()} human votes correct {len(data.duels)} model votes; they agree in {agree:.0%}",
         f"model votes weigh {fitted.trust:.2f} (0 left out, 1 in full): intervals as of "
         f"{fitted.effective:.0f} human votes alone",
         "games counts the human votes",
     ]
     return Table("Model votes corrected by people's", fitted.rows, notes)
-
-
-def _part(duels: Duels, chosen: np.ndarray) -> Duels:
-    return Duels(
-        duels.players,
-        duels.first[chosen],
-        duels.second[chosen],
-        duels.score[chosen],
-        duels.weight[chosen],
-    )
 
 
 def paths(names: Sequence[str], duels: Duels, times: np.ndarray | None, drift: float, period: float) -> Table:

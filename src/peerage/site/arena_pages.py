@@ -24,7 +24,7 @@ from peerage.ratings.table import Z95
 from peerage.settings import EVERY, ArenaSettings
 from peerage.site import downloads
 from peerage.site.charts import chart, spending
-from peerage.site.leaderboards import NAMES, address, filters
+from peerage.site.leaderboards import NAMES, Filter, address, filters
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.standings import DONE
@@ -121,6 +121,7 @@ def judges_page(site: Site) -> View:
         "found": found,
         "pairs": found or report.favours[:PAIRS],
         "corrected": site.corrected,
+        "anchored": address(site, Filter("anchored")) if "anchored" in site.tracks else "",
     }
     return View("judges.html", "Judges", values)
 

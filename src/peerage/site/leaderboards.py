@@ -29,6 +29,7 @@ NAMES: Mapping[Track, str] = {
     "points": "Points",
     "averaged": "Elo over orders",
     "judge-aware": "Judge-aware",
+    "anchored": "Anchored to people",
     "duplicate": "Duplicate",
     "overall": "Overall",
 }
@@ -199,8 +200,7 @@ def charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
             plane,
             frontier(plane),
         )
-    if site.number > 1 and ranked:
-        points = course(site, track)
+    if site.number > 1 and ranked and (points := course(site, track)):
         names = [row.player for row in ranked[:COLOURED]]
         yield chart(
             "Ratings over the matches",

@@ -102,6 +102,7 @@ class Site:
         self._courses: dict[tuple[str, int], Course] = {}
         self._tally, self._told = Tally(), Told()
         self.amended = ledger.topics()
+        self.voted = votes.head()
         # What becomes of challenges may change what earlier matches tell.
         if before is not None and before.amended.get(STREAM) == self.amended.get(STREAM):
             self._courses = dict(before._courses)
@@ -119,8 +120,9 @@ class Site:
         return cls(settings, ledger, Votes(ledger.address, folder), menu=menu)
 
     def refreshed(self) -> Site:
-        """The arena as it is now: this site itself while nothing was added to its ledger or amended."""
-        if shown(self.ledger) == self.number and self.ledger.topics() == self.amended:
+        """The arena as it is now: this site itself while nothing was added to its ledger or its votes."""
+        same = shown(self.ledger) == self.number and self.ledger.topics() == self.amended
+        if same and self.votes.head() == self.voted:
             return self
         return Site(self.settings, self.ledger, self.votes, self, self.menu)
 
@@ -148,8 +150,9 @@ class Site:
         games = {self.settings.game: 1} | dict.fromkeys(sorted(self.tally.games), 1)
         fed = {track for game in games for track in tracks_of(game)} - {"overall"}
         sequential: tuple[Track, ...] = ("raw", "cost") if self.tally.duels else ()
+        people: tuple[Track, ...] = ("anchored",) if self.voted else ()
         ours = [track for track in TRACKS if track in fed]
-        return tuple(dict.fromkeys((self.track, *ours, "bt", *sequential, "trueskill", "glicko2")))
+        return tuple(dict.fromkeys((self.track, *ours, "bt", *sequential, "trueskill", "glicko2", *people)))
 
     def board(self, track: str = "", game: str = "", topic: str = "", side: str = "") -> Board:
         """The leaderboard of one track, by default the game's own, over one game, topic or side, or all."""
@@ -158,7 +161,9 @@ class Site:
             self.moment.position(self._elo)
             played = None if game or topic else self._whole
             scope = Scope(game, topic, side=side)
-            self._boards[wanted] = board(self.moment, self.settings, wanted[0], scope, played)
+            self._boards[wanted] = board(
+                self.moment, self.settings, wanted[0], scope, played, people=self.votes
+            )
         return self._boards[wanted]
 
     def table(self, track: str = "") -> Sequence[Row]:
@@ -166,7 +171,10 @@ class Site:
         return self.board(track).rows
 
     def earlier(self, track: Track, number: int) -> Course:
-        """The ratings of one track as they were after match `number`."""
+        """The ratings of one track as they were after match `number`; nobody's where people's votes, which
+        come later than the matches, decide."""
+        if track == "anchored":
+            return Course((), (), (), (), ())
         if (track, number) not in self._courses:
             if number not in self._played:
                 self._played[number] = self._whole.until(number)
@@ -177,7 +185,7 @@ class Site:
 
     @cached_property
     def _whole(self) -> Played:
-        return Played(self.moment, Scope()).weighed(weights_of(self.settings))
+        return Played(self.moment, Scope(), self.votes).weighed(weights_of(self.settings))
 
     @cached_property
     def _rating(self) -> Rating:
@@ -238,7 +246,7 @@ class Site:
     @cached_property
     def judges(self) -> JudgesReport:
         """How the judges agree, flip and favour."""
-        return judges_of(self.moment, self.settings, self.told)
+        return judges_of(self.moment, self.settings, self.told, people=self.votes)
 
     @cached_property
     def corrected(self) -> list[CorrectedRow]:

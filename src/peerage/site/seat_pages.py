@@ -55,13 +55,13 @@ class Links:
         """Those of the arena in `folder`; the first call draws the key. Raises LedgerError."""
         return cls(private_key(folder / KEY, "the key of people's links", "people's links are then new ones"))
 
-    def token(self, name: str) -> str:
-        digest = hmac.new(self._key, b"peerage seat " + name.encode("utf-8", "replace"), sha256).digest()
+    def token(self, name: str, of: str = SEAT) -> str:
+        digest = hmac.new(self._key, f"peerage {of} {name}".encode("utf-8", "replace"), sha256).digest()
         return urlsafe_b64encode(digest)[:32].decode()
 
-    def path(self, name: str) -> str:
-        """Where this person plays, below the server's address."""
-        return f"{SEAT}/{self.token(name)}"
+    def path(self, name: str, of: str = SEAT) -> str:
+        """Where this person plays, or judges, below the server's address."""
+        return f"{of}/{self.token(name, of)}"
 
 
 class SeatRoutes:

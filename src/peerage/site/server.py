@@ -11,8 +11,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import secrets
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -29,6 +30,8 @@ from peerage.ledger.store import LedgerError
 from peerage.ledger.votes import Votes
 from peerage.players.people import People
 from peerage.settings import load
+from peerage.site.annotation import Annotator
+from peerage.site.annotation_pages import ANNOTATE, AnnotationRoutes
 from peerage.site.api import PREFIX
 from peerage.site.downloads import possible
 from peerage.site.events import Feed
@@ -55,8 +58,9 @@ _log = logging.getLogger("peerage")
 
 
 class Server:
-    """One arena, served. `token` opens it to a network; None: to this machine alone. `header` names the
-    client where a proxy asks in its place."""
+    """One arena, served. `experts` are given a link each at which they judge recorded duels. `token` opens
+    it to a network; None: to this machine alone. `header` names the client where a proxy asks in its
+    place."""
 
     def __init__(
         self,
@@ -64,6 +68,7 @@ class Server:
         *,
         voting: bool,
         reviewing: bool = False,
+        experts: Sequence[str] = (),
         token: str | None,
         room: Room = WHOLE,
         header: ClientHeader | None = None,
@@ -104,6 +109,17 @@ class Server:
                 Route(f"/{SEAT}/{{token}}", seats.page, methods=["GET", "POST"]),
                 Route(f"/{SEAT}/{{token}}/now", seats.now),
             ]
+        self.experts: dict[str, str] = {}
+        """Where each expert judges recorded duels, below the server's address."""
+        if experts:
+            links = Links.of(folder)
+            self.experts = {name: links.path(name, ANNOTATE) for name in experts}
+            annotators = {
+                links.token(name, ANNOTATE): Annotator(self._ledger, votes, name, secrets.SystemRandom())
+                for name in experts
+            }
+            pages = AnnotationRoutes(frame, annotators)
+            routes.append(Route(f"/{ANNOTATE}/{{token}}", pages.page, methods=["GET", "POST"]))
         if reviewing:
             routes.append(
                 Route(
@@ -230,7 +246,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 async def _explained(request: Request, error: Exception) -> Response:
-    path = re.sub(f"^/{SEAT}/[^/]*", f"/{SEAT}/…", request.scope["path"])  # the token is in no log
+    path = re.sub(f"^/({SEAT}|{ANNOTATE})/[^/]*", r"/\1/…", request.scope["path"])  # the token is in no log
     status = getattr(error, "status_code", 500)
     why = {404: f"there is nothing at {path}", 405: f"{request.method} is not for {path}"}.get(
         status, "this could not be answered; the log says why"

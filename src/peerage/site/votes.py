@@ -1,4 +1,4 @@
-"""The audience's track: what people who judged blind in the browser say, beside what the peers say.
+"""The audience's table: what people who judged blind say, experts among them, next to what the peers say.
 
 Votes are amendments (`ledger.votes`). Here they are folded into a table of their own; they move no rating of
 the peers. A vote counts when it cites the record that stands.
@@ -9,22 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-import msgspec
 from msgspec import Struct
 
-from peerage.ledger.merkle import digest
 from peerage.ledger.store import Ledger
-from peerage.ledger.votes import TIE, Vote
+from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.history import duels
 from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import known
-from peerage.site.ledger_at import Moment
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View
-from peerage.standings import DONE
-from peerage.tables.match_view import answers, tasks
-from peerage.tables.matches import Matches
+from peerage.tables.people_votes import Finished, finished
 
 PATH = "audience.html"
 WIDTH = 150
@@ -70,66 +65,13 @@ class Audience(Struct, frozen=True):
     comparable: bool = True
 
 
-class Ballot(Struct, frozen=True):
-    """What a voter is shown: the challenge by stage and the answers by label, without their authors."""
-
-    match: int
-    record: str
-    topic: str
-    challenge: dict[str, str]
-    answers: dict[str, str]
-
-
-class _Seat(Struct, gc=False):
-    label: str
-    player: str
-
-
-class _Issued(Struct, gc=False):
-    seats: tuple[_Seat, ...]
-
-
-class _Outcome(Struct, gc=False):
-    scores: dict[str, float] = {}
-
-
-class _Record(Struct, gc=False):
-    outcome: _Outcome
-
-
-class Finished(Struct, frozen=True):
-    """A finished match as votes refer to it: players and the peers' scores by label."""
-
-    record: str
-    players: dict[str, str]
-    scores: dict[str, float]
-
-
 class _Counted(NamedTuple):
     vote: Vote
     match: Finished
 
     def points(self, label: str) -> float:
         """What the vote gives to one of the two."""
-        return 0.5 if self.vote.verdict == TIE else float(self.vote.verdict == label)
-
-
-_read_issued = msgspec.json.Decoder(_Issued).decode
-_read_record = msgspec.json.Decoder(_Record).decode
-
-
-def finished(ledger: Ledger, number: int) -> Finished | None:
-    """Match `number` as it is on record; None when it is not."""
-    at = ledger.place(number)
-    issued = next(iter(ledger.fixtures(at, at)), None)
-    row = next(iter(ledger.records(at, at)), None)
-    if issued is None or row is None:
-        return None
-    return Finished(
-        digest(row.body),
-        {seat.label: seat.player for seat in _read_issued(issued.body).seats},
-        _read_record(row.body).outcome.scores,
-    )
+        return 0.5 if self.vote.verdict in (TIE, BOTH_BAD) else float(self.vote.verdict == label)
 
 
 def audience(ledger: Ledger, votes: Iterable[Vote]) -> Audience:
@@ -142,10 +84,12 @@ def audience(ledger: Ledger, votes: Iterable[Vote]) -> Audience:
     counted: list[_Counted] = []
     uncounted = 0
     for vote in votes:
+        if vote.verdict == SKIPPED or vote.take > 1:
+            continue
         if vote.match not in matches:
             matches[vote.match] = finished(ledger, vote.match)
         match = matches[vote.match]
-        if match is None or not _fits(vote, match):
+        if match is None or not match.fits(vote):
             uncounted += 1
         else:
             counted.append(_Counted(vote, match))
@@ -164,16 +108,6 @@ def audience(ledger: Ledger, votes: Iterable[Vote]) -> Audience:
         uncounted,
         _agreement(counted),
         fitted.connected,
-    )
-
-
-def _fits(vote: Vote, match: Finished) -> bool:
-    """Whether a vote is on this record, and about its two players."""
-    return (
-        match.record == vote.record
-        and set(vote.shown) == match.players.keys()
-        and vote.verdict in (*vote.shown, TIE)
-        and len(set(match.players.values())) == 2
     )
 
 
@@ -204,22 +138,9 @@ def _agreement(counted: list[_Counted]) -> float | None:
     same = [
         match.scores[vote.verdict] > 0.5
         for vote, match in counted
-        if vote.verdict != TIE and match.scores.get(vote.verdict, 0.5) != 0.5
+        if vote.verdict not in (TIE, BOTH_BAD) and match.scores.get(vote.verdict, 0.5) != 0.5
     ]
     return sum(same) / len(same) if same else None
-
-
-def ballot(ledger: Ledger, number: int) -> Ballot | None:
-    """Match `number` as a blind pair; None when there is nothing to compare.
-
-    There is when the match counts, has two contestants, and each gave one answer to the same challenge.
-    """
-    # Nothing that is sealed is part of the answers to a duel.
-    match = Matches(Moment(ledger, ledger.place(number), revealed=()), whole=False).one(number)
-    said, asked = answers(match), tasks(match.blocks)
-    if match.status != DONE or not asked or len(said) != 2:
-        return None
-    return Ballot(number, digest(match.finished.row.body), match.fixture.topic, asked, said)
 
 
 class Scale(NamedTuple):

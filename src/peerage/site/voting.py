@@ -31,8 +31,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ledger.votes import TIE, Vote, VotedAlready, Votes
+from peerage.site.ballots import Ballot, ballot
 from peerage.site.private_key import private_key
-from peerage.site.votes import Ballot, ballot
 from peerage.standings import DONE
 
 Verdict: TypeAlias = Literal["first", "second", "tie"]

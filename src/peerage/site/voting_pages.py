@@ -24,8 +24,8 @@ from peerage.site.api import failure
 from peerage.site.api_rows import Ballot, Cast, Revealed
 from peerage.site.server_frame import PageFrame, Refused, as_json, body_of, line, refuse_foreign
 from peerage.site.server_guard import network
-from peerage.site.votes import finished
 from peerage.site.voting import Limit, Pending, Sessions, TicketUnknown, Verdict, VotingService, voter_of
+from peerage.tables.people_votes import finished
 
 YEAR_S = 365 * 86_400
 MOST_BODY = 4_096

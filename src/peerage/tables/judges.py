@@ -26,6 +26,7 @@ from peerage.judging.normalisation import normalised
 from peerage.judging.preference import Positions, kin_preferences, length_bias, length_leans, positions
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
 from peerage.ledger.store import Ledger
+from peerage.ledger.votes import Votes as PeoplesVotes
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.influence import Flip, fewest_to_flip, shifts
 from peerage.ratings.judges import counted, reliabilities
@@ -33,7 +34,9 @@ from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.table import Z95
 from peerage.settings import ArenaSettings
 from peerage.tables import Shown
+from peerage.tables.anchors import PeopleRow, anchored, people_listed, told_of_people
 from peerage.tables.matches import Matches
+from peerage.tables.people_votes import said
 from peerage.tables.told import Told, told
 
 
@@ -123,7 +126,8 @@ class ChallengeSort(Struct, frozen=True):
 
 class JudgesReport(Shown, frozen=True):
     """Everything about an arena's judges: `remarks` say in words what is wrong with whom; `favours` are all
-    pairs tested, the most suspicious first; `challenges` say what judges could tell apart on which."""
+    pairs tested, the most suspicious first; `challenges` say what judges could tell apart on which; `people`
+    hold judges against people who judged the same duels, empty where nobody did."""
 
     remarks: tuple[str, ...]
 
@@ -131,14 +135,18 @@ class JudgesReport(Shown, frozen=True):
     judges: tuple[JudgeRow, ...]
     favours: tuple[FavourRow, ...]
     challenges: tuple[ChallengeSort, ...]
+    people: tuple[PeopleRow, ...] = ()
 
 
-def judges(ledger: Ledger, settings: ArenaSettings, level: float = LEVEL) -> JudgesReport:
+def judges(
+    ledger: Ledger, settings: ArenaSettings, level: float = LEVEL, people: PeoplesVotes | None = None
+) -> JudgesReport:
     """The judges of all finished matches; `level` is the chance that any of the `favours` found is false.
+    `people` are people's votes on the same duels.
 
     Reads every record and every exchange once. Raises LedgerError.
     """
-    return judges_of(ledger, settings, told(Matches(ledger).read(1, ledger.heads()[1])), level)
+    return judges_of(ledger, settings, told(Matches(ledger).read(1, ledger.heads()[1])), level, people)
 
 
 def families_of(ledger: Ledger, settings: ArenaSettings) -> dict[str, str]:
@@ -147,7 +155,13 @@ def families_of(ledger: Ledger, settings: ArenaSettings) -> dict[str, str]:
     return families | {player.name: player.family for player in settings.players}
 
 
-def judges_of(ledger: Ledger, settings: ArenaSettings, read: Told, level: float = LEVEL) -> JudgesReport:
+def judges_of(
+    ledger: Ledger,
+    settings: ArenaSettings,
+    read: Told,
+    level: float = LEVEL,
+    people: PeoplesVotes | None = None,
+) -> JudgesReport:
     """`judges`, where what the matches of `ledger` tell was read before."""
     families = families_of(ledger, settings)
     marks, ballots = marks_in(read.marks), ballots_in(read.ballots, read.seated)
@@ -161,6 +175,12 @@ def judges_of(ledger: Ledger, settings: ArenaSettings, read: Told, level: float 
     rows = tuple(_rows(marks, ballots, families, cast))
     pairs = tuple([FavourRow(*pair) for pair in found.favours])
     remarks = list(_remarks(measures, rows, found.mute, pairs))
+    people_rows: tuple[PeopleRow, ...] = ()
+    verdicts = said(ledger, people.votes()) if people is not None and len(ballots) else []
+    if verdicts:
+        anchors = anchored(ballots, verdicts)
+        people_rows = tuple(people_listed(anchors))
+        remarks = [*told_of_people(anchors), *remarks]
     flip = fewest_to_flip(cast.history) if cast is not None else None
     if cast is not None and flip is not None:
         measures += (_hangs_on(flip, len(cast.history)),)
@@ -171,7 +191,7 @@ def judges_of(ledger: Ledger, settings: ArenaSettings, read: Told, level: float 
         for one in sorts
         if one.tell_upper is not None and one.tell_upper < _TELLS
     ]
-    return JudgesReport(tuple(remarks), measures, rows, pairs, sorts)
+    return JudgesReport(tuple(remarks), measures, rows, pairs, sorts, people_rows)
 
 
 # ------------------------------------------------------------------------------------------- in words

@@ -15,6 +15,7 @@ from peerage.engine.registration import model_and_family, registered
 from peerage.games import tracks_of
 from peerage.ledger.preregistration import preregistration, progress
 from peerage.ledger.store import Ledger
+from peerage.ledger.votes import Votes
 from peerage.protocol import visible
 from peerage.ratings.elo import EloSettings
 from peerage.ratings.table import rank_ranges
@@ -28,6 +29,8 @@ from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
 from peerage.tables.sides import by_side, here, on_side, sides_of
 from peerage.tables.tracks import METHODS, OUTSIDE, TRACKS, Ratings, Track
 from peerage.tables.what_if import AS_PLAYED, WhatIf, constants, read_again
+
+_WITHOUT_SIDES = ("raw", "cost", "averaged", "judge-aware", "anchored", "points")
 
 
 class Row(Shown, frozen=True):
@@ -115,10 +118,14 @@ class Board(Struct, frozen=True):
 
 
 def leaderboard(
-    ledger: Ledger, settings: ArenaSettings, track: str = "", scope: Scope = EVERYTHING
+    ledger: Ledger,
+    settings: ArenaSettings,
+    track: str = "",
+    scope: Scope = EVERYTHING,
+    people: Votes | None = None,
 ) -> list[Row]:
     """The rows of `board`."""
-    return list(board(ledger, settings, track, scope).rows)
+    return list(board(ledger, settings, track, scope, people=people).rows)
 
 
 def board(
@@ -128,6 +135,7 @@ def board(
     scope: Scope = EVERYTHING,
     played: Played | None = None,
     what_if: WhatIf = AS_PLAYED,
+    people: Votes | None = None,
 ) -> Board:
     """The table of one track: `bt` (Bradley-Terry), `trueskill` or `glicko2`, which every game feeds, `raw`
     or `cost` (sequential Elo), which duels feed, or `overall`, in which whole games count. Empty: the one
@@ -140,14 +148,15 @@ def board(
     the ledger cannot be read.
 
     With `scope.source` outside or all imported results count, and the notes name their sources. These have
-    neither games, topics nor costs. `played` are the matches of the scope where they were read before.
+    neither games, topics nor costs. `played` are the matches of the scope where they were read before;
+    else `people` are the votes of people, which the track `anchored` rests on.
     `what_if` reads the record in another way; raises ScopeError where there is nothing to read so.
     """
     if track and track not in TRACKS:
         raise ScopeError(f"no track is called {track!r}{suggest(track, TRACKS)}")
     if scope.weights and track in ("raw", "cost", "averaged", "points"):
         raise ScopeError(f"track {track} counts every match alike: it takes no weights of games")
-    played = played or Played(ledger, scope)
+    played = played or Played(ledger, scope, people)
     track = track or first_track(settings, scope, played.games)
     if track == "overall":
         played = played.weighed(scope.games or weights_of(settings) | dict(scope.weights))
@@ -157,7 +166,7 @@ def board(
             raise ScopeError(f"what if {asked}: that reads matches played here; leave outside results out")
         played = read_again(ledger, played, what_if, track) if what_if.votes else played.instead({}, set())
     if scope.side:
-        if scope.source != "played" or track in ("raw", "cost", "averaged", "judge-aware", "points"):
+        if scope.source != "played" or track in _WITHOUT_SIDES:
             raise ScopeError("sides are of matches played here, rated by bt, trueskill or glicko2")
         played = by_side(ledger, played, scope.side)
     elo = pinned_elo(ledger.meta(), settings.rating)

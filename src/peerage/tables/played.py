@@ -17,6 +17,7 @@ from msgspec import Struct
 from peerage.accounts import Account, count, totals_of
 from peerage.ledger.series import SERIES, InSeries, in_series
 from peerage.ledger.store import Ledger, LedgerError, Summary
+from peerage.ledger.votes import Votes as PeoplesVotes
 from peerage.ratings.history import Duels, Game, Games, duels, games, pairings
 from peerage.ratings.kernels import Ints
 from peerage.ratings.overall import GameHistory
@@ -24,6 +25,7 @@ from peerage.settings import suggest
 from peerage.standings import DONE, moves_elo, unrated
 from peerage.tables.challenges import amended, match_points, withdrawn
 from peerage.tables.in_series import Hanging, hanging
+from peerage.tables.people_votes import Annotated, annotated, said
 from peerage.tables.votes import Votes, votes
 
 
@@ -62,8 +64,10 @@ class Played:
     a match, LedgerError when the ledger cannot be read.
     """
 
-    def __init__(self, ledger: Ledger, scope: Scope) -> None:
+    def __init__(self, ledger: Ledger, scope: Scope, people: PeoplesVotes | None = None) -> None:
+        """`people` are the votes of people on the ledger, which the track `anchored` reads."""
         self.scope = scope
+        self._people = people
         self.finished: list[Summary] = []
         self.decided: list[Summary] = []
         self.players: dict[str, int] = {}
@@ -226,6 +230,15 @@ class Played:
     def votes(self) -> Votes:
         """The votes of judges on the decided matches."""
         return votes(self._ledger, self.decided, self.scope.weights, self._silenced)
+
+    def annotated(self) -> tuple[Votes, Annotated, int]:
+        """The votes of judges, the duels that they are on with what people said of them, and how many of
+        people's votes that is."""
+        cast = self.votes()
+        verdicts = said(self._ledger, self._people.votes()) if self._people is not None else []
+        there = set(cast.matches)
+        counted = [one for one in verdicts if one.match in there and one.take == 1]
+        return cast, annotated(cast, counted), len(counted)
 
     def _until(self, matches: list[Summary], number: int) -> list[Summary]:
         return matches[: bisect_right(matches, number, key=lambda one: self._places[one.number])]

@@ -12,8 +12,8 @@ import numpy as np
 from peerage.judging.favours import favours
 from peerage.judging.marks import of_votes
 from peerage.ledger.store import LedgerError
-from peerage.ratings import glicko2, judges
-from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings import glicko2, judges, prediction_powered
+from peerage.ratings.bradley_terry import PRIOR_GAMES, fit_duels
 from peerage.ratings.clusters import FEWEST
 from peerage.ratings.connection import strong_components
 from peerage.ratings.duplicate import fit as across_tables
@@ -22,16 +22,28 @@ from peerage.ratings.history import Duels, duels
 from peerage.ratings.kernels import Floats
 from peerage.ratings.orders import elo, met_by_pair
 from peerage.ratings.rows import fit_clustered
+from peerage.ratings.soft_votes import calibrate
 from peerage.ratings.table import Z95, known, separated
 from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
 from peerage.tables.outside import History
 from peerage.tables.overall import shares_of, told
+from peerage.tables.people_votes import strata
 from peerage.tables.played import Played, ScopeError
 
 Track: TypeAlias = Literal[
-    "bt", "trueskill", "raw", "cost", "glicko2", "points", "averaged", "judge-aware", "duplicate", "overall"
+    "bt",
+    "trueskill",
+    "raw",
+    "cost",
+    "glicko2",
+    "points",
+    "averaged",
+    "judge-aware",
+    "anchored",
+    "duplicate",
+    "overall",
 ]
 TRACKS: tuple[Track, ...] = get_args(Track)
 
@@ -284,6 +296,63 @@ def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings
     )
 
 
+def anchored(played: Played, rating: Rating, standings: Standings) -> Ratings:
+    """Bradley-Terry from people's votes, narrowed by those of judges; see `ratings.prediction_powered`."""
+    cast, duelled, given = played.annotated()
+    voted = ~np.isnan(duelled.people)
+    if not voted.any():
+        return _nobody("no duel that judges voted on was judged by people; `peerage annotate` shows you some")
+    names = sorted(set(cast.judges))
+    place = {name: at for at, name in enumerate(names)}
+    row = np.searchsorted(duelled.match, cast.matches)
+    soft = calibrate(
+        row, np.array([place[name] for name in cast.judges]), cast.history.score, duelled.people, len(names)
+    )
+    history = duels(len(cast.players), duelled.first, duelled.second, soft.probability, duelled.weight)
+    stratum = strata(duelled.stratum, voted)
+    table = prediction_powered.fit(history, duelled.people, stratum=stratum)
+    by_weight = sorted(zip(soft.weight.tolist(), names, strict=True), reverse=True)
+    (most, best), (least, worst) = by_weight[0], by_weight[-1]
+    notes = [
+        f"Bradley-Terry from {given} votes of people on {int(voted.sum())} of {len(voted)} duels; judges' "
+        "votes on all of them narrow the intervals, and what judges prefer otherwise than people is taken "
+        "out (prediction-powered inference, PPI++)",
+        "judges' votes count as the probability that people agree, calibrated on other duels: a vote is "
+        f"worth from {most:.2f} ({best}) to {least:.2f} ({worst}) in log-odds",
+        f"judges weigh {table.trust:.2f} (0 not at all, 1 in full): intervals as of "
+        f"{table.effective:.0f} duels judged by people alone",
+    ]
+    if not table.freedom:
+        notes.append(
+            "people judged no more duels than there are players: no intervals, every rank is possible"
+        )
+    if table.groups > 1:
+        notes.append(
+            f"people's votes do not compare everybody yet ({table.groups} groups), so a prior of "
+            f"{PRIOR_GAMES:g} tied game each against an average player was added; `peerage annotate` shows "
+            "more"
+        )
+    if stratum.any():
+        split = duelled.stratum == 1
+        notes.append(
+            f"people judged {voted[split].mean():.0%} of the duels on which judges split and "
+            f"{voted[~split].mean():.0%} of the others: each weighs by one over its share"
+        )
+    lower, upper = table.bounds
+    return Ratings(
+        cast.players,
+        table.rating,
+        (upper - lower) / (2 * Z95),
+        lambda: table.above,
+        (*notes, _NO_ORDER),
+    )
+
+
+def _nobody(why: str) -> Ratings:
+    nothing: Floats = np.zeros(0)
+    return Ratings((), nothing, nothing, lambda: np.zeros((0, 0), bool), (why,))
+
+
 def overall(played: Played, rating: Rating, standings: Standings) -> Ratings:
     """Expected shares of wins, in percent, each game counting by its weight; see `ratings.overall`."""
     found = shares_of(played)
@@ -336,6 +405,7 @@ METHODS: Mapping[Track, Callable[[Played, Rating, Standings], Ratings]] = {
     "points": points,
     "averaged": averaged,
     "judge-aware": judge_aware,
+    "anchored": anchored,
     "overall": overall,
 }
 """How each track rates: from the matches, the arena's constants, and where the whole arena stands on Elo."""

@@ -1,0 +1,172 @@
+"""`peerage annotate`: a person judges recorded duels blind, in this terminal."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from peerage.cli.options import HERE, Folder, arena_in, now_ms, say
+
+if TYPE_CHECKING:
+    from peerage.ledger.store import Ledger
+    from peerage.ledger.votes import Votes
+    from peerage.site.annotation import Annotator, Shown, Verdict
+
+LONGEST_NAME = 100
+
+
+class VotesError(Exception):
+    """A file of votes cannot be taken in; the message says why."""
+
+
+_KEYS: dict[str, Verdict] = {
+    "a": "first",
+    "b": "second",
+    "t": "tie",
+    "tie": "tie",
+    "n": "both bad",
+    "both bad": "both bad",
+    "s": "skipped",
+    "skip": "skipped",
+}
+_QUIT = ("q", "quit", "/quit")
+_ASK = "a) A is better  b) B is better  t) tie  n) neither: both are bad  s) skip  q) quit"
+
+
+def annotate(
+    folder: Folder = HERE,
+    name: Annotated[
+        str, typer.Option("--as", metavar="NAME", help="Your name, on record.", show_default="login name")
+    ] = "",
+    match: Annotated[
+        int | None, typer.Option(min=1, help="Judge this match; in no estimate, since nobody drew it.")
+    ] = None,
+    most_telling: Annotated[
+        bool, typer.Option("--most-telling", help="Rather those on which judges split.")
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="What you judged before once more: do you agree with yourself?")
+    ] = False,
+    file: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Take in people's votes from a file; - reads a pipe."),
+    ] = None,
+) -> None:
+    """Judge recorded duels blind, next to their judges.
+
+    A challenge and two answers without names, in an order drawn for you. Each vote is on disk at once; the
+    same command goes on where you stopped. `peerage judges` then shows how far each judge agrees with people,
+    `peerage leaderboard --track anchored` what the table becomes. No rating of the arena moves.
+    """
+    from random import SystemRandom
+
+    from peerage.ledger.votes import Votes
+    from peerage.site.annotation import Annotator
+
+    if match is not None and most_telling:
+        raise typer.BadParameter("--match and --most-telling contradict each other: leave one out")
+    with arena_in(folder) as arena:
+        votes = Votes(arena.ledger.address, folder)
+        if file is not None:
+            if name or match is not None or most_telling or again:
+                raise typer.BadParameter("--from takes the votes of a file: leave all other options out")
+            _take_in(arena.ledger, votes, file)
+            return
+        expert = stated(name)
+        annotator = Annotator(arena.ledger, votes, expert, SystemRandom(), telling=most_telling, again=again)
+        given, there = annotator.progress()
+        if not there:
+            say("no finished duel here was judged by a panel, so there is nothing to judge next to it")
+            return
+        say(f"{arena.settings.name}: you are {expert}; {given} of {there} duels are behind you")
+        said = _judge(annotator, match)
+    if said:
+        say(
+            f"{said} vote{'s' * (said != 1)} kept. `peerage judges` holds the judges against people, "
+            "`peerage leaderboard --track anchored` the table"
+        )
+
+
+def stated(name: str) -> str:
+    """The name that votes carry: as stated, else that of the login. Raises BadParameter."""
+    from getpass import getuser
+
+    from peerage.protocol import visible
+
+    try:
+        found = " ".join((name or getuser()).split())
+    except (KeyError, OSError, ImportError):
+        found = ""
+    if not found or len(found) > LONGEST_NAME or visible(found) != found:
+        raise typer.BadParameter(f"--as: say your name, of 1 to {LONGEST_NAME} printable characters")
+    return found
+
+
+def _judge(annotator: Annotator, number: int | None) -> int:
+    """Show duels and take votes until the person leaves or none is left; how many were judged."""
+    said = 0
+    while True:
+        shown = annotator.draw() if number is None else annotator.at(number)
+        if shown is None:
+            say("there is no duel left that you have not judged; --again shows them once more")
+            return said
+        _show(shown)
+        verdict = _verdict()
+        if verdict is None:
+            return said
+        annotator.cast(shown, verdict, now_ms())
+        say("skipped" if verdict == "skipped" else "kept")
+        said += verdict != "skipped"
+        if number is not None:
+            return said
+
+
+def _show(shown: Shown) -> None:
+    first, second = shown.answers
+    say("\n━━━ which answer is better? ━━━")
+    for stage, text in shown.ballot.challenge.items():
+        say(f"\n{stage.capitalize()}:\n{text}")
+    say(f"\n━━━ A ━━━\n{first}\n\n━━━ B ━━━\n{second}\n")
+
+
+def _verdict() -> Verdict | None:
+    """What the person says; None when it leaves."""
+    while True:
+        say(_ASK)
+        line = sys.stdin.readline()
+        word = " ".join(line.lower().split())
+        if not line or word in _QUIT:
+            return None
+        if word in _KEYS:
+            return _KEYS[word]
+        say(f"That is none of them: {line.strip()[:40]!r}.")
+
+
+def _take_in(ledger: Ledger, votes: Votes, file: Path) -> None:
+    from contextlib import ExitStack
+
+    from peerage import inputs
+    from peerage.site.vote_files import take_in
+
+    with ExitStack() as opened:
+        piped = str(file) == "-"
+        stream = sys.stdin.buffer if piped else opened.enter_context(inputs.opened(file))
+        try:
+            found = take_in(ledger, votes, stream, "stdin" if piped else str(file), now_ms())
+        except ValueError as error:
+            raise VotesError(str(error)) from None
+    if not found.written and not found.before:
+        raise VotesError(
+            f"no row of {file} is of a duel here that judges voted on: expected question_id, the number of "
+            "the match, with its players as model_a and model_b, or the answers word for word in "
+            "conversation_a and conversation_b"
+        )
+    say(
+        f"{found.written} votes taken in"
+        + (f", {found.before} were on record before" if found.before else "")
+    )
+    if found.strange:
+        say(f"{found.strange} rows are of no duel here that judges voted on, the first {found.example}")

@@ -1,0 +1,35 @@
+"""A recorded duel as a blind pair: what an audience and experts are shown."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from peerage.ledger.merkle import digest
+from peerage.ledger.store import Ledger
+from peerage.site.ledger_at import Moment
+from peerage.standings import DONE
+from peerage.tables.match_view import answers, tasks
+from peerage.tables.matches import Matches
+
+
+class Ballot(Struct, frozen=True):
+    """What a voter is shown: the challenge by stage and the answers by label, without their authors."""
+
+    match: int
+    record: str
+    topic: str
+    challenge: dict[str, str]
+    answers: dict[str, str]
+
+
+def ballot(ledger: Ledger, number: int) -> Ballot | None:
+    """Match `number` as a blind pair; None when there is nothing to compare.
+
+    There is when the match counts, has two contestants, and each gave one answer to the same challenge.
+    """
+    # Nothing that is sealed is part of the answers to a duel.
+    match = Matches(Moment(ledger, ledger.place(number), revealed=()), whole=False).one(number)
+    said, asked = answers(match), tasks(match.blocks)
+    if match.status != DONE or not asked or len(said) != 2:
+        return None
+    return Ballot(number, digest(match.finished.row.body), match.fixture.topic, asked, said)

@@ -1,0 +1,177 @@
+"""People's votes on recorded duels from a file in LMArena's columns, and back into one.
+
+A row is `model_a`, `model_b`, `winner` (`model_a`, `model_b`, `tie`, `both_bad` and its spellings) and who
+voted: `judge`, or `evaluation_session_id`. Which duel it is on is told by `question_id`, the number of the
+match, as `peerage export --format votes` writes it, with its two players; or by the answers themselves, in
+`conversation_a` and `conversation_b` (turns with `role` and `content`), word for word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, BinaryIO, NamedTuple
+
+import msgspec
+
+from peerage.ledger.store import Ledger
+from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote, Votes, expert_voter
+from peerage.protocol import storable, visible
+from peerage.ratings.fields import first_of, name_of, needed, short
+from peerage.ratings.streams import DataError, rows
+from peerage.site.ballots import ballot
+from peerage.site.ledger_at import public
+from peerage.standings import DONE
+from peerage.tables.challenges import amended
+from peerage.tables.people_votes import Finished, finished
+from peerage.tables.votes import votes as cast_by_judges
+
+_SIDES = {"model_a": 0, "a": 0, "model_b": 1, "b": 1}
+_TIES = ("tie", "draw", "both")
+_BAD = ("tie (bothbad)", "bothbad", "both_bad", "both bad")
+_WHO = ("judge", "judge_id", "judge_hash", "annotator", "evaluation_session_id")
+
+
+class Taken(NamedTuple):
+    """What came of a file: votes `written`, those on record `before`, and rows on `strange` duels, of which
+    `example` is one."""
+
+    written: int
+    before: int
+    strange: int
+    example: str
+
+
+def take_in(ledger: Ledger, votes: Votes, stream: BinaryIO, name: str, at_ms: int) -> Taken:
+    """Add the votes of a file, all or none. Raises DataError for a row that cannot be read, LedgerError."""
+    duels = _Duels(ledger)
+    found: list[Vote] = []
+    strange, example = 0, ""
+    for number, row in rows(stream, name):
+        where = f"{name}, row {number}"
+        vote = _vote(row, where, duels, name)
+        if vote is None:
+            strange, example = strange + 1, example or where
+        else:
+            found.append(vote)
+    written = votes.cast_all(found, at_ms)
+    return Taken(written, len(found) - written, strange, example)
+
+
+def _vote(row: Mapping[str, Any], where: str, duels: _Duels, file: str) -> Vote | None:
+    """The vote of a row; None when its duel is not here."""
+    a, b = name_of(row, "model_a", where), name_of(row, "model_b", where)
+    word = str(needed(row, "winner", where)).strip()
+    said = 0 if word == a else 1 if word == b else _SIDES.get(word.lower())
+    if said is None and word.lower() not in (*_TIES, *_BAD):
+        raise DataError(
+            f"{where}, winner: found {short(word)}, expected model_a, model_b, tie, both_bad or a name"
+        )
+    who = next((str(row[column]) for column in _WHO if row.get(column) not in (None, "")), f"file {file}")
+    who = " ".join(visible(storable(who)).split())[:200]
+    on = duels.of(row, a, b)
+    if on is None:
+        return None
+    match, shown = on
+    if who in duels.judges.get(match, ()):
+        raise DataError(
+            f"{where}: {short(who)} is a judge of match {match} itself: expected the vote of a person, whose "
+            "name stands in `judge`"
+        )
+    verdict = shown[said] if said is not None else BOTH_BAD if word.lower() in _BAD else TIE
+    record = duels.known[match].record
+    return Vote(match, record, shown, verdict, expert_voter(who), expert=who, sampling="file")
+
+
+class _Duels:
+    """The duels on which judges voted, by number and by their answers."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = public(ledger)
+        decided = [one for one in amended(self._ledger) if one.status == DONE and one.players]
+        cast = cast_by_judges(self._ledger, decided, {})
+        self.judges: dict[int, set[str]] = {}
+        for match, judge in zip(cast.matches, cast.judges, strict=True):
+            self.judges.setdefault(match, set()).add(judge)
+        self.known: dict[int, Finished] = {}
+        self._by_answers: dict[frozenset[str], list[tuple[int, dict[str, str], str]]] | None = None
+
+    def of(self, row: Mapping[str, Any], a: str, b: str) -> tuple[int, tuple[str, str]] | None:
+        """The match of a row, and the labels of its first and second answer; None where it is not here."""
+        number = first_of(row, "question")
+        if number is not None and str(number).isdecimal() and int(number) in self.judges:
+            labels = {player: label for label, player in self._finished(int(number)).players.items()}
+            if labels.keys() == {a, b}:
+                return int(number), (labels[a], labels[b])
+        texts = [_turn(row.get(f"conversation_{side}"), "assistant") for side in "ab"]
+        if not all(texts):
+            return None
+        there = self._answers().get(frozenset(texts), [])
+        asked = _turn(row.get("conversation_a"), "user", last=False)
+        if len(there) > 1:
+            there = [one for one in there if one[2] in asked]
+        if len(there) != 1 or texts[0] == texts[1]:
+            return None
+        match, by_text, _ = there[0]
+        self._finished(match)
+        return match, (by_text[texts[0]], by_text[texts[1]])
+
+    def _finished(self, number: int) -> Finished:
+        if number not in self.known:
+            found = finished(self._ledger, number)
+            assert found is not None
+            self.known[number] = found
+        return self.known[number]
+
+    def _answers(self) -> dict[frozenset[str], list[tuple[int, dict[str, str], str]]]:
+        if self._by_answers is None:
+            self._by_answers = {}
+            for number in self.judges:
+                found = ballot(self._ledger, number)
+                if found is not None:
+                    by_text = {text.strip(): label for label, text in found.answers.items()}
+                    asked = "\n".join(found.challenge.values()).strip()
+                    self._by_answers.setdefault(frozenset(by_text), []).append((number, by_text, asked))
+        return self._by_answers
+
+
+def _turn(conversation: Any, role: str, *, last: bool = True) -> str:
+    """The last (or first) text of a role in a conversation; a content may be a list of parts with texts."""
+    if isinstance(conversation, str):
+        try:
+            conversation = msgspec.json.decode(conversation)
+        except msgspec.DecodeError:
+            return conversation.strip() if role == "assistant" else ""
+    if not isinstance(conversation, list):
+        return ""
+    turns = [
+        turn.get("content") for turn in conversation if isinstance(turn, dict) and turn.get("role") == role
+    ]
+    found = turns[-1 if last else 0] if turns else ""
+    if isinstance(found, list):
+        found = "\n".join(str(part.get("text", "")) for part in found if isinstance(part, dict))
+    return found.strip() if isinstance(found, str) else ""
+
+
+def written(ledger: Ledger, votes: Iterable[Vote]) -> Iterator[str]:
+    """People's votes that cite a record that stands as lines of JSON, in LMArena's columns; those skipped and
+    those given once more are left out. Raises LedgerError."""
+    known: dict[int, Finished | None] = {}
+    for vote in votes:
+        if vote.verdict == SKIPPED or vote.take > 1:
+            continue
+        if vote.match not in known:
+            known[vote.match] = finished(ledger, vote.match)
+        match = known[vote.match]
+        if match is None or not match.fits(vote):
+            continue
+        first, second = vote.shown
+        winner = {first: "model_a", second: "model_b", TIE: "tie", BOTH_BAD: "tie (bothbad)"}[vote.verdict]
+        row = {
+            "question_id": str(vote.match),
+            "model_a": match.players[first],
+            "model_b": match.players[second],
+            "winner": winner,
+            "judge": vote.expert or vote.voter,
+            "tstamp": vote.at_ms / 1000,
+        }
+        yield f"{msgspec.json.encode(row).decode()}\n"

@@ -1,0 +1,165 @@
+"""Votes of people on recorded answers, next to those of judges: what agreement and anchored ratings rest on.
+
+People vote blind in a browser or a terminal (`ledger.votes`). A vote counts when it cites the record that
+stands. What an expert picked by number is no sample of anything and counts in neither; what is drawn is drawn
+more often where judges split, so each duel weighs by one over the share of its sort that people judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from peerage.ledger.merkle import digest
+from peerage.ledger.store import Ledger
+from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote
+from peerage.ratings.kernels import Floats, Ints
+from peerage.tables.votes import Votes
+
+
+class _Seat(Struct, gc=False):
+    label: str
+    player: str
+
+
+class _Issued(Struct, gc=False):
+    seats: tuple[_Seat, ...]
+
+
+class _Outcome(Struct, gc=False):
+    scores: dict[str, float] = {}
+
+
+class _Record(Struct, gc=False):
+    outcome: _Outcome
+
+
+class Finished(Struct, frozen=True):
+    """A finished match as votes refer to it: players and the peers' scores by label."""
+
+    record: str
+    players: dict[str, str]
+    scores: dict[str, float]
+
+    def fits(self, vote: Vote) -> bool:
+        """Whether a vote is on this record, and about its two players."""
+        return (
+            self.record == vote.record
+            and set(vote.shown) == self.players.keys()
+            and vote.verdict in (*vote.shown, TIE, BOTH_BAD, SKIPPED)
+            and len(set(self.players.values())) == 2
+        )
+
+
+_read_issued = msgspec.json.Decoder(_Issued).decode
+_read_record = msgspec.json.Decoder(_Record).decode
+
+
+def finished(ledger: Ledger, number: int) -> Finished | None:
+    """Match `number` as it is on record; None when it is not."""
+    at = ledger.place(number)
+    issued = next(iter(ledger.fixtures(at, at)), None)
+    row = next(iter(ledger.records(at, at)), None)
+    if issued is None or row is None:
+        return None
+    return Finished(
+        digest(row.body),
+        {seat.label: seat.player for seat in _read_issued(issued.body).seats},
+        _read_record(row.body).outcome.scores,
+    )
+
+
+class Said(NamedTuple):
+    """One person's verdict on a match: `score` is the first seat's, `person` tells people apart, `take` is 2
+    where an expert judged the match once more."""
+
+    match: int
+    person: str
+    take: int
+    score: float
+
+
+def said(ledger: Ledger, votes: Iterable[Vote]) -> list[Said]:
+    """The verdicts that count, in order; "both bad" is a tie. Raises LedgerError."""
+    known: dict[int, Finished | None] = {}
+    found: list[Said] = []
+    for vote in votes:
+        if vote.verdict == SKIPPED or vote.sampling == "chosen":
+            continue
+        if vote.match not in known:
+            known[vote.match] = finished(ledger, vote.match)
+        match = known[vote.match]
+        if match is not None and match.fits(vote):
+            first = next(iter(match.players))
+            score = 0.5 if vote.verdict in (TIE, BOTH_BAD) else float(vote.verdict == first)
+            person = f"expert {vote.expert}" if vote.expert else vote.voter
+            found.append(Said(vote.match, person, vote.take, score))
+    return found
+
+
+class Annotated(NamedTuple):
+    """The duels that judges voted on, one a row: `match` its number, `first` and `second` the players,
+    `judges` the mean of the judges' votes, `people` that of people's, NaN where nobody judged it, `weight`
+    that of the match, `stratum` 1 where the judges split or tied and 0 where they agree."""
+
+    match: Ints
+    first: Ints
+    second: Ints
+    judges: Floats
+    people: Floats
+    weight: Floats
+    stratum: Ints
+
+
+def split(score: Floats) -> Ints:
+    """The stratum of duels by the mean of their judges' votes: 0 where all found the same one better."""
+    return np.asarray((score > 0) & (score < 1), np.int64)
+
+
+def annotated(cast: Votes, verdicts: Iterable[Said]) -> Annotated:
+    """The duels of `cast`, with what people said of them."""
+    match, start, row = np.unique(np.array(cast.matches, np.int64), return_index=True, return_inverse=True)
+    judges = np.bincount(row, cast.history.score) / np.bincount(row)
+    place = {number: at for at, number in enumerate(match.tolist())}
+    total, count = np.zeros(len(match)), np.zeros(len(match))
+    for one in verdicts:
+        at = place.get(one.match)
+        if at is not None and one.take == 1:
+            total[at] += one.score
+            count[at] += 1
+    people = np.divide(total, count, out=np.full(len(match), np.nan), where=count > 0)
+    history = cast.history
+    weight = np.bincount(row, history.weight).astype(np.float64)
+    return Annotated(
+        match, history.first[start], history.second[start], judges, people, weight, split(judges)
+    )
+
+
+FEWEST_OF_A_SORT = 5
+"""Annotated duels of a stratum from which on it is a stratum of its own."""
+
+
+def strata(stratum: Ints, known: np.ndarray) -> Ints:
+    """The strata that can be told apart: one alone where some have too few annotated duels."""
+    there = np.bincount(stratum, known, minlength=2)
+    thin = (np.bincount(stratum, minlength=2) > 0) & (there < FEWEST_OF_A_SORT)
+    return np.zeros_like(stratum) if thin.any() else stratum
+
+
+def inverse_share(stratum: Ints, known: np.ndarray) -> Floats:
+    """One over the share of its stratum that people judged, of each duel that they judged; 0 of others."""
+    of = strata(stratum, known)
+    size, there = np.bincount(of), np.bincount(of, known)
+    return np.where(known, size[of] / np.maximum(there[of], 1), 0.0)
+
+
+def by_match(verdicts: Iterable[Said]) -> Mapping[int, list[Said]]:
+    """The verdicts of each match."""
+    found: dict[int, list[Said]] = {}
+    for one in verdicts:
+        found.setdefault(one.match, []).append(one)
+    return found

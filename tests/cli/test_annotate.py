@@ -1,0 +1,109 @@
+"""`peerage annotate`: votes by a pipe, in a terminal and from a file; what judges and table then say."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.cli.terminals import Terminal
+from tests.engine.arenas import play, write_arena
+from typer.testing import CliRunner, Result
+
+from peerage.cli.main import app
+
+cli = CliRunner()
+MATCHES = 30
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = write_arena(tmp_path_factory.mktemp("annotated"), 5)
+    play(folder, MATCHES)
+    return folder
+
+
+@pytest.fixture
+def folder(played: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(played, tmp_path / "arena"))
+
+
+def run(folder: Path, *words: str, typed: str = "", code: int = 0) -> Result:
+    done = cli.invoke(app, [*words, "--dir", str(folder)], input=typed)
+    assert done.exit_code == code, done.output
+    return done
+
+
+def test_votes_count_in_judges_table_export_and_verify(folder: Path) -> None:
+    said = run(folder, "annotate", "--as", "ada", typed="a\nb\nmaybe\nt\nn\ns\n" + "a\nb\n" * 20).output
+    there = int(said.partition("0 of ")[2].split()[0])
+    assert "That is none of them: 'maybe'." in said
+    assert "there is no duel left that you have not judged" in said
+    assert f"{there - 1} votes kept" in said
+    assert f"{there} of {there} duels are behind you" in run(folder, "annotate", "--as", "ada").output
+    told = json.loads(run(folder, "judges", "--format", "json").output)
+    assert told["remarks"][0].startswith(f"People gave {there - 1} votes on {there - 1} of {there} duels.")
+    assert {row["kind"] for row in told["people"]} == {"judge"}
+    assert "Judges and people: equal verdicts" in run(folder, "judges").output
+    rows = json.loads(run(folder, "leaderboard", "--track", "anchored", "--format", "json").output)
+    assert all(row["lower"] < row["rating"] < row["upper"] for row in rows)
+    written = run(folder, "export", "--format", "people").output.splitlines()
+    assert len(written) == there - 1
+    assert "head of audience: " in run(folder, "verify").output
+    file = folder / "people.jsonl"
+    file.write_text("\n".join(written))
+    assert f"0 votes taken in, {there - 1} were on record before" in run(
+        folder, "annotate", "--from", str(file)
+    ).output  # fmt: skip
+
+
+def test_nothing_on_the_screen_says_who_wrote_what(folder: Path) -> None:
+    said = run(folder, "annotate", "--as", "ada", typed="a\n" * 40).output
+    assert not any(f"p{place}" in said for place in range(5))
+    assert "$" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--match", "1", "--most-telling"], "contradict each other"),
+        (["--as", " "], "say your name"),
+        (["--as", "x" * 101], "say your name, of 1 to 100 printable characters"),
+        (["--as", "a\x1b[2J"], "say your name"),
+        (["--from", "votes.csv", "--as", "ada"], "--from takes the votes of a file"),
+    ],
+)
+def test_contradictions_are_refused(folder: Path, words: list[str], why: str) -> None:
+    done = cli.invoke(app, ["annotate", "--dir", str(folder), *words], env={"LOGNAME": "ada"})
+    assert done.exit_code == 2
+    assert why in " ".join(done.output.replace("│", " ").split())
+
+
+def test_a_file_of_other_duels_is_told(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "other.csv"
+    file.write_text("model_a,model_b,winner,judge\nx,y,tie,bo\n")
+    done = run(folder, "annotate", "--from", str(file), code=1)
+    assert "no row of" in done.output
+    assert "expected question_id" in done.output
+
+
+def test_an_arena_without_judged_duels_says_so(tmp_path: Path) -> None:
+    play(write_arena(tmp_path, 4, game="logic", rules={}), 2)
+    assert "no finished duel here was judged by a panel" in run(tmp_path, "annotate", "--as", "ada").output
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals there")
+def test_in_a_terminal_a_vote_is_on_disk_when_it_says_kept(folder: Path) -> None:
+    window = Terminal("annotate", "--as", "ada", "--dir", str(folder))
+    try:
+        window.waits_for("you are ada; 0 of")
+        window.waits_for("q) quit")
+        window.types("b")
+        window.waits_for("kept")
+        window.waits_for("q) quit")
+        window.process.kill()  # as a crash would
+    finally:
+        window.close()
+    assert "you are ada; 1 of" in run(folder, "annotate", "--as", "ada").output

@@ -1,0 +1,137 @@
+"""Judges held against people: agreement by hand, words first, and the table anchored to people's votes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.engine.arenas import play, write_arena
+
+from peerage.arena import Arena, open_arena
+from peerage.judging.people import FEWEST
+from peerage.ledger.votes import Vote, Votes, expert_voter
+from peerage.tables.judges import JudgesReport, judges
+from peerage.tables.leaderboard import board
+from peerage.tables.matches import Matches
+from peerage.tables.people_votes import finished
+
+MATCHES = 60
+PLAYERS = ("p0", "p1", "p2", "p3", "p4")
+
+
+@pytest.fixture(scope="module")
+def anchored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    folder = write_arena(tmp_path_factory.mktemp("anchored"), 5)
+    play(folder, MATCHES)
+    with open_arena(folder, create=False) as opened:
+        yield opened
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Votes:
+    """A file of votes of its own: nobody has voted."""
+    return Votes("sqlite:///arena.db", tmp_path)
+
+
+def vote(
+    arena: Arena, number: int, verdict: str, who: str = "ada", take: int = 1, sampling: str = "random"
+) -> Vote:
+    match = finished(arena.ledger, number)
+    assert match is not None
+    voter = expert_voter(who, take)
+    return Vote(number, match.record, ("A", "B"), verdict, voter, 0, who, take, sampling)  # type: ignore[arg-type]
+
+
+def ballots(arena: Arena, judge: str) -> dict[int, str]:
+    """The valid votes of a judge, by match."""
+    found = {}
+    for number in range(1, MATCHES + 1):
+        match = Matches(arena.ledger).one(number)
+        for one in match.ballots:
+            if match.players[one.judge] == judge and one.vote != "abstain":
+                found[number] = one.vote
+    return found
+
+
+def report(arena: Arena, people: Votes) -> JudgesReport:
+    return judges(arena.ledger, arena.settings, people=people)
+
+
+def test_who_votes_like_a_judge_agrees_with_it_alone(anchored: Arena, people: Votes) -> None:
+    like = ballots(anchored, "p1")
+    assert len(like) > FEWEST
+    for number, verdict in like.items():
+        people.cast(vote(anchored, number, verdict), 1)
+    found = report(anchored, people)
+    rows = {row.who: row for row in found.people}
+    assert found.people[0] == rows["p1"]
+    assert (rows["p1"].agreement, rows["p1"].kappa, rows["p1"].duels) == (1.0, 1.0, len(like))
+    for judge in PLAYERS[2:]:
+        both = {number: said for number, said in ballots(anchored, judge).items() if number in like}
+        assert rows[judge].duels == len(both)
+        if len(both) < FEWEST:
+            assert rows[judge].agreement is None
+            assert any("Too few to tell (below 20" in one and judge in one for one in found.remarks)
+    assert found.remarks[0].startswith(f"People gave {len(like)} votes on {len(like)} of {MATCHES} duels.")
+
+
+def test_people_with_each_other_and_with_themselves(anchored: Arena, people: Votes) -> None:
+    """Two people agree on half of the duels; one of them, shown all once more, on all."""
+    judged = sorted({number for judge in PLAYERS for number in ballots(anchored, judge)})
+    for at, number in enumerate(judged):
+        people.cast(vote(anchored, number, "A"), 1)
+        people.cast(vote(anchored, number, "A", take=2), 1)
+        people.cast(vote(anchored, number, "A" if at % 2 else "B", "bo"), 1)
+    both, again = report(anchored, people).people[:2]
+    assert (both.kind, both.duels) == ("people", len(judged))
+    assert both.agreement == pytest.approx(0.5, abs=0.01)
+    assert both.agreement_lower is not None
+    assert both.agreement_upper is not None
+    assert 0.3 < both.agreement_lower < 0.5 < both.agreement_upper < 0.7
+    assert both.kappa == pytest.approx(0, abs=0.02)
+    assert (again.kind, again.duels, again.agreement) == ("expert", len(judged), 1.0)
+
+
+def test_a_judge_whom_people_contradict_is_named_first(anchored: Arena, people: Votes) -> None:
+    turned = {"A": "B", "B": "A", "tie": "tie"}
+    for number, verdict in ballots(anchored, "p1").items():
+        people.cast(vote(anchored, number, turned[verdict]), 1)
+    assert any(
+        one.startswith("p1 hardly agrees with people: in ") and one.endswith("Exclude it?")
+        for one in report(anchored, people).remarks[:3]
+    )
+
+
+def test_without_votes_of_people_nothing_is_said_of_them(anchored: Arena, people: Votes) -> None:
+    found = report(anchored, people)
+    assert found.people == ()
+    assert not any("eople" in remark for remark in found.remarks)
+
+
+def test_what_was_picked_or_skipped_counts_in_nothing(anchored: Arena, people: Votes) -> None:
+    people.cast(vote(anchored, 1, "A", sampling="chosen"), 1)
+    people.cast(vote(anchored, 2, "skipped"), 1)
+    assert report(anchored, people).people == ()
+    table = board(anchored.ledger, anchored.settings, "anchored", people=people)
+    assert all(row.rank is None for row in table.rows)
+    assert any("no duel that judges voted on was judged by people" in note for note in table.notes)
+
+
+def test_the_table_follows_people_where_judges_differ(anchored: Arena, people: Votes) -> None:
+    """People who always prefer the player that judges find worst put it first."""
+    worst = board(anchored.ledger, anchored.settings, "bt").rows[-1].player
+    for number in range(1, MATCHES + 1):
+        match = finished(anchored.ledger, number)
+        if match is not None and worst in match.players.values():
+            people.cast(vote(anchored, number, next(k for k, v in match.players.items() if v == worst)), 1)
+        elif match is not None and number % 2:
+            people.cast(vote(anchored, number, "tie"), 1)
+    table = board(anchored.ledger, anchored.settings, "anchored", people=people)
+    assert table.rows[0].player == worst
+    assert table.rows[0].lower is not None
+    assert table.rows[0].upper is not None
+    assert table.rows[0].lower < table.rows[0].rating < table.rows[0].upper
+    assert any("prediction-powered inference" in note for note in table.notes)
+    assert any("judges weigh" in note for note in table.notes)
+    assert any("a prior of 1 tied game each" in note for note in table.notes)
