@@ -83,7 +83,10 @@ def test_people_with_each_other_and_with_themselves(anchored: Arena, people: Vot
         people.cast(vote(anchored, number, "A"), 1)
         people.cast(vote(anchored, number, "A", take=2), 1)
         people.cast(vote(anchored, number, "A" if at % 2 else "B", "bo"), 1)
-    both, again = report(anchored, people).people[:2]
+    found = report(anchored, people)
+    both, again = found.people[:2]
+    assert found.remarks[1].startswith("People hardly agree with each other")
+    assert not any("Exclude it?" in one and "people" in one for one in found.remarks)
     assert (both.kind, both.duels) == ("people", len(judged))
     assert both.agreement == pytest.approx(0.5, abs=0.01)
     assert both.agreement_lower is not None

@@ -110,17 +110,20 @@ def told_of_people(anchors: Anchors) -> Iterator[str]:
         f"People gave {anchors.votes:,} votes on {anchors.duels:,} of {anchors.judged:,} duels."
         + ("" if people.share is None else f" They agree with each other in {_told(people)}.")
     )
+    apart = people.kappa is not None and people.kappa.value < _LITTLE
+    if apart:
+        yield "People hardly agree with each other, so that judges agree with them says little."
     far: list[str] = []
     thin: list[str] = []
     for judge, found in anchors.judges.items():
         if found.share is None:
             thin.append(judge)
-        elif found.kappa is not None and (found.kappa.upper or found.kappa.value) < _LITTLE:
+        elif not apart and found.kappa is not None and (found.kappa.upper or found.kappa.value) < _LITTLE:
             yield f"{judge} hardly agrees with people: in {_told(found)}. Exclude it?"
         elif people.share is not None and (found.share.upper or 1.0) < (people.share.lower or 0.0):
             far.append(f"{judge} ({found.share.value:.0%})")
     if far:
-        yield f"Less with people than people with each other agree: {', '.join(far)}."
+        yield f"These agree with people less than people with each other: {', '.join(far)}."
     if thin:
         yield f"Too few to tell (below {FEWEST} duels that people judged too): {', '.join(thin)}."
 
