@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from random import Random
-from typing import Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias, get_args
+
+from pydantic import AfterValidator, Field
 
 from peerage.facts import signs, world
 from peerage.facts.fact import LEVELS, Fact, plain
 
-__all__ = ["DOMAINS", "Difficulty", "Domain", "Fact", "drawn", "missing", "plain"]
+__all__ = ["DOMAINS", "Difficulty", "Domain", "Domains", "Fact", "drawn", "missing", "plain"]
 
 EXTRA = "facts"
 Difficulty: TypeAlias = Literal["easy", "medium", "hard", "mixed"]
@@ -34,6 +36,16 @@ Domain: TypeAlias = Literal[
     "calendar",
 ]
 DOMAINS: tuple[Domain, ...] = get_args(Domain)
+
+
+def _each_once(domains: tuple[Domain, ...]) -> tuple[Domain, ...]:
+    if len(set(domains)) < len(domains):
+        raise ValueError("a domain stands twice; each comes up equally often, so list it once")
+    return domains
+
+
+Domains = Annotated[tuple[Domain, ...], Field(min_length=1), AfterValidator(_each_once)]
+"""Domains in the rules of a game."""
 _MADE: Mapping[Domain, Callable[[Random, int], Fact]] = {
     "countries": world.countries,
     "cities": world.cities,

@@ -15,9 +15,9 @@ from random import Random
 from typing import Annotated
 
 from msgspec import Meta, Struct
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from peerage.facts import DOMAINS, Difficulty, Domain, missing
+from peerage.facts import DOMAINS, Difficulty, Domains, missing
 from peerage.facts import drawn as facts_of
 from peerage.formats import Json
 from peerage.games.asking import request
@@ -74,9 +74,7 @@ class FactCheckRules(GameRules):
 
     seats: Seats = 8
     statements: int = Field(20, ge=2, le=50, description="Statements in a match, half of them false.")
-    domains: tuple[Domain, ...] = Field(
-        DOMAINS, min_length=1, description="What they are about; each comes up equally often."
-    )
+    domains: Domains = Field(DOMAINS, description="What they are about; each comes up equally often.")
     difficulty: Difficulty = Field(
         "mixed", description="As in trivia: what is well known or obscure, short or long to compute."
     )
@@ -85,12 +83,6 @@ class FactCheckRules(GameRules):
     )
     max_tokens: MaxTokens = 3_000
     temperature: Temperature = None
-
-    @model_validator(mode="after")
-    def _consistent(self) -> FactCheckRules:
-        if len(set(self.domains)) < len(self.domains):
-            raise ValueError("a domain stands twice; each comes up equally often, so list it once")
-        return self
 
 
 class Statement(Struct, frozen=True):

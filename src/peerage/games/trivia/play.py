@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Meta, Struct
 from pydantic import Field, model_validator
 
-from peerage.facts import DOMAINS, Difficulty, Domain, Fact, missing, plain
+from peerage.facts import DOMAINS, Difficulty, Domains, Fact, missing, plain
 from peerage.facts import drawn as facts_of
 from peerage.formats import Json
 from peerage.games.asking import request
@@ -62,9 +62,7 @@ class TriviaRules(GameRules):
 
     seats: Seats = 8
     questions: int = Field(10, ge=1, le=50, description="Questions in a match.")
-    domains: tuple[Domain, ...] = Field(
-        DOMAINS, min_length=1, description="What is asked about; each comes up equally often."
-    )
+    domains: Domains = Field(DOMAINS, description="What is asked about; each comes up equally often.")
     difficulty: Difficulty = Field(
         "mixed",
         description="`easy`, `medium`, `hard`: the best known, the middle or the least known third of what "
@@ -83,8 +81,6 @@ class TriviaRules(GameRules):
 
     @model_validator(mode="after")
     def _consistent(self) -> TriviaRules:
-        if len(set(self.domains)) < len(self.domains):
-            raise ValueError("a domain stands twice; each comes up equally often, so list it once")
         asked = [plain(one.question) for one in self.quiz]
         for at, one in enumerate(self.quiz, 1):
             if asked.index(plain(one.question)) < at - 1:
