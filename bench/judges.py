@@ -28,9 +28,10 @@ from peerage.ledger import open_ledger
 from peerage.ratings.history import duels
 from peerage.settings import ArenaSettings
 from peerage.tables.judges import judges_of
-from peerage.tables.told import Told, together
+from peerage.tables.told import CHALLENGES, Told, together
 
 PLAYERS, JUDGES, STRETCH = 60, 5, 1_000
+_KEPT = ("ballots", "seated", "challenges", "marks")
 
 
 def panels(duels: int) -> Iterator[tuple[PanelRecord, dict[str, int]]]:
@@ -56,13 +57,14 @@ def stretches(duels: int) -> Iterator[bytes]:
     """What the matches tell, as it is kept."""
     made = panels(duels)
     for first in range(1, duels + 1, STRETCH):
-        ballots, seated, marks = Rows(BALLOTS), Rows(SEATED), Rows(MARKS)
+        ballots, seated, marks, challenges = Rows(BALLOTS), Rows(SEATED), Rows(MARKS), Rows(CHALLENGES)
         last = min(first + STRETCH, duels + 1)
         for number, (panel, chars) in zip(range(first, last), made, strict=False):
             add_panel(ballots, seated, str(number), panel)
             add_marks(marks, marks_of(panel, str(number), chars))
-        told = Told(last - first, ballots=ballots.columns(), seated=seated.columns(), marks=marks.columns())
-        yield msgspec.msgpack.encode(told)
+            challenges.add((str(number), f"topic {number % 12}", panel.players["A"]))
+        columns = [rows.columns() for rows in (ballots, seated, challenges, marks)]
+        yield msgspec.msgpack.encode(Told(last - first, **dict(zip(_KEPT, columns, strict=True))))
 
 
 def cast(votes: int = 1_000_000) -> Recorded:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -24,8 +25,9 @@ from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.judges import counted, reliabilities
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.merging import coded
-from peerage.ratings.rows import contrast, distinct, fit_covariates
+from peerage.ratings.merging import coded, merged
+from peerage.ratings.rows import contrast, distinct, fit_merged
+from peerage.ratings.tally import tally
 
 Correction: TypeAlias = Literal["position", "style", "own", "family", "favours", "reliability"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
@@ -78,7 +80,9 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
         if "reliability" in wanted:
             weight, told = _weights(examined, names, judge, history, aside)
             notes.append(told)
-    terms = {kind: dict(of(votes, names, judge)) for kind, of in _TERMS.items() if kind in wanted}
+    match = coded(votes.matches)
+    told_of = _Told(votes, names, judge, *match)
+    terms = {kind: dict(of(told_of)) for kind, of in _TERMS.items() if kind in wanted}
     notes += [f"{kind}: nothing to correct, {_NOTHING[kind]}" for kind, found in terms.items() if not found]
     columns = {name: column for found in terms.values() for name, column in found.items()}
     for name, column in list(columns.items()):
@@ -87,16 +91,14 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
             del columns[name]
             notes.append(f"{name}: every such vote goes that way and says nothing else: they are left out")
     heard = keep & (weight > 0)
-    rows = _only(history, heard, weight)
-    match = np.asarray(votes.matches)
-    z = np.array(list(columns.values())).reshape(len(columns), len(history)).T
-    told_apart = distinct(rows, z[heard], _OWN)
-    table = fit_covariates(
-        rows,
-        z[heard][:, told_apart],
-        [name for name, apart in zip(columns, told_apart, strict=True) if apart],
-        clusters=[match[heard]],
-    )
+    rows, label = history, match[1]
+    if not heard.all() or (weight != 1).any():
+        rows, label = _only(history, heard, weight), label[heard]
+        columns = {name: column[heard] for name, column in columns.items()}
+    short = merged(rows, list(columns.values()), [label])
+    told_apart = distinct(short.history, short.columns, _OWN)
+    apart_names = [name for name, apart in zip(columns, told_apart, strict=True) if apart]
+    table = fit_merged(tally(rows), short.only(told_apart), apart_names)
     notes += [
         f"{effect.name}: {effect.points:+.0f} points{_unit(effect.name)} "
         f"({effect.lower:+.0f} to {effect.upper:+.0f})"
@@ -107,7 +109,7 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
         for name, apart in zip(columns, told_apart, strict=True)
         if not apart
     ]
-    before = fit_covariates(history, np.zeros((len(history), 0)), [], clusters=[match])
+    before = fit_merged(tally(history), merged(history, [], [match[1]]), [])
     return Corrected(before, table, tuple(notes))
 
 
@@ -115,7 +117,7 @@ def _unit(term: str) -> str:
     return " a standard deviation" if term.startswith("style") else ""
 
 
-def _always(term: Floats, score: Floats, heard: np.ndarray) -> bool:
+def _always(term: np.ndarray, score: Floats, heard: np.ndarray) -> bool:
     """Whether all votes that a term is about go its way: no finite effect explains them."""
     about = heard & (term != 0)
     return bool(about.any() and (np.sign(term[about]) == 2 * score[about] - 1).all())
@@ -153,47 +155,62 @@ def _weights(
     return reliability[judge] / mean, f"reliability: from {best} to {worst}{silent}"
 
 
-def _position(votes: Recorded, judges: np.ndarray, judge: Ints) -> Iterator[tuple[str, Floats]]:
-    shown = np.asarray(votes.shown, np.float64)
+class _Told(NamedTuple):
+    """Votes with the names of their `judges` and the `matches`, and each vote's place among both."""
+
+    votes: Recorded
+    judges: np.ndarray
+    judge: Ints
+    matches: Sequence[int]
+    match: Ints
+
+
+def _position(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
+    shown = np.asarray(told.votes.shown, np.int8)
     if shown.any():
         yield "position", shown
 
 
-def _style(votes: Recorded, judges: np.ndarray, judge: Ints) -> Iterator[tuple[str, Floats]]:
-    numbers, match = coded(votes.matches)
-    counts = np.zeros((2, len(numbers), len(STYLE)))
-    for at, number in enumerate(numbers):
-        one, other = votes.styles.get(number, (None, None))
-        if one is not None and other is not None:
-            counts[:, at] = one, other
+_UNKNOWN = (Style(*[0] * len(STYLE)),) * 2
+
+
+def _style(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
+    pairs = [told.votes.styles.get(number, (None, None)) for number in told.matches]
+    known = [(one, other) if one is not None and other is not None else _UNKNOWN for one, other in pairs]
+    size = 2 * len(STYLE) * len(known)
+    flat = np.fromiter(chain.from_iterable(chain.from_iterable(known)), np.float64, size)
+    counts = flat.reshape(len(known), 2, len(STYLE))
     for k, name in enumerate(STYLE):
-        one_side, other_side = counts[0, :, k], counts[1, :, k]
+        one_side, other_side = counts[:, 0, k], counts[:, 1, k]
         if (one_side != other_side).any():
-            yield f"style {name}", contrast(one_side[match], other_side[match])
+            yield f"style {name}", contrast(one_side[told.match], other_side[told.match])
 
 
-def _own(votes: Recorded, judges: np.ndarray, judge: Ints) -> Iterator[tuple[str, Floats]]:
-    own = judges[:, None] == np.asarray(votes.players, np.str_)
-    column = own[judge, votes.history.first] * 1.0 - own[judge, votes.history.second]
+def _own(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
+    own = (told.judges[:, None] == np.asarray(told.votes.players, np.str_)).astype(np.int8)
+    history = told.votes.history
+    column = own[told.judge, history.first] - own[told.judge, history.second]
     if column.any():
         yield "own", column
 
 
-def _family(votes: Recorded, judges: np.ndarray, judge: Ints) -> Iterator[tuple[str, Floats]]:
+def _family(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
     """1 for a vote on an answer of the judge's family against another's, for each family; its own work is
     another matter."""
-    of = votes.families or {}
-    theirs = np.array([of.get(name, "") for name in judges.tolist()], np.str_)
-    each = np.array([of.get(name, "") for name in votes.players], np.str_)
+    of, players, history = told.votes.families or {}, told.votes.players, told.votes.history
+    theirs = np.array([of.get(name, "") for name in told.judges.tolist()], np.str_)
+    each = np.array([of.get(name, "") for name in players], np.str_)
     kin = (theirs[:, None] == each) & (theirs != "")[:, None]
-    kin &= judges[:, None] != np.asarray(votes.players, np.str_)
-    lean = kin[judge, votes.history.first] * 1.0 - kin[judge, votes.history.second]
-    leaning = np.bincount(judge, np.abs(lean), len(judges)) > 0
+    kin &= told.judges[:, None] != np.asarray(players, np.str_)
+    toward = kin.astype(np.int8)
+    lean = toward[told.judge, history.first] - toward[told.judge, history.second]
+    leaning = np.zeros(len(theirs), np.bool_)
+    leaning[told.judge[lean != 0]] = True
     for family in np.unique(theirs[leaning]).tolist():
-        yield f"family {family}", np.where((theirs == family)[judge], lean, 0.0)
+        yield f"family {family}", lean * (theirs == family).astype(np.int8)[told.judge]
 
 
-_Term: TypeAlias = Callable[[Recorded, np.ndarray, Ints], Iterator[tuple[str, Floats]]]
+_Term: TypeAlias = Callable[[_Told], Iterator[tuple[str, np.ndarray]]]
 _TERMS: Mapping[Correction, _Term] = {
     "position": _position,
     "style": _style,

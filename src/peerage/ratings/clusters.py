@@ -120,8 +120,10 @@ def _jackknife(
     if not (codes[1:] >= codes[:-1]).all():
         order = np.argsort(codes, kind="stable")
         first, second, rows, codes = first[order], second[order], rows.of(order), codes[order]
-    leverage = np.bincount(codes, _leverage(first, second, rows, inverse, n), clusters)
-    is_heavy = leverage > _HEAVY
+    is_heavy = np.bincount(codes, _at_most(first, second, rows, inverse, n), clusters) > _HEAVY
+    near = is_heavy[codes]
+    leverage = _leverage(first[near], second[near], rows.of(near), inverse, n)
+    is_heavy &= np.bincount(codes[near], leverage, clusters) > _HEAVY
     squares = np.zeros((size, size))
     whole = _contrasts(_differences(inverse @ information @ inverse, n))
     light = whole.copy()
@@ -190,6 +192,20 @@ def _contrasts(covariance: Floats) -> Floats:
     own = np.diag(covariance)
     found = own[:, None] + own[None, :] - 2 * covariance
     np.fill_diagonal(found, own)
+    return np.asarray(found)
+
+
+def _at_most(first: Ints, second: Ints, rows: Curves, inverse: Floats, n: int) -> Floats:
+    """A bound of each row's leverage that is quickly computed."""
+    own, pair = np.diag(inverse)[:n], np.zeros((n, n))
+    pair += own[:, None] + own - 2 * inverse[:n, :n]
+    found = np.abs(rows.dd) * pair[first, second]
+    if inverse.shape[0] > n:
+        one, other = (np.sqrt(np.einsum("ij,ij->i", part, part)) for part in rows.ee)
+        cross = np.sqrt(np.einsum("ij,ij->i", rows.de, rows.de))
+        across = inverse[:n, None, n:] - inverse[None, :n, n:]
+        found += 2 * cross * float(np.sqrt((across**2).sum(axis=2).max(initial=0.0)))
+        found += one * other * float(np.abs(np.linalg.eigvalsh(inverse[n:, n:])).max())
     return np.asarray(found)
 
 

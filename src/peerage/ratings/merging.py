@@ -23,6 +23,10 @@ class Merged(NamedTuple):
     labels: tuple[Ints, ...]
     of: Ints
 
+    def only(self, wanted: np.ndarray) -> Merged:
+        """The same with the `wanted` ones of its columns."""
+        return self._replace(columns=np.ascontiguousarray(self.columns[:, wanted]))
+
 
 def coded(labels: Any) -> tuple[list[Any], Ints]:
     """The labels there are, in order, and each one's place among them. Names come in a list, numbers in
@@ -41,37 +45,40 @@ def coded(labels: Any) -> tuple[list[Any], Ints]:
     return found.tolist(), np.asarray(place, np.int64)
 
 
-def merged(history: Duels, columns: Floats, labels: Sequence[Ints]) -> Merged:
-    """Merge the rows that agree. `columns` has shape (rows, columns); `labels` are numbered from 0.
+def merged(history: Duels, columns: Sequence[np.ndarray], labels: Sequence[Ints]) -> Merged:
+    """Merge the rows that agree. `columns` are kinds (whole numbers up to 8 either way) or amounts; `labels`
+    are numbered from 0.
 
     Rows that differ in an amount stay apart, and are not looked for far away: only those that agree in all
     else and stand next to each other are compared by it.
     """
-    kinds = [_kind(column) for column in columns.T]
+    kinds = [_kind(column) for column in columns]
     if not len(history) or (not labels and not all(kinds)):
-        return Merged(history, columns, tuple(labels), np.arange(len(history)))
+        return Merged(history, _side_by_side(columns, len(history)), tuple(labels), np.arange(len(history)))
     n = history.players
-    key, size = history.first * n + history.second, n * n
-    parts = [(code, int(code.max(initial=0)) + 1) for code in labels]
-    parts += [
-        (column.astype(np.int64) + _FEW, 2 * _FEW + 1)
-        for column, kind in zip(columns.T, kinds, strict=True)
-        if kind
-    ]
-    for code, many in parts[::-1]:  # labels weigh most: what is sorted by them stays nearly so
+    parts: list[tuple[np.ndarray, int, int]] = [(code, 0, int(code.max()) + 1) for code in labels]
+    parts += [(history.first, 0, n), (history.second, 0, n)]
+    for column, kind in zip(columns, kinds, strict=True):
+        most = int(np.abs(column).max()) if kind else 0
+        if most:
+            parts.append((column, most, 2 * most + 1))
+    key, size = np.zeros(len(history), np.int64), 1
+    for column, shift, many in parts:  # labels weigh most: what is sorted by them stays nearly so
         if size * many > _MOST:
             found, key = np.unique(key, return_inverse=True)
             size = len(found)
-        key, size = code * size + key, size * many
+        key *= many
+        key += column if column.dtype.kind == "i" else column.astype(np.int64)
+        key += shift
+        size *= many
     order = None if (key[1:] >= key[:-1]).all() else np.argsort(key, kind="stable")
     key = key if order is None else key[order]
     new = np.concatenate([[True], key[1:] != key[:-1]])
-    for column, kind in zip(columns.T, kinds, strict=True):
+    for column, kind in zip(columns, kinds, strict=True):
         if not kind:
             amount = column if order is None else column[order]
             new[1:] |= amount[1:] != amount[:-1]
-    starts = np.flatnonzero(new)
-    run = np.cumsum(new) - 1
+    starts, run = np.flatnonzero(new), np.cumsum(new) - 1
     of = run
     if order is not None:
         of = np.empty(len(run), np.int64)
@@ -81,8 +88,18 @@ def merged(history: Duels, columns: Floats, labels: Sequence[Ints]) -> Merged:
     at = starts if order is None else order[starts]
     score = np.divide(points, weight, out=np.full(len(starts), 0.5), where=weight > 0)
     rows = Duels(n, history.first[at], history.second[at], np.clip(score, 0.0, 1.0), weight)
-    return Merged(rows, np.ascontiguousarray(columns[at]), tuple([code[at] for code in labels]), of)
+    kept = [column[at] for column in columns]
+    return Merged(rows, _side_by_side(kept, len(at)), tuple([code[at] for code in labels]), of)
 
 
-def _kind(column: Floats) -> bool:
-    return bool((np.rint(column) == column).all() and np.abs(column).max(initial=0.0) <= _FEW)
+def _kind(column: np.ndarray) -> bool:
+    if column.dtype.kind != "i" and not (np.rint(column) == column).all():
+        return False
+    return bool(np.abs(column).max(initial=0) <= _FEW)
+
+
+def _side_by_side(columns: Sequence[np.ndarray], rows: int) -> Floats:
+    found = np.empty((rows, len(columns)))
+    for at, column in enumerate(columns):
+        found[:, at] = column
+    return found

@@ -30,9 +30,9 @@ from peerage.ratings.clusters import Curves, clustered, quadratic
 from peerage.ratings.compiled import kernel
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.merging import coded, merged
+from peerage.ratings.merging import Merged, coded, merged
 from peerage.ratings.table import POINTS, Z95, t_quantile
-from peerage.ratings.tally import tally
+from peerage.ratings.tally import Tally, tally
 from peerage.ratings.tie_models import Ties
 
 _LONG = 200_000
@@ -50,7 +50,7 @@ def fit_clustered(
     """
     solved = solve(tally(history), ties, prior_games)
     labels = _labels(history, clusters)
-    short = merged(history, 2 * history.score[:, None], labels)
+    short = merged(history, [2 * history.score], labels)
     found = clustered(
         short.history,
         _row_curves(solved, short.history),
@@ -62,7 +62,6 @@ def fit_clustered(
     return solved.table(found.covariance, found.counts, found.freedom)
 
 
-@one_thread
 def fit_covariates(
     history: Duels,
     covariates: ArrayLike,
@@ -84,10 +83,24 @@ def fit_covariates(
     if not np.isfinite(z).all():
         row, column = np.argwhere(~np.isfinite(z))[0]
         raise ValueError(f"row {row}: {names[column]} is {z[row, column]}, expected a finite number")
-    counted = tally(history)
+    short = merged(history, list(z.T), _labels(history, clusters))
+    every = (history.first, history.second, z, history.score, history.weight)
+    return fit_merged(tally(history), short, names, prior_games=prior_games, every=every)
+
+
+@one_thread
+def fit_merged(
+    counted: Tally,
+    short: Merged,
+    names: Sequence[str],
+    *,
+    prior_games: float = PRIOR_GAMES,
+    every: tuple[Ints, Ints, Floats, Floats, Floats] | None = None,
+) -> BradleyTerry:
+    """As `fit_covariates`, from merged rows, which have labels of clusters, and the tally of all rows. Where
+    they have none, `every` row as it was is needed: players, covariates, score and weight."""
     solved = solve(counted, "half", prior_games)
-    n, m = history.players, len(names)
-    short = merged(history, z, _labels(history, clusters))
+    n, m = counted.players, len(names)
     few, fz = short.history, short.columns
     rows = (few.first, few.second, fz, few.score, few.weight)
     climb = kernel(tally_kernels.climb, long=len(few) >= _LONG)
@@ -119,7 +132,7 @@ def fit_covariates(
     inverse = inverse_of(information, n, solved.prior)
     counts: tuple[int, ...] = ()
     freedom: Floats | None = None
-    if clusters:
+    if short.labels:
         d, dd = few.weight * (few.score - chance), few.weight * chance * (1 - chance)
         de = dd[:, None] * fz
         curves = Curves(d, d[:, None] * fz, dd, de, (de, fz))
@@ -130,8 +143,8 @@ def fit_covariates(
     elif solved.prior:
         covariance = inverse
     else:
-        scatter = kernel(tally_kernels.scatter, long=len(history) >= _LONG)
-        every = (history.first, history.second, z, history.score, history.weight)
+        assert every is not None
+        scatter = kernel(tally_kernels.scatter, long=len(every[0]) >= _LONG)
         meat = quadratic(*scatter(*every, chance[short.of], inverse))
         covariance = inverse @ meat @ inverse
     wide = np.full(m, Z95) if freedom is None else t_quantile(0.95, np.diag(freedom)[n:])
