@@ -56,20 +56,19 @@ def merged(history: Duels, columns: Sequence[np.ndarray], labels: Sequence[Ints]
     if not len(history) or (not labels and not all(kinds)):
         return Merged(history, _side_by_side(columns, len(history)), tuple(labels), np.arange(len(history)))
     n = history.players
-    parts: list[tuple[np.ndarray, int, int]] = [(code, 0, int(code.max()) + 1) for code in labels]
-    parts += [(history.first, 0, n), (history.second, 0, n)]
+    parts: list[tuple[np.ndarray, int]] = [(code, int(code.max()) + 1) for code in labels]
+    parts += [(history.first, n), (history.second, n)]
     for column, kind in zip(columns, kinds, strict=True):
         most = int(np.abs(column).max()) if kind else 0
         if most:
-            parts.append((column, most, 2 * most + 1))
+            parts.append((column, 2 * most + 1))  # digits on both sides of 0 are as good as from 0 on
     key, size = np.zeros(len(history), np.int64), 1
-    for column, shift, many in parts:  # labels weigh most: what is sorted by them stays nearly so
+    for column, many in parts:  # labels weigh most: what is sorted by them stays nearly so
         if size * many > _MOST:
             found, key = np.unique(key, return_inverse=True)
             size = len(found)
         key *= many
         key += column if column.dtype.kind == "i" else column.astype(np.int64)
-        key += shift
         size *= many
     order = None if (key[1:] >= key[:-1]).all() else np.argsort(key, kind="stable")
     key = key if order is None else key[order]
