@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from peerage.ratings.data import Battles, Layout, Played, read
+from peerage.ratings.fields import control_of
 from peerage.ratings.streams import DataError, rows
 
 RECORDED = Path(__file__).parents[1] / "data"
@@ -236,3 +237,27 @@ def test_a_huge_field_is_no_hindrance_and_leaves_no_trace() -> None:
     text = "model_a,model_b,winner,reply\nx,y,tie," + "z" * 300_000 + "\n"
     assert [number for number, _ in rows(io.BytesIO(text.encode()), "x.csv")] == [1]
     assert csv.field_size_limit() == before
+
+
+def test_controls_are_found_nested_as_lmarena_has_them() -> None:
+    """The releases of 100k and 140k votes: numbers of tokens, and counts by kind."""
+    metadata = {
+        "sum_assistant_a_tokens": 300, "header_count_a": {"h1": 1, "h2": 2, "h3": None},
+        "list_count_a": {"ordered": 4, "unordered": 0}, "bold_count_a": {"**": 5, "__": 1},
+        "sum_assistant_b_tokens": 100, "header_count_b": {"h1": 0}, "list_count_b": {"ordered": 0},
+        "bold_count_b": {"**": 2},
+    }  # fmt: skip
+    row = {"conv_metadata": metadata}
+    for nested in (row, {"conv_metadata": json.dumps(metadata)}):
+        found = [control_of(nested, name, "a", "x") for name in ("length", "headings", "lists", "bold")]
+        assert found == [300, 3, 4, 6]
+    assert control_of({**row, "length_b": "7"}, "length", "b", "x") == 7, "a column of its own comes first"
+    with pytest.raises(DataError, match="x: conv_metadata has no list_count_c"):
+        control_of(row, "lists", "c", "x")
+    with pytest.raises(DataError, match="x: there is no column wit_a"):
+        control_of(row, "wit", "a", "x")
+    both = [{**row, "model_a": a, "model_b": b, "winner": "both_bad"} for a, b in ("xy", "yx")]
+    text = "\n".join(map(json.dumps, both)).encode()
+    data = read([("x.jsonl", io.BytesIO(text))], controls=("length",))
+    assert isinstance(data, Battles)
+    assert len(data.controls["length"]) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -16,6 +17,8 @@ from peerage.ledger.store import LedgerError
 from peerage.ledger.verify import verify
 from peerage.ledger.votes import Vote, Votes, expert_voter
 from peerage.site.annotation import TELLING, Annotator
+from peerage.site.pages import page as page_of
+from peerage.site.reading import Site
 from peerage.site.seat_pages import Links
 from peerage.site.server import Server
 from peerage.site.votes import audience
@@ -176,3 +179,27 @@ def test_when_all_is_judged_the_page_says_so(
     while (shown := ada.draw()) is not None:
         ada.cast(shown, "tie", at_ms=1)
     assert "Nothing left to judge" in page.get(f"/{Links.of(folder).path('ada', 'annotate')}").text
+
+
+def test_pages_follow_the_votes(ledger: Ledger, votes: Votes, folder: Path) -> None:
+    """Without another match: the track comes up, and the judges are held against people."""
+    with closing(Site.open(folder)) as site:
+        assert "anchored" not in site.tracks
+        assert b"Judges and people" not in body(site, "judges.html")
+        ada = Annotator(ledger, votes, "ada", Random(1))
+        while (shown := ada.draw()) is not None:
+            ada.cast(shown, "first", at_ms=1)
+        voted = site.refreshed()
+        assert voted is not site
+        assert voted.refreshed() is voted
+        assert b"Judges and people" in body(voted, "judges.html")
+        assert b'href="leaderboard/anchored.html"' in body(voted, "judges.html")
+        table = body(voted, "leaderboard/anchored.html")
+        assert b"prediction-powered inference" in table
+        assert body(voted, "data/leaderboard-anchored.csv").count(b"\n") == 1 + len(voted.settings.players)
+
+
+def body(site: Site, path: str) -> bytes:
+    made = page_of(site, path)
+    assert made is not None
+    return made.body

@@ -34,6 +34,7 @@ from peerage.ratings.fields import (
     amount,
     as_name,
     columns,
+    control_of,
     first_of,
     name_of,
     needed,
@@ -211,8 +212,7 @@ class _Battles:
             self.labels[label].append("" if value is None else str(value))
         for control in self.control_names:
             for values, side in zip(self.controls[control], "ab", strict=True):
-                column = f"{control}_{side}"
-                values.append(number_of(needed(row, column, where), column, where))
+                values.append(control_of(row, control, side, where))
         if self.human is not None:
             if "human" not in row:
                 raise DataError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from datetime import datetime
@@ -62,6 +63,33 @@ def number_of(value: Any, column: str, where: str) -> float:
     if not math.isfinite(number):
         raise DataError(f"{where}, {column}: found {short(value)}, expected a number")
     return number
+
+
+_METADATA = {
+    "length": "sum_assistant_{}_tokens",
+    "headings": "header_count_{}",
+    "lists": "list_count_{}",
+    "bold": "bold_count_{}",
+}
+"""Columns that LMArena's releases have nested in `conv_metadata`: a number, or counts by kind."""
+
+
+def control_of(row: Mapping[str, Any], control: str, side: str, where: str) -> float:
+    """The amount of a control on one side: a column of its own, or nested as in LMArena's releases."""
+    column, nested = f"{control}_{side}", row.get("conv_metadata")
+    if column in row or control not in _METADATA or nested is None:
+        return number_of(needed(row, column, where), column, where)
+    if isinstance(nested, str):
+        try:
+            nested = json.loads(nested)
+        except ValueError:
+            nested = None
+    inside = _METADATA[control].format(side)
+    if not isinstance(nested, dict) or nested.get(inside) is None:
+        raise DataError(f"{where}: conv_metadata has no {inside}, and there is no column {column}")
+    found = nested[inside]
+    counts = found.values() if isinstance(found, dict) else [found]
+    return sum([number_of(one, f"conv_metadata.{inside}", where) for one in counts if one is not None])
 
 
 def amount(row: Mapping[str, Any], column: str, where: str, missing: float) -> float:
