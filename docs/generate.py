@@ -17,22 +17,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from typer.main import get_command
 
-from peerage.blocks import (
-    Bar,
-    Board,
-    Heading,
-    Private,
-    Program,
-    Quoted,
-    ScoreLine,
-    Sentence,
-    Swatch,
-    Table,
-    Task,
-)
+from peerage.blocks import Block
 from peerage.cli.main import app
-from peerage.cli.output import span
 from peerage.engine.replay import Difference, Elsewhere, ReplayReport
+from peerage.figures import span
 from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
 from peerage.judging.audit import Power
@@ -293,17 +281,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     "`match`: one object": (
         MatchView,
         SeatView,
-        Heading,
-        Sentence,
-        Task,
-        Quoted,
-        Program,
-        Table,
-        ScoreLine,
-        Swatch,
-        Board,
-        Bar,
-        Private,
+        *get_args(Block),
         ExchangeView,
         Totals,
         Digests,

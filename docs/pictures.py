@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.text import Text
 
 from peerage.arena import Arena, open_arena
+from peerage.cli.leaderboard import show_leaderboard
 from peerage.cli.live import Spectator
 from peerage.cli.setup import demo_text
-from peerage.cli.tables import show_leaderboard
 from peerage.engine.runner import Runner
 from peerage.players.client import Client
 from peerage.players.house import HouseClient, PacedClient

@@ -10,7 +10,6 @@ import gc
 import logging
 import os
 import signal
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
@@ -19,11 +18,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from peerage.clock import now_ms
 from peerage.engine.benches import OVERBILLED
 from peerage.engine.budget import whole_nano
 from peerage.engine.import_recordings import admit
+from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.preregistration import note_differences
-from peerage.engine.pricing import PlayerRuntime
 from peerage.engine.probes import bench_by_probes, entries, probe_costs, probe_players
 from peerage.engine.recovery import Recovered, decided, read_budget_voids, recover
 from peerage.engine.registration import as_registered, prices, registered, registrations
@@ -108,19 +108,19 @@ async def play(
             lines = _with_room(ledger, lines)
             if unpinned:
                 ledger.write(Batch(meta=unpinned))
-            secret = arena_secret(ledger, settings.secret_seed, at_ms=_now_ms())
+            secret = arena_secret(ledger, settings.secret_seed, at_ms=now_ms())
             if not reached:
                 when = recovered.next_round, recovered.standings.number
                 free = None if clients is None else list(lines)
                 if (entry := upgrade(ledger, [GAMES[game] for game in settings.lineup])) is not None:
-                    amend(ledger, UPGRADES, [entry], _now_ms())
+                    amend(ledger, UPGRADES, [entry], now_ms())
                 benches = recovered.benches
-                rows = await bench_by_probes(benches, when, lines, probed, env, free, _now_ms, over)
+                rows = await bench_by_probes(benches, when, lines, probed, env, free, now_ms, over)
                 if rows:
                     ledger.write(Batch(amendments=rows))
             read_budget_voids(recovered, ledger, budget_since(settings, ledger))
             _register(ledger, lines, sealing_key(secret))
-            note_differences(ledger, settings, _now_ms())
+            note_differences(ledger, settings, now_ms())
             _leave_out(ledger, lines)
             programs = await _programs(settings, [fixture for fixture, _ in recovered.pending], stack)
             runner = Runner(
@@ -131,7 +131,7 @@ async def play(
                 lag=lag,
                 secret=secret,
                 limit=max_matches,
-                clock=_now_ms,
+                clock=now_ms,
                 observe=observe,
                 inline=inline,
                 programs=programs,
@@ -233,7 +233,7 @@ async def _probe(
 
     env = environment(folder, os.environ)
     before = len(list(entries(ledger)))
-    probed = await probe_players(ledger, lines, env, affordable=affordable, clock=_now_ms)
+    probed = await probe_players(ledger, lines, env, affordable=affordable, clock=now_ms)
     recovered.charge(probe_costs(ledger, after=before))
     failed = [one for one in probed.values() if one.unusable]
     left = settings.model_copy(
@@ -289,7 +289,7 @@ def _register(ledger: Ledger, lines: Mapping[str, PlayerRuntime], key: str) -> N
     """Write down who plays, and what servers were found not to take, where that is new."""
     players = [(line.settings, line.price) for line in lines.values()]
     refused = {name: getattr(line.client, "left_out", ()) for name, line in lines.items()}
-    new = registrations(ledger, players, key, ledger.heads()[1], _now_ms(), refused)
+    new = registrations(ledger, players, key, ledger.heads()[1], now_ms(), refused)
     if new:
         ledger.write(Batch(amendments=new))
 
@@ -365,10 +365,6 @@ def _stopped_by_signals(runner: Runner) -> Iterator[None]:
     finally:
         for number in caught:
             loop.remove_signal_handler(number)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 @contextmanager

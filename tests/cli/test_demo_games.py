@@ -162,7 +162,7 @@ def test_a_narrow_terminal_leaves_out_columns_of_strengths_and_keeps_the_names(
     assert cli.invoke(app, ["run", "--yes", "--max-matches", "6", "--dir", str(tmp_path)]).exit_code == 0
     drawn = []
     monkeypatch.setattr(
-        "peerage.cli.tables.show", lambda rows, columns, *_, **__: drawn.append((rows, columns))
+        "peerage.cli.strengths.show", lambda rows, columns, *_, **__: drawn.append((rows, columns))
     )
     assert cli.invoke(app, ["leaderboard", "--by", "game", "--dir", str(tmp_path)]).exit_code == 0
     [(rows, columns)] = drawn

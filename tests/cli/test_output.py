@@ -13,8 +13,9 @@ import sys
 import pytest
 
 from peerage.cli.options import Format, program
-from peerage.cli.output import Column, dollars, fit, seconds, show
+from peerage.cli.output import Column, fit, numbers, show, texts
 from peerage.cli.streams import prepare
+from peerage.figures import dollars, seconds
 
 ROWS = [
     {"player": "Ada | [red]", "rating": 1510.1234567, "cost_usd": None, "span": [1, 2]},
@@ -85,6 +86,14 @@ def test_a_narrow_terminal_loses_what_can_be_spared_and_no_name() -> None:
     assert fit(ROWS, columns, 200) == columns
     assert fit(ROWS, columns, 48) == [*COLUMNS, columns[4]]
     assert fit(ROWS, columns, 5) == COLUMNS
+
+
+def test_bounds_go_together_and_a_long_text_takes_several_lines() -> None:
+    rows = [{"value": 1.0, "low": 0.5, "high": 1.5, "about": "what it is, in many words " * 9}]
+    columns = [*numbers(str, value="Value", low="from ~3", high="to ~3"), *texts(about="What it is ~1")]
+    assert fit(rows, columns, 200) == columns
+    assert fit(rows, columns, 56) == [columns[0], columns[3]]
+    assert fit(rows, columns, 40) == [columns[0]]
 
 
 @pytest.mark.parametrize(

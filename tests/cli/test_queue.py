@@ -24,7 +24,7 @@ cli = CliRunner()
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(playing, "_now_ms", clock)
+    monkeypatch.setattr(playing, "now_ms", clock)
     return clock
 
 

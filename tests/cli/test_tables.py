@@ -13,8 +13,8 @@ from tests.engine.arenas import play, write_arena
 from tests.tables.test_leaderboard import UNLOGGED, copied
 from typer.testing import CliRunner
 
+from peerage.cli.leaderboard import Track, _places
 from peerage.cli.main import app
-from peerage.cli.tables import Track, _places
 
 cli = CliRunner()
 

@@ -19,6 +19,7 @@ from tests.engine.arenas import house, ledger_of, write_arena
 from tests.engine.test_waits import sound
 
 from peerage.arena import open_arena
+from peerage.clock import now_ms
 from peerage.engine.dropping import drop
 from peerage.engine.report import RunReport
 from peerage.engine.rounds import WAIT_FOR_A_PERSON
@@ -30,7 +31,7 @@ from peerage.match import Fixture
 from peerage.players.client import Client
 from peerage.players.house import HouseClient
 from peerage.players.people import People, Turn, match_digest
-from peerage.players.person import PersonClient, now_ms
+from peerage.players.person import PersonClient
 from peerage.requirements import notices
 from peerage.settings import PlayerSettings, SettingsError
 

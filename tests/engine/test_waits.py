@@ -29,7 +29,7 @@ from peerage import playing
 from peerage.arena import open_arena
 from peerage.engine import replay
 from peerage.engine.benches import Bench, Benches
-from peerage.engine.pricing import PlayerRuntime
+from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.probes import bench_by_probes, entries, probe_players
 from peerage.engine.runner import Runner
 from peerage.ledger.codec import by_hex, read_fixture
@@ -64,7 +64,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(playing, "_now_ms", clock)
+    monkeypatch.setattr(playing, "now_ms", clock)
     return clock
 
 

@@ -250,7 +250,7 @@ def test_a_clock_that_goes_backwards_changes_no_result(
     play(calm, 30)
     folder = write_arena(tmp_path / "backwards")
     now = iter(range(2_000_000_000_000, 0, -86_400_000))
-    monkeypatch.setattr(peerage.playing, "_now_ms", lambda: next(now))
+    monkeypatch.setattr(peerage.playing, "now_ms", lambda: next(now))
     play_stopping_at(folder, 30, 9.0, paced())
     play(folder, 30)
     assert head(folder) == head(calm)

@@ -15,8 +15,7 @@ from peerage.cli.main import app
 from peerage.games import GAMES, adapted, adapter, open_spiel, release_of
 from peerage.games.game import GameSpec
 from peerage.protocol import Ask, Reply
-from peerage.settings import SettingsError
-from peerage.settings.reading import extra_installed, loads
+from peerage.settings import SettingsError, extra_installed, loads
 from peerage.tables.catalogue import GameRow, games
 from peerage.testing import CHECKS
 from peerage.testing.conformance import memory_wins_nothing, skill_share, skill_wins

@@ -21,7 +21,7 @@ from peerage.tables.under_way import under_way
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(playing, "_now_ms", clock)
+    monkeypatch.setattr(playing, "now_ms", clock)
     return clock
 
 

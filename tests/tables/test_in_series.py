@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import combinations
 from pathlib import Path
 
@@ -15,9 +16,12 @@ from peerage.ledger.series import InSeries
 from peerage.ledger.store import Summary
 from peerage.ratings.history import duels
 from peerage.ratings.rows import fit_clustered
+from peerage.site.pages import body
+from peerage.site.reading import Site
 from peerage.tables.in_series import hanging
 from peerage.tables.leaderboard import board
 from peerage.tables.played import Played, Scope, ScopeError
+from peerage.tables.tracks import TRACKS
 
 
 def match(number: int, series: int, *players: str) -> tuple[Summary, InSeries]:
@@ -88,6 +92,32 @@ def test_a_table_of_series_clusters_its_intervals_by_series(tmp_path: Path) -> N
         early = played.until(10)
         assert early.hanging is not None
         assert len(early.hanging.cluster) == 10
+
+
+def test_tables_of_one_task_have_a_page_and_other_tracks_say_what_they_leave_out(tmp_path: Path) -> None:
+    folder = arena(tmp_path, "tasks")
+    with open_arena(folder) as opened:
+        opened.run(48)
+        notes = {track: " ".join(board(opened.ledger, opened.settings, track).notes) for track in TRACKS[:5]}
+        own = board(opened.ledger, opened.settings, "duplicate")
+    assert {track: "intervals take each for itself" in said for track, said in notes.items()} == {
+        "bt": False,
+        "trueskill": True,
+        "raw": True,
+        "cost": True,
+        "glicko2": True,
+    }
+    with closing(Site.open(folder)) as site:
+        assert "duplicate" in site.tracks
+        assert site.table("duplicate") == own.rows
+        page = body(site, "leaderboard/duplicate.html")
+        assert page is not None
+        assert b"Bradley-Terry across tables" in page
+        assert site.earlier("duplicate", 1).rating
+    with open_arena(arena(tmp_path / "seats", "seats")) as opened:
+        opened.run(8)
+    with closing(Site.open(tmp_path / "seats")) as site:
+        assert "duplicate" not in site.tracks
 
 
 def test_intervals_clustered_by_series_hold_where_a_task_suits_somebody() -> None:

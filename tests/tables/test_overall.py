@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -18,7 +19,7 @@ from peerage.site.build import build_folder
 from peerage.site.leaderboards import address, filters
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import board
-from peerage.tables.overall import profiles
+from peerage.tables.overall import Profile, profiles, strengths
 from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError
 
 cli = CliRunner()
@@ -106,7 +107,10 @@ def test_weights_are_given_by_a_word_or_by_numbers(arena: Path) -> None:
 def test_the_site_shows_the_overall_table_each_games_and_profiles(arena: Path, tmp_path: Path) -> None:
     build_folder(arena, tmp_path)
     index = (tmp_path / "index.html").read_text("utf-8")
-    assert "Strengths by game" in index
+    grid = index.partition("Strengths by game")[2].partition("</table>")[0]
+    heads = re.findall(r'<span title="([^"]*)">', grid)
+    assert heads == ["", *sorted(GAMES)]
+    assert grid.count('<th scope="row">') == 6
     with closing(Site.open(arena)) as site:
         assert site.track == "overall"
         best = player_page(site.table()[0].player)
@@ -123,6 +127,19 @@ def test_the_site_shows_the_overall_table_each_games_and_profiles(arena: Path, t
     player = (tmp_path / best).read_text("utf-8")
     assert "Strength in each game" in player
     assert player.count("<title>overall: ") == 1
+
+
+def test_of_players_and_games_what_there_is_less_of_stands_side_by_side() -> None:
+    def row(player: str, game: str) -> Profile:
+        rank = None if (player, game) == ("bo", "go") else 1
+        return Profile(player, game, 0.5, rank, 50.0, 40.0, 60.0, 9, 3, 3, 3)
+
+    few = strengths([row(player, game) for player in ("al", "bo", "cy") for game in ("", "go")])
+    assert (few.games_down, few.down, few.across) == (False, ("al", "bo", "cy"), ("", "go"))
+    many = strengths([row(player, game) for player in ("al", "bo") for game in ("", "go", "chess")])
+    assert (many.games_down, many.down, many.across) == (True, ("", "go", "chess"), ("al", "bo"))
+    assert many.cells["chess", "bo"].player == "bo"
+    assert ("go", "bo") not in many.cells
 
 
 def test_an_arena_of_one_game_has_no_overall_table(tmp_path: Path) -> None:

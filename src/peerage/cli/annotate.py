@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder, arena_in, now_ms, say
+from peerage.cli.options import HERE, Folder, arena_in, say
+from peerage.clock import now_ms
 
 if TYPE_CHECKING:
     from peerage.ledger.store import Ledger

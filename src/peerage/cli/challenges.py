@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Force, Format, Report, Shape, Written, group, now_ms, say
+from peerage.cli.options import HERE, Folder, Force, Format, Report, Shape, Written, group, say
+from peerage.clock import now_ms
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -38,7 +39,8 @@ _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 @app.command("list")
 def list_(folder: Folder = HERE, answers: Answers = False, shape: Shape = Format.table) -> None:
     """List the pool: authors, states, flags, difficulty."""
-    from peerage.cli.output import Column, counted, numbers, percent, show, texts, whole
+    from peerage.cli.output import Column, counted, numbers, show, texts
+    from peerage.figures import percent, whole
     from peerage.tables.challenges import rows
 
     with _opened(folder) as arena:

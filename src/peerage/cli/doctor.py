@@ -19,8 +19,9 @@ import typer
 
 from peerage import __version__
 from peerage.cli.options import at, program
-from peerage.cli.output import counted, dollars
+from peerage.cli.output import counted
 from peerage.engine.probes import probe_costs
+from peerage.figures import dollars
 from peerage.games import GAMES
 from peerage.ledger import LedgerError, open_ledger
 from peerage.players import checks

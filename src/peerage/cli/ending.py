@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from peerage.cli.options import at, program
-from peerage.cli.output import counted, dollars, moment, money
+from peerage.cli.output import counted, money
+from peerage.figures import dollars, moment
 
 if TYPE_CHECKING:
     from peerage.arena import Arena

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from peerage.cli.options import Format, Shape
-from peerage.cli.output import numbers, show, span, texts
+from peerage.cli.output import numbers, show, texts
+from peerage.figures import span
 
 if TYPE_CHECKING:
     from peerage.games.game import GameSpec
@@ -37,7 +38,7 @@ def games(
         *texts(game="Game"),
         *numbers(str, version="Version ~1"),
         *numbers(span, contestants="Contestants"),
-        *(texts(license="License ~2", needs="Status") if all else texts(_roles, officials="Roles")),
+        *(texts(license="License ~2", needs="Status") if all else texts(_roles, officials="Roles ~2")),
         *texts(about="About"),
     ]
     if all and shape.for_people:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, at, now_ms, program, say
+from peerage.cli.options import HERE, Folder, at, program, say
 from peerage.cli.rate import named
+from peerage.clock import now_ms
 from peerage.inputs import opened
 
 if TYPE_CHECKING:

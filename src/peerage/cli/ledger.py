@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Force, Report, Written, at, ledger_in, now_ms, say
+from peerage.cli.options import HERE, Folder, Force, Report, Written, at, ledger_in, say
+from peerage.clock import now_ms
 
 if TYPE_CHECKING:
     from peerage.ledger.store import Ledger
@@ -77,7 +78,7 @@ def verify(
 def replay(
     folder: Folder = HERE,
     mended: Annotated[
-        bool, typer.Option("--mend", help="Write the narrow table and the newest snapshot anew.")
+        bool, typer.Option("--mend", help="Write the narrow table and the newest snapshot again.")
     ] = False,
     shape: Written = Report.text,
 ) -> None:
@@ -86,7 +87,7 @@ def replay(
     Works offline, and compares with what is on record. Exits with 0 when all follows, with 1 when something
     differs, and with 3 when nothing differs but some matches cannot be recomputed here: of a version of their
     game that this release does not have (the command that replays them is printed), or sealed in this copy.
-    What tables read beside the records follows from them: --mend writes it anew, where the records follow.
+    What tables read beside the records follows from them: --mend writes it again, where the records follow.
     """
     from peerage.engine.replay import mend
     from peerage.engine.replay import replay as recompute

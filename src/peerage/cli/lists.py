@@ -9,21 +9,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in, now_ms
-from peerage.cli.output import (
-    Titled,
-    counted,
-    hundredths,
-    moment,
-    numbers,
-    percent,
-    show,
-    show_parts,
-    signed,
-    texts,
-    titled,
-    whole,
-)
+from peerage.cli.options import HERE, Folder, Format, Shape, arena_in, ledger_in
+from peerage.cli.output import Titled, counted, hundredths, numbers, show, show_parts, signed, texts, titled
+from peerage.clock import now_ms
+from peerage.figures import moment, percent, whole
 
 
 def players(
@@ -35,7 +24,8 @@ def players(
 ) -> None:
     """List players and prices, or show how strong one is, by game."""
     if name:
-        from peerage.cli.tables import show_profile, told_scope
+        from peerage.cli.leaderboard import told_scope
+        from peerage.cli.strengths import show_profile
 
         with arena_in(folder) as arena, told_scope():
             show_profile(arena, name, shape)

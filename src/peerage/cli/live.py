@@ -9,9 +9,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from peerage.cli.output import counted, moment, money, numbers, table, texts, whole
+from peerage.cli.output import counted, money, numbers, table, texts
 from peerage.cli.seat import beside
 from peerage.cli.streams import drop
+from peerage.figures import moment, whole
 
 if TYPE_CHECKING:
     from rich.console import Console

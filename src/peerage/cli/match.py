@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from itertools import zip_longest
 from textwrap import indent
 from typing import Any, NamedTuple, TypeAlias
 
@@ -13,23 +14,11 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from peerage.blocks import (
-    Bar,
-    Block,
-    Board,
-    Cell,
-    Heading,
-    Private,
-    Program,
-    Quoted,
-    ScoreLine,
-    Sentence,
-    Swatch,
-    Table,
-    Task,
-)
-from peerage.cli.output import Column, counted, dollars, seconds, table
+from peerage import blocks
+from peerage.blocks import Block, Cell
+from peerage.cli.output import Column, counted, table
 from peerage.engine.driver import REPAIR, ROOM
+from peerage.figures import dollars, seconds
 from peerage.protocol import visible
 from peerage.tables.match_view import ExchangeView, MatchView
 from peerage.tables.matches import UNDER_WAY
@@ -80,9 +69,9 @@ def rendered(match: MatchView, *, full: bool) -> Iterator[Part]:
     """The match part by part, for a console."""
     yield from _head(match)
     exchanges = {one.key: one for one in match.exchanges}
-    for block, following in zip(match.blocks, [*match.blocks[1:], Heading("")], strict=False):  # or none
+    for block, following in zip_longest(match.blocks, match.blocks[1:]):
         yield from _block(block, match, exchanges, None if full else FOLD)
-        if isinstance(block, Table) and not isinstance(following, Heading):
+        if isinstance(block, blocks.Table) and following and not isinstance(following, blocks.Heading):
             yield Line("")
     yield from _result(match)
     if full:
@@ -117,41 +106,41 @@ def _block(
     block: Block, match: MatchView, exchanges: dict[str, ExchangeView], fold: int | None
 ) -> Iterator[Part]:
     match block:
-        case Heading():
+        case blocks.Heading():
             yield from _title(block.text)
-        case Sentence():
+        case blocks.Sentence():
             yield Line(block.text, _STYLES[block.tone] if block.tone else "", 2)
-        case Task():
+        case blocks.Task():
             by = f"by {' and '.join(_who(label, match) for label in block.by)}" if block.by else ""
             if block.name or by:
                 yield Line(" ".join(filter(None, (block.name, by))), "italic", 2)
             yield from _text(block.text, fold)
-        case Quoted() | Program():
+        case blocks.Quoted() | blocks.Program():
             said = Text("  ").append(visible(_who(block.label, match)), "italic")
             for text, style in ((block.verdict, _STYLES[block.tone]), (block.note, "dim")):
                 said.append(f"  {visible(text)}" if text else "", style)
             yield said
-            yield from _text(block.text if isinstance(block, Quoted) else block.source, fold)
+            yield from _text(block.text if isinstance(block, blocks.Quoted) else block.source, fold)
             one = exchanges.get(block.key)
             if one is not None and one.role == "contestant":
                 yield Line(_took(one), "dim", 4)
-        case Table():
+        case blocks.Table():
             yield Line("")
             yield Padding(_table(block), (0, 0, 0, 2))
-        case ScoreLine():
+        case blocks.ScoreLine():
             worth = "unranked" if block.score is None else f"score {block.score:.3g}"
             why = f": {block.why}" if block.why else ""
             yield Line(f"{_who(block.label, match)}  {worth}{why}", indent=2)
-        case Swatch():
+        case blocks.Swatch():
             yield Padding(Columns([_color(*color) for color in block.colors], padding=(0, 3)), (0, 0, 0, 4))
-        case Board():
+        case blocks.Board():
             yield from (Line(row, indent=4) for row in block.rows)
-        case Private():
+        case blocks.Private():
             if block.labels and block.marked:
                 yield Line(
                     f"seen by {' and '.join(_who(label, match) for label in block.labels)} alone", "dim", 2
                 )
-        case Bar():
+        case blocks.Bar():
             share = max(0.0, min(1.0, block.value / block.most if block.most else 0.0))
             amount = f"{share:.0%}" if block.most == 1 else _cell(block.value)
             yield Line(f"{'█' * round(24 * share):·<24} {amount} {block.caption}", indent=2)
@@ -180,7 +169,7 @@ def _cell(value: Cell) -> str:
     )
 
 
-def _table(block: Table) -> Any:
+def _table(block: blocks.Table) -> Any:
     columns = [Column(str(place), name, _cell) for place, name in enumerate(block.columns)]
     rows = [{str(place): value for place, value in enumerate(row)} for row in block.rows]
     drawn = table(rows, columns, block.title)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from enum import StrEnum
@@ -91,12 +90,9 @@ def drawing(what: str = "pages need") -> Iterator[None]:
         if (error.name or "").startswith("peerage"):
             raise
         raise SiteExtraMissing(
-            f"{what} {error.name}, which is not installed; run `pip install 'peerage[site]'`"
+            f"{what} the extra `site`, of which {error.name} is not installed; run `pip install "
+            "'peerage[site]'`, or in a clone `pip install -e '.[site]'`"
         ) from None
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def program() -> str:

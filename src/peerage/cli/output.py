@@ -6,18 +6,18 @@ Nothing is ever read as terminal markup, and control characters are made visible
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple, TextIO, TypeAlias
 
 from peerage.cli.options import Format
 from peerage.cli.streams import exact
+from peerage.figures import DASH, dollars
 
 _GAP = 2  # characters between two columns
+_FOLDS = 40  # from so many characters on a text rather takes several lines than be left out
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
@@ -26,7 +26,7 @@ class Column(NamedTuple):
     """A column for people: the row's key, its heading, and how a value is written.
 
     A heading that begins with `>` is of numbers: aligned right. In a narrow terminal columns with a `spare`
-    above 0 are left out, the highest first.
+    above 0 are left out, the highest first, equal ones together.
     """
 
     key: str
@@ -41,7 +41,7 @@ class Column(NamedTuple):
     def text(self, row: Mapping[str, Any]) -> str:
         """What a row says in this column."""
         value = row.get(self.key)
-        return "–" if value is None else self.write(value)
+        return DASH if value is None else self.write(value)
 
 
 def texts(write: Callable[[Any], str] = str, **headings: str) -> Iterator[Column]:
@@ -79,7 +79,9 @@ def show(
         case Format.json:
             show_json(list(rows), to)
         case Format.csv:
-            _csv(rows, columns, to)
+            from peerage.ledger.export import write_csv
+
+            write_csv(exact(to), rows, [column.key for column in columns])
         case Format.markdown:
             _markdown(rows, columns, title, notes, to)
         case Format.table:
@@ -135,17 +137,21 @@ def drawn(rows: Rows, columns: Sequence[Column], title: str, notes: Sequence[str
 
 
 def fit(rows: Rows, columns: Sequence[Column], width: int) -> list[Column]:
-    """The columns that fit into `width` characters; those that cannot be spared stay in any case."""
+    """The columns that fit into `width` characters; those that cannot be spared stay in any case. Those that
+    are spared alike go together: no lower bound stands there without its upper one."""
     from rich.cells import cell_len
 
-    wide = {
-        column: _GAP + max(map(cell_len, (column.title, *[column.text(row) for row in rows])))
-        for column in columns
-    }
-    kept = list(columns)
-    while sum(wide[column] for column in kept) > width and any(column.spare for column in kept):
-        kept.remove(max(kept, key=lambda column: column.spare))
-    return kept
+    def wide(column: Column) -> int:
+        longest = max([cell_len(column.text(row)) for row in rows], default=0)
+        folds = not column.heading.startswith(">")
+        return _GAP + max(cell_len(column.title), min(longest, _FOLDS) if folds else longest)
+
+    widths = [wide(column) for column in columns]
+    for spare in sorted({column.spare for column in columns}, reverse=True):
+        if spare and sum(widths) > width:
+            kept = [place for place, column in enumerate(columns) if column.spare < spare]
+            columns, widths = [columns[place] for place in kept], [widths[place] for place in kept]
+    return list(columns)
 
 
 def table(rows: Rows, columns: Sequence[Column], title: str = "") -> Any:
@@ -167,18 +173,6 @@ def table(rows: Rows, columns: Sequence[Column], title: str = "") -> Any:
     return grid
 
 
-def _csv(rows: Rows, columns: Sequence[Column], to: TextIO) -> None:
-    from peerage.ledger.export import cell
-
-    writer = csv.writer(exact(to), lineterminator="\n")
-    writer.writerow(rows[0] if rows else [column.key for column in columns])
-    for row in rows:
-        writer.writerow(
-            json.dumps(value, ensure_ascii=False) if isinstance(value, list | tuple | dict) else cell(value)
-            for value in row.values()
-        )
-
-
 def _markdown(rows: Rows, columns: Sequence[Column], title: str, notes: Sequence[str], to: TextIO) -> None:
     from peerage.protocol import visible
 
@@ -194,34 +188,12 @@ def _markdown(rows: Rows, columns: Sequence[Column], title: str, notes: Sequence
     to.writelines(f"\n{inert(note)}\n" for note in notes)
 
 
-def dollars(value: float) -> str:
-    """A sum of money, with as many digits as tell small ones apart."""
-    if value >= 1 or value == 0:
-        return f"${value:,.2f}"
-    return f"${value:.4f}" if value >= 0.001 else f"${value:.6f}"
-
-
 def money(billed_nano: int, possibly_nano: int) -> str:
     """What is known to have been billed, and beside it what may have been in addition, where there is any."""
     more = f", {dollars(possibly_nano / 1e9)} more possibly billed" if possibly_nano else ""
     return f"{dollars(billed_nano / 1e9)} billed{more}"
 
 
-def moment(ms: int) -> str:
-    """A time to the minute, UTC."""
-    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def seconds(value: float) -> str:
-    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
-
-
-def percent(value: float) -> str:
-    return f"{100 * value:.0f}%"
-
-
-whole = "{:,.0f}".format
-tenths = "{:.1f}".format
 hundredths = "{:.2f}".format
 signed = "{:+.2f}".format
 
@@ -229,9 +201,3 @@ signed = "{:+.2f}".format
 def counted(number: int, one: str, many: str = "") -> str:
     """A number of things: `1 match`, `2 matches`; `many` is the plural where it is not `one` with an s."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def span(bounds: Sequence[int]) -> str:
-    """Two whole numbers, or one where they are the same."""
-    first, last = bounds
-    return f"{first}" if first == last else f"{first}–{last}"

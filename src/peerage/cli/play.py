@@ -1,36 +1,29 @@
-"""`peerage run`, `peerage demo`, `peerage estimate`: playing, and what it may cost."""
+"""`peerage run` and `peerage demo`: playing."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, at, program, say
+from peerage.cli.options import HERE, Folder, Format, Quiet, at, program, say
+from peerage.cli.plan import EVERY_GAME, THINKS, agree_to_matches, say_left_out, with_games
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.players.client import Client
-    from peerage.players.prices import Price
     from peerage.settings import ArenaSettings, PlayerSettings
-    from peerage.tables.plan import Plan
 
 WATCH_SPEED = 80
 """How much faster than life house players answer when somebody watches."""
 GAUNTLET_ROUNDS = 12
 """Rounds of each game in the demo of many: every player plays each game so often."""
-PLANNED = 100
-"""Matches that a plan is made for when no number is given."""
-
-
-THINKS = "A probe showed that a player thinks before it answers; this plan has room for that."
 
 Level = Literal["debug", "info", "warning", "error", "critical"]
 MaxMatches = Annotated[
@@ -40,8 +33,6 @@ Budget = Annotated[
     float | None, typer.Option(min=0, help="Dollars at most, over all runs; instead of the settings'.")
 ]
 Concurrency = Annotated[int | None, typer.Option(min=1, help="Matches under way at once.")]
-EVERY_GAME = ("all", "gauntlet")
-"""What `--game` takes for every game that can be played here."""
 
 
 def run(
@@ -97,7 +88,7 @@ def run(
     if stats_only:
         settings = None
     else:
-        settings = stated = _with_games(stated, game)
+        settings = stated = with_games(stated, game)
     log_to_stderr(log_level.upper(), settings.players if settings else (), environment(folder, os.environ))
     if settings is not None:
         extra_installed(settings)
@@ -111,7 +102,7 @@ def run(
                     say(notice)
 
             def agreed(note: str = "") -> None:
-                _agree(arena, max_matches, yes, note)
+                agree_to_matches(arena, max_matches, yes, note)
 
             agreed()
             seat = seated(player) if sys.stdin.isatty() and sys.stdout.isatty() else ""
@@ -143,7 +134,7 @@ def demo(
     Makes an arena in the folder and plays it; on a folder that holds one it goes on where it stopped.
     """
     from peerage.cli.setup import demo_text, gauntlet_text
-    from peerage.cli.tables import show_profile
+    from peerage.cli.strengths import show_profile
     from peerage.games import GAMES
     from peerage.outputs import SETTINGS, write
     from peerage.settings import FILE_NAME, SettingsError, load, suggest
@@ -168,11 +159,11 @@ def demo(
         number = 1 if seed is None else seed
         if gauntlet:
             made, left_out = gauntlet_text(number)
-            _say_left_out(left_out)
+            say_left_out(left_out)
         else:
             made = demo_text(number, stated, GAMES[game or "duel"].demo_rules)
         write(path, made, SETTINGS)
-    with _opened(_with_games(load(folder)), folder, seed, concurrency=concurrency) as arena:
+    with _opened(with_games(load(folder)), folder, seed, concurrency=concurrency) as arena:
         games = arena.settings.lineup
         if game is not None and (len(games) < 2 if gauntlet else [*games] != [game]):
             raise SettingsError(
@@ -218,9 +209,9 @@ def _play(
 ) -> int:
     """Play, show the table, say how it ended; the exit code. `seat` names the person at this terminal."""
     from peerage.cli.ending import ending
+    from peerage.cli.leaderboard import show_standings
     from peerage.cli.live import play
     from peerage.cli.streams import READER_LEFT
-    from peerage.cli.tables import show_standings
     from peerage.match import DEVELOPMENT
 
     report, spectator = play(arena, limit, batch, clients, replan, seat)
@@ -245,89 +236,6 @@ def _watchable(player: PlayerSettings) -> Client:
     return PacedClient(HouseClient(player), lambda call, answer: min(answer.latency_s, 10.0) / WATCH_SPEED)
 
 
-def estimate(
-    folder: Folder = HERE,
-    max_matches: Annotated[int, typer.Option(min=1, help="Matches to plan for.")] = PLANNED,
-    shape: Shape = Format.table,
-) -> None:
-    """Say what matches may cost, player by player.
-
-    Expected is for replies of usual length; worst for every draft rejected, every reply cut at its limit
-    and asked for again with twice the tokens. Asks nobody and writes nothing.
-    """
-    from peerage.players.prices import price_of
-    from peerage.settings import enough_players, extra_installed, load
-    from peerage.tables.plan import estimate as planned
-
-    settings, today = _with_games(load(folder)), datetime.now(UTC).date()
-    extra_installed(settings)
-    enough_players(settings)
-    prices = {player.name: price_of(player, today) for player in settings.players}
-    _write(settings, planned(settings, prices, max_matches), shape)
-
-
-def _write(settings: ArenaSettings, plan: Plan, shape: Format) -> None:
-    """Write a plan to standard output."""
-    from peerage.cli.output import counted, dollars, numbers, show, show_json, texts, whole
-    from peerage.requirements import with_meant
-
-    if shape is Format.json:
-        show_json(plan.as_dict())
-        return
-    columns = [
-        *texts(player="Player"),
-        *numbers(whole, calls="Calls", input_tokens="Tokens in", output_tokens="out"),
-        *numbers(dollars, expected_usd="Expected", worst_usd="Worst"),
-    ]
-    expected, worst = dollars(plan.expected_usd), dollars(plan.worst_usd)
-    if len(plan.unpriced) == len(plan.players):
-        notes = [f"{plan.calls:,} calls, at unknown prices"]
-    else:
-        notes = [f"{plan.calls:,} calls, {expected} expected, {worst} at the very worst"]
-        if thinkers := [player for player in plan.players if player.thinking_tokens]:
-            room = ", ".join([f"{one.player} {one.thinking_tokens:,}" for one in thinkers])
-            notes.append(
-                f"room to think for each reply, in tokens on top of the answer's limit: {room}; a quarter of "
-                "it is expected to be used. A player's `thinking_tokens` sets it"
-            )
-        if plan.unpriced:
-            unpriced = with_meant(settings, plan.unpriced)
-            notes.append(f"without a known price, and not in these sums: {unpriced}")
-    if plan.games:
-        told = [f"{one.game} {one.matches:,} ({dollars(one.expected_usd)})" for one in plan.games]
-        notes.append(f"matches of each game, and what they are expected to cost: {', '.join(told)}")
-    each = plan.expected_usd / max(1, plan.matches)
-    for limit, whose in ((settings.budget.match, "budget.match"), (settings.budget.arena, "the budget")):
-        if limit is not None and 2 * each > limit:
-            notes.append(
-                f"one match costs some {dollars(each)}, and begins when twice that is free: {whose} of "
-                f"{dollars(limit)} is too small for any; raise it, or set `max_tokens` of players"
-            )
-    notes += asked(settings, plan)
-    if settings.budget.arena is not None:
-        notes.append(f"the budget of {dollars(settings.budget.arena)} over all runs is never exceeded")
-    title = f"{settings.name}: {counted(plan.matches, 'match', 'matches')}"
-    show(plan.as_dict()["players"], columns, shape, title=title, notes=notes)
-
-
-def _with_games(settings: ArenaSettings, stated: str = "") -> ArenaSettings:
-    """The settings with the games that `--game` states, and for `all` those that can be played here; says
-    which are left out, and why."""
-    from peerage.requirements import with_games, with_playable
-    from peerage.settings import EVERY
-
-    if EVERY in settings.games or stated in EVERY_GAME:
-        settings, left_out = with_playable(settings)
-        _say_left_out(left_out)
-        return settings
-    return with_games(settings, stated) if stated else settings
-
-
-def _say_left_out(games: Mapping[str, str]) -> None:
-    for why in games.values():
-        say(f"left out: {why}")
-
-
 def _demo_matches(settings: ArenaSettings) -> int:
     """Matches that tell a demo's players apart: in a gauntlet so many rounds of each game."""
     from peerage.games import GAMES
@@ -340,20 +248,6 @@ def _demo_matches(settings: ArenaSettings) -> int:
     return GAUNTLET_ROUNDS * sum(
         tables(GAMES[game], rules_of(settings, game), players) for game in settings.lineup
     )
-
-
-def asked(settings: ArenaSettings, plan: Plan) -> list[str]:
-    """How often each person is likely to be asked, one line each."""
-    from peerage.cli.output import counted
-
-    people = {player.name for player in settings.players if player.is_person}
-    return [
-        f"{one.player} is a person, to be asked some {counted(one.calls, 'time')} in "
-        f"{counted(plan.matches, 'match', 'matches')}: with `peerage play --as '{one.player}'` or by "
-        "a link of `peerage serve`"
-        for one in plan.players
-        if one.player in people
-    ]
 
 
 def _opened(
@@ -435,65 +329,3 @@ def equipped(settings: ArenaSettings, folder: Path) -> None:
             lacking.setdefault(fix, []).append(player.name)
     if lacking:
         raise SettingsError("\n".join(f"{', '.join(names)}: {fix}" for fix, names in lacking.items()))
-
-
-def agree(
-    arena: Arena, plan: Callable[[Mapping[str, Price]], Plan], yes: bool, *, question: str, note: str = ""
-) -> None:
-    """Show the plan at today's prices and ask once, unless nothing can be spent or `--yes` was given.
-
-    Raises ArenaError when a budget could not be kept, SettingsError when there is no terminal to ask at;
-    leaves the program when the answer is no.
-    """
-    from peerage.cli.output import dollars
-    from peerage.engine.probes import worst_probe
-    from peerage.engine.registration import prices
-    from peerage.players.checks import needs_probe
-    from peerage.requirements import refuse_unpriced
-    from peerage.settings import SettingsError
-
-    settings = arena.settings
-    if all(player.provider == "house" for player in settings.players):
-        return
-    priced = prices(arena.ledger, settings.players, datetime.now(UTC).date())
-    made = plan(priced)
-    if all(player.provider == "house" or player.is_person for player in settings.players):
-        for line in asked(settings, made):
-            say(line)
-        return
-    if note:
-        typer.echo(note)
-    _write(settings, made, Format.table)
-    refuse_unpriced(settings, made.unpriced)
-    probed = [player.name for player in settings.players if settings.engine.probe and needs_probe(player)]
-    if probed and note != THINKS:
-        most = dollars(sum(worst_probe(priced[name]) or 0 for name in probed) / 1e9)
-        typer.echo(f"First each player is asked one small question, for at most {most} in all.")
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise SettingsError("no terminal to confirm the plan at; pass `--yes` to accept it")
-    if not typer.confirm(question, default=False):
-        typer.echo("stopped; no match was played")
-        raise typer.Exit(0)
-
-
-def _agree(arena: Arena, matches: int | None, yes: bool, note: str = "") -> None:
-    """Ask before anything is spent on so many matches; None: on as many as there will be."""
-    from peerage.engine.recovery import decided, histories
-    from peerage.standings import NOBODY
-    from peerage.tables.plan import estimate as planned
-
-    settings = arena.settings
-    issued = histories(arena.ledger) if len(settings.lineup) > 1 else {}
-    to_play = PLANNED if matches is None else matches - decided(arena.ledger)
-    if to_play <= 0:
-        return
-    if matches is None and not note:
-        end = "Ctrl+C" if settings.budget.arena is None else "the budget or Ctrl+C"
-        note = f"No --max-matches: it plays on until {end}; the plan is for {PLANNED}."
-
-    def plan(prices: Mapping[str, Price]) -> Plan:
-        return planned(settings, prices, to_play, NOBODY, issued)
-
-    agree(arena, plan, yes, question="Play?", note=note)

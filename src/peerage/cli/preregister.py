@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Report, Written, ledger_in, now_ms, say
+from peerage.cli.options import HERE, Folder, Report, Written, ledger_in, say
+from peerage.clock import now_ms
 
 if TYPE_CHECKING:
     from peerage.ledger.preregistration import Deviation, Preregistration
@@ -102,7 +103,8 @@ def _show(
     """Write a registration with what deviates from it, and what is wrong with it."""
     from msgspec import to_builtins
 
-    from peerage.cli.output import moment, show_json
+    from peerage.cli.output import show_json
+    from peerage.figures import moment
 
     if shape is Report.json:
         known = {} if found is None else {**to_builtins(found), "quoted": found.quoted}

@@ -11,7 +11,8 @@ import typer
 
 from peerage import inputs
 from peerage.cli.options import Format
-from peerage.cli.output import Column, hundredths, numbers, percent, show, span, texts, whole
+from peerage.cli.output import Column, hundredths, numbers, show, texts
+from peerage.figures import percent, span, whole
 
 _ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, arena_in, now_ms
+from peerage.cli.options import HERE, Folder, Format, Quiet, Shape, arena_in
+from peerage.clock import now_ms
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -164,7 +165,7 @@ def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:
 
     from peerage.cli.ending import ending
     from peerage.cli.live import play
-    from peerage.cli.play import THINKS
+    from peerage.cli.plan import THINKS
     from peerage.cli.streams import READER_LEFT
     from peerage.settings import SettingsError
 
@@ -190,7 +191,7 @@ def _judge(arena: Arena, issued: Issued, yes: bool, shape: Format) -> int:
 
 def _agree(arena: Arena, yes: bool, note: str = "") -> None:
     """Ask before anything is spent on what is still to be judged."""
-    from peerage.cli.play import agree
+    from peerage.cli.plan import agree
     from peerage.ledger.codec import by_hex, read_fixture
     from peerage.tables.plan import of_fixtures
 
@@ -206,7 +207,8 @@ def _agree(arena: Arena, yes: bool, note: str = "") -> None:
 
 def _show(arena: Arena, shape: Format) -> None:
     """Write what was found to standard output."""
-    from peerage.cli.output import Column, hundredths, numbers, percent, show, show_json, texts, whole
+    from peerage.cli.output import Column, hundredths, numbers, show, show_json, texts
+    from peerage.figures import percent, whole
     from peerage.games.rescoring import GAME as RESCORING
     from peerage.tables.rejudged import rejudged, rescored
 

@@ -6,15 +6,15 @@ import os
 import select
 import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from peerage.cli.options import HERE, Folder, say
+from peerage.clock import now_ms
+from peerage.figures import moment
 
 if TYPE_CHECKING:
     from peerage.engine.runner import Runner
@@ -143,7 +143,7 @@ class Seat:
                 say(f"\n{why}")
 
     def _turn(self) -> Turn | None:
-        return self._people.turn(self._name, _now_ms(), shown=True)
+        return self._people.turn(self._name, now_ms(), shown=True)
 
     def _ask(self, turn: Turn) -> None:
         """Show one request, and take the reply."""
@@ -167,7 +167,7 @@ class Seat:
             except _Declined:
                 text = None
             try:
-                self._people.reply(self._name, turn.request.id, text, _now_ms())
+                self._people.reply(self._name, turn.request.id, text, now_ms())
             except Closed as error:
                 raise _Over(str(error)) from None
             except PeopleError as error:
@@ -260,9 +260,9 @@ def _several_lines(field: Field) -> bool:
 def _show(turn: Turn) -> None:
     from peerage.formats.forms import told
 
-    request, until = turn.request, datetime.fromtimestamp(turn.until_ms / 1000, UTC)
+    request = turn.request
     more = f", {turn.behind} more wait{'s' * (turn.behind == 1)}" if turn.behind else ""
-    say(f"\n━━━ you are asked as {request.role} · until {until:%Y-%m-%d %H:%M UTC}{more} ━━━")
+    say(f"\n━━━ you are asked as {request.role} · until {moment(turn.until_ms)}{more} ━━━")
     for speaker, text in request.messages:
         heading = {"system": "The rules:\n", "assistant": "You replied:\n", "user": ""}[speaker]
         say(f"\n{heading}{told(request.expects, text)}")
@@ -310,7 +310,3 @@ def _edited(field: Field) -> str:
         except (OSError, ValueError) as error:
             say(f"the editor {editor!r} cannot be started ({error}); set EDITOR, or write here")
         return file.read_text("utf-8", "replace").rstrip("\n")
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -9,19 +9,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from peerage.cli import output
-from peerage.cli.options import HERE, Folder, Force, Format, Shape, arena_in, drawing, group, now_ms, say
-from peerage.cli.output import (
-    Column,
-    Titled,
-    counted,
-    hundredths,
-    numbers,
-    percent,
-    signed,
-    texts,
-    titled,
-    whole,
-)
+from peerage.cli.options import HERE, Folder, Force, Format, Shape, arena_in, drawing, group, say
+from peerage.cli.output import Column, Titled, counted, hundredths, numbers, signed, texts, titled
+from peerage.clock import now_ms
+from peerage.figures import percent, whole
 
 app = group("Tournaments of the last arena: results, progress, audience.")
 

@@ -16,26 +16,24 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from peerage.engine.benches import BENCHED, OVERBILLED
-from peerage.engine.budget import OVERHEAD_BYTES, Budget, Verdict, dollars
+from peerage.engine.budget import Budget, Verdict, dollars
 from peerage.engine.dispatch import Dispatcher, Lane
-from peerage.engine.health import Health
 from peerage.engine.journal import Journal
+from peerage.engine.pauses import Pauses
 from peerage.engine.pending import Pending, Rendering, backoff, stated_wait
-from peerage.engine.pricing import MAX_STORED_CHARS, PlayerRuntime, priced, raised
+from peerage.engine.player_runtime import PlayerRuntime, raised
+from peerage.engine.pricing import MAX_STORED_CHARS, priced
 from peerage.engine.reservations import Reservations
 from peerage.engine.troubles import Trouble, Troubles
 from peerage.ledger.codec import Text, reply_body
 from peerage.ledger.merkle import leaf
 from peerage.ledger.store import FailureRow, IntentRow, ReplyRow
-from peerage.players.client import Answer, Call, InstantClient, Later, PlayerError, duration
+from peerage.players.client import Answer, Call, InstantClient, Later, PlayerError
 from peerage.protocol import SANDBOX, Ask, Reply, Run, storable
 from peerage.settings import Engine
 
 if TYPE_CHECKING:
     from peerage.engine.programs import Programs
-
-LONG_PAUSE_S = 600.0
-"""How long a player must have failed, its pause included, for matches to leave their rounds."""
 
 END_OF_TIME_MS = 253_402_300_800_000
 """The year 10,000; what a player says of a later time means nothing."""
@@ -97,8 +95,7 @@ class Calls:
         self._dispatcher: Dispatcher[Pending] = Dispatcher(engine.calls, self._leave)
         self._tasks: set[asyncio.Task[None]] = set()
         self._backing_off: dict[Pending, asyncio.TimerHandle] = {}
-        self._health: dict[str, Health] = {}
-        self._long: dict[str, str] = {}
+        self.pauses = Pauses(engine, self._dispatcher, self._loop.time, matches.look_soon)
         self.benched: dict[str, str] = {}
         self.stopped = False
         self._abandoned = False
@@ -109,7 +106,7 @@ class Calls:
             if isinstance(line.client, InstantClient):
                 self._instant[name] = line.client
             else:
-                self._health[name] = Health(engine.backoff_s, engine.pause_max_s, engine.bench_after)
+                self.pauses.watch(name)
             settings = line.settings
             self._dispatcher.add(
                 name, Lane(settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute)
@@ -143,7 +140,8 @@ class Calls:
         if not self._budget.bounded or isinstance(pending.ask, Run):
             self._ready(pending)
             return
-        pending.worst = self._worst(pending.player, pending.ask, Rendering(pending.ask, pending.seed))
+        prompt = Rendering(pending.ask, pending.seed)
+        pending.worst = self._lines[pending.player].worst_nano(pending.ask, prompt)
         self._reservations.submit(pending)
         self._decide()
 
@@ -164,17 +162,19 @@ class Calls:
     def _ready(self, pending: Pending) -> None:
         if pending.player in self._instant:
             self._leave(pending)
+        elif isinstance(pending.ask, Run):
+            self._dispatcher.submit(SANDBOX, pending, 0)
         else:
-            self._queue(pending)
+            tokens = self._lines[pending.player].tokens(pending.ask, pending.seed)
+            self._dispatcher.submit(pending.player, pending, tokens)
 
     def void(self, pending: Pending, texts: list[Text], reason: str) -> None:
         """Record a void reply to a request that nobody will be asked."""
         self._journal.texts(texts)
-        pending.attempt += 1
         pending.worst = 0
-        self._intent(pending)
+        self._intend(pending)
         # Not at once: a long match past its deadline would go through all its requests on one stack.
-        self._journal.then(partial(self._void, pending, Reply("void", reason=reason, cost_nano=0)))
+        self._journal.then(partial(self._void, pending, reason, 0))
 
     def expire(self, match: int) -> None:
         """A match is past its deadline: whatever of it still waits to be sent is void."""
@@ -212,27 +212,14 @@ class Calls:
         found.update([pending.match for pending in self._dispatcher.held_up()])
         return found
 
-    @property
-    def long_pauses(self) -> bool:
-        """Whether a player's pause is long."""
-        return bool(self._long)
-
     def held_for_long(self) -> dict[int, list[Pending]]:
         """The requests of each match that wait for a player whose pause is long."""
         found: dict[int, list[Pending]] = {}
-        paused = {player for player in self._long if self.paused_s(player)}
+        paused = self.pauses.long
         for pending in (*self._backing_off, *self._dispatcher.held_up()) if paused else ():
             if pending.player in paused:
                 found.setdefault(pending.match, []).append(pending)
         return found
-
-    def why_paused(self, player: str) -> str:
-        """Why a player's pause is long."""
-        return f"paused: {self._long.get(player, '')}"
-
-    def paused_s(self, player: str) -> float:
-        """For how many seconds a player pauses still."""
-        return 0.0 if player in self._instant else self._dispatcher.paused_s(player)
 
     async def stop(self, grace_s: float) -> None:
         """Send nothing more; wait so long for calls in flight, then give them up."""
@@ -253,19 +240,17 @@ class Calls:
         for task in self._tasks:
             task.cancel()
 
-    def _queue(self, pending: Pending) -> None:
-        tokens = 0
-        if isinstance(pending.ask, Run):
-            self._dispatcher.submit(SANDBOX, pending, 0)
-            return
-        if self._lines[pending.player].settings.tokens_per_minute is not None:
-            tokens = _size(pending.ask) // 4 + self._lines[pending.player].limit(pending.ask).tokens
-        self._dispatcher.submit(pending.player, pending, tokens)
-
     def _leave(self, pending: Pending) -> None:
         if self.stopped:
             return
+        ask = pending.ask
         try:
+            if isinstance(ask, Run):
+                pending.worst = 0
+            else:
+                pending.prompt = prompt = Rendering(ask, pending.seed)
+                if not self._budget.bounded:
+                    pending.worst = self._lines[pending.player].worst_nano(ask, prompt)
             self._intend(pending)
         except Exception as fault:
             self._matches.broken(fault)
@@ -275,26 +260,8 @@ class Calls:
             self._loop.call_soon(self._decide)
 
     def _intend(self, pending: Pending) -> None:
-        ask = pending.ask
-        if isinstance(ask, Run):
-            pending.worst = 0
-            pending.attempt += 1
-            self._intent(pending)
-            return
-        pending.prompt = Rendering(ask, pending.seed)
-        if not self._budget.bounded:
-            pending.worst = self._worst(pending.player, ask, pending.prompt)
+        """Write down one more attempt, and what it may cost at most."""
         pending.attempt += 1
-        self._intent(pending)
-
-    def _worst(self, player: str, ask: Ask, prompt: Rendering) -> int | None:
-        price = self._lines[player].price
-        if price.free:
-            return 0
-        limit = self._lines[player].limit(ask)
-        return price.worst_nano(prompt.size + OVERHEAD_BYTES, limit.answer, limit.more_room)
-
-    def _intent(self, pending: Pending) -> None:
         key, attempt, worst = pending.ask.key, pending.attempt, pending.worst
         row = IntentRow(pending.match, key, attempt, pending.player, pending.body, worst)
         self._journal.rows.intents.append(row)
@@ -310,21 +277,7 @@ class Calls:
         if isinstance(ask, Run):
             self._spawn(self._perform(pending, ask))
             return
-        line = self._lines[pending.player]
-        own, limit = line.settings, line.limit(ask)
-        call = Call(
-            ask.key,
-            ask.role,
-            pending.prompt,
-            ask.expects,
-            limit.answer,
-            None if own.temperature is not None else ask.temperature,
-            pending.seed,
-            ask.oracle,
-            limit.thinking,
-            limit.more_room,
-            pending.house,
-        )
+        call = self._lines[pending.player].call(pending, ask)
         if instant is None:
             self._spawn(self._converse(pending, call))
             return
@@ -354,28 +307,15 @@ class Calls:
 
     async def _converse(self, pending: Pending, call: Call) -> None:
         pending.sent_at = self._loop.time()
-        seconds = self._lines[pending.player].settings.timeout_s * 1.25
-        answer: Answer | PlayerError
-        self._troubles.sent(pending, self._loop.time())
+        self._troubles.sent(pending, pending.sent_at)
         try:
-            try:
-                async with asyncio.timeout(seconds):
-                    answer = await self._lines[pending.player].client.answer(call)
-            except asyncio.CancelledError:
-                if self._abandoned:
-                    self._pay(pending, pending.worst or 0, known=False, answered=False)
-                    return
-                answer = PlayerError(f"{pending.player}: its client cancelled the call", maybe_paid=True)
-            except TimeoutError:
-                answer = PlayerError(f"no answer in {duration(seconds)}", maybe_paid=True)
-            except PlayerError as error:
-                answer = error
-            except Exception as error:
-                answer = raised(pending.player, error)
-            if isinstance(answer, PlayerError):
-                self._failed(pending, answer)
+            came = await self._lines[pending.player].answer(call, lambda: self._abandoned)
+            if isinstance(came, PlayerError):
+                self._failed(pending, came)
             else:
-                self._answered(pending, answer)
+                self._answered(pending, came)
+        except asyncio.CancelledError:
+            self._pay(pending, pending.worst or 0, known=False, answered=False)
         except Exception as fault:
             self._matches.broken(fault)
         finally:
@@ -395,10 +335,7 @@ class Calls:
             self._failed(pending, raised(pending.player, error))
         else:
             self._troubles.answered(pending, raw, truncated)
-            if (health := self._health.get(pending.player)) is not None:
-                health.worked(self._loop.time())
-                self._long.pop(pending.player, None)
-                self._dispatcher.singly(pending.player, False)
+            self.pauses.worked(pending.player)
             self._record(pending, raw, body, model)
 
     def _failed(self, pending: Pending, error: PlayerError) -> None:
@@ -413,15 +350,16 @@ class Calls:
             return
         pending.tries += 1
         cost = pending.worst if error.maybe_paid else 0
-        self._note(pending, error, reason)
-        if why := self.benched.get(pending.player):
-            self._troubles.failed(pending, reason)
-            self._void(pending, Reply("void", reason=f"{BENCHED}{why}", cost_nano=None if cost != 0 else 0))
-            return
-        again = error.kind == "transient" and pending.tries <= self._engine.retries
+        player = pending.player
+        if player not in self.benched:
+            fatal = self.pauses.failed(player, pending.sent_at, error, reason)
+            if fatal:
+                self._bench_for(fatal, pending)
+        benched = self.benched.get(player)
+        again = not benched and error.kind == "transient" and pending.tries <= self._engine.retries
         if not again or (not self.stopped and self._matches.expired(pending.match)):
             self._troubles.failed(pending, reason)
-            self._void(pending, Reply("void", reason=reason, cost_nano=None if cost != 0 else 0))
+            self._void(pending, f"{BENCHED}{benched}" if benched else reason, cost)
             return
         self._fail(pending, reason, cost)
         if self.stopped:
@@ -429,34 +367,17 @@ class Calls:
         self.retried += 1
         asked = stated_wait(error.retry_after_s)
         # A player in this process computes its reply: nothing is won by waiting for it.
-        wait = 0.0 if pending.player in self._instant else backoff(self._engine, pending, asked)
+        wait = 0.0 if player in self._instant else backoff(self._engine, pending, asked)
         self._troubles.retried(pending, reason, wait)
         self._backing_off[pending] = self._loop.call_later(wait, self._again, pending)
         self._decide()
         if wait:
             self._matches.look_soon()
 
-    def _note(self, pending: Pending, error: PlayerError, reason: str) -> None:
-        """Let a player pause, or bench it, after a failure."""
-        player = pending.player
-        if player in self.benched:
-            return
-        asked, pause = stated_wait(error.retry_after_s), 0.0
-        health = self._health.get(player)
-        if health is not None:
-            pause = health.failed(self._loop.time(), pending.sent_at)
-            self._dispatcher.singly(player, health.down)
-            if asked or (pause and error.kind == "transient"):
-                self._dispatcher.pause(player, asked or pause)
-                if health.down_s(self._loop.time()) + (asked or pause) >= LONG_PAUSE_S:
-                    self._long[player] = reason
-                self._matches.look_soon()
-        if error.kind == "permanent":
-            self.bench(player, reason)
-            self._matches.tripped(player, pending.match)
-        elif health is not None and health.hopeless:
-            self.bench(player, f"failures in a row: {health.failures}; the last: {reason}"[:500])
-            self._matches.tripped(player, pending.match)
+    def _bench_for(self, why: str, pending: Pending) -> None:
+        """Bench the player of a call."""
+        self.bench(pending.player, why)
+        self._matches.tripped(pending.player, pending.match)
 
     def _again(self, pending: Pending) -> None:
         del self._backing_off[pending]
@@ -469,9 +390,10 @@ class Calls:
         self._journal.touch()
         self._pay(pending, cost or 0, known=cost == 0, answered=False)
 
-    def _void(self, pending: Pending, raw: Reply) -> None:
-        price = self._lines[pending.player].price.source if raw.cost_nano else ""
-        self._record(pending, raw, reply_body(raw, price=price, salt=pending.salt))
+    def _void(self, pending: Pending, reason: str, cost: int | None) -> None:
+        """Record that there is no reply; one that may have cost something has an unknown cost."""
+        raw = Reply("void", reason=reason, cost_nano=None if cost != 0 else 0)
+        self._record(pending, raw, reply_body(raw, salt=pending.salt))
 
     def _record(self, pending: Pending, raw: Reply, body: bytes, model: str = "") -> None:
         key = pending.ask.key
@@ -496,15 +418,4 @@ class Calls:
             figures = f"{OVERBILLED}{dollars(nano)} for a call of at most {dollars(most)}"
             why = f"{figures}; does its provider ignore max_tokens?"
             _log.warning("%s was %s It is benched", player, why)
-            self.bench(player, why)
-            self._matches.tripped(player, number)
-
-
-def _size(ask: Ask) -> int:
-    """Characters of a request, without its quotes' markers."""
-    size = 0
-    for message in ask.messages:
-        size += len(message.template)
-        for value in message.fill.values():
-            size += len(value) if isinstance(value, str) else len(value.text)
-    return size
+            self._bench_for(why, pending)

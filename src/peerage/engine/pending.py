@@ -1,47 +1,15 @@
-"""What is under way: a match with its players, a request, and when that is sent again."""
+"""A request on its way: its prompt as it is sent, and when that is sent again."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import overload
 
-from peerage.engine.driver import Driver
-from peerage.engine.records import Tally
 from peerage.games.house import House
-from peerage.ledger.store import Exchange
-from peerage.match import Fixture
-from peerage.protocol import SANDBOX, Answered, Ask, Speaker, fence, render
+from peerage.protocol import Answered, Ask, Speaker, fence, render
 from peerage.settings import Engine
-
-
-@dataclass(slots=True, eq=False)
-class MatchUnderWay:
-    """One match under way. `open` counts requests without a reply; `given_up` says why it asks no more.
-
-    `house` is how its game's house players reply.
-    `put_off` are those of the open requests that a player wants at another time: which player, why, and when
-    (Unix milliseconds; None: not known).
-    """
-
-    fixture: Fixture
-    digest: str
-    driver: Driver
-    deadline: asyncio.TimerHandle
-    recorded: dict[str, Exchange]
-    house: House
-    secret: str = field(init=False)
-    players: dict[str, str] = field(init=False)
-    put_off: dict[str, tuple[str, str, int | None]] = field(default_factory=dict)
-    open: int = 0
-    given_up: str = ""
-    tally: Tally = field(default_factory=Tally)
-
-    def __post_init__(self) -> None:
-        self.secret = self.fixture.secret
-        self.players = {seat.label: seat.player for seat in self.fixture.all_seats()} | {SANDBOX: SANDBOX}
 
 
 class Rendering(Sequence[tuple[Speaker, str]]):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from peerage.engine.budget import Budget, Share, dollars, shares
-from peerage.engine.pricing import PlayerRuntime
+from peerage.engine.player_runtime import PlayerRuntime
 from peerage.games import GAMES, plays
 from peerage.games.game import GameSpec
 from peerage.ledger.codec import by_hex, read_fixture, read_record
@@ -62,6 +62,13 @@ class Plans:
         """Whether a fixture is of a game and version at hand."""
         now = self._games.get(fixture.game)
         return now is not None and plays(now.spec, fixture.game, fixture.version, fixture.release)
+
+    def impossible(self, fixture: Fixture) -> str:
+        """Why a fixture cannot be played, whatever it costs; empty: it can."""
+        if not self.playable(fixture):
+            return f"not playable here: {fixture.game} version {fixture.version}"
+        withdrawn = [seat.player for seat in fixture.seats if seat.player not in self._lines]
+        return f"withdrawn: {', '.join(withdrawn)}" if withdrawn else ""
 
     def of(self, fixture: Fixture) -> Mapping[str, Share]:
         """What a match is planned to cost, by player."""

@@ -3,51 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
 
-from peerage.engine.driver import ROOM
-from peerage.players.client import MAX_TEXT, Answer, Client, PlayerError
-from peerage.players.prices import Price
-from peerage.protocol import MORE_ROOM, Ask, Reply, storable
-from peerage.settings import PlayerSettings
+from peerage.engine.player_runtime import Limit, PlayerRuntime
+from peerage.players.client import MAX_TEXT, Answer
+from peerage.protocol import Reply, storable
 
 MAX_STORED_CHARS = 262_144
 MAX_NANO = 10_000 * 10**9
 """What one reply may cost: a larger sum is no cost but a mistake, and enough of them would overflow sums."""
 
 
-class Limit(NamedTuple):
-    """The tokens of one call: to `answer`, and to think before on top. `more_room` is that of a second call,
-    after a reply was cut; `final` says that a second one could have no more."""
-
-    answer: int
-    thinking: int
-    more_room: bool
-    final: bool
-
-    @property
-    def tokens(self) -> int:
-        return self.answer + self.thinking
-
-
 UNKNOWN = Limit(0, 0, False, True)
-
-
-@dataclass(frozen=True)
-class PlayerRuntime:
-    """A player as the engine reaches it."""
-
-    settings: PlayerSettings
-    client: Client
-    price: Price
-
-    def limit(self, ask: Ask) -> Limit:
-        """The tokens of a call: the game's limit under the player's own, and the player's room to think."""
-        own, more = self.settings.max_tokens, ask.key.endswith(ROOM)
-        thinking = self.price.thinking.tokens * (MORE_ROOM if more else 1)
-        answer = ask.max_tokens if own is None else min(own, ask.max_tokens)
-        return Limit(answer, thinking, more, more or (not thinking and answer == own))
 
 
 def priced(line: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Reply:
@@ -78,11 +44,6 @@ def priced(line: PlayerRuntime, answer: Answer, limit: Limit = UNKNOWN) -> Reply
         final=bool(cut) and limit.final,
         reasoning_tokens=_counted(answer.reasoning_tokens),
     )
-
-
-def raised(player: str, error: Exception) -> PlayerError:
-    """A third party's client may raise or return anything; it costs its own player only."""
-    return PlayerError(f"{player}: its client failed with {error!r}", kind="request", maybe_paid=True)
 
 
 def _counted(tokens: int | None) -> int | None:

@@ -17,7 +17,8 @@ from msgspec import Struct
 
 from peerage.engine.benches import Bench, Benches
 from peerage.engine.budget import OVERHEAD_BYTES, dollars
-from peerage.engine.pricing import PlayerRuntime, priced
+from peerage.engine.player_runtime import PlayerRuntime
+from peerage.engine.pricing import priced
 from peerage.ledger.store import Amendment, Ledger, LedgerError, amend
 from peerage.players.checks import PROBE_TOKENS, Probed, needs_probe, probe, probe_call, together
 from peerage.players.client import Later

@@ -2,7 +2,7 @@
 
 `verify` tells whether a ledger is as it was written. This tells whether what was written follows from the
 replies: each game is driven again with the recorded replies, each request it makes is compared byte for
-byte, and outcome, Merkle root, totals, ratings and the row of the narrow table are derived anew.
+byte, and outcome, Merkle root, totals, ratings and the row of the narrow table are derived again.
 
 Not recomputed: matches that the engine voided without asking the game (budget, withdrawn player), which are
 accepted as stated and counted; pairing and the draw of topics, which are on record as issued; games or
@@ -111,8 +111,8 @@ def replay(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -
 
 
 def mend(ledger: Ledger, progress: Callable[[int, int], None] | None = None) -> ReplayReport:
-    """Write anew what follows from the records, where these follow from the replies: the narrow table and the
-    newest snapshot, which are not compared.
+    """Write again what follows from the records, where these follow from the replies: the narrow table and
+    the newest snapshot, which are not compared.
 
     Nothing is written when there are differences. Raises LedgerBusy while a run goes on, and LedgerError.
     """

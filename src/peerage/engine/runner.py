@@ -11,33 +11,30 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from peerage.engine.benches import want_of
 from peerage.engine.budget import ARENA_BUDGET, PLAYER_BUDGET, Budget, Share, Verdict, dollars, whole_nano
-from peerage.engine.calls import Calls
-from peerage.engine.driver import Driver
 from peerage.engine.folding import Folding
 from peerage.engine.journal import Journal
 from peerage.engine.memory import remembered
-from peerage.engine.pending import MatchUnderWay, Pending
 from peerage.engine.plans import Plans, one_more, schedulers
-from peerage.engine.pricing import PlayerRuntime
+from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.records import ENGINE, Tally, answered_first
-from peerage.engine.recovery import Mismatch, Recovered, exchanges_of
+from peerage.engine.recovery import Recovered, exchanges_of
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
+from peerage.engine.under_way import MatchesUnderWay, MatchUnderWay, Reason
 from peerage.engine.waiting import ASK_AGAIN_S, SOONEST_S, Away, WaitingMatches
-from peerage.ledger.codec import by_hex, fixture_body, reply_salt
-from peerage.ledger.codec_requests import asks_the_same, request_body
+from peerage.ledger.codec import fixture_body
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.store import FailureRow, FixtureRow, Ledger, Summary
 from peerage.ledger.waits import Wait
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.players.client import Awaited
-from peerage.protocol import SANDBOX, Answered, Reply
+from peerage.protocol import SANDBOX
 from peerage.settings import ArenaSettings
 from peerage.settings.shape import WINDOW
 from peerage.standings import pinned_elo
@@ -92,9 +89,12 @@ class Runner:
             recovered.spent_by,
             recovered.begun,
         )
-        self._calls = Calls(self, lines, settings.engine, self._journal, clock, self._budget, programs)
         games = schedulers(settings, secret)
         self._plans = Plans(games, lines)
+        self._matches = MatchesUnderWay(
+            self, lines, settings.engine, ledger, self._journal, clock, self._budget, self._plans, programs
+        )
+        self._calls = self._matches.calls
         self._rounds = Rounds(
             games,
             settings.players,
@@ -137,8 +137,6 @@ class Runner:
                 player = wait.player if self._plans.playable(fixture) else ""  # ends at once
                 away = Away(fixture, digest, player, due, wait.until_ms is not None)
                 self._waiting.add(away, saved=True)
-        self._matches: dict[int, MatchUnderWay] = {}
-        self._unfinished: dict[int, str] = {}
         self._note = ""
         self._stopping = False
         self._admitting = False
@@ -254,14 +252,15 @@ class Runner:
             return
         self._admitting = True
         try:
-            while not self._done.done() and self._has_room() and (self._go_on_waiting() or self._begin()):
-                pass
+            while not self._done.done() and self._matches.has_room:
+                if not (self._go_on_waiting() or self._begin()):
+                    break
         finally:
             self._admitting = False
-        if len(self._matches) > len(self._unfinished) or self._done.done():
+        if len(self._matches) > len(self._matches.unfinished) or self._done.done():
             return
-        if self._unfinished:
-            self._end("budget", self._unfinished[min(self._unfinished)])
+        if self._matches.unfinished:
+            self._end("budget", self._matches.unfinished[min(self._matches.unfinished)])
         elif self._waiting.worth_staying():
             return
         elif self._everybody_left():
@@ -292,15 +291,12 @@ class Runner:
         if void is None:
             return False
         self._queue.popleft()
-        if void:
-            self._skip(fixture, digest, void)
-        else:
-            self._start(fixture, digest)
+        self._begin_or_skip(fixture, digest, void)
         return True
 
     def _go_on_waiting(self) -> bool:
         """Go on with the lowest match that waited and need not any longer; False when there is none."""
-        away = None if self._unfinished else self._waiting.next()
+        away = None if self._matches.unfinished else self._waiting.next()
         if away is None or self._reached(away.fixture.number):
             return False
         number = away.fixture.number
@@ -308,24 +304,18 @@ class Runner:
         self._enter(Wait(number, "goes on", self._folding.standings.number))
         self._recovered.exchanges[number] = exchanges_of(self._ledger, number)
         void = want_of(away.fixture, self._calls.benched) or self._void_or_begin(away.fixture)
-        if void:
-            self._skip(away.fixture, away.digest, void)
-        else:
-            self._start(away.fixture, away.digest)
+        self._begin_or_skip(away.fixture, away.digest, void)
         return True
 
     def _void_or_begin(self, fixture: Fixture) -> str | None:
         """Why a match has no result, "" when it may begin, None when it must wait."""
-        if not self._plans.playable(fixture):
-            return f"not playable here: {fixture.game} version {fixture.version}"
-        withdrawn = [seat.player for seat in fixture.seats if seat.player not in self._lines]
-        if withdrawn:
-            return f"withdrawn: {', '.join(withdrawn)}"
+        if impossible := self._plans.impossible(fixture):
+            return impossible
         if not self._budget.bounded:
             return ""
         plan = self._plans.of(fixture)
         if fixture.number not in self._recovered.exchanges:
-            if self._unfinished:
+            if self._matches.unfinished:
                 return None
             verdict, player = self._budget.admit(plan)
             if verdict in (Verdict.MATCH, Verdict.PLAYER):
@@ -352,158 +342,30 @@ class Runner:
             self._end("budget", f"{why}; {one_more(self._budget, plan)}")
         return None
 
-    def unaffordable(self, pending: Pending, worst: int) -> None:
-        """The arena's limit has stopped a match: it goes on when the budget is raised."""
-        match = self._matches[pending.match]
-        match.deadline.cancel()
-        self._unfinished[pending.match] = (
-            f"{dollars(self._budget.left)} left; the next call of match {pending.match} "
-            f"may cost up to {dollars(worst)}"
-        )
-        self._loop.call_soon(self._admit)
-
     def _fold_past_unfinished(self) -> None:
         """End what the arena's limit stopped and others have overtaken without a result, so that these count.
 
         Those with nothing finished after them go on when the budget is raised, and so do those that had left
         their rounds: they hold up nothing.
         """
-        for number in sorted(self._unfinished):
+        for number in sorted(self._matches.unfinished):
             if number < self._folding.newest and number not in self._waits.left:
                 outcome = Outcome(void=ARENA_BUDGET, detail={"by": ENGINE})
-                self._close(self._matches[number], outcome)
+                self._matches.close(number, outcome)
 
-    def _has_room(self) -> bool:
-        """Whether another match may start: one that only waits for players to recover takes up no place."""
-        places = self._settings.engine.concurrency
-        under_way = len(self._matches) - len(self._unfinished)
-        if under_way < places:
-            return True
-        waiting = self._calls.waiting_by_match()
-        return under_way - sum(waiting[number] >= self._matches[number].open for number in waiting) < places
-
-    def _skip(self, fixture: Fixture, digest: str, reason: str) -> None:
-        """Void a match that cannot be played, asking nobody."""
+    def _begin_or_skip(self, fixture: Fixture, digest: str, void: str | None) -> None:
+        """Begin a match, or void one that cannot be played, asking nobody."""
+        recorded = self._recovered.exchanges.pop(fixture.number, ())
+        if not void:
+            self._matches.start(fixture, digest, recorded)
+            return
         tally = Tally()
-        for exchange in answered_first(self._recovered.exchanges.pop(fixture.number, ())).values():
+        for exchange in answered_first(recorded).values():
             if exchange.reply is not None:
                 tally.add_recorded(exchange)
-        self._finish(fixture, digest, tally, Outcome(void=reason, detail={"by": ENGINE}))
-
-    # --------------------------------------------------------------------------------- driving a match
-
-    def _start(self, fixture: Fixture, digest: str) -> None:
-        spec = self._plans.spec(fixture)
-        driver = Driver(spec, fixture, self._plans.rules(fixture))
-        deadline = self._loop.call_later(
-            self._settings.engine.match_deadline_s, self._calls.expire, fixture.number
-        )
-        recorded = answered_first(self._recovered.exchanges.pop(fixture.number, ()))
-        match = MatchUnderWay(fixture, digest, driver, deadline, recorded, spec.house)
-        self._matches[fixture.number] = match
-        self._go_on(match, driver.start())
-
-    def _go_on(self, match: MatchUnderWay, asks: Sequence[Answered]) -> None:
-        """Send requests, or feed what is on record for them; close the match when its game has ended."""
-        todo = deque(asks)
-        while todo:
-            ask = todo.popleft()
-            body, texts = request_body(ask, match.secret)
-            before = match.recorded.pop(ask.key, None)
-            if before is not None:
-                if before.request != body and not self._asked_before(before.request, ask, match.secret):
-                    raise Mismatch(match.fixture, ask.key)
-                if before.reply is not None:
-                    self._budget.recall(match.fixture.number, before.player, before.cost_nano or 0)
-                    todo.extend(match.driver.feed(ask.key, match.tally.add_recorded(before)))
-                    continue
-            match.open += 1
-            player = match.players[ask.to]
-            pending = Pending(
-                match.fixture.number,
-                match.fixture.seed,
-                player,
-                ask,
-                body,
-                match.house,
-                before.attempt if before else 0,
-                reply_salt(match.secret, ask.key),
-            )
-            if player not in self._lines and player != SANDBOX:
-                self._calls.void(pending, texts, "withdrawn")
-            elif self.expired(match.fixture.number):
-                self._calls.void(pending, texts, "deadline")
-            else:
-                self._calls.submit(pending, texts)
-        if match.driver.outcome is not None and match.fixture.number in self._matches:
-            self._close(match, match.driver.outcome)
-        elif match.put_off or self._calls.long_pauses:
-            self.look_soon()
-
-    def _asked_before(self, stored: bytes, ask: Answered, secret: str) -> bool:
-        def text(digest: str) -> str:
-            return by_hex(self._ledger.texts([bytes.fromhex(digest)]))(digest)
-
-        return asks_the_same(stored, ask, secret, text)
-
-    def tripped(self, player: str, number: int) -> None:
-        """A call of match `number` got a player benched: later matches end that cannot do without it.
-
-        Earlier ones find out by themselves. So the first match that failed for this player, from which
-        pairing knows it, is the same in whatever order calls return.
-        """
-        for at, match in self._matches.items():
-            reason = want_of(match.fixture, self._calls.benched)
-            if at > number and at not in self._unfinished and reason and not match.given_up:
-                match.given_up = reason
-                match.open -= self._calls.forget(at) + len(match.put_off)
-                match.put_off.clear()
-                if not match.open:
-                    self._loop.call_soon(self._give_up, match)
-
-    def _give_up(self, match: MatchUnderWay) -> None:
-        """End a match that cannot be decided any more, once what it has in flight has returned."""
-        if match.fixture.number not in self._matches:
-            return
-        try:
-            for exchange in match.recorded.values():
-                if exchange.reply is not None:
-                    match.tally.add_recorded(exchange)
-            match.recorded.clear()
-            self._close(match, Outcome(void=match.given_up, detail={"by": ENGINE}))
-        except Exception as fault:
-            self.broken(fault)
-
-    def replied(self, pending: Pending, raw: Reply, digest: bytes, model: str) -> None:
-        match = self._matches[pending.match]
-        match.tally.add(pending.ask.key, pending.player, raw, digest, model)
-        match.open -= 1
-        if raw.status != "void":
-            self._waiting.heard(pending.player)
-        if match.given_up:
-            if not match.open:
-                self._give_up(match)
-            return
-        self._go_on(match, match.driver.feed(pending.ask.key, raw))
-        if self._short:  # what matches cost is known a little better with every reply
-            self._admit()
-
-    def expired(self, number: int) -> bool:
-        match = self._matches[number]
-        return bool(match.given_up) or self._loop.time() >= match.deadline.when()
+        self._finish(fixture, digest, tally, Outcome(void=void, detail={"by": ENGINE}))
 
     # --------------------------------------------------------------------------------- matches that wait
-
-    def put_off(self, pending: Pending, why: str, until_ms: int | None) -> None:
-        """A player asks for a call at another time."""
-        match = self._matches[pending.match]
-        if match.given_up:
-            match.open -= 1
-            if not match.open:
-                self._give_up(match)
-            return
-        match.put_off[pending.ask.key] = (pending.player, why, until_ms)
-        self.look_soon()
 
     def look_soon(self) -> None:
         """Let matches leave that cannot go on now, and others start in their place."""
@@ -514,30 +376,20 @@ class Runner:
         self._look = None
         try:
             if not self._done.done():
-                held = self._calls.held_for_long()
-                for number, match in list(self._matches.items()):
-                    waiting = len(match.put_off) + len(held.get(number, ()))
-                    if waiting and waiting == match.open and number not in self._unfinished:
-                        self._leave(match, held.get(number, ()))
+                for match, reasons in self._matches.stuck():
+                    self._leave(match, reasons)
                 self._fold()
                 self._issue()
             self._admit()
         except Exception as fault:
             self.broken(fault)
 
-    def _leave(self, match: MatchUnderWay, held: Iterable[Pending]) -> None:
+    def _leave(self, match: MatchUnderWay, reasons: Iterable[Reason]) -> None:
         """A match leaves its round: all it asks for now waits for players."""
         number, now_ms = match.fixture.number, self._clock()
-        reasons = list(match.put_off.values())
-        for one in {pending.player: None for pending in held}:
-            paused_ms = round(self._calls.paused_s(one) * 1000)
-            reasons.append((one, self._calls.why_paused(one), now_ms + paused_ms))
         # For whom it waits longest: a time that nobody knows is later than any.
         player, why, until_ms = max(reasons, key=lambda one: (one[2] is None, one[2] or 0, one[0]))
-        self._calls.forget(number)
-        match.deadline.cancel()
-        del self._matches[number]
-        self._budget.leave(number)
+        self._matches.leave(match)
         first = number not in self._waits.left
         after = self._folding.standings.number
         self._enter(Wait(number, "waits", after, player, why, until_ms))
@@ -556,17 +408,15 @@ class Runner:
 
     # ---------------------------------------------------------------------------------- closing a match
 
-    def _close(self, match: MatchUnderWay, outcome: Outcome) -> None:
-        number = match.fixture.number
-        unasked = [exchange.key for exchange in match.recorded.values() if exchange.reply is not None]
-        if unasked:
-            raise Mismatch(match.fixture, unasked[0])
-        match.deadline.cancel()
-        del self._matches[number]
-        self._unfinished.pop(number, None)
-        self._budget.close(number, decided=not outcome.void)
+    def ended(self, match: MatchUnderWay, outcome: Outcome) -> None:
         self._finish(match.fixture, match.digest, match.tally, outcome)
         self._admit()
+
+    def replied(self, player: str, void: bool) -> None:
+        if not void:
+            self._waiting.heard(player)
+        if self._short:  # what matches cost is known a little better with every reply
+            self._admit()
 
     def _finish(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
         self._waiting.ended(fixture.number)

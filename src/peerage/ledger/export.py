@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby, islice
 from operator import attrgetter
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TextIO, TypeAlias
 
 import msgspec
 
@@ -209,6 +210,21 @@ def cell(value: object) -> object:
 
 
 _FORMULA = "=+-@\t\r"
+
+
+def write_csv(to: TextIO, rows: Sequence[Mapping[str, Any]], columns: Iterable[str] = ()) -> None:
+    """Write rows as CSV under their keys, without rows under `columns`. A list in a cell is JSON, and no text
+    is a formula."""
+    writer = csv.writer(to, lineterminator="\n")
+    if head := list(rows[0] if rows else columns):
+        writer.writerow(head)
+    writer.writerows(
+        [
+            json.dumps(value, ensure_ascii=False) if isinstance(value, list | tuple | dict) else cell(value)
+            for value in row.values()
+        ]
+        for row in rows
+    )
 
 
 def _csv(rows: Iterable[Iterable[object]]) -> str:

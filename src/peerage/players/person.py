@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+from peerage.clock import now_ms
 from peerage.players.client import Answer, Call, Later, PlayerError, duration
 from peerage.players.people import People, PeopleError, Request, match_digest
 from peerage.settings import PlayerSettings
@@ -20,10 +20,6 @@ LOOK_S = 0.4
 """Seconds between two looks for replies."""
 
 _log = logging.getLogger("peerage")
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 class PersonClient:

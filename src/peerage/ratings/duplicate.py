@@ -66,7 +66,8 @@ def fit(players: int, tables: Sequence[Played]) -> BradleyTerry:
     influence = slopes @ inverse
     centre = np.eye(players) - 1 / max(players, 1)
     covariance = influence.T @ influence * count / max(count - 1, 1) + PRIOR_GAMES / 4 * inverse @ inverse
-    games = np.bincount([one for table in tables for one in table[:2]], minlength=players)
+    seated = np.array([one for table in tables for one in table[:2]], np.int64)
+    games = np.bincount(seated, minlength=players)
     return BradleyTerry(
         rating=1500 + (strength - strength.mean()) * POINTS,
         covariance=centre @ covariance @ centre * POINTS**2,

@@ -8,6 +8,7 @@ Whatever is wrong is a `SettingsError` that names the file, the line, the key, w
 """
 
 from peerage.games.cost import CostUnit
+from peerage.settings.lineup import enough_players, extra_installed, lacks_extra, rules_of, too_few
 from peerage.settings.player import (
     Faults,
     PlayerSettings,
@@ -16,19 +17,9 @@ from peerage.settings.player import (
     suggest,
     without_credentials,
 )
-from peerage.settings.reading import (
-    FILE_NAME,
-    ArenaError,
-    SettingsError,
-    enough_players,
-    extra_installed,
-    lacks_extra,
-    load,
-    loads,
-    rules_of,
-    too_few,
-)
+from peerage.settings.reading import FILE_NAME, ArenaError, load, loads
 from peerage.settings.shape import EVERY, ArenaSettings, Budget, Engine, GameSettings, Pairing, Rating
+from peerage.settings.source import SettingsError
 
 __all__ = [
     "EVERY",

@@ -41,7 +41,7 @@ _OF_A_PERSON = {"model", "name", "version", "family", "timeout_s", "concurrency"
 
 _HOW = "write `provider:model`, such as `openai:gpt-5-mini`"
 
-# What nobody means would overflow where it is reckoned with, in the middle of a run.
+# What nobody means would overflow where it is computed with, in the middle of a run.
 Positive = Annotated[float, Field(gt=0, le=1e9)]
 NotNegative = Annotated[float, Field(ge=0, le=1e9)]
 Dollars = Annotated[float, Field(ge=0, le=100_000)]

@@ -10,7 +10,6 @@ import asyncio
 import hmac
 import secrets
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, get_args
@@ -19,6 +18,7 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import Response
 
+from peerage.clock import now_ms
 from peerage.ledger.votes import VotedAlready
 from peerage.site.annotation import Annotator, Shown, Verdict
 from peerage.site.server_frame import NOT_KEPT, PageFrame, Refused, body_of, line, refuse_foreign
@@ -80,5 +80,5 @@ class AnnotationRoutes:
             if shown is None or not hmac.compare_digest(due.encode(), ticket.encode("utf-8", "replace")):
                 return  # a page that was gone back to; the duel that is open is shown instead
             with suppress(VotedAlready):  # meanwhile in a terminal
-                self._annotators[token].cast(shown, verdict, time.time_ns() // 1_000_000)
+                self._annotators[token].cast(shown, verdict, now_ms())
             del self._open[token]

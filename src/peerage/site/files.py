@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ import msgspec
 
 from peerage.games import installed
 from peerage.games.game import Original
-from peerage.ledger.export import cell, documents
+from peerage.ledger.export import documents, write_csv
 from peerage.site.arena_pages import by_day
 from peerage.site.leaderboards import course, has_outside, outside, priced, reliable
 from peerage.site.reading import Site
@@ -64,14 +63,7 @@ def view(site: Site, path: str) -> bytes | None:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Rows as CSV; a list in a cell is JSON, and no text is a formula."""
+    """Rows as CSV."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    if rows:
-        writer.writerow(rows[0])
-    for row in rows:
-        writer.writerow(
-            msgspec.json.encode(value).decode() if isinstance(value, list | tuple) else cell(value)
-            for value in row.values()
-        )
+    write_csv(out, rows)
     return out.getvalue().encode("utf-8", "replace")

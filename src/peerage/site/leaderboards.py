@@ -16,7 +16,7 @@ from peerage.site.rendering import View
 from peerage.tables.history import frontier as offers
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.outside import listed
-from peerage.tables.overall import Profile
+from peerage.tables.overall import strengths
 from peerage.tables.played import Scope
 from peerage.tables.tracks import Track
 
@@ -123,7 +123,7 @@ def _view(site: Site, wanted: Filter) -> View:
             "since": before(site.number),
             "width": WIDTH,
             "tenths": in_tenths(wanted.track),
-            "profiles": profiles(site) if everything and wanted.track == "overall" else {},
+            "strengths": strengths(site.profiles) if everything and wanted.track == "overall" else None,
             "shade": shade,
             "tracks": [(one, NAMES[one.track], at) for one, at in others if not one.part[1]],
             "narrower": [(one, one.part[1], at) for one, at in others if one.part[1]],
@@ -242,14 +242,6 @@ def reliable(site: Site) -> list[dict[str, Any]]:
         for row in site.calibration
         for one in row.bins
     ]
-
-
-def profiles(site: Site) -> dict[str, dict[str, Profile]]:
-    """Everybody's strengths by game, overall under an empty name, best player first."""
-    found: dict[str, dict[str, Profile]] = {}
-    for row in site.profiles:
-        found.setdefault(row.player, {})[row.game] = row
-    return found
 
 
 def shade(rate: float) -> str:

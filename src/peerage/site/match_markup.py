@@ -13,27 +13,15 @@ from html import escape
 
 from markupsafe import Markup
 
-from peerage.blocks import (
-    Bar,
-    Block,
-    Board,
-    Cell,
-    Heading,
-    Private,
-    Program,
-    Quoted,
-    ScoreLine,
-    Sentence,
-    Swatch,
-    Table,
-    Task,
-)
+from peerage import blocks
+from peerage.blocks import Block, Cell, Private
 from peerage.engine.driver import ROOM
+from peerage.figures import DASH, dollars, moment, seconds, whole
 from peerage.ledger.codec_requests import Part
 from peerage.ledger.merkle import digest
 from peerage.protocol import visible
 from peerage.site.addresses import player_page
-from peerage.site.rendering import DASH, moment, money, score, seconds, whole
+from peerage.site.rendering import score
 from peerage.tables.matches import Match, Step
 
 FOLD = 1_500
@@ -46,7 +34,7 @@ REST = 300
 """Requests that are listed beside those which the game shows: a tournament has thousands."""
 
 _CHIPS = {"good": "chip yes", "bad": "chip no"}
-_SAID = (Quoted, Program, Task)
+_SAID = (blocks.Quoted, blocks.Program, blocks.Task)
 _BETWEEN = ' <span class="quiet">·</span> '
 _PLAIN = bytes({*range(32, 127), 9, 10} - {*b"&<>\"'"})
 
@@ -113,14 +101,14 @@ class _Telling:
         self._seen: dict[tuple[str, tuple[Part, ...]], str] = {}
         self._quoted: set[str] = set()
 
-    def blocks(self, blocks: Sequence[Block]) -> str:
+    def blocks(self, told: Sequence[Block]) -> str:
         parts: list[str] = []
         opened = said = private = False
-        for block in blocks:
-            heading, says = isinstance(block, Heading), isinstance(block, _SAID)
+        for block in told:
+            heading, says = isinstance(block, blocks.Heading), isinstance(block, _SAID)
             if said and not says:
                 parts.append("</div>\n")
-            if private and (heading or isinstance(block, Private)):
+            if private and (heading or isinstance(block, blocks.Private)):
                 parts.append("</div>\n")
                 private = False
             if heading or not opened:
@@ -129,46 +117,46 @@ class _Telling:
             if says and not said:
                 parts.append('<div class="steps">\n')
             said = says
-            private = private or (isinstance(block, Private) and bool(block.labels))
+            private = private or (isinstance(block, blocks.Private) and bool(block.labels))
             parts.append(self._block(block))
         return "".join(parts) + "</div>\n" * (said + private) + "</section>\n" * opened
 
     def _block(self, block: Block) -> str:
         match block:
-            case Quoted():
+            case blocks.Quoted():
                 text = _text(block.text, block.label)
                 return self._said(block.key, "", self._who(block.label), _chips(block), text)
-            case Sentence():
+            case blocks.Sentence():
                 tone = f' class="{block.tone}"' if block.tone else ""
                 return f"<p{tone}>{shown(block.text)}</p>\n"
-            case ScoreLine():
+            case blocks.ScoreLine():
                 got = "unranked" if block.score is None else f"<b>{score(block.score)}</b>"
                 return (
                     f'<p class="worth">{self._who(block.label)} {got} '
                     f'<span class="quiet">{shown(block.why)}</span></p>\n'
                 )
-            case Bar():
+            case blocks.Bar():
                 most = block.most if block.most > 0 else 1.0
                 return (
                     f'<p class="worth"><meter min="0" max="{most:g}" value="{block.value:g}"></meter> '
                     f"{_amount(block)} {shown(block.caption)}</p>\n"
                 )
-            case Heading():
+            case blocks.Heading():
                 return f"<h3>{shown(block.text)}</h3>\n"
-            case Task():
+            case blocks.Task():
                 who = _BETWEEN.join([_name(block.name)] * bool(block.name) + [*map(self._who, block.by)])
                 return self._said(block.key, "task", who, "", _text(block.text, "The task"))
-            case Table():
+            case blocks.Table():
                 return _table(block)
-            case Program():
+            case blocks.Program():
                 text = _text(block.source, block.label or "The program", "said code")
                 who = self._who(block.label) if block.label else ""
                 return self._said(block.key, "program", who, _chips(block), text)
-            case Swatch():
+            case blocks.Swatch():
                 return f'<p class="swatches">{"".join([_swatch(*color) for color in block.colors])}</p>\n'
-            case Private():
+            case blocks.Private():
                 return self._private(block) if block.labels else ""
-            case Board():
+            case blocks.Board():
                 return f'<pre class="board">{shown(chr(10).join(block.rows))}</pre>\n'
             case _:
                 return ""
@@ -255,7 +243,7 @@ class _Telling:
         return f", seeing {', '.join(seen)}" if seen else ""
 
 
-def _chips(block: Quoted | Program) -> str:
+def _chips(block: blocks.Quoted | blocks.Program) -> str:
     chip = ""
     if block.verdict:
         chip = f'<span class="{_CHIPS.get(block.tone, "chip")}">{_name(block.verdict)}</span>\n'
@@ -282,11 +270,11 @@ def _cell(value: Cell) -> str:
     return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
 
 
-def _amount(bar: Bar) -> str:
+def _amount(bar: blocks.Bar) -> str:
     return f"{bar.value:.0%}" if bar.most == 1 else _cell(bar.value)
 
 
-def _table(block: Table) -> str:
+def _table(block: blocks.Table) -> str:
     numeric = [name.startswith(">") for name in block.columns]
     heads = [
         f'<th class="{"n" if number else "t"}" scope="col">{shown(name.lstrip(">"))}</th>'
@@ -329,7 +317,7 @@ def _took(step: Step, attempts: int) -> str:
     took = "" if said.output_tokens is None else f"{said.output_tokens:,} tokens · "
     if said.reasoning_tokens:
         took += f"{said.reasoning_tokens:,} of them to think · "
-    cost = money(None if said.cost_nano is None else said.cost_nano / 1e9)
+    cost = dollars(None if said.cost_nano is None else said.cost_nano / 1e9)
     took += f"{seconds(said.latency_ms / 1e3)} · {cost}"
     if attempts > 1:
         took += f" · {attempts} attempts"
@@ -346,7 +334,7 @@ def _numbers(match: Match, tracks: Mapping[str, str]) -> str:
     heads = [f'<th class="n" scope="col">{_name(tracks.get(track, track))}</th>' for track in record.ratings]
     rows = []
     for player, total in record.totals.items():
-        cost = money(None if total.unknown_costs else total.cost_nano / 1e9)
+        cost = dollars(None if total.unknown_costs else total.cost_nano / 1e9)
         moved = [_moved(change.get(player)) for change in record.ratings.values()]
         rows.append(
             f'<tr><th scope="row">{_name(player)}</th><td class="n">{total.calls}</td>'

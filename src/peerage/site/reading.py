@@ -146,13 +146,16 @@ class Site:
 
     @cached_property
     def tracks(self) -> tuple[Track, ...]:
-        """The tracks that have pages: the first one, those that the games feed, then what any match feeds."""
+        """The tracks that have pages: the first one, those that the games feed, then what any match feeds;
+        and `duplicate` where tables played the same tasks."""
         games = {self.settings.game: 1} | dict.fromkeys(sorted(self.tally.games), 1)
         fed = {track for game in games for track in tracks_of(game)} - {"overall"}
         sequential: tuple[Track, ...] = ("raw", "cost") if self.tally.duels else ()
-        people: tuple[Track, ...] = ("anchored",) if self.voted else ()
         ours = [track for track in TRACKS if track in fed]
-        return tuple(dict.fromkeys((self.track, *ours, "bt", *sequential, "trueskill", "glicko2", *people)))
+        people: tuple[Track, ...] = ("anchored",) if self.voted else ()
+        shared: tuple[Track, ...] = ("duplicate",) if (one := self._whole.hanging) and one.tables else ()
+        others = "bt", *shared, *sequential, "trueskill", "glicko2", *people
+        return tuple(dict.fromkeys((self.track, *ours, *others)))
 
     def board(self, track: str = "", game: str = "", topic: str = "", side: str = "") -> Board:
         """The leaderboard of one track, by default the game's own, over one game, topic or side, or all."""

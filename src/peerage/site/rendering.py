@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -16,10 +15,9 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from peerage.figures import DASH, dollars, moment, percent, seconds, span, tenths, whole
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
-
-DASH = "–"
 
 
 class View(NamedTuple):
@@ -63,13 +61,13 @@ def environment() -> Environment:
         "sign": sign,
     }
     made.filters |= {
-        "money": money,
+        "money": dollars,
         "whole": whole,
         "tenths": tenths,
         "percent": percent,
         "seconds": seconds,
         "time": moment,
-        "ranks": ranks,
+        "ranks": span,
         "score": score,
         "sign": sign,
         "wbr": breakable,
@@ -86,38 +84,6 @@ def escaped(text: str) -> Markup:
     return escape(visible(text))
 
 
-def money(dollars: float | None) -> str:
-    """Dollars, with as many digits as tell small sums apart."""
-    if dollars is None:
-        return DASH
-    if dollars >= 1 or dollars == 0:
-        return f"${dollars:,.2f}"
-    return f"${dollars:.4f}" if dollars >= 0.001 else f"${dollars:.6f}"
-
-
-def whole(value: float | None) -> str:
-    return DASH if value is None else f"{value:,.0f}"
-
-
-def tenths(value: float | None) -> str:
-    return DASH if value is None else f"{value:,.1f}"
-
-
-def percent(share: float | None) -> str:
-    return DASH if share is None else f"{100 * share:.0f}%"
-
-
-def seconds(value: float | None) -> str:
-    if value is None:
-        return DASH
-    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
-
-
-def moment(at_ms: int) -> str:
-    """A minute in UTC."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
 def score(value: float) -> str:
     """A score, a half as ½."""
     if value % 1 == 0.5 and value >= 0:
@@ -128,14 +94,6 @@ def score(value: float) -> str:
 def sign(value: float | None) -> str:
     """A difference, with its sign."""
     return DASH if value is None else f"{value:+.2f}".replace("-", "−")
-
-
-def ranks(span: tuple[int, int] | None) -> str:
-    """The ranks left open."""
-    if span is None:
-        return DASH
-    best, worst = span
-    return f"{best}" if best == worst else f"{best}–{worst}"
 
 
 def breakable(name: str) -> Markup:

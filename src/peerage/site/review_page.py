@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
-import time
 from typing import get_args
 from urllib.parse import parse_qs, quote
 
@@ -18,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from peerage.challenges.pool import Verdict
+from peerage.clock import now_ms
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.settings import ArenaSettings
 from peerage.site.server_frame import NOT_KEPT, PageFrame, line
@@ -69,7 +69,7 @@ class ReviewRoutes:
         name, said = sent.get("challenge", ""), sent.get("verdict", "")
         verdict: Verdict | None = next((one for one in get_args(Verdict) if one == said), None)
         if verdict is not None:
-            reason, at_ms = sent.get("reason", "")[:_REASON], time.time_ns() // 1_000_000
+            reason, at_ms = sent.get("reason", "")[:_REASON], now_ms()
             try:
                 await asyncio.to_thread(challenges.review, self._ledger, name, verdict, reason, at_ms)
             except LedgerError as error:

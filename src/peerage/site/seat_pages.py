@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-import time
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
@@ -25,6 +24,7 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
 
+from peerage.clock import now_ms
 from peerage.formats import FormatError
 from peerage.formats.forms import fields, reply, told
 from peerage.players.people import LONGEST, Closed, People, PeopleError, Turn
@@ -96,7 +96,7 @@ class SeatRoutes:
 
     async def _turn(self, name: str) -> Turn | None:
         try:
-            return await asyncio.to_thread(self._people.turn, name, _now_ms(), shown=True)
+            return await asyncio.to_thread(self._people.turn, name, now_ms(), shown=True)
         except PeopleError as error:
             _log.error("%s", error)
             raise Refused(503, "requests cannot be read now; the log of the server says why") from None
@@ -117,7 +117,7 @@ class SeatRoutes:
         try:
             if "decline" not in sent:
                 text = reply(turn.request.expects, sent)
-            await asyncio.to_thread(self._people.reply, name, id, text, _now_ms())
+            await asyncio.to_thread(self._people.reply, name, id, text, now_ms())
         except FormatError as problem:
             return await self._show(name, 422, f"That cannot be used: {problem}.", sent)
         except Closed as closed:
@@ -160,7 +160,3 @@ def _own(text: str) -> Markup:
 
 def _nobody() -> Response:
     return line(404, "no seat has this address; whoever runs the arena has your link")
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

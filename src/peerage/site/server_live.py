@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp
 
+from peerage.clock import now_ms
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.site.events import Feed, playing, settled
@@ -35,7 +35,7 @@ class LiveRoutes:
         flight = await asyncio.to_thread(playing, self._ledger)
         newest = await asyncio.to_thread(shown, self._ledger)
         recent = await asyncio.to_thread(settled, self._ledger, max(0, newest - RECENT), newest)
-        values = {"playing": flight, "recent": recent[::-1], "now": time.time_ns() // 1_000_000}
+        values = {"playing": flight, "recent": recent[::-1], "now": now_ms()}
         return await self._frame.page("live.html", "live.html", "Live", values)
 
     async def match(self, request: Request) -> Response:

@@ -18,6 +18,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from peerage.clock import now_ms
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import VotedAlready, Votes
 from peerage.site.api import failure
@@ -136,7 +137,7 @@ class VotingRoutes:
         if sent.verdict == "skip":
             await asyncio.to_thread(self._desk.skip, session.voter, sent.ticket)
             return None
-        at_ms = time.time_ns() // 1_000_000
+        at_ms = now_ms()
         return await asyncio.to_thread(self._desk.cast, session.voter, sent.ticket, sent.verdict, at_ms)
 
     def _session(self, request: Request) -> _Session:

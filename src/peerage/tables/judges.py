@@ -289,7 +289,7 @@ def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
         yield _measure(
             "alpha", alpha(votes), "Krippendorff's α: agreement on the vote, 0 by chance, 1 perfect"
         )
-        yield _measure("kappa", fleiss_kappa(votes), "Fleiss' κ: the same by another reckoning of chance")
+        yield _measure("kappa", fleiss_kappa(votes), "Fleiss' κ: the same with chance counted in another way")
         shares = np.where(ballots.weight[valid] > 0, ballots.weight[valid], 1.0)
         judged, names = votes.unit, [ballots.players[at] for at in ballots.judge[valid].tolist()]
         size = "valid votes a match"

@@ -27,7 +27,7 @@ from peerage.tables.makers import picked
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
 from peerage.tables.sides import by_side, here, on_side, sides_of
-from peerage.tables.tracks import METHODS, OUTSIDE, TRACKS, Ratings, Track
+from peerage.tables.tracks import METHODS, ONE_BY_ONE, OUTSIDE, TRACKS, Ratings, Track
 from peerage.tables.what_if import AS_PLAYED, WhatIf, constants, read_again
 
 _WITHOUT_SIDES = ("raw", "cost", "averaged", "judge-aware", "anchored", "points")
@@ -198,6 +198,7 @@ def board(
         *weighing,
         *_on_side(scope.side),
         *rated.notes,
+        *(_SERIES if track in ONE_BY_ONE and scope.source == "played" and played.hanging else ()),
         *whose,
         *_by_side("" if scope.side else ", ".join(sides_of([scope.game]) if scope.game else sides)),
         *(picked(families, known, played.players) if scope == EVERYTHING else ()),
@@ -267,6 +268,12 @@ def _read_so(asked: str) -> tuple[str, ...]:
         f"what if: {asked}. This is not the arena's own table: what is on record is counted in another way, "
         "nothing is played again; who met whom, and the ratings by which votes weighed, stay as they were",
     )
+
+
+_SERIES = (
+    "matches of one series hang together, and this track's intervals take each for itself, which may make "
+    "them too narrow: those of bt allow for series",
+)
 
 
 def _on_side(side: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -136,3 +136,24 @@ def profiles(played: Played) -> list[Profile]:
             )
     order = sorted(rows, key=lambda player: (-rows[player][0].share, player))
     return [row for player in order for row in rows[player]]
+
+
+class Strengths(NamedTuple):
+    """Profiles as a table of players and games, overall under an empty name; what there is less of stands
+    side by side. `cells` has the profiles with a match, by (`down`, `across`)."""
+
+    games_down: bool
+    down: tuple[str, ...]
+    across: tuple[str, ...]
+    cells: Mapping[tuple[str, str], Profile]
+
+
+def strengths(rows: Iterable[Profile]) -> Strengths:
+    """The table of `profiles`."""
+    found = list(rows)
+    games = tuple(dict.fromkeys(row.game for row in found))
+    players = tuple(dict.fromkeys(row.player for row in found))
+    cells = {(row.player, row.game): row for row in found if row.rank}
+    if len(games) <= len(players):
+        return Strengths(False, players, games, cells)
+    return Strengths(True, games, players, {(game, player): row for (player, game), row in cells.items()})

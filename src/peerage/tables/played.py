@@ -104,7 +104,7 @@ class Played:
         if last < newest:
             raise LedgerError(
                 f"{ledger.address} lacks rows of its narrow table from match {last + 1} on; "
-                "`peerage replay --mend` writes it anew"
+                "`peerage replay --mend` writes it again"
             )
         self.games, self.topics = _counts(kinds, 0), _counts(kinds, 1)
         for what, asked, place in (("game", scope.game, 0), ("topic", scope.topic, 1)):
@@ -165,6 +165,11 @@ class Played:
     def _series(self) -> dict[int, InSeries]:
         return {one.number: one for one in in_series(self._ledger)}
 
+    def cluster(self, number: int) -> int:
+        """The first match of the series that a match is in; the match itself where it is in none."""
+        found = self._series.get(number)
+        return found.series if found else number
+
     @cached_property
     def hanging(self) -> Hanging | None:
         """What of `history` hangs together in series; None in an arena without."""
@@ -216,8 +221,7 @@ class Played:
         for game in sorted(by_game):
             matches = by_game[game]
             history, sources = pairings(self._ranked(matches, {}))
-            first = {number: one.series for number, one in self._series.items() if one.series}
-            labels = np.array([first.get(one.number, one.number) for one in matches], np.int64)[sources]
+            labels = np.array([self.cluster(one.number) for one in matches], np.int64)[sources]
             alone = len(np.unique(labels)) == len(labels)
             found[game] = GameHistory(history, None if alone else labels)
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal, TypeAlias, get_args
@@ -13,14 +13,16 @@ from peerage.judging.favours import favours
 from peerage.judging.marks import of_votes
 from peerage.ledger.store import LedgerError
 from peerage.ratings import glicko2, judges, prediction_powered
-from peerage.ratings.bradley_terry import PRIOR_GAMES, fit_duels
+from peerage.ratings.bradley_terry import PRIOR_GAMES, BradleyTerry, fit_duels
 from peerage.ratings.clusters import FEWEST
 from peerage.ratings.connection import strong_components
 from peerage.ratings.duplicate import fit as across_tables
 from peerage.ratings.elo_error import EloError, elo_error
 from peerage.ratings.history import Duels, duels
+from peerage.ratings.judges import JudgeAware
 from peerage.ratings.kernels import Floats
 from peerage.ratings.orders import elo, met_by_pair
+from peerage.ratings.prediction_powered import PredictionPowered
 from peerage.ratings.rows import fit_clustered
 from peerage.ratings.soft_votes import calibrate
 from peerage.ratings.table import Z95, known, separated
@@ -107,31 +109,20 @@ def bradley_terry(played: History, rating: Rating, standings: Standings) -> Rati
     notes = [
         f"Bradley-Terry, mean 1500, 400 points for odds of ten to one; a tie is half a win each; {robust}"
     ]
-    if table.clusters and min(table.clusters) < FEWEST:
-        what = "series" if played.hanging else "matches of many"
-        notes.append(
-            f"fewer than {FEWEST} {what} cannot tell how far off ratings are: no intervals, and every rank "
-            "stays possible"
-        )
+    notes += _too_few(table, "series" if played.hanging else "matches of many")
     if not table.connected:
         notes.append(
             "not everybody can be compared yet: the graph of wins is not strongly connected "
             f"({len(table.components)} groups), so a prior of {table.prior_games:g} tied game each against "
             "an average player was added"
         )
-    return Ratings(
-        tuple(played.players),
-        table.rating,
-        (table.upper - table.rating) / Z95,
-        lambda: table.above,
-        (*notes, _NO_ORDER),
-    )
+    return _of_odds(played.players, table, table.upper, notes)
 
 
 def duplicate(played: Played, rating: Rating, standings: Standings) -> Ratings:
     """Bradley-Terry across the tables that played the same task; see `ratings.duplicate`."""
     found = played.hanging
-    if found is None or not found.tables:
+    if found is None or (played.decided and not found.tables):
         raise ScopeError("no task was played at several tables; `pairing.series: tasks` does that")
     table = across_tables(len(played.players), found.tables)
     notes = [
@@ -146,18 +137,29 @@ def duplicate(played: Played, rating: Rating, standings: Standings) -> Ratings:
             "not everybody can be compared across tables yet, since the same players met: the prior decides "
             "the rest"
         )
-    if table.clusters[0] < FEWEST:
-        notes.append(
-            f"fewer than {FEWEST} series cannot tell how far off ratings are: no intervals, and every rank "
-            "stays possible"
-        )
-    return Ratings(
-        tuple(played.players),
-        table.rating,
-        (table.upper - table.rating) / Z95,
-        lambda: table.above,
-        (*notes, _NO_ORDER),
-    )
+    notes += _too_few(table, "series")
+    return _of_odds(played.players, table, table.upper, notes)
+
+
+def _of_odds(
+    players: Iterable[str],
+    table: BradleyTerry | JudgeAware | PredictionPowered,
+    upper: Floats,
+    notes: Iterable[str],
+) -> Ratings:
+    """A table of Bradley-Terry as a track's ratings; `upper` bounds them at 95%."""
+    error = (upper - table.rating) / Z95
+    return Ratings(tuple(players), table.rating, error, lambda: table.above, (*notes, _NO_ORDER))
+
+
+def _too_few(table: BradleyTerry, clusters: str) -> list[str]:
+    """A warning where there are too few clusters, named in the plural, for intervals."""
+    if not table.clusters or min(table.clusters) >= FEWEST:
+        return []
+    return [
+        f"fewer than {FEWEST} {clusters} cannot tell how far off ratings are: no intervals, and every rank "
+        "stays possible"
+    ]
 
 
 def trueskill(played: History, rating: Rating, standings: Standings) -> Ratings:
@@ -270,7 +272,8 @@ def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings
     marks = of_votes(cast.players, cast.history, cast.judges, cast.matches)
     guilty = [pair for pair in favours(marks).favours if pair.found]
     left_out = [(pair.judge, cast.players.index(pair.author)) for pair in guilty]
-    table = judges.fit(cast.history, cast.judges, cluster=cast.matches, aside=left_out)
+    cluster = [played.cluster(number) for number in cast.matches]
+    table = judges.fit(cast.history, cast.judges, cluster=cluster, aside=left_out)
     reliable = sorted(table.listed, key=lambda judge: -judge[1])
     notes = [
         "Bradley-Terry on the judges' votes, each judge counting by its reliability (1 on average, 0 tosses "
@@ -287,13 +290,7 @@ def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings
         )
     if not table.connected:
         notes.append("the graph of votes is not strongly connected: a prior of one tied game each was added")
-    return Ratings(
-        cast.players,
-        table.rating,
-        (table.bounds[1] - table.rating) / Z95,
-        lambda: table.above,
-        (*notes, _NO_ORDER),
-    )
+    return _of_odds(cast.players, table, table.bounds[1], notes)
 
 
 def anchored(played: Played, rating: Rating, standings: Standings) -> Ratings:
@@ -338,14 +335,7 @@ def anchored(played: Played, rating: Rating, standings: Standings) -> Ratings:
             f"people judged {voted[split].mean():.0%} of the duels on which judges split and "
             f"{voted[~split].mean():.0%} of the others: each weighs by one over its share"
         )
-    lower, upper = table.bounds
-    return Ratings(
-        cast.players,
-        table.rating,
-        (upper - lower) / (2 * Z95),
-        lambda: table.above,
-        (*notes, _NO_ORDER),
-    )
+    return _of_odds(cast.players, table, table.bounds[1], notes)
 
 
 def _nobody(why: str) -> Ratings:
@@ -410,6 +400,9 @@ METHODS: Mapping[Track, Callable[[Played, Rating, Standings], Ratings]] = {
 }
 """How each track rates: from the matches, the arena's constants, and where the whole arena stands on Elo."""
 
+ONE_BY_ONE = frozenset[Track](("trueskill", "raw", "cost", "glicko2", "points", "averaged"))
+"""Those whose intervals take every match for itself, also where matches of one series hang together."""
+
 OUTSIDE: Mapping[str, Callable[[History, Rating, Standings], Ratings]] = {
     "bt": bradley_terry,
     "trueskill": trueskill,
@@ -446,16 +439,12 @@ def _duelled(
 
 def _elo_notes(rating: Rating, track: str) -> tuple[str, ...]:
     """What is special about a sequential Elo track under these settings."""
+    width, share = rating.propagation_width, rating.propagation_share
     notes = [
         f"sequential Elo, K = {rating.k_factor:g}: depends on the order of matches; the interval is where it "
-        "would stand, were the same matches played again; ranks allow for its not having settled"
+        "would stand, were the same matches played again; ranks allow for its not having settled",
+        "propagation off" if width is None else f"propagation on: width {width:g} Elo, share {share:g}",
     ]
-    if rating.propagation_width is None:
-        notes.append("propagation off")
-    else:
-        notes.append(
-            f"propagation on: width {rating.propagation_width:g} Elo, share {rating.propagation_share:g}"
-        )
     if track == "cost":
         notes.append(f"cost mode {rating.cost_mode}, τ_c = {rating.cost_sensitivity:g}")
         notes.append(_FORMULA[rating.cost_mode])

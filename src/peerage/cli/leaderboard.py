@@ -1,0 +1,325 @@
+"""`peerage leaderboard`: who stands where, by each track, and what would change by another reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
+from peerage.cli.output import Column, numbers, show, signed, texts
+from peerage.cli.strengths import show_by_game
+from peerage.figures import dollars, span, tenths, whole
+
+if TYPE_CHECKING:
+    from peerage.arena import Arena
+    from peerage.tables.leaderboard import Board
+    from peerage.tables.played import Scope
+    from peerage.tables.what_if import WhatIf
+
+
+Track = Literal[
+    "bt",
+    "trueskill",
+    "raw",
+    "cost",
+    "glicko2",
+    "points",
+    "averaged",
+    "judge-aware",
+    "anchored",
+    "duplicate",
+    "overall",
+]
+Whose = Literal["played", "outside", "all"]
+Game = Annotated[str, typer.Option(help="Count the matches of this game alone.", show_default="all")]
+Topic = Annotated[str, typer.Option(help="Count the matches on this topic alone.", show_default="all")]
+
+TITLES = {
+    "bt": "Bradley-Terry rating with 95% intervals",
+    "trueskill": "TrueSkill, μ - 3σ with 95% intervals of μ",
+    "raw": "Elo, sequential, with 95% intervals",
+    "cost": "Elo, sequential, adjusted for cost, with 95% intervals",
+    "glicko2": "Glicko-2 with 95% intervals",
+    "averaged": "Elo averaged over orders, with 95% intervals",
+    "judge-aware": "Bradley-Terry by judges' reliability, with 95% intervals",
+    "anchored": "Bradley-Terry anchored to people's votes, with 95% intervals",
+    "duplicate": "Bradley-Terry with the luck of tasks held equal, with 95% intervals",
+    "overall": "share of wins over all games in percent, with 95% intervals",
+    "points": "points in all with 95% intervals, and the mean of a match",
+}
+
+
+def leaderboard(
+    folder: Folder = HERE,
+    track: Annotated[
+        Track | None,
+        typer.Option(
+            help="Bradley-Terry; TrueSkill; sequential Elo, raw or by cost; Glicko-2; over several games the "
+            "share of wins.",
+            show_default="the game's, of several games overall",
+        ),
+    ] = None,
+    game: Game = "",
+    topic: Topic = "",
+    side: Annotated[
+        str,
+        typer.Option(help="Rate players on this side alone (werewolf: wolves, village).", show_default="any"),
+    ] = "",
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GAME=NUMBER",
+            help="How much a match of a game counts, overall the whole game; repeat it. Overall also "
+            "`alike`, or `matches`: as much as was played.",
+            show_default="1 each, overall the settings'",
+        ),
+    ] = None,
+    source: Annotated[
+        Whose, typer.Option(help="Matches played here, outside results (peerage import), or both.")
+    ] = "played",
+    without_judge: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JUDGE", help="What if: the votes of this judge do not count; repeat it."),
+    ] = None,
+    weights: Annotated[
+        Literal["equal"] | None, typer.Option(help="What if: every judge's vote weighs the same.")
+    ] = None,
+    k: Annotated[
+        float | None, typer.Option("--k", help="What if: another K (tracks raw, cost, averaged).")
+    ] = None,
+    tau_c: Annotated[
+        float | None, typer.Option(help="What if: another sensitivity to cost (track cost).")
+    ] = None,
+    no_propagation: Annotated[
+        bool, typer.Option("--no-propagation", help="What if: ratings do not spread (tracks raw, cost).")
+    ] = False,
+    correct: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="What would change with judges' votes corrected for position, style, own, family, favours, "
+            "reliability (comma-separated), or all.",
+            show_default="nothing",
+        ),
+    ] = "",
+    by: Annotated[
+        Literal["game"] | None,
+        typer.Option(help="Everybody's strength in each game, beside the overall one.", show_default="no"),
+    ] = None,
+    shape: Shape = Format.table,
+) -> None:
+    """Show the ranking, and who is clearly above whom.
+
+    A what-if counts the recorded matches in another way. Nothing is played again or written down, and title,
+    notes and JSON say what was asked.
+    """
+    from peerage.tables.played import Scope
+    from peerage.tables.what_if import WhatIf
+
+    words = {stated for stated in weight or () if stated in ("alike", "matches")}
+    of_games = dict(_weight(stated) for stated in weight or () if stated not in words)
+    without = tuple(dict.fromkeys(without_judge or ()))
+    what_if = WhatIf(without, weights == "equal", k, tau_c, not no_propagation)
+    with arena_in(folder) as arena, told_scope():
+        if correct:
+            if track not in (None, "bt") or source != "played" or what_if.told:
+                raise typer.BadParameter(
+                    "--correct rates the votes of judges on record by Bradley-Terry: leave --track, --source "
+                    "and every what-if out"
+                )
+            show_corrected(arena, correct, shape, Scope(game, topic, of_games))
+            return
+        parts = _parts(arena, words, of_games)
+        if by:
+            if track not in (None, "overall") or source != "played" or what_if.told or game:
+                raise typer.BadParameter(
+                    "--by game shows shares of wins in every game played here: leave --track, --game, "
+                    "--source and every what-if out"
+                )
+            show_by_game(arena, shape, Scope("", topic, of_games, games=parts))
+            return
+        scope = Scope(game, topic, of_games, source, side, parts)
+        show_leaderboard(arena, track or "", shape, scope, what_if)
+
+
+def _parts(arena: Arena, words: Set[str], of_games: Mapping[str, float]) -> dict[str, float]:
+    """How much whole games count where a word says it; empty where the settings do."""
+    from peerage.tables.played import EVERYTHING, Played
+
+    if not words:
+        return {}
+    if len(words) > 1:
+        raise typer.BadParameter("--weight alike and --weight matches contradict each other: leave one out")
+    counted = Played(arena.ledger, EVERYTHING).games
+    return {game: float(n if "matches" in words else 1) for game, n in counted.items()} | dict(of_games)
+
+
+@contextmanager
+def told_scope() -> Iterator[None]:
+    """Tell what is wrong with the scope that was asked for as a wrong option."""
+    from peerage.protocol import visible
+    from peerage.tables.played import ScopeError
+
+    try:
+        yield
+    except ScopeError as error:
+        raise typer.BadParameter(visible(str(error))) from None
+
+
+def show_leaderboard(
+    arena: Arena,
+    track: str = "",
+    shape: Format = Format.table,
+    scope: Scope | None = None,
+    what_if: WhatIf | None = None,
+) -> None:
+    """Write the leaderboard of one track, or of the game's own, to standard output.
+
+    People read each game's own table first, where several were played, and then the one over all of them.
+    """
+    from peerage.ledger.votes import Votes
+    from peerage.tables.leaderboard import board
+    from peerage.tables.played import EVERYTHING, Scope
+    from peerage.tables.what_if import AS_PLAYED
+
+    scope = scope or EVERYTHING
+    people = Votes(arena.ledger.address, arena.folder)
+    found = board(arena.ledger, arena.settings, track, scope, what_if=what_if or AS_PLAYED, people=people)
+    if (
+        shape.for_people
+        and len(found.games) > 1
+        and scope.source == "played"
+        and not (scope.game or scope.topic or scope.side or found.what_if)
+    ):
+        for game in found.games:
+            first = "" if track == "overall" else track
+            alone = board(arena.ledger, arena.settings, first, Scope(game), people=people)
+            if any(row.rank is not None for row in alone.rows):
+                _show_board(arena, alone, shape)
+                typer.echo()
+    _show_board(arena, found, shape, scope.source)
+
+
+def show_standings(arena: Arena) -> None:
+    """Write who stands where after a run: one game's leaderboard, or of several the strengths by game and
+    then the overall table."""
+    from peerage.tables.leaderboard import board
+    from peerage.tables.played import EVERYTHING
+
+    found = board(arena.ledger, arena.settings)
+    if found.track == "overall":
+        show_by_game(arena, Format.table, EVERYTHING)
+        typer.echo()
+    _show_board(arena, found, Format.table)
+
+
+def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played") -> None:
+    rows = [row.as_dict() for row in found.rows]
+    skill = found.track == "trueskill"
+    shown = tenths if found.track in ("trueskill", "points", "overall") else whole
+    shared, marked = _footnotes(rows)
+    possibly = any(row["possibly_usd"] for row in rows)
+    columns = [
+        *numbers(str, rank=""),
+        *texts(player="Player"),
+        *numbers(shown, rating="Rating"),
+        *([Column("mu", ">μ", shown, 8), Column("sigma", ">σ", shown, 8)] if skill else ()),
+        *([Column("mu", ">Mean", signed)] if found.track == "points" else ()),
+        *numbers(str, interval="μ, 95% ~1" if skill else "95% ~1"),
+        *numbers(span, rank_range="Ranks ~2"),
+        *numbers(str, beats="Above ~6"),
+        *numbers(whole, matches="Matches", wins="W ~4", draws="D ~4", losses="L ~4", void="No result ~5"),
+        *numbers(dollars, cost_usd="Billed ~3"),
+        *([Column("possibly_usd", ">Possibly", dollars, 3)] if possibly else ()),
+    ]
+    if shape.for_people:
+        places = {row["player"]: row["rank"] for row in rows}
+        rows = [
+            {
+                **row,
+                "interval": _interval(row, shown),
+                "beats": _places([places[name] for name in row["above"]]),
+                "player": row["player"] + marked[row["player"]],
+            }
+            for row in rows
+        ]
+    about = "".join(
+        f", {part}"
+        for part in (found.game, found.topic and f"topic {found.topic}", found.side and f"as {found.side}")
+        if part
+    )
+    about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
+    about += f"; WHAT IF: {found.what_if}" if found.what_if else ""
+    notes = [
+        "Ranks: those still possible with 95% confidence. "
+        "Above: players this one beats with the same confidence.",
+        *shared,
+    ]
+    if possibly:
+        notes.append("Possibly: billed in addition at most, for calls that failed or stated no usage")
+    show(rows, columns, shape, title=f"{arena.settings.name}: {TITLES[found.track]}{about}", notes=notes)
+
+
+def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:
+    """Write what corrections of the judges' votes would change to standard output."""
+    from peerage.tables.corrected import asked, what_would_change
+    from peerage.tables.played import Played
+
+    wanted = asked(correct)
+    found = what_would_change(arena.ledger, arena.settings, Played(arena.ledger, scope), wanted)
+    rows = [row.as_dict() for row in found]
+    if shape.for_people:
+        rows = [{**row, "interval": _interval(row, whole)} for row in rows]
+    columns = [
+        *numbers(str, corrected_rank=""),
+        *texts(player="Player"),
+        *numbers(whole, rating="Rating", corrected="Corrected"),
+        *numbers(lambda points: f"{points:+,.0f}", difference="Difference"),
+        *numbers(str, interval="95%"),
+        *numbers(span, rank_range="Ranks"),
+        *numbers(str, rank="Before"),
+    ]
+    title = f"{arena.settings.name}: what would change, corrected for {', '.join(wanted)}"
+    show(rows, columns, shape, title=title, notes=found[0].notes)
+
+
+def _weight(stated: str) -> tuple[str, float]:
+    game, found, number = stated.rpartition("=")
+    try:
+        return game, float(number if found else "")
+    except ValueError:
+        wrong = f"--weight {stated!r}: expected GAME=NUMBER, such as --weight duel=2"
+        raise typer.BadParameter(wrong) from None
+
+
+def _interval(row: dict[str, Any], shown: Callable[[float], str]) -> str | None:
+    return None if row["lower"] is None else f"{shown(row['lower'])} – {shown(row['upper'])}"
+
+
+def _places(ranks: Sequence[int]) -> str | None:
+    """Ranks as spans: 2, 3, 4, 7 is 2–4, 7."""
+    spans: list[list[int]] = []
+    for rank in sorted(set(ranks)):
+        if spans and rank == spans[-1][1] + 1:
+            spans[-1][1] = rank
+        else:
+            spans.append([rank, rank])
+    return ", ".join(span(one) for one in spans) or None
+
+
+def _footnotes(rows: Sequence[dict[str, Any]]) -> tuple[list[str], dict[str, str]]:
+    """Notes to stand under the table, and the marks by which a player refers to those not everybody's."""
+    shared = [
+        note for note in (rows[0]["notes"] if rows else ()) if all(note in row["notes"] for row in rows)
+    ]
+    own: dict[str, str] = {}
+    marks: dict[str, str] = {}
+    for row in rows:
+        mine = [note for note in row["notes"] if note not in shared]
+        for note in mine:
+            own.setdefault(note, "¹²³⁴⁵⁶⁷⁸⁹"[len(own)] if len(own) < 9 else "*")
+        marks[row["player"]] = "".join(own[note] for note in mine)
+    return shared + [f"{mark} {note}" for note, mark in own.items()], marks

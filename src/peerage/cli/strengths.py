@@ -1,0 +1,100 @@
+"""Strengths by game: everybody's in one table, one player's with its intervals drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from peerage.cli.options import Format
+from peerage.cli.output import Column, numbers, show, texts
+from peerage.figures import tenths, whole
+
+if TYPE_CHECKING:
+    from peerage.arena import Arena
+    from peerage.tables.overall import Profile
+    from peerage.tables.played import Scope
+
+
+def _profiles(arena: Arena, scope: Scope) -> list[Profile]:
+    from peerage.tables.leaderboard import weights_of
+    from peerage.tables.overall import profiles
+    from peerage.tables.played import Played
+
+    weights = scope.games or weights_of(arena.settings) | dict(scope.weights)
+    return profiles(Played(arena.ledger, scope).weighed(weights))
+
+
+def show_by_game(arena: Arena, shape: Format, scope: Scope) -> None:
+    """Write everybody's strength in each game to standard output: for people a line for each player."""
+    from peerage.tables.overall import strengths
+
+    rows = _profiles(arena, scope)
+    columns = [
+        *texts(player="Player", game="Game"),
+        *numbers(str, rank=""),
+        *numbers(tenths, share="Share", lower="from", upper="to"),
+        *numbers(whole, matches="Matches", wins="W", draws="D", losses="L"),
+    ]
+    if not shape.for_people:
+        show([row.as_dict() for row in rows], columns, shape)
+        return
+    grid = strengths(rows)
+    lines = [
+        {"name": one or "overall"}
+        | {
+            str(place): (at := grid.cells.get((one, other))) and at.share
+            for place, other in enumerate(grid.across)
+        }
+        for one in grid.down
+    ]
+    columns = [
+        *texts(name="Game" if grid.games_down else "Player"),
+        *(Column(str(at), f">{other or 'overall'}", tenths, at) for at, other in enumerate(grid.across)),
+    ]
+    notes = [
+        "Share of wins, in percent, that each can expect against the others, in each game and over all of "
+        "them; `peerage players NAME` shows one player's with intervals"
+    ]
+    show(lines, columns, shape, title=f"{arena.settings.name}: shares of wins, game by game", notes=notes)
+
+
+def show_profile(arena: Arena, name: str, shape: Format) -> None:
+    """Write one player's strength in each game to standard output, with its intervals drawn. Raises
+    ScopeError for a player without a match."""
+    from peerage.settings import suggest
+    from peerage.tables.played import EVERYTHING, ScopeError
+
+    every = _profiles(arena, EVERYTHING)
+    mine = [row for row in every if row.player == name]
+    if not mine:
+        there = dict.fromkeys(row.player for row in every)
+        raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, there)}")
+    rows = [row.as_dict() for row in mine]
+    drawn: list[Column] = []
+    if shape.for_people:
+        rows = [
+            {**row, "game": row["game"] or "overall", "drawn": _interval_plot(one)}
+            for row, one in zip(rows, mine, strict=True)
+            if one.rank
+        ]
+        drawn += texts(drawn="0%" + " " * (PLOT // 2 - 5) + "50%" + " " * (PLOT // 2 - 4) + "100% ~1")
+    columns = [
+        *texts(game="Game"),
+        *numbers(str, rank="Rank"),
+        *numbers(tenths, share="Share", lower="from", upper="to"),
+        *drawn,
+        *numbers(whole, matches="Matches", wins="W ~2", draws="D ~2", losses="L ~2"),
+    ]
+    notes = ["Share of wins, in percent, that it can expect against the others, with its 95% interval"]
+    show(rows, columns, shape, title=f"{arena.settings.name}: {name}, game by game", notes=notes)
+
+
+PLOT = 41
+"""Characters of an interval as it is drawn in a terminal."""
+
+
+def _interval_plot(one: Profile) -> str:
+    """A share and its interval on a line from 0% to 100%, a dot at the share, the middle marked."""
+    low, at, high = (round(value / 100 * (PLOT - 1)) for value in (one.lower, one.share, one.upper))
+    cells = ["━" if low <= cell <= high else "┆" if cell == PLOT // 2 else "·" for cell in range(PLOT)]
+    cells[at] = "●"
+    return "".join(cells)

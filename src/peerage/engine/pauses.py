@@ -1,0 +1,83 @@
+"""The players of a run that pause since their calls fail, and those that are failing for long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from peerage.engine.dispatch import Dispatcher
+from peerage.engine.health import Health
+from peerage.engine.pending import stated_wait
+from peerage.players.client import PlayerError
+from peerage.settings import Engine
+
+LONG_PAUSE_S = 600.0
+"""How long a player must have failed, its pause included, for matches to leave their rounds."""
+
+
+class Pauses:
+    """Lets a `dispatcher` pause players and send them one call at a time. Players of this process, which
+    compute their replies, never pause. `paused()` is called when a player does; `clock` gives seconds."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        dispatcher: Dispatcher[Any],
+        clock: Callable[[], float],
+        paused: Callable[[], None],
+    ) -> None:
+        self._engine = engine
+        self._dispatcher = dispatcher
+        self._clock = clock
+        self._paused = paused
+        self._health: dict[str, Health] = {}
+        self._long: dict[str, str] = {}
+
+    def watch(self, player: str) -> None:
+        """From now on this player may pause."""
+        engine = self._engine
+        self._health[player] = Health(engine.backoff_s, engine.pause_max_s, engine.bench_after)
+
+    def worked(self, player: str) -> None:
+        """A call got through."""
+        if (health := self._health.get(player)) is not None:
+            health.worked(self._clock())
+            self._long.pop(player, None)
+            self._dispatcher.singly(player, False)
+
+    def failed(self, player: str, sent: float, error: PlayerError, reason: str) -> str:
+        """A call sent at `sent` failed: why its player is to be benched; empty where it is not."""
+        asked = stated_wait(error.retry_after_s)
+        health = self._health.get(player)
+        if health is not None:
+            now = self._clock()
+            pause = health.failed(now, sent)
+            self._dispatcher.singly(player, health.down)
+            if asked or (pause and error.kind == "transient"):
+                self._dispatcher.pause(player, asked or pause)
+                if health.down_s(now) + (asked or pause) >= LONG_PAUSE_S:
+                    self._long[player] = reason
+                self._paused()
+        if error.kind == "permanent":
+            return reason
+        if health is not None and health.hopeless:
+            return f"failures in a row: {health.failures}; the last: {reason}"[:500]
+        return ""
+
+    def left_s(self, player: str) -> float:
+        """For how many seconds a player pauses still."""
+        return self._dispatcher.paused_s(player) if player in self._health else 0.0
+
+    @property
+    def any_long(self) -> bool:
+        """Whether a player is failing for long."""
+        return bool(self._long)
+
+    @property
+    def long(self) -> set[str]:
+        """The players that are failing for long and pause now."""
+        return {player for player in self._long if self.left_s(player)}
+
+    def why(self, player: str) -> str:
+        """Why a player that is failing for long pauses."""
+        return f"paused: {self._long.get(player, '')}"

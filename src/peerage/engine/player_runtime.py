@@ -1,0 +1,96 @@
+"""A player as the engine reaches it: the tokens of a call, its cost at worst, the call, what comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from peerage.engine.budget import OVERHEAD_BYTES
+from peerage.engine.driver import ROOM
+from peerage.engine.pending import Pending, Rendering
+from peerage.players.client import Answer, Call, Client, PlayerError, duration
+from peerage.players.prices import Price
+from peerage.protocol import MORE_ROOM, Ask
+from peerage.settings import PlayerSettings
+
+
+class Limit(NamedTuple):
+    """The tokens of one call: to `answer`, and to think before on top. `more_room` is that of a second call,
+    after a reply was cut; `final` says that a second one could have no more."""
+
+    answer: int
+    thinking: int
+    more_room: bool
+    final: bool
+
+    @property
+    def tokens(self) -> int:
+        return self.answer + self.thinking
+
+
+@dataclass(frozen=True)
+class PlayerRuntime:
+    settings: PlayerSettings
+    client: Client
+    price: Price
+
+    def limit(self, ask: Ask) -> Limit:
+        """The tokens of a call: the game's limit under the player's own, and the player's room to think."""
+        own, more = self.settings.max_tokens, ask.key.endswith(ROOM)
+        thinking = self.price.thinking.tokens * (MORE_ROOM if more else 1)
+        answer = ask.max_tokens if own is None else min(own, ask.max_tokens)
+        return Limit(answer, thinking, more, more or (not thinking and answer == own))
+
+    def tokens(self, ask: Ask, seed: str) -> int:
+        """About how many tokens a call takes at most, where its rate is limited; else 0."""
+        if self.settings.tokens_per_minute is None:
+            return 0
+        return Rendering(ask, seed).size // 4 + self.limit(ask).tokens
+
+    def worst_nano(self, ask: Ask, prompt: Rendering) -> int | None:
+        """What a call may cost at most, in 1e-9 dollars; None where its price is unknown."""
+        if self.price.free:
+            return 0
+        limit = self.limit(ask)
+        return self.price.worst_nano(prompt.size + OVERHEAD_BYTES, limit.answer, limit.more_room)
+
+    def call(self, pending: Pending, ask: Ask) -> Call:
+        """The call that a request is sent as."""
+        limit = self.limit(ask)
+        return Call(
+            ask.key,
+            ask.role,
+            pending.prompt,
+            ask.expects,
+            limit.answer,
+            None if self.settings.temperature is not None else ask.temperature,
+            pending.seed,
+            ask.oracle,
+            limit.thinking,
+            limit.more_room,
+            pending.house,
+        )
+
+    async def answer(self, call: Call, given_up: Callable[[], bool]) -> Answer | PlayerError:
+        """What comes of a call, whatever its client does. Raises CancelledError when it is `given_up`."""
+        player, seconds = self.settings.name, self.settings.timeout_s * 1.25
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.client.answer(call)
+        except asyncio.CancelledError:
+            if given_up():
+                raise
+            return PlayerError(f"{player}: its client cancelled the call", maybe_paid=True)
+        except TimeoutError:
+            return PlayerError(f"no answer in {duration(seconds)}", maybe_paid=True)
+        except PlayerError as error:
+            return error
+        except Exception as error:
+            return raised(player, error)
+
+
+def raised(player: str, error: Exception) -> PlayerError:
+    """A third party's client may raise or return anything; it costs its own player only."""
+    return PlayerError(f"{player}: its client failed with {error!r}", kind="request", maybe_paid=True)

@@ -1,0 +1,48 @@
+"""Values as people read them, alike in the terminal and on pages. What is unknown is a dash, never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+DASH = "–"
+
+
+def dollars(value: float | None) -> str:
+    """A sum of money, with as many digits as tell small ones apart."""
+    if value is None:
+        return DASH
+    if value >= 1 or value == 0:
+        return f"${value:,.2f}"
+    return f"${value:.4f}" if value >= 0.001 else f"${value:.6f}"
+
+
+def whole(value: float | None) -> str:
+    return DASH if value is None else f"{value:,.0f}"
+
+
+def tenths(value: float | None) -> str:
+    return DASH if value is None else f"{value:,.1f}"
+
+
+def percent(share: float | None) -> str:
+    return DASH if share is None else f"{100 * share:.0f}%"
+
+
+def seconds(value: float | None) -> str:
+    if value is None:
+        return DASH
+    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
+
+
+def moment(at_ms: int) -> str:
+    """A time to the minute, UTC."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def span(bounds: Sequence[int] | None) -> str:
+    """Two whole numbers, or one where they are the same."""
+    if bounds is None:
+        return DASH
+    first, last = bounds
+    return f"{first}" if first == last else f"{first}–{last}"

@@ -1,0 +1,90 @@
+"""The games of an arena: their rules, and the extras and players that their matches need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from peerage.games import GAMES
+from peerage.scheduling.officials import first_shortage
+from peerage.scheduling.standing import Standing
+from peerage.settings.mistakes import explain
+from peerage.settings.shape import ArenaSettings
+from peerage.settings.source import SettingsError, Source
+
+ARENAS = "cost_unit"
+"""A game's rule that is set for the whole arena."""
+
+
+def rules_of(settings: ArenaSettings, game: str = "") -> Any:
+    """The settings of a game of the arena, by default the first, as its pydantic model, with the arena's unit
+    of cost. Raises SettingsError."""
+    name = game or settings.game
+    model = GAMES[name].rules
+    shared = {ARENAS: settings.rating.cost_unit} if ARENAS in model.model_fields else {}
+    try:
+        return model.model_validate({**settings.lineup[name].rules, **shared})
+    except ValidationError as error:
+        path = ("games", name, "rules") if settings.games else ("rules",)
+        raise SettingsError("\n".join(explain(error, model, path, Source("settings")))) from None
+
+
+def extra_installed(settings: ArenaSettings) -> None:
+    """Raises SettingsError when a game under these rules needs an extra that is not installed."""
+    lacking = [told for game in settings.lineup if (told := lacks_extra(settings.alone(game)))]
+    if lacking:
+        raise SettingsError("\n".join(lacking))
+
+
+def lacks_extra(settings: ArenaSettings) -> str:
+    """Which extra the arena's one game needs that is not installed, and how to; empty: none."""
+    extra = GAMES[settings.game].extra(rules_of(settings))
+    return extra and (
+        f"{settings.game} under these rules needs the extra `{extra}`, which is not installed; "
+        f'run `pip install "peerage[{extra}]"` or `peerage doctor --install`'
+    )
+
+
+def enough_players(settings: ArenaSettings) -> None:
+    """Raises SettingsError when a match of these players, of any game, could lack contestants or roles."""
+    several = next((player for player in settings.players if player.slots > 1), None)
+    if several and not any(GAMES[game].slots for game in settings.lineup):
+        raise SettingsError(
+            f"players: {several.name} has `slots: {several.slots}`, and nobody holds several seats of a "
+            f"match of {' or '.join(settings.lineup)}. Take `slots` away"
+        )
+    lacking = [told for game in settings.lineup if (told := too_few(settings.alone(game)))]
+    if lacking:
+        raise SettingsError("\n".join(lacking))
+
+
+def too_few(settings: ArenaSettings) -> str:
+    """What a match of the arena's one game could lack, and what to change; empty: nothing."""
+    spec = GAMES[settings.game]
+    fewest = spec.contestants[0]
+    listed = len(settings.players)
+    seats = sum(player.slots for player in settings.players) if spec.slots else listed
+    if listed < min(2, fewest) or seats < fewest:
+        held = f" for {seats} seats" if seats > listed else ""
+        more = ", or let players hold several seats with `slots: 2`" if spec.slots else ""
+        return (
+            f"players: found {listed}{held}, and a match of {settings.game!r} has {fewest} contestants. "
+            f"Add lines under `players:`; `house:0.5` is a player that needs no key{more}"
+        )
+    if not spec.kin(rules_of(settings)) and len({player.family for player in settings.players}) < 2:
+        return (
+            f"players: all {listed} are of the family {settings.players[0].family!r}, and by the rules of "
+            f"{settings.game!r} here players of one family never meet. Add one of another family, or allow "
+            "it under `rules:`"
+        )
+    initial = settings.rating.initial
+    standings = [Standing(player.name, player.family, initial, initial) for player in settings.players]
+    shortage = first_shortage(spec.officials(rules_of(settings)), standings)
+    if shortage is not None:
+        families = ", or give players of their own family another `family`" if shortage.kin_barred else ""
+        return (
+            f"players: found {listed}, too few for {settings.game!r}: {shortage}. "
+            f"Add players, or ask for smaller panels under `rules:`{families}"
+        )
+    return ""

@@ -1,0 +1,102 @@
+"""Mistakes in settings, told by their place, what was found, what was expected, and how to fix it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from peerage.settings.player import suggest
+from peerage.settings.source import Source, shown
+
+
+def explain(
+    error: ValidationError, model: type[BaseModel], prefix: tuple[str, ...], source: Source
+) -> list[str]:
+    """A line for each mistake that validation found in what stands below `prefix`."""
+    lines: list[str] = []
+    for one in error.errors(include_url=False):
+        path = prefix + one["loc"]
+        if one["type"] == "invalid_key":
+            path = (*path[:-1], str(path[-1]))
+        if one["type"] == "missing" and _misspelt(str(path[-1]), one["input"]):
+            continue
+        lines.append(f"{source.place(path)}: {_problem(one, model)}")
+    return lines
+
+
+_PLAIN = {
+    "string": "text",
+    "integer": "a whole number",
+    "integer, got a number with a fractional part": "a whole number",
+    "number": "a number",
+}
+_PLAINER = {
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "more than",
+}
+
+
+def _problem(one: Mapping[str, Any], model: type[BaseModel]) -> str:
+    kind, message, found = one["type"], one["msg"], one["input"]
+    owner = _model_at(model, one["loc"][:-1])
+    if kind == "extra_forbidden":
+        return f"unknown key{suggest(str(one['loc'][-1]), owner.model_fields if owner else ())}"
+    if kind == "invalid_key":
+        return "a key must be text; put it in quotes"
+    if kind == "missing":
+        field = owner.model_fields.get(str(one["loc"][-1])) if owner else None
+        return (
+            f"missing; expected {field.description[:1].lower()}{field.description[1:]}"
+            if field and field.description
+            else "missing"
+        )
+    if kind in ("value_error", "assertion_error"):
+        return str(message).partition(", ")[2]
+    if kind in ("model_type", "dict_type", "model_attributes_type"):
+        expected = "indented `key: value` lines"
+    elif kind in ("tuple_type", "list_type"):
+        expected = "a list (lines that begin with `- `)"
+    elif kind == "string_type" and isinstance(found, bool | int | float):
+        expected = "text; put it in quotes"
+    else:
+        expected = str(message).removeprefix("Input should be ").removeprefix("String should have ")
+        expected = expected.removeprefix("a valid ").partition(", unable to parse")[0]
+        expected = _PLAIN.get(expected, expected)
+        for wordy, plain in _PLAINER.items():
+            expected = expected.replace(wordy, plain)
+        if kind == "literal_error" and isinstance(found, str):
+            close = suggest(found, one["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", "))
+            expected += close if "did you mean" in close else ""
+    return f"found {shown(found)}; expected {expected}"
+
+
+def _misspelt(key: str, siblings: object) -> bool:
+    """Whether a missing key stands there under a near name, which is reported on its own."""
+    return isinstance(siblings, dict) and bool(difflib.get_close_matches(key, map(str, siblings), cutoff=0.6))
+
+
+def _model_at(model: type[BaseModel], path: Sequence[int | str]) -> type[BaseModel] | None:
+    """The settings model that holds the keys at `path`, None where there is no single one."""
+    here: Any = model
+    named = False  # the next step is a name of the user's, in a mapping
+    for step in path:
+        if isinstance(step, int) or named:
+            named = False
+            continue
+        field = here.model_fields.get(step)
+        named = field is not None and get_origin(field.annotation) is dict
+        here = next(_models_in(field.annotation), None) if field else None
+        if here is None:
+            return None
+    return here  # type: ignore[no-any-return]
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)

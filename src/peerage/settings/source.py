@@ -1,0 +1,182 @@
+"""Settings as a text: what YAML says, with the line of every key, and what is wrong where it is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from peerage.inputs import InputRefused, read_bytes
+from peerage.protocol import storable
+
+
+class SettingsError(Exception):
+    """Settings cannot be used; the message is meant for the person who wrote them."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Settings as they stand in a file: `where` names it in messages, `tree` knows the lines; without one
+    they stand in no file."""
+
+    where: str
+    tree: yaml.Node | None = None
+
+    def place(self, path: Sequence[int | str]) -> str:
+        """Where something stands, for people: `arena.yaml, line 3, players[2].price`."""
+        key = dotted(path)
+        return f"{self.where}{self._line(path)}{', ' if key else ''}{key}"
+
+    def _line(self, path: Sequence[int | str]) -> str:
+        """`, line N` of the deepest part of `path` that stands in the file."""
+        if self.tree is None or not path:
+            return ""
+        node, line = self.tree, None
+        for step in path:
+            if isinstance(node, yaml.MappingNode):
+                here = next((both for both in node.value if both[0].value == step), None)
+                if here is None:
+                    break
+                line, node = here[0].start_mark.line, here[1]
+            elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+                node = node.value[step]
+                line = node.start_mark.line
+            else:
+                break
+        return "" if line is None else f", line {line + 1}"
+
+
+def text_of(path: Path) -> str:
+    """The text of a file. Raises SettingsError."""
+    try:
+        body = read_bytes(path)
+    except FileNotFoundError:
+        raise SettingsError(
+            f"{path} does not exist. `peerage init` writes one; `--dir FOLDER` names an arena elsewhere"
+        ) from None
+    except InputRefused as error:
+        raise SettingsError(str(error)) from None
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}") from None
+    return _decoded(body, path)
+
+
+def _decoded(body: bytes, path: Path) -> str:
+    if body.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise SettingsError(f"{path} is source in UTF-16; save it as UTF-8")
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = body[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
+        raise SettingsError(
+            f"{path}, line {line}, column {column}: found the byte 0x{body[error.start]:02x}, "
+            "which is not UTF-8; save the file as UTF-8"
+        ) from None
+
+
+def parsed(text: str, where: str) -> tuple[dict[str, Any], Source]:
+    """What a text says, and where it says it. Raises SettingsError."""
+    loader = None
+    try:
+        loader = yaml.SafeLoader(text)
+        tree = loader.get_single_node()
+        if tree is None:
+            raise SettingsError(f"{where} is empty; `peerage init` writes one to start from")
+        if not isinstance(tree, yaml.MappingNode):
+            found = "a list" if isinstance(tree, yaml.SequenceNode) else f"{shown(tree.value)}"
+            raise SettingsError(f"{where}: found {found}; expected `key: value` lines such as `players:`")
+        _check_text(tree, where)
+        data = loader.construct_document(tree)
+    except yaml.MarkedYAMLError as error:
+        raise SettingsError(f"{where}{_position(error)}: {_yaml_problem(error)}") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise SettingsError(
+            f"{where}, line {line}: found the control character U+{error.character:04X}; remove it"
+        ) from None
+    except (RecursionError, ValueError) as error:
+        raise SettingsError(f"{where} is not usable YAML: {error}") from None
+    finally:
+        if loader is not None:
+            loader.dispose()
+    return data, Source(where, tree)
+
+
+def _position(error: yaml.MarkedYAMLError) -> str:
+    mark = error.problem_mark or error.context_mark
+    return f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+
+
+def _yaml_problem(error: yaml.MarkedYAMLError) -> str:
+    problem = error.problem or "not YAML"
+    if "'\\t'" in problem:
+        return "found a tab; YAML is indented with spaces"
+    if "quoted scalar" in (error.context or "") and error.context_mark:
+        return f"the quote opened in line {error.context_mark.line + 1} is never closed"
+    if "mapping values are not allowed" in problem:
+        return "found a second `: ` in one line; put the value in quotes, or the key on a line of its own"
+    inside = f" {error.context}" if error.context else ""
+    if "could not find expected ':'" in problem or "expected <block end>" in problem:
+        return f"{problem}{inside}; check the indentation and the colon of this line and the one above"
+    return f"{problem}{inside}; put text with special characters in quotes"
+
+
+def _walk(
+    node: yaml.Node, path: tuple[Any, ...] = (), seen: set[int] | None = None
+) -> Iterator[tuple[tuple[Any, ...], yaml.Node]]:
+    """Every node once, with where it stands."""
+    seen = set() if seen is None else seen
+    if id(node) in seen:
+        return
+    seen.add(id(node))
+    yield path, node
+    if isinstance(node, yaml.SequenceNode):
+        for place, item in enumerate(node.value):
+            yield from _walk(item, (*path, place), seen)
+    elif isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield from _walk(key, path, seen)
+            yield from _walk(value, (*path, getattr(key, "value", "?")), seen)
+
+
+def _check_text(tree: yaml.Node, where: str) -> None:
+    """Raise SettingsError for keys that stand twice in one mapping, and for what no text can hold: such a
+    character stands there only by its escape."""
+    for path, node in _walk(tree):
+        if isinstance(node, yaml.ScalarNode) and storable(node.value) != node.value.replace("\0", "\ufffd"):
+            raise SettingsError(
+                f"{where}, line {node.start_mark.line + 1}: found half a surrogate pair, which is no "
+                "character; write the character itself"
+            )
+        lines: dict[str, int] = {}
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
+                continue
+            line = key.start_mark.line + 1
+            if key.value in lines:
+                raise SettingsError(
+                    f"{where}, line {line}: {dotted((*path, key.value))} is set again; line "
+                    f"{lines[key.value]} already sets it"
+                )
+            lines[key.value] = line
+
+
+def dotted(path: Sequence[int | str]) -> str:
+    """`players[2].price`: list items counted from 1, as people count."""
+    out = ""
+    for step in path:
+        out += f"[{step + 1}]" if isinstance(step, int) else f".{step}" if out else str(step)
+    return out
+
+
+def shown(value: object) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
