@@ -234,3 +234,26 @@ def test_the_command_marks_every_output_and_writes_nothing(folder: Path) -> None
     assert "no votes are by a judge 'nobody'" in run("--without-judge", "nobody", code=2)
     assert run() == plain
     assert (folder / "arena.db").read_bytes() == before
+
+
+def test_without_ties_the_rest_is_rated_as_it_is(tmp_path: Path) -> None:
+    players = [{"name": f"p{place}", "model": f"house:{0.3 + place / 10:.2f}"} for place in range(5)]
+    play(write_arena(tmp_path, players, rules={**SMALL, "judges": 2, "committee": 2, "epsilon": 0.3}), 30)
+    with open_arena(tmp_path, create=False) as arena:
+        played = Played(arena.ledger, EVERYTHING)
+        left = [one for one in played.decided if one.scores[0] != one.scores[1]]
+        assert 0 < len(left) < len(played.decided)
+        found = asked(arena, WhatIf(ties=False))
+        names = sorted({player for one in left for player in one.players})
+        seats = [[names.index(player) for player in one.players] for one in left]
+        first, second = zip(*seats, strict=True)
+        due = fit_duels(duels(len(names), first, second, [one.scores[0] for one in left])).rating
+        rated = {row.player: row.rating for row in found.rows if row.rank is not None}
+        assert rated == pytest.approx(dict(zip(names, due.tolist(), strict=True)))
+        assert found.what_if == "ties do not count"
+        assert sum(row.matches for row in found.rows) == 2 * len(left)
+        assert all(row.draws == 0 for row in found.rows)
+        with pytest.raises(ScopeError, match="counts single votes"):
+            asked(arena, WhatIf(ties=False), "judge-aware")
+        with pytest.raises(ScopeError, match="nothing to leave out"):
+            played.without_ties().without_ties()

@@ -96,6 +96,12 @@ def leaderboard(
     no_propagation: Annotated[
         bool, typer.Option("--no-propagation", help="What if: ratings do not spread (tracks raw, cost).")
     ] = False,
+    no_ties: Annotated[
+        bool,
+        typer.Option(
+            "--no-ties", help="What if: a tied match speaks of its question alone, and does not count."
+        ),
+    ] = False,
     correct: Annotated[
         str,
         typer.Option(
@@ -122,7 +128,7 @@ def leaderboard(
     words = {stated for stated in weight or () if stated in ("alike", "matches")}
     of_games = dict(_weight(stated) for stated in weight or () if stated not in words)
     without = tuple(dict.fromkeys(without_judge or ()))
-    what_if = WhatIf(without, weights == "equal", k, tau_c, not no_propagation)
+    what_if = WhatIf(without, weights == "equal", k, tau_c, not no_propagation, not no_ties)
     with arena_in(folder) as arena, told_scope():
         if correct:
             if track not in (None, "bt") or source != "played" or what_if.told:

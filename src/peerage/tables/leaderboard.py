@@ -164,7 +164,10 @@ def board(
     if asked := what_if.told:
         if scope.source != "played":
             raise ScopeError(f"what if {asked}: that reads matches played here; leave outside results out")
+        if not what_if.ties and track == "judge-aware":
+            raise ScopeError("track judge-aware counts single votes, whatever a match came to: ties stay")
         played = read_again(ledger, played, what_if, track) if what_if.votes else played.instead({}, set())
+        played = played if what_if.ties else played.without_ties()
     if scope.side:
         if scope.source != "played" or track in _WITHOUT_SIDES:
             raise ScopeError("sides are of matches played here, rated by bt, trueskill or glicko2")

@@ -53,6 +53,8 @@ class Scope(Struct, frozen=True):
 
 
 EVERYTHING = Scope()
+TIED = "a tie"
+"""The status of a tied match where ties do not count."""
 
 
 class Played:
@@ -155,6 +157,14 @@ class Played:
         found.whole = False
         found._silenced = silenced
         return found
+
+    def without_ties(self) -> Played:
+        """The same without matches that all their players tied. Raises ScopeError where there are none."""
+        tied = [one for one in self.decided if len({*one.scores}) == 1]
+        if not tied:
+            raise ScopeError("no match on record is tied: there is nothing to leave out")
+        again = {one.number: msgspec.structs.replace(one, status=TIED, scores=()) for one in tied}
+        return self.instead(again, self._silenced)
 
     @property
     def sources(self) -> Ints | None:

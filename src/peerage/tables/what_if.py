@@ -26,7 +26,8 @@ class WhatIf(Struct, frozen=True):
     """What is read in another way; empty, nothing is.
 
     The votes of the judges `without` do not count; with `equal`, all others weigh the same. `k`, `tau_c` and
-    `propagation` are constants of sequential Elo, None and True where they stay those of the arena.
+    `propagation` are constants of sequential Elo, None and True where they stay those of the arena. Without
+    `ties` a match that all its players tied says something about its question, and nothing about them.
     """
 
     without: tuple[str, ...] = ()
@@ -34,6 +35,7 @@ class WhatIf(Struct, frozen=True):
     k: float | None = None
     tau_c: float | None = None
     propagation: bool = True
+    ties: bool = True
 
     @property
     def votes(self) -> bool:
@@ -52,6 +54,8 @@ class WhatIf(Struct, frozen=True):
             parts.append(f"τ_c = {self.tau_c:g}")
         if not self.propagation:
             parts.append("no propagation")
+        if not self.ties:
+            parts.append("ties do not count")
         return ", ".join(parts)
 
 
