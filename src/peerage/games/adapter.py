@@ -98,7 +98,7 @@ class World(Protocol):
 class Library:
     """Another library: the first word of its games' names, the extra that installs it, the modules and the
     package that it is, its license and its list; one deal of a game between so many from a seed; how a house
-    player moves."""
+    player moves; the matches of a demo."""
 
     name: str
     modules: tuple[str, ...]
@@ -107,6 +107,7 @@ class Library:
     listed: Callable[[], Mapping[str, Entry]]
     world: Callable[[Entry, int, str], World]
     house: House
+    demo: int = 60
 
     @property
     def missing(self) -> str:
@@ -320,5 +321,5 @@ def _spec(library: Library, name: str) -> GameSpec[Any]:
         forgets=partial(forgets, entry=entry),
         extra=lambda rules: library.missing,
         unshown=("seed",),
-        demo=60,
+        demo=library.demo,
     )

@@ -23,7 +23,7 @@ from peerage.formats import Chosen
 from peerage.games.adapter import Entry, Library, entries
 from peerage.games.house import Call
 
-WIDE, ROLLOUTS, TRIES, DEEP = 12, 4, 24, 150
+WIDE, ROLLOUTS, TRIES, DEEP = 12, 4, 8, 150
 """How a perfect house player looks ahead: from so many moves at most, so many games played on from
 each and from all together, so many tries deep."""
 _GROUP = re.compile(r"\{([^}]*)\}")
@@ -217,7 +217,7 @@ def house(call: Call, skill: float, rng: random.Random) -> Any:
     for name in position.made:
         world.move(name)
     among = rng.sample(position.legal, min(WIDE, len(position.legal)))
-    apart, rollouts = world.apart(), min(ROLLOUTS, TRIES // len(among))
+    apart, rollouts = world.apart(), min(ROLLOUTS, max(1, TRIES // len(among)))
 
     def worth(name: str) -> float:
         tries = [apart(rng.randrange(2**31)) for _ in range(rollouts)]
@@ -236,4 +236,5 @@ LIBRARY = Library(
     listed=partial(entries, "text_arena"),
     world=ArenaWorld,
     house=house,
+    demo=40,
 )

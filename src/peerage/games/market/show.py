@@ -39,7 +39,8 @@ def show(fixture: Fixture, outcome: Outcome, replies: Replies) -> Iterator[Block
             yield Sentence(terms, "quiet")
         if key in boards:
             columns = [players.get(name, name) for name in boards[key]["columns"]]
-            rows = [(players.get(row[0], row[0]), *row[1:]) for row in boards[key]["rows"]]
+            named = {label: f"{player} ({label})" for label, player in players.items()}
+            rows = [(named.get(row[0], row[0]), *row[1:]) for row in boards[key]["rows"]]
             yield Table(tuple(columns), tuple(rows))
         for name, reply in replies.items():
             if name.startswith(f"{key}/") and reply.status != "ok":
