@@ -81,7 +81,7 @@ _STATS: Mapping[str, Titled] = {
         *numbers(whole, turns_lost="Invalid turns"),
     ),
     "makers": titled(
-        "Makers: who was tried how often; a rate of 1 is as many matches a player as usual",
+        "Makers: who was tried how often, a rate of 1 as usual",
         *texts(maker="Maker"),
         *numbers(whole, players="Players", withdrawn="Withdrawn", matches="Matches"),
         *numbers(percent, share="Share"),
