@@ -86,7 +86,8 @@ def by_judges(one: Arena) -> BradleyTerry:
 
 class Found(NamedTuple):
     """Shares of 95% intervals that hold the truth, anchored, of people alone and of judges alone; the width
-    of the first against the second; whether people's votes compared everybody without a prior."""
+    of the first against the second, NaN where nothing is claimed; whether people's votes compared everybody
+    without a prior."""
 
     anchored: float
     people: float
@@ -105,7 +106,7 @@ def found(one: Arena) -> Found:
     truth = 1500 + one.truth * POINTS
 
     def held(lower: Floats, upper: Floats) -> float:
-        return float(((lower < truth) & (truth < upper)).mean())
+        return float(((lower < truth) & (truth < upper)).mean()) if np.isfinite(lower).all() else np.nan
 
     wide = [float((upper - lower).mean()) for lower, upper in (powered.bounds, alone.bounds)]
     return Found(
@@ -148,7 +149,7 @@ def main(arenas: int) -> None:
                 for seed in range(arenas):
                     rng = np.random.default_rng([players, count, int(100 * share), seed])
                     rows.append(found(arena(rng, players, count, share, bias, noise, telling=telling)))
-                anchored, people, judges, width, compared = np.array(rows).mean(axis=0)
+                anchored, people, judges, width, compared = np.nanmean(rows, axis=0)
                 told = [
                     name,
                     f"{players}",

@@ -156,6 +156,8 @@ def test_a_private_link_shows_duels_blind_and_takes_votes(
     following = page.get(mine)
     assert ticket(following.text) not in ("", sent["ticket"])
     assert "1 of " in following.text
+    page.post(mine, data={**sent, "verdict": "first"})
+    assert votes.count() == 1, "a duel that was gone back to"
     assert page.post(mine, data={"ticket": "", "verdict": "best"}).status_code == 400
 
 
