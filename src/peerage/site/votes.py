@@ -52,8 +52,8 @@ class Audience(Struct, frozen=True):
 
     `votes` counted, from `voters` (sessions and experts), on `matches`; `uncounted` cite a record that does
     not stand. `agreement` is the share of votes that name the winner whom the peers named, among those where
-    neither found a tie; None without one. `comparable` is False when the votes do not connect all players: the
-    ratings then lean on a prior.
+    neither found a tie; None without one. `comparable` is False when the votes do not connect all players:
+    the ratings then lean on a prior.
     """
 
     rows: tuple[AudienceRow, ...] = ()
