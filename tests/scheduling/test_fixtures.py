@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from peerage.games.code_golf import GAME as CODE_GOLF
 from peerage.games.game import Bench, GameSpec
+from peerage.games.werewolf import GAME as WEREWOLF
 from peerage.match import Fixture, Outcome, Table
 from peerage.protocol import Steps
 from peerage.scheduling import swiss
@@ -136,11 +137,27 @@ def test_groups_are_told_the_width_and_leave_the_officials_out() -> None:
     def tables_of(width: float, **rules: Any) -> list[list[str]]:
         scheduler = Scheduler.of(CODE_GOLF, CODE_GOLF.rules(**rules), "7", width=width)
         played = next_round(scheduler, standings, history, number=1, round=1, snapshot=0)
-        return [[seat.player for seat in one.seats] for one in played]
+        return [sorted(seat.player for seat in one.seats) for one in played]
 
     assert tables_of(0.001, seats=3) == [["p0", "p1", "p2"], ["p3", "p4", "p5"], ["p6", "p7", "p8"]]
     assert tables_of(1_000, seats=3)[0] != ["p0", "p1", "p2"], "who has met sits apart"
     assert {len(table) for table in tables_of(50, seats=9, tasks="players", authors=2)} == {4, 5}
+
+
+def test_labels_of_many_tell_neither_who_is_better_nor_whose_seats_they_are() -> None:
+    standings = [Standing(f"p{at}", "f", 1500.0, 1500.0, 30.0 - at, slots=2) for at in range(3)]
+
+    def seated(number: int) -> tuple[str, ...]:
+        scheduler = Scheduler.of(WEREWOLF, WEREWOLF.rules(seats=6), "7")
+        (fixture,) = next_round(scheduler, standings, History(), number=number, round=number, snapshot=0)
+        return tuple([seat.player for seat in fixture.seats])
+
+    found = [seated(number) for number in range(1, 91)]
+    assert found[0] == seated(1)
+    assert {tuple(sorted(one)) for one in found} == {("p0", "p0", "p1", "p1", "p2", "p2")}
+    assert {one[0] for one in found} == {"p0", "p1", "p2"}
+    neighbours = sum(one[0] == one[1] for one in found)
+    assert 0.05 < neighbours / len(found) < 0.4, "one in five"
 
 
 @pytest.mark.parametrize("secret", ["8", "9", "10", "11"])

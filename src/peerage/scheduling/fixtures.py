@@ -98,11 +98,11 @@ def next_round(
     """The fixtures of round `round`, the first of them numbered `number`; empty for fewer than two players.
 
     `standings` are the ratings after `snapshot` matches, `paired_from` is the place of the newest entry that
-    pairing took in. Seat A is the higher seeded: by cost Elo, at tables of more than two by skill; equals by
-    name. A series that rotates seats makes a match of each rotation. `draw` gives what is drawn for a match
-    by its number, where the game's own `draw` does not. `history` is only read; fold the fixtures into it
-    with `remember` once they are issued. Raises `Unstaffed` when a match has too few officials, which
-    `officials.first_shortage` tells beforehand.
+    pairing took in. Of two, seat A is the higher seeded by cost Elo, equals by name; at larger tables seats
+    are drawn by lot. A series that rotates seats makes a match of each rotation. `draw` gives what is drawn
+    for a match by its number, where the game's own `draw` does not. `history` is only read; fold the
+    fixtures into it with `remember` once they are issued. Raises `Unstaffed` when a match has too few
+    officials, which `officials.first_shortage` tells beforehand.
     """
     lot, seats = f"{scheduler.secret}/round/{round}", scheduler.spec.seats(scheduler.rules)
     seated: tuple[tuple[str, ...], ...]
@@ -113,7 +113,15 @@ def next_round(
         outside = _outside(scheduler.spec, scheduler.rules)
         fewest = max(2, scheduler.spec.contestants[0])
         slots = {one.player: one.slots for one in standings} if scheduler.spec.slots else {}
-        seated = groups.group(standings, history, lot, seats, scheduler.width, outside, fewest, slots)
+        order = Random(f"{lot}/seats")  # else labels would tell who sits where, and which seats are whose
+        seated = tuple(
+            [
+                tuple(order.sample(table, len(table)))
+                for table in groups.group(
+                    standings, history, lot, seats, scheduler.width, outside, fewest, slots
+                )
+            ]
+        )
     ratings = {standing.player: standing for standing in standings}
     merit = by_merit(standings, Random(f"{scheduler.secret}/officials/{round}"))
     benches = scheduler.spec.officials(scheduler.rules)
