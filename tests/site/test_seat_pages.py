@@ -118,7 +118,8 @@ def test_what_is_too_long_or_foreign_is_refused(seat: TestClient, folder: Path, 
     assert long.status_code == 422
     assert "200,001 characters; at most 200,000" in long.text
     assert seat.post(mine, content=b"reply=" + b"x" * (13 * LONGEST)).status_code == 413
-    for headers in ({"sec-fetch-site": "cross-site"}, {"origin": "https://elsewhere.example"}):
+    foreign = ({"sec-fetch-site": "cross-site"}, {"origin": "https://elsewhere.example"}, {"origin": "null"})
+    for headers in foreign:
         there = seat.post(mine, data={"request": asked.id, "reply": "theirs"}, headers=headers)
         assert there.status_code == 403
     assert seat.post(mine, content=b"\xff\xfe").status_code == 400

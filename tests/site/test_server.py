@@ -303,6 +303,7 @@ def test_nobody_votes_in_anothers_name(booth: TestClient, voted: Path) -> None:
         {"sec-fetch-site": "same-site"},
         {"origin": "http://evil.example"},
         {"origin": "http://["},
+        {"origin": "null"},
     ):
         assert booth.post("/vote.html", data=stolen, headers=foreign).status_code == 403
     booth.cookies.clear()

@@ -67,9 +67,9 @@ async def body_of(request: Request, most: int, what: str) -> bytes:
 
 def refuse_foreign(request: Request, why: str) -> None:
     """Refuse what the browser says comes from another site."""
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin", "null")
-    # Our pages send no referrer, for which browsers write `null`.
-    foreign = origin != "null" and origin.partition("://")[2] != request.headers.get("host", "")
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    # `null` is what a browser says of a page in a sandbox, of a file, and of what hides where it comes from.
+    foreign = origin is not None and origin.partition("://")[2] != request.headers.get("host", "")
     if site not in (None, "same-origin", "none") or (site is None and foreign):
         raise Refused(403, why)
 
