@@ -287,6 +287,20 @@ def test_families(model: str, family: str) -> None:
     assert PlayerSettings(model=model).family == family
 
 
+def test_versions_of_an_agent_are_of_one_family() -> None:
+    settings = loads(
+        "players:\n"
+        "  - {command: [./new], name: bot, version: 3}\n"
+        "  - {command: [./old], name: bot}\n"
+        "  - {command: [./kin], name: bot, version: 2, family: stated}\n"
+        "  - {model: openai:gpt-5, name: chat}\n"
+        "  - {model: anthropic:claude-haiku-4-5, name: chat, version: 2}\n"
+    )
+    assert [one.family for one in settings.players] == [
+        *("command:./old", "command:./old", "stated", "openai/gpt", "anthropic/claude")
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -7,12 +7,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.engine.arenas import paced, play_stopping_at, write_arena
+from tests.engine.arenas import paced, play, play_stopping_at, write_arena
 from tests.engine.clients import Cast
 from tests.tables.conftest import MATCHES
 
 from peerage.arena import Arena, open_arena
-from peerage.players.client import Answer, Call
+from peerage.players.client import Answer, Call, Client, PlayerError
+from peerage.settings import PlayerSettings
 from peerage.tables.match_view import tasks
 from peerage.tables.matches import Match, Matches
 from peerage.tables.stats import Stats
@@ -157,3 +158,19 @@ def test_money_spent_before_a_match_ends_is_in_the_statistics(tmp_path: Path) ->
     under_way = sum(one.cost_usd + one.possibly_usd for one in found.unfinished)
     assert under_way > 0
     assert done + under_way == pytest.approx(report.spent_nano / 1e9)
+
+
+def test_failures_that_come_after_a_reply_are_counted_apart(tmp_path: Path) -> None:
+    write_arena(tmp_path, 4, game="color-obfuscation", rules={})
+
+    def clients(settings: PlayerSettings) -> Client:
+        fails = {"p1": "/obfuscate", "p2": "/attack"}.get(settings.name, "never")
+        gone = PlayerError("gone", kind="request")
+        return Cast(lambda call, _: gone if fails in call.key else None, lambda: 0.5)(settings)
+
+    play(tmp_path, 12, clients=clients)
+    with open_arena(tmp_path) as arena:
+        found = {one.player: one for one in arena.stats().players}
+    assert (found["p0"].failed, found["p3"].failed) == (0, 0)
+    assert found["p1"].failed > found["p1"].failed_later == 0
+    assert found["p2"].failed == found["p2"].failed_later > 0

@@ -11,7 +11,7 @@ import pytest
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.store import Batch, Summary
 from peerage.settings import Rating
-from peerage.standings import NOBODY
+from peerage.standings import NOBODY, UNRATED
 from peerage.tables.played import Played, Scope
 from peerage.tables.tracks import METHODS, Ratings
 
@@ -129,3 +129,16 @@ def test_ratings_of_others_than_the_narrow_table_names_are_told(ledger: Ledger) 
     write(ledger, (("ann", "bob"), (1.0, 0.0)), game="duel")
     with pytest.raises(LedgerError, match="not of the players in the narrow table"):
         METHODS["raw"](Played(ledger, Scope()), Rating(), NOBODY)
+
+
+def test_games_that_move_no_elo_by_the_ledger_move_none_in_a_part_of_it_either(ledger: Ledger) -> None:
+    """`hands` is not installed here, and would be taken for a duel."""
+    with ledger.runner():
+        ledger.write(Batch(meta={UNRATED: "hands"}))
+    write(ledger, (("ann", "bob"), (1.0, 0.0)), game="hands")
+    played = Played(ledger, Scope())
+    part = played.instead({}, set())
+    assert not part.whole
+    for track in ("raw", "cost"):
+        found = METHODS[track](part, Rating(), NOBODY)
+        assert found.players == ()

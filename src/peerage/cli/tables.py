@@ -63,7 +63,7 @@ _STATS: Mapping[str, Titled] = {
         *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly ~4"),
         *numbers(seconds, latency_p50_s="Median ~2", latency_p95_s="95% ~7"),
         *numbers(whole, repaired="Repaired ~8", cut="Cut ~9", invalid="Invalid", refused="Refused"),
-        *numbers(whole, void="No reply"),
+        *numbers(whole, void="No reply", failed="Failed in ~10", failed_later="Later ~11"),
     ),
     "judges": titled(
         "Judges",

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -124,11 +124,39 @@ def _cards(said: Iterable[Amendment]) -> dict[str, dict[str, Any]]:
     return {msgspec.json.decode(body, type=_Named).name: msgspec.json.decode(body) for body in bodies}
 
 
-def model_and_family(player: PlayerSettings | None, card: Mapping[str, Any]) -> tuple[str, str]:
-    """Model and family of a player; of one that left (None) as it was last registered."""
-    if player is not None:
-        return player.public_model, player.family
-    return card.get("model", ""), card.get("family", "")
+class _Line(NamedTuple):
+    """What tells the family of a player, as it is registered."""
+
+    family: str = ""
+    model: str = ""
+    version: int = 1
+    versions_of: str = ""
+
+
+def models_and_families(
+    cards: Mapping[str, Mapping[str, Any]], players: Iterable[PlayerSettings]
+) -> dict[str, tuple[str, str]]:
+    """Everybody's model and family: those of these players, and of players that left as `cards` last
+    registered them. A later version of an agent that is its own family is in that of the first."""
+    found = {
+        name: _Line(**{key: card[key] for key in _Line._fields if key in card})
+        for name, card in cards.items()
+    }
+    for one in players:
+        found[one.name] = _Line(one.family, one.public_model, one.version, one.unversioned)
+    first: dict[str, str] = {}
+    for name, line in sorted(found.items(), key=lambda known: known[1].version):
+        first.setdefault(line.versions_of or name, line.family)
+    return {
+        name: (line.model, first[line.versions_of or name] if line.family == line.model else line.family)
+        for name, line in found.items()
+    }
+
+
+def families_of(ledger: Ledger, players: Iterable[PlayerSettings]) -> dict[str, str]:
+    """Everybody's family; see `models_and_families`."""
+    found = models_and_families(registered(ledger), players)
+    return {name: family for name, (_, family) in found.items()}
 
 
 def as_registered(ledger: Ledger, player: PlayerSettings, price: Price) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -282,4 +282,15 @@ class ArenaSettings(Section):
                     "give it another `name`"
                 )
             places[player.name] = place
+        object.__setattr__(self, "players", tuple(_of_one_line(self.players)))
         return self
+
+
+def _of_one_line(players: Sequence[PlayerSettings]) -> Iterator[PlayerSettings]:
+    """The players; a later version of an agent that is its own family is in that of the first version."""
+    first: dict[str, str] = {}
+    for player in sorted(players, key=lambda player: player.version):
+        first.setdefault(player.unversioned, player.family)
+    for player in players:
+        family = first[player.unversioned] if player.family == player.public_model else player.family
+        yield player if family == player.family else player.model_copy(update={"family": family})

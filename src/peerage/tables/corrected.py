@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from peerage.engine.registration import families_of
 from peerage.judging.corrections import CORRECTIONS, Correction, Recorded, corrected
 from peerage.judging.style import Style, style_of
 from peerage.ledger.store import Ledger
 from peerage.settings import ArenaSettings, suggest
 from peerage.tables import Shown
-from peerage.tables.judges import families_of
 from peerage.tables.matches import Matches
 from peerage.tables.played import Played, ScopeError
 from peerage.tables.told import texts_judged
@@ -61,7 +61,7 @@ def what_would_change(
         cast.matches,
         cast.shown,
         _styles(ledger, played) if "style" in wanted else {},
-        families_of(ledger, settings),
+        families_of(ledger, settings.players),
     )
     try:
         found = corrected(recorded, wanted)

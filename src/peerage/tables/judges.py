@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from peerage.engine.registration import registered
+from peerage.engine.registration import families_of
 from peerage.judging.agreement import Votes, alpha, effective_votes, fleiss_kappa
 from peerage.judging.ballots import Ballots, ballots_in
 from peerage.judging.columns import Columns
@@ -149,12 +149,6 @@ def judges(
     return judges_of(ledger, settings, told(Matches(ledger).read(1, ledger.heads()[1])), level, people)
 
 
-def families_of(ledger: Ledger, settings: ArenaSettings) -> dict[str, str]:
-    """Every player's family, of those that left as they were last registered."""
-    families = {name: str(card.get("family", "")) for name, card in registered(ledger).items()}
-    return families | {player.name: player.family for player in settings.players}
-
-
 def judges_of(
     ledger: Ledger,
     settings: ArenaSettings,
@@ -163,7 +157,7 @@ def judges_of(
     people: PeoplesVotes | None = None,
 ) -> JudgesReport:
     """`judges`, where what the matches of `ledger` tell was read before."""
-    families = families_of(ledger, settings)
+    families = families_of(ledger, settings.players)
     marks, ballots = marks_in(read.marks), ballots_in(read.ballots, read.seated)
     if len(ballots):
         voted = set(ballots.panels)

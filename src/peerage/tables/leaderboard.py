@@ -11,7 +11,7 @@ from msgspec import Struct
 from peerage.accounts import NOTHING, Account, position, possibly_billed
 from peerage.engine.benches import Bench, benched
 from peerage.engine.model_watch import Change, changes, told
-from peerage.engine.registration import model_and_family, registered
+from peerage.engine.registration import models_and_families, registered
 from peerage.games import tracks_of
 from peerage.ledger.preregistration import preregistration, progress
 from peerage.ledger.store import Ledger
@@ -190,8 +190,8 @@ def board(
     if scope.side:
         rated = on_side(rated)
     known = {player.name: player for player in settings.players if scope.source != "outside"}
-    cards = registered(ledger)
-    families = {name: model_and_family(known.get(name), cards.get(name, {}))[1] for name in {*known, *cards}}
+    identities = models_and_families(registered(ledger), known.values())
+    families = {name: family for name, (_, family) in identities.items()}
     sides = sides_of(played.games) if scope.source == "played" else ()
     plan = preregistration(ledger) if scope.source != "outside" else None
     registered_so = progress(plan, ledger.summaries()) if plan else ()
@@ -215,7 +215,7 @@ def board(
     rows = [
         _row(
             name,
-            model_and_family(known.get(name), cards.get(name, {})),
+            identities.get(name, ("", "")),
             track,
             scope,
             lines.get(name, _Line(rated.start)),

@@ -261,10 +261,14 @@ class Played:
     def _pairs(self) -> tuple[Duels, Ints]:
         return pairings(self.tables)
 
+    @cached_property
+    def unrated(self) -> frozenset[str]:
+        """The games that move no Elo ratings, by the ledger."""
+        return unrated(self._ledger.meta())
+
     def rated_by_elo(self, *, priced: bool) -> list[Summary]:
         """The decided matches that move Elo ratings; `priced` only those that the cost track counts."""
-        still = unrated(self._ledger.meta())
-        moving = {game for game in self.games if moves_elo(game, (1.0, 0.0), still)}
+        moving = {game for game in self.games if moves_elo(game, (1.0, 0.0), self.unrated)}
         return [
             one
             for one in self.decided

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from peerage.accounts import NOTHING, Account, possibly_billed
 from peerage.engine.probes import probe_costs
-from peerage.engine.registration import model_and_family, registered
+from peerage.engine.registration import models_and_families, registered
 from peerage.judging.ballots import ballots_in
 from peerage.judging.statistics import judge_statistics
 from peerage.ledger.codec import read_reply
@@ -20,7 +20,6 @@ from peerage.settings import ArenaSettings
 from peerage.standings import pinned_elo
 from peerage.tables import Shown
 from peerage.tables.calibration import CalibrationRow, calibration
-from peerage.tables.judges import families_of
 from peerage.tables.makers import MakerRow, makers
 from peerage.tables.matches import Matches
 from peerage.tables.outside import SourceStats, listed
@@ -34,12 +33,13 @@ class PlayerStats(Struct, frozen=True):
 
     `matches` were decided, `void_matches` came to nothing. `calls` are answered requests, `calls_as` counts
     them by role. Of the replies `invalid` were unusable also when asked again, `refused` declined, `void`
-    never came (the provider failed); `repaired` had to be asked twice for their format; `cut` ended at their
-    limit; `lost` are attempts without a reply (retried, or cut off by a crash). `reasoning_tokens` are those
-    of `output_tokens` that were thought and not said, as far as providers count them. Latency in seconds,
-    over replies that came; None without any. `cost_usd` is what it is known to have been billed, None while
-    the cost of no call is known; `possibly_usd` what it may have been billed in addition, in all games
-    (failed calls, replies of unknown cost).
+    never came (the provider failed). In `failed` matches such a one was a contestant's, in `failed_later` of
+    these after it had replied before: an agent that fails where it would lose has many. `repaired` had to be
+    asked twice for their format; `cut` ended at their limit; `lost` are attempts without a reply (retried, or
+    cut off by a crash). `reasoning_tokens` are those of `output_tokens` that were thought and not said, as
+    far as providers count them. Latency in seconds, over replies that came; None without any. `cost_usd` is
+    what it is known to have been billed, None while the cost of no call is known; `possibly_usd` what it may
+    have been billed in addition, in all games (failed calls, replies of unknown cost).
     """
 
     player: str
@@ -67,6 +67,8 @@ class PlayerStats(Struct, frozen=True):
     cut: int
     lost: int
     reasoning_tokens: int
+    failed: int
+    failed_later: int
 
 
 class JudgeStats(Struct, frozen=True):
@@ -155,15 +157,16 @@ def stats(ledger: Ledger, settings: ArenaSettings, scope: Scope = EVERYTHING) ->
 
 def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapping[str, Account]) -> Stats:
     """`stats`, where what the matches tell was read before, as were everybody's sums over the same ones."""
-    listing, cards = {player.name: player for player in settings.players}, registered(ledger)
+    identities = models_and_families(registered(ledger), settings.players)
     elo = pinned_elo(ledger.meta(), settings.rating)
     possibly = possibly_billed(ledger, elo)
     readings = Readings()
     for reading in read.readings:
         readings.count(*reading)
-    families = families_of(ledger, settings)
+    families = {name: family for name, (_, family) in identities.items()}
     judges = judge_statistics(ballots_in(read.ballots, read.seated), families)
-    names = [*listing, *sorted((accounts.keys() | read.replies.keys()) - listing.keys())]
+    players = [player.name for player in settings.players]
+    names = [*players, *sorted((accounts.keys() | read.replies.keys()) - {*players})]
     return Stats(
         read.matches,
         read.voids,
@@ -171,7 +174,7 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
             [
                 _player(
                     name,
-                    *model_and_family(listing.get(name), cards.get(name, {})),
+                    *identities.get(name, ("", "")),
                     accounts.get(name, NOTHING),
                     possibly.get(name, 0),
                     read.replies.get(name, Replies()),
@@ -186,7 +189,7 @@ def stats_of(ledger: Ledger, settings: ArenaSettings, read: Told, accounts: Mapp
         listed(ledger),
         probe_stats(ledger),
         unfinished_stats(ledger),
-        makers(families, listing, {name: account.matches for name, account in accounts.items()}),
+        makers(families, players, {name: account.matches for name, account in accounts.items()}),
     )
 
 
@@ -252,6 +255,8 @@ def _player(
         cut=said.cut,
         lost=said.lost,
         reasoning_tokens=said.reasoning_tokens,
+        failed=said.failed,
+        failed_later=said.failed_later,
     )
 
 

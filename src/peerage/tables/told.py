@@ -32,7 +32,7 @@ CHALLENGES = Layout(codes=3, counts=0, numbers=0)
 
 class Replies(Struct):
     """One player's replies: `calls` by role, `waits` counts them by latency in milliseconds; the rest as in
-    `stats.PlayerStats`."""
+    `stats.PlayerStats`. `failed` and `failed_later` count matches in which it was a contestant."""
 
     calls: dict[str, int] = {}
     waits: dict[int, int] = {}
@@ -41,6 +41,8 @@ class Replies(Struct):
     lost: int = 0
     cut: int = 0
     reasoning_tokens: int = 0
+    failed: int = 0
+    failed_later: int = 0
 
 
 class Drafts(Struct):
@@ -77,6 +79,7 @@ def told(matches: Iterable[Match]) -> Told:
     said: Counter[tuple[str, str, str, bool, bool]] = Counter()
     thought: Counter[str] = Counter()
     waits: Counter[tuple[str, int]] = Counter()
+    failures: Counter[tuple[str, bool]] = Counter()
     for match in matches:
         fixture, outcome, name = match.fixture, match.outcome, str(match.fixture.number)
         found.matches += 1
@@ -90,6 +93,7 @@ def told(matches: Iterable[Match]) -> Told:
         waits.update(
             [(step.player, step.said.latency_ms) for step in asked if step.said and step.status != "void"]
         )
+        failures.update(_failures(match).items())
         _drafts(found, match)
         chars = {label: len(text) for label, text in texts_judged(match).items()}
         panel = panel_record(fixture, match.ballots)
@@ -106,6 +110,9 @@ def told(matches: Iterable[Match]) -> Told:
     _replies(found, said, waits)
     for player, tokens in thought.items():
         found.replies[player].reasoning_tokens = tokens
+    for (player, later), count in failures.items():
+        found.replies[player].failed += count
+        found.replies[player].failed_later += count * later
     found.ballots, found.seated, found.marks = ballots.columns(), seated.columns(), marks.columns()
     found.challenges = challenges.columns()
     return found
@@ -172,6 +179,17 @@ def _counted(asked: Sequence[Step]) -> Iterator[tuple[str, str, str, bool, bool]
             step.key.endswith(REPAIR),
             cut,
         )
+
+
+def _failures(match: Match) -> dict[str, bool]:
+    """The contestants that gave no reply to one of their requests: whether each had replied before."""
+    replied, failed = set[str](), dict[str, bool]()
+    for step in match.asked.values():
+        if step.role == "contestant" and step.status == "void":
+            failed.setdefault(step.player, step.player in replied)
+        elif step.role == "contestant" and step.said is not None:
+            replied.add(step.player)
+    return failed
 
 
 def _drafter(match: Match) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Literal, TypeAlias, get_args
 
@@ -359,7 +359,7 @@ def overall(played: Played, rating: Rating, standings: Standings) -> Ratings:
 
 def _elo(played: Played, rating: Rating, standings: Standings, track: Literal["raw", "cost"]) -> Ratings:
     """Sequential Elo of matches of two, raw or adjusted for cost; see `ratings.elo_error` for intervals."""
-    settings = elo_settings(rating)
+    settings = replace(elo_settings(rating), unrated=played.unrated)
     if not played.whole:
         standings = after_all(NOBODY, played.decided, settings)
     names, history = _duelled(played)
