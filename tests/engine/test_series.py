@@ -82,7 +82,9 @@ def test_kills_in_the_middle_of_series_leave_no_trace(tmp_path: Path, series: st
         assert opened.replay().recomputed == MATCHES
 
 
-def test_others_see_a_ledger_that_ends_before_the_first_open_series(tmp_path: Path) -> None:
+def test_others_see_a_ledger_that_ends_before_the_first_open_series(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     play(arena(tmp_path, players=4, seats=4), 10)
     ledger = ledger_of(tmp_path)
     issued, done = ledger.heads()
@@ -109,6 +111,9 @@ def test_others_see_a_ledger_that_ends_before_the_first_open_series(tmp_path: Pa
         assert live is not None
         assert (live.series, live.sent) == (9, ())
         assert words[9] not in told + str(live)
+    with monkeypatch.context() as meanwhile:  # others are folded past it between two looks at the ledger
+        meanwhile.setattr("peerage.tables.match_view.shown", lambda ledger: 99)
+        assert match_view(ledger, 11).drawn == {}
     assert under_way(ledger, 8) is None
     assert match_view(ledger, 8).drawn["word"] == words[8]
     ledger.close()

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.engine.arenas import play, write_arena
+from tests.engine.arenas import ledger_of, play, write_arena
 from tests.engine.test_waits import MATCHES, Clock, sleepers, third
 
 from peerage import playing
+from peerage.ledger.votes import Votes
+from peerage.ledger.waits import TOPIC as WAITS
+from peerage.players.client import Call
+from peerage.site.events import Feed
 from peerage.site.events import playing as in_play
 from peerage.site.matches import shard
 from peerage.site.pages import body, paths
@@ -56,3 +62,34 @@ def test_live_pages_say_that_a_match_waits_and_not_for_whom(tmp_path: Path, cloc
         assert (shown.since_ms, shown.until_ms) == (wait.since_ms, wait.until_ms)
         assert wait.player not in repr(shown).replace("".join(shown.sent), "")
     site.close()
+
+
+async def test_who_holds_a_hidden_role_is_not_told_by_a_match_that_waits_for_it(
+    tmp_path: Path, clock: Clock
+) -> None:
+    write_arena(tmp_path, game="werewolf", rules={"seats": 5}, players=5, engine={"concurrency": 8})
+
+    def asleep(name: str, call: Call) -> float:
+        return 5.0 if "/kill/" in call.key and third("p1", call) else 0.0
+
+    report = await asyncio.to_thread(play, tmp_path, 12, clients=sleepers(asleep, clock))
+    away = {one.match for one in report.waiting}
+    assert away
+    with closing(ledger_of(tmp_path)) as ledger:
+        flight = in_play(ledger)
+        assert away <= {one.number for one in flight}
+        assert [one.number for one in flight] == sorted(one.number for one in flight)
+        assert {(one.waiting, one.since_ms, one.until_ms) for one in flight} == {(None, None, None)}
+        for number in away:
+            shown = under_way(ledger, number)
+            assert shown is not None
+            assert (shown.answered, shown.waiting, shown.since_ms, shown.until_ms) == (None,) * 4
+        feed = Feed(ledger, Votes(ledger.address, tmp_path))
+        await feed.look()
+        stream = feed.follow()
+        await anext(stream)
+        known = feed.version
+        feed.version = known._replace(amended={**known.amended, WAITS: 0, "players": 0})
+        await feed.look()
+        assert b'amended\ndata: ["players"]' in await anext(stream)
+        await stream.aclose()  # type: ignore[attr-defined]

@@ -1,14 +1,19 @@
 """What is shown of a match under way: what every contestant has been sent, and nothing else."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 import pytest
 from tests.engine.arenas import paced, play_stopping_at, write_arena
 
+from peerage.blocks import Task
+from peerage.games import hides
 from peerage.ledger import Ledger, LedgerError, open_ledger
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
+from peerage.site.events import playing
+from peerage.tables.match_view import match_view
 from peerage.tables.under_way import UNDER_WAY, under_way
 
 GAMES = {
@@ -54,7 +59,7 @@ def test_no_reply_no_player_and_nothing_drawn_is_shown(ledger: Ledger) -> None:
         replies = [
             read_reply(one.key, one.reply).text for one in ledger.exchanges(number, number) if one.reply
         ]
-        assert found.answered == len(replies)
+        assert found.answered == (None if hides(fixture.game) else len(replies))
         assert not [text for text in replies if len(text) > 12 and text in "\n".join(found.sent)]
         seen += len(replies)
     assert seen
@@ -105,3 +110,22 @@ def test_a_settled_match_is_told_elsewhere_and_one_never_issued_nowhere(ledger: 
         assert under_way(ledger, done) is None
     with pytest.raises(LedgerError, match=f"no match {issued + 1} yet"):
         under_way(ledger, issued + 1)
+
+
+def test_of_a_game_of_hidden_roles_nothing_tells_who_is_asked(tmp_path: Path) -> None:
+    write_arena(tmp_path, game="werewolf", rules={"seats": 5}, players=5)
+    seen: dict[int, set[int]] = {}
+    for _ in range(4):
+        play_stopping_at(tmp_path, 1, 3.0, paced())
+        with closing(open_ledger("sqlite:///arena.db", tmp_path, create=False)) as ledger:
+            if ledger.heads()[1]:
+                break
+            asked = len(list(ledger.exchanges(1, 1)))
+            live, (row, *_) = under_way(ledger, 1), playing(ledger)
+            assert live is not None
+            assert (live.answered, live.waiting, row.waiting, row.since_ms) == (None, None, None, None)
+            view = match_view(ledger, 1)
+            assert (view.exchanges, view.seed, view.drawn) == ((), "", {})
+            assert [block.text for block in view.blocks if isinstance(block, Task)] == list(live.sent)
+            seen.setdefault(len(live.sent), set()).add(asked)
+    assert max(map(len, seen.values())) > 1, "it went on, and nothing of that was shown"

@@ -30,16 +30,18 @@ def drop(ledger: Ledger, number: int, why: str, at_ms: int) -> None:
             there = f"those that do: {those}" if those else "no match does"
             raise LedgerError(f"match {number} does not wait; {there}. `peerage queue` lists them")
         check_records(ledger)
-        at, (_, recorded) = ledger.place(number), ledger.heads()
-        issued = next(iter(ledger.fixtures(at, at)))
+        rows, (_, recorded) = ledger.match(number), ledger.heads()
+        if rows is None:
+            raise LedgerError(f"{ledger.address} lacks match {number}; `peerage verify` says more")
         tally = Tally()
-        for exchange in answered_first(ledger.exchanges(at, at)).values():
+        for exchange in answered_first(rows.exchanges).values():
             if exchange.reply is not None:
                 tally.add_recorded(exchange)
         elo = pinned_elo(ledger.meta(), Rating())
+        fixture = read_fixture(rows.fixture.body, by_hex(ledger.texts()))
         settled = settle(
-            read_fixture(issued.body, by_hex(ledger.texts())),
-            digest_of(issued.body),
+            fixture,
+            digest_of(rows.fixture.body),
             tally,
             Outcome(void=DROPPED, detail={"by": ENGINE, "why": why}),
             position(ledger, elo).standings,
@@ -50,7 +52,7 @@ def drop(ledger: Ledger, number: int, why: str, at_ms: int) -> None:
         entry = Wait(number, "dropped", recorded, known.now[number].player, why)
         ledger.write(
             Batch(
-                amendments=[known.enter(entry, at_ms)],
+                amendments=[known.enter(entry, at_ms, fixture.seed)],
                 records=[RecordRow(number, settled.body, link(before, settled.body), at_ms)],
                 summaries=[settled.summary],
             )

@@ -23,7 +23,7 @@ from peerage.engine.memory import remembered
 from peerage.engine.plans import Plans, one_more, schedulers
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.records import ENGINE, Tally, answered_first
-from peerage.engine.recovery import Recovered, exchanges_of
+from peerage.engine.recovery import Recovered
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
 from peerage.engine.under_way import MatchesUnderWay, MatchUnderWay, Reason
@@ -301,8 +301,9 @@ class Runner:
             return False
         number = away.fixture.number
         self._waiting.take(away)
-        self._enter(Wait(number, "goes on", self._folding.standings.number))
-        self._recovered.exchanges[number] = exchanges_of(self._ledger, number)
+        self._enter(away.fixture, Wait(number, "goes on", self._folding.standings.number))
+        rows = self._ledger.match(number)
+        self._recovered.exchanges[number] = [*rows.exchanges] if rows else []
         void = want_of(away.fixture, self._calls.benched) or self._void_or_begin(away.fixture)
         self._begin_or_skip(away.fixture, away.digest, void)
         return True
@@ -392,7 +393,7 @@ class Runner:
         self._matches.leave(match)
         first = number not in self._waits.left
         after = self._folding.standings.number
-        self._enter(Wait(number, "waits", after, player, why, until_ms))
+        self._enter(match.fixture, Wait(number, "waits", after, player, why, until_ms))
         if first:
             self._rounds.left(match.fixture.round, self._folding.standings)
         self._left_in_a_row += 1
@@ -402,8 +403,8 @@ class Runner:
         self._waiting.add(away, saved=False)
         self._journal.then(partial(self._waiting.saved, number))
 
-    def _enter(self, entry: Wait) -> None:
-        self._journal.rows.amend(self._waits.enter(entry, self._clock()))
+    def _enter(self, fixture: Fixture, entry: Wait) -> None:
+        self._journal.rows.amend(self._waits.enter(entry, self._clock(), fixture.seed))
         self._journal.touch()
 
     # ---------------------------------------------------------------------------------- closing a match

@@ -115,6 +115,13 @@ def installed(name: str) -> GameSpec[Any] | None:
         return None
 
 
+def hides(name: str) -> bool:
+    """Whether contestants of that game must not see what is on record of a match under way; of one that is
+    not installed here nobody knows, so they must not."""
+    spec = installed(name)
+    return spec is None or spec.hides
+
+
 def tracks_of(name: str) -> tuple[str, ...]:
     """The ratings that a game feeds, its own first; one that is not installed here is taken for a duel."""
     spec = installed(name)

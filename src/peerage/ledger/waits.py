@@ -4,34 +4,54 @@ A match that cannot go on now, since a player pauses for long or says "later", l
 rounds go on without it, and pairing counts it as in flight. When it is taken up again a second entry says so,
 and when it ends it is folded then, whatever its number. `peerage queue --drop` ends one without a result.
 When a match leaves depends on time, so it is on record; all that follows from it follows from the log.
+
+For whom a match waits is sealed (`sealing`), so no copy tells it: it may tell who holds which role.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from peerage.ledger.store import Amendment, Ledger
+from peerage.sealing import Sealed, salt, seal, unseal
 
 TOPIC = "waits"
 
 
-class Wait(Struct, frozen=True, omit_defaults=True):
+Event: TypeAlias = Literal["waits", "goes on", "dropped"]
+
+
+class Wait(NamedTuple):
     """One entry, written when `after` matches were on record. `why` says why the match waits for `player`, or
-    why it was dropped; `until_ms` is when it may go on, in Unix milliseconds, where that is known."""
+    why it was dropped; `until_ms` is when it may go on, in Unix milliseconds, where that is known. A copy for
+    others does not hold these three."""
 
     match: int
-    event: Literal["waits", "goes on", "dropped"]
+    event: Event
     after: int
     player: str = ""
     why: str = ""
     until_ms: int | None = None
+
+
+class _Stored(Struct, frozen=True, omit_defaults=True):
+    """An entry as it is written: `sealed` are player, reason and time, which earlier versions left open."""
+
+    match: int
+    event: Event
+    after: int
+    player: str = ""
+    why: str = ""
+    until_ms: int | None = None
+    sealed: Mapping[str, str] = {}
 
 
 class Waiting(Struct, frozen=True):
@@ -45,8 +65,17 @@ class Waiting(Struct, frozen=True):
     until_ms: int | None
 
 
-read_wait = msgspec.json.Decoder(Wait).decode
-"""An entry. Raises msgspec.MsgspecError."""
+_read = msgspec.json.Decoder(_Stored).decode
+
+
+def read_wait(body: bytes) -> Wait:
+    """An entry. Raises msgspec.MsgspecError."""
+    found = _read(body)
+    said = found.player, found.why, found.until_ms
+    if found.sealed:
+        with suppress(Sealed):  # else this is a copy
+            said = msgspec.convert(unseal(found.sealed), tuple[str, str, int | None])
+    return Wait(found.match, found.event, found.after, *said)
 
 
 Moment: TypeAlias = tuple[int, int]
@@ -76,10 +105,12 @@ class Waits:
             found._take(read_wait(row.body), row.at_ms)
         return found
 
-    def enter(self, entry: Wait, at_ms: int) -> Amendment:
-        """Take an entry in; the row to be written."""
+    def enter(self, entry: Wait, at_ms: int, key: str) -> Amendment:
+        """Take an entry in; the row to be written. `key` is its match's, disclosed when that is over."""
         self._take(entry, at_ms)
-        return Amendment(TOPIC, msgspec.json.encode(entry), at_ms)
+        sealed = seal(salt(key, f"wait/{self.entries}"), entry[3:]) if entry.player else {}
+        body = msgspec.json.encode(_Stored(*entry[:3], sealed=sealed))
+        return Amendment(TOPIC, body, at_ms)
 
     @property
     def entries(self) -> int:

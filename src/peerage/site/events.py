@@ -24,9 +24,11 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
+from peerage.games import hides
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.votes import Votes
+from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import waits
 from peerage.site.api_rows import Match, Playing, match_row
 
@@ -100,7 +102,8 @@ def playing(ledger: Ledger) -> tuple[Playing, ...]:
     """The matches in flight, at most `IN_FLIGHT`, the oldest first, and after them as many that wait.
 
     Matches start in number order, so all are in flight from the first that is not settled to the last that
-    has asked for something. Raises LedgerError when the ledger cannot be read.
+    has asked for something. One that hides things from its players is among them also while it waits for
+    somebody: that would tell who is asked. Raises LedgerError when the ledger cannot be read.
     """
     first, away = ledger.heads()[1] + 1, waits(ledger).now
     asked: dict[int, set[str]] = {}
@@ -111,7 +114,11 @@ def playing(ledger: Ledger) -> tuple[Playing, ...]:
     for row in ledger.fixtures(first, first + len(away) + IN_FLIGHT - 1):
         said = _read_issued(row.body)
         match = said.number, said.round, said.game
-        if wait := away.get(said.number):
+        wait = away.get(said.number)
+        if hides(said.game):
+            if wait or said.number <= newest:
+                flight.append(Playing(*match, None))
+        elif wait:
             waiting.append(Playing(*match, 0, wait.since_ms, wait.until_ms))
         elif said.number <= newest:
             flight.append(Playing(*match, len(asked.get(said.number, ()))))
@@ -177,7 +184,8 @@ class Feed:
         if flight != self._playing:
             self._playing = flight
             events.append(event("playing", flight))
-        changed = [topic for topic, said in now.amended.items() if before.amended.get(topic) != said]
+        amended = {topic: said for topic, said in now.amended.items() if topic != WAITS}
+        changed = [topic for topic, said in amended.items() if before.amended.get(topic) != said]
         if changed:
             events.append(event("amended", sorted(changed)))
         if now.votes != before.votes:

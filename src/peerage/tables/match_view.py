@@ -13,7 +13,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from peerage.blocks import Block, Private, Quoted, Task, seen_by
+from peerage.blocks import Block, Private, Quoted, Task, seen_by, sent_to_all
+from peerage.games import hides
 from peerage.ledger.merkle import digest, leaf
 from peerage.ledger.series import matches_of, shown
 from peerage.ledger.store import Ledger, LedgerError
@@ -99,7 +100,8 @@ class MatchView(Shown, frozen=True):
     `detail` what its game left on record, in that game's own terms. `scores` and `costs` (the arena's cost
     unit) are by contestant label. `ratings` maps tracks to players to (before, after). `at_ms` is when the
     record was written, Unix milliseconds. `series` are the matches of its series, if it is in one. While that
-    goes on a match shows who plays and nothing more: its status is "under way".
+    goes on a match shows who plays and nothing more: its status is "under way". One under way of a game that
+    hides things from its players shows besides what every contestant was sent: its owner may be one of them.
     """
 
     number: int
@@ -134,8 +136,13 @@ def match_view(ledger: Ledger, number: int) -> MatchView:
     """The match of that number, finished or under way. Raises LedgerError when there is no such match."""
     match = Matches(ledger, whole=False).one(number)
     series = tuple(matches_of(ledger, match.fixture.series)) if match.fixture.series else ()
-    hidden = bool(series) and ledger.place(number) > shown(ledger)
-    if hidden:
+    verdict, blocks = match.verdict, match.blocks
+    closed = match.recorded is None and hides(match.fixture.game)
+    hidden = bool(series) and (match.recorded is None or ledger.place(number) > shown(ledger))
+    if hidden or closed:
+        labels = [seat.label for seat in match.fixture.seats]
+        sent = {} if hidden else sent_to_all(match.replies.values(), labels)
+        verdict, blocks = f"shown when {'its series' if hidden else 'it'} has ended", tuple(map(Task, sent))
         bare = msgspec.structs.replace(match.fixture, seed="", drawn={})
         match = replace(match, fixture=bare, recorded=None, steps=[])
     fixture, outcome, recorded = match.fixture, match.outcome, match.recorded
@@ -155,7 +162,7 @@ def match_view(ledger: Ledger, number: int) -> MatchView:
         fixture.seed,
         fixture.snapshot,
         match.status,
-        "shown when its series has ended" if hidden else match.verdict,
+        verdict,
         match.note,
         fixture.topic,
         tuple(
@@ -165,7 +172,7 @@ def match_view(ledger: Ledger, number: int) -> MatchView:
                 for seat in seats
             ]
         ),
-        match.blocks,
+        blocks,
         tuple([_exchange(match, step) for step in match.asked.values()]),
         dict(outcome.scores),
         dict(outcome.costs),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from peerage.blocks import Task, sent_to_all
+from peerage.games import hides
 from peerage.ledger.codec import MissingText
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
@@ -19,9 +20,10 @@ class UnderWay(Struct, frozen=True):
     `sent` are the texts that every contestant has been sent, in order, and `tasks` what they quote: a
     question, a statement. `answered` and `waiting` count requests. One that left its round to go on later
     waits since `since_ms`, until `until_ms` where that is known (Unix milliseconds). Nothing else of it is
-    shown before it is settled, not even who plays: players may be watching. A match of a series is shown when
-    the whole series has ended, nothing that was sent before: others will be given the same task. `series` is
-    then the number of its first match.
+    shown before it is settled, not even who plays: players may be watching. Of a game that hides things from
+    its players there are no counts and no times either, which would tell who is asked when, and so who holds
+    which role. A match of a series is shown when the whole series has ended, nothing that was sent before:
+    others will be given the same task. `series` is then the number of its first match.
     """
 
     number: int
@@ -29,8 +31,8 @@ class UnderWay(Struct, frozen=True):
     game: str
     tasks: tuple[Task, ...]
     sent: tuple[str, ...]
-    answered: int
-    waiting: int
+    answered: int | None
+    waiting: int | None
     status: str = UNDER_WAY
     since_ms: int | None = None
     until_ms: int | None = None
@@ -58,15 +60,16 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
         if isinstance(value, Quote)
     ]
     answered = sum(step.said is not None for step in match.asked.values())
-    fixture, wait = match.fixture, waits(ledger).now.get(number)
+    fixture, closed = match.fixture, hides(match.fixture.game)
+    wait = None if closed else waits(ledger).now.get(number)
     return UnderWay(
         fixture.number,
         fixture.round,
         fixture.game,
         tuple(dict.fromkeys(quoted)),
         tuple(sent),
-        answered,
-        len(match.asked) - answered,
+        None if closed else answered,
+        None if closed else len(match.asked) - answered,
         since_ms=wait.since_ms if wait else None,
         until_ms=wait.until_ms if wait else None,
         series=series,

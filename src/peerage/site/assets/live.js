@@ -46,7 +46,7 @@
     const minute = (ms) => `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
     waiting.textContent = match.since_ms
       ? `a player, since ${minute(match.since_ms)}${match.until_ms ? `; it goes on after ${minute(match.until_ms)}` : ""}`
-      : match.waiting ? `${match.waiting} ${match.waiting === 1 ? "reply" : "replies"}` : "its turn";
+      : match.waiting === null ? "not shown" : match.waiting ? `${match.waiting} ${match.waiting === 1 ? "reply" : "replies"}` : "its turn";
     row.append(number, made("td", visible(match.game)), made("td", match.round, "n"), waiting);
     return row;
   };
