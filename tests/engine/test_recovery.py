@@ -7,7 +7,6 @@ import random
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.engine.arenas import (
@@ -21,7 +20,7 @@ from tests.engine.arenas import (
     write_arena,
 )
 
-from peerage.engine.recovery import Recovered, exchanges_of, recover
+from peerage.engine.recovery import Recovered, recover
 from peerage.ledger import LedgerError
 from peerage.settings import Rating
 from peerage.standings import elo_settings
@@ -118,24 +117,3 @@ def test_a_run_does_not_begin_where_replies_were_made_cheaper(tmp_path: Path) ->
     with pytest.raises(LedgerError, match=r"by the records of its matches, and .* by its replies"):
         play(tmp_path, 12)
     assert head(tmp_path) == before
-
-
-class Moving:
-    """A ledger in which match 5 stands at place 5 when asked, and at place 3 once another was folded past."""
-
-    def __init__(self) -> None:
-        self.places = iter([5, 3, 3, 3])
-        self.read: list[int] = []
-
-    def place(self, number: int) -> int:
-        return next(self.places)
-
-    def exchanges(self, first: int, last: int) -> list[str]:
-        self.read.append(first)
-        return [f"at {first}"]
-
-
-def test_what_is_on_record_of_a_match_is_read_where_it_stands_while_others_are_folded_past_it() -> None:
-    moving: Any = Moving()
-    assert exchanges_of(moving, 5) == ["at 3"]
-    assert moving.read == [5, 3]

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import random
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import date
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
+from sqlalchemy import Connection, Select
 from tests.engine.arenas import (
     asked_again,
     house,
@@ -29,13 +32,18 @@ from peerage import playing
 from peerage.arena import open_arena
 from peerage.engine import replay
 from peerage.engine.benches import Bench, Benches
+from peerage.engine.dropping import drop
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.probes import bench_by_probes, entries, probe_players
 from peerage.engine.runner import Runner
+from peerage.ledger import open_ledger
 from peerage.ledger.codec import by_hex, read_fixture
+from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.log import finished
+from peerage.ledger.sql import SqlLedger
+from peerage.ledger.sql_rows import Row
 from peerage.ledger.verify import verify
-from peerage.ledger.waits import TOPIC, read_wait
+from peerage.ledger.waits import TOPIC, read_wait, waits
 from peerage.match import Fixture
 from peerage.players.client import Answer, Call, Client, Later, PlayerError
 from peerage.players.house import HouseClient, PacedClient
@@ -415,3 +423,59 @@ def test_a_match_that_was_folded_out_of_order_without_an_entry_is_told(tmp_path:
         told = " ".join(one.what for one in verify(opened.ledger).problems)
         assert f"entry {first} of the log, about waits, is not as it was logged" in told
         assert "it entered the log in place of match" in told
+
+
+def test_a_copy_without_what_waits_is_whole_and_a_removed_fixture_is_told(
+    tmp_path: Path, clock: Clock
+) -> None:
+    write_arena(tmp_path, engine={"concurrency": 8})
+    waiting = play(tmp_path, MATCHES, clients=sleepers(lambda *asked: 5.0 * third(*asked), clock)).waiting
+    away, folded = waiting[0].match, order_of(tmp_path)[2]
+    with closing(ledger_of(tmp_path)) as ledger:
+        write_redacted(ledger, tmp_path / "copy.db")
+
+    def told(file: str) -> list[tuple[int | None, str]]:
+        with closing(open_ledger(f"sqlite:///{file}", tmp_path, create=False)) as ledger:
+            return [(one.match, one.what) for one in verify(ledger).problems]
+
+    assert told("copy.db") == []
+    with closing(open_ledger("sqlite:///copy.db", tmp_path, create=False)) as copy:
+        entries = [row.body.decode() for row in copy.amendments(TOPIC)]
+        assert not [one for one in entries if "asleep" in one or '"p' in one], "for whom a match waits"
+        assert {wait.player for wait in waits(copy).now.values()} == {""}
+    for file, number in (("copy.db", folded), ("arena.db", away)):
+        with closing(sqlite3.connect(tmp_path / file)) as db, db:
+            assert db.execute("DELETE FROM fixtures WHERE number = ?", [number]).rowcount == 1
+        assert number in [match for match, _ in told(file)], file
+
+
+def test_a_match_is_read_by_its_number_as_it_was_at_one_moment(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_arena(tmp_path, engine={"concurrency": 8})
+    clients = sleepers(lambda *asked: 5.0 * third(*asked), clock)
+    (away, *_) = sorted(one.match for one in play(tmp_path, MATCHES, clients=clients).waiting)
+    with closing(ledger_of(tmp_path)) as ledger:
+        for at, number in enumerate(ledger.numbers(1, MATCHES), 1):
+            fixture, record, asked = ledger.match(number) or (None, None, [])
+            assert [fixture] == list(ledger.fixtures(at, at))
+            assert [record] == (list(ledger.records(at, at)) or [None])
+            assert asked == list(ledger.exchanges(at, at))
+            assert {one.match for one in asked} <= {number}
+        assert ledger.match(0) is ledger.match(MATCHES + 1) is ledger.match(10**30) is None
+        before = ledger.match(away)
+        assert before is not None
+        assert before.record is None
+        found, reads = SqlLedger._found, count(1)
+
+        def meanwhile(self: SqlLedger, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:
+            if self is ledger and next(reads) == 2:
+                with closing(ledger_of(tmp_path)) as other:
+                    drop(other, away, "enough", 1)
+            yield from found(self, connection, wanted)
+
+        monkeypatch.setattr(SqlLedger, "_found", meanwhile)
+        assert ledger.match(away) == before
+        after = ledger.match(away)
+        assert after is not None
+        assert after.record is not None

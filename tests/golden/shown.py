@@ -18,7 +18,7 @@ from peerage.cli.match import text
 from peerage.engine.driver import Driver
 from peerage.ledger.codec import fixture_body, record_body, reply_body
 from peerage.ledger.codec_requests import request_body
-from peerage.ledger.store import Exchange, FixtureRow, RecordRow
+from peerage.ledger.store import Exchange, FixtureRow, MatchRows, RecordRow
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.protocol import Reply
 from peerage.tables.match_view import MatchView, match_view
@@ -65,18 +65,16 @@ class OneMatch:
         self._exchanges = exchanges
         self._texts = dict([*texts, *more])
 
+    def match(self, number: int, *, exchanges: bool = True) -> MatchRows | None:
+        return (
+            MatchRows(self._issued, self._record, self._exchanges) if number == self._record.number else None
+        )
+
     def place(self, number: int) -> int:
         return number
 
-    def fixtures(self, first: int, last: int) -> Iterator[FixtureRow]:
-        yield self._issued
-
     def records(self, first: int, last: int) -> Iterator[RecordRow]:
-        if first == self._record.number:
-            yield self._record
-
-    def exchanges(self, first: int, last: int) -> Iterator[Exchange]:
-        return iter(self._exchanges)
+        return iter(())
 
     def texts(self, wanted: Any = None) -> dict[bytes, str]:
         return self._texts

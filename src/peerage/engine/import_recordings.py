@@ -107,10 +107,10 @@ class _Light(msgspec.Struct):
 
 def _last(ledger: Ledger, number: int, elo: EloSettings) -> tuple[int, int, Standings]:
     """Round and snapshot of match `number`, and the standings of that snapshot."""
-    at = ledger.place(number)
-    last = next(iter(ledger.fixtures(at, at)), None) if number else None
-    if last is None:
+    rows = ledger.match(number, exchanges=False)
+    if rows is None:
         return 0, 0, NOBODY
+    last = rows.fixture
     snapshot = msgspec.json.decode(last.body, type=_Light).snapshot
     return last.round, snapshot, after_all(NOBODY, ledger.summaries(1, snapshot) if snapshot else (), elo)
 

@@ -27,16 +27,6 @@ from peerage.scheduling.standing import History
 from peerage.standings import DONE, NOBODY, Standings, after_all
 
 
-def exchanges_of(ledger: Ledger, number: int) -> list[Exchange]:
-    """What is on record of a match under way, while others are being folded past it: its place may change
-    between the question where it stands and the reading of that place."""
-    while True:
-        at = ledger.place(number)
-        found = list(ledger.exchanges(at, at))
-        if ledger.place(number) == at:
-            return found
-
-
 class Mismatch(Exception):
     """What is on record is not what the game asks now: the ledger or the rules were changed."""
 

@@ -79,9 +79,12 @@ def upgrade(ledger: Ledger, specs: Sequence[GameSpec[Any]]) -> Upgrade | None:
     if not issued:
         return None
     entries = [_read(row.body) for row in ledger.amendments(TOPIC)]
-    newest = [_read_issued(ledger, row) for row in ledger.fixtures(*[ledger.place(issued)] * 2)]
-    before = [*[one.release for one in newest], *[entry.after for entry in entries]][-1]
+    newest = ledger.match(issued, exchanges=False)
+    if newest is None:
+        raise LedgerError(f"{ledger.address} lacks match {issued}; `peerage verify` says more")
+    last = _read_issued(ledger, newest.fixture)
+    before = entries[-1].after if entries else last.release
     games = [spec.name for spec in specs]
-    after = release_of(next((one.game for one in newest if one.game in games), games[0]))
+    after = release_of(last.game if last.game in games else games[0])
     ends = sorted(number for group in unplayable(ledger, specs) for number in group.numbers)
     return Upgrade(before, after, recorded, tuple(ends)) if before != after else None

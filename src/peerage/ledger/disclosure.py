@@ -151,15 +151,14 @@ def disclosed(ledger: Ledger) -> Collection[str]:
             steps[row.number] = mine
     texts = by_hex(ledger.texts())
     for number, prefixes in steps.items():
-        at = ledger.place(number)
-        issued = next(iter(ledger.fixtures(at, at)), None)
-        if issued is None:
+        rows = ledger.match(number)
+        if rows is None:
             raise LedgerError(f"match {number} has a record and no fixture; `peerage verify` says more")
         try:
-            secret = read_fixture(issued.body, texts).secret
+            secret = read_fixture(rows.fixture.body, texts).secret
         except Sealed:
             continue
-        for exchange in ledger.exchanges(at, at):
+        for exchange in rows.exchanges:
             if exchange.key.startswith(prefixes):
                 salts |= {request_salt(secret, exchange.key), reply_salt(secret, exchange.key)}
     return frozenset(salts - {""})

@@ -8,6 +8,7 @@ no page, no table, no export of theirs holds anything that came after.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 import msgspec
 
@@ -54,10 +55,10 @@ def shown(ledger: Ledger) -> int:
 
 def matches_of(ledger: Ledger, series: int) -> list[int]:
     """The numbers of the matches of a series, which were issued together and have consecutive ones."""
-    issued, found = ledger.heads()[0], list[int]()
-    for number in range(series, issued + 1):
-        at = ledger.place(number)
-        if [one.series for one in in_series(ledger, at, at)] != [series]:
+    found = list[int]()
+    for number in count(series):
+        rows = ledger.match(number, exchanges=False)
+        if rows is None or _read(rows.fixture.body).series != series:
             break
         found.append(number)
     return found

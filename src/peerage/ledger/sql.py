@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 
 from peerage.ledger import narrow
 from peerage.ledger.log import Rolling
-from peerage.ledger.sql_rows import BLOCK, LineUp, Row, exchanges, span
+from peerage.ledger.sql_rows import BLOCK, LineUp, Read, Row, attempts, span
 from peerage.ledger.sql_tables import (
     AMENDMENTS,
     ENTRIES,
@@ -47,6 +47,7 @@ from peerage.ledger.store import (
     Exchange,
     FixtureRow,
     LedgerError,
+    MatchRows,
     OldAmendment,
     RecordRow,
     Summary,
@@ -54,6 +55,8 @@ from peerage.ledger.store import (
 
 _MOST = 10**15  # matches; what is beyond was not counted by us, and numbers after it do not fit a column
 
+_FIXTURE = select(FIXTURES.c.number, FIXTURES.c.round, FIXTURES.c.body, FIXTURES.c.checksum)
+_RECORD = select(RECORDS.c.number, RECORDS.c.body, RECORDS.c.chain, RECORDS.c.at_ms)
 _NEWEST = select(func.coalesce(func.max(FIXTURES.c.number), 0)).scalar_subquery()
 _STRAYS = (
     (FIXTURES.c.number, FIXTURES.c.number < 1),
@@ -167,20 +170,30 @@ class SqlLedger:
         # Damage stays visible: bytes that are no text become marks, which no longer fit the digest.
         return {bytes(digest): bytes(body).decode(errors="replace") for digest, body in rows}
 
+    def match(self, number: int, *, exchanges: bool = True) -> MatchRows | None:
+        if not 0 < number <= _MOST:
+            return None
+        with self._at_once() as read:
+
+            def its(wanted: Select[Any]) -> Iterable[Row]:
+                return read(wanted.where(wanted.selected_columns[0] == number))
+
+            fixture = next(starmap(FixtureRow, its(_FIXTURE)), None)
+            if fixture is None:
+                return None
+            record = next(starmap(RecordRow, its(_RECORD)), None)
+            return MatchRows(fixture, record, list(attempts(read, its)) if exchanges else [])
+
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
-        t = FIXTURES.c
-        wanted = select(t.number, t.round, t.body, t.checksum).order_by(t.number)
-        return starmap(FixtureRow, self._rows(wanted, first, last))
+        return starmap(FixtureRow, self._rows(_FIXTURE.order_by(FIXTURES.c.number), first, last))
 
     def exchanges(
         self, first: int, last: int | None = None, *, unanswered: bool = False
     ) -> Iterator[Exchange]:
-        return exchanges(self._read, partial(self._rows, first=first, last=last), unanswered=unanswered)
+        return attempts(self._read, partial(self._rows, first=first, last=last), unanswered=unanswered)
 
     def records(self, first: int = 1, last: int | None = None) -> Iterator[RecordRow]:
-        t = RECORDS.c
-        wanted = select(t.number, t.body, t.chain, t.at_ms).order_by(t.number)
-        return starmap(RecordRow, self._rows(wanted, first, last))
+        return starmap(RecordRow, self._rows(_RECORD.order_by(RECORDS.c.number), first, last))
 
     def summaries(self, first: int = 1, last: int | None = None) -> Iterator[Summary]:
         rows = self._rows(select(SUMMARIES).order_by(SUMMARIES.c.number), first, last)
@@ -320,13 +333,19 @@ class SqlLedger:
         return next(self._read(wanted))[0]
 
     def _read(self, wanted: Select[Any]) -> Iterator[Row]:
-        if self._lacks(wanted):
-            return
-        with (
-            self._file.explained(),
-            self._readers.connect() as connection,
-            connection.execute(wanted) as result,
-        ):
+        if not self._lacks(wanted):
+            with self._file.explained(), self._readers.connect() as connection:
+                yield from self._found(connection, wanted)
+
+    @contextmanager
+    def _at_once(self) -> Iterator[Read]:
+        """Reads tables that every form of ledger has, all as they are at one moment."""
+        with self._file.explained(), self._readers.connect() as connection:
+            connection.exec_driver_sql("BEGIN")  # ended when the connection is given back
+            yield partial(self._found, connection)
+
+    def _found(self, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:
+        with connection.execute(wanted) as result:
             allowed = [{column.type.python_type, type(None)} for column in wanted.selected_columns]
             for part in result.partitions(BLOCK):
                 # SQLite keeps whatever it is given; only a ledger that was tampered with holds another type.

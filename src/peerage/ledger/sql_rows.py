@@ -96,7 +96,7 @@ def in_order(read: Read, wanted: Select[Any], numbers: Sequence[int]) -> Iterato
         yield from sorted(read(wanted.where(match.in_(block))), key=lambda row: places[row[0]])
 
 
-def exchanges(read: Read, pick: Read, *, unanswered: bool = False) -> Iterator[Exchange]:
+def attempts(read: Read, pick: Read, *, unanswered: bool = False) -> Iterator[Exchange]:
     """Every attempt in the matches that `pick` reads, by match and in order of writing."""
     i, r, f = INTENTS.c, REPLIES.c, FAILURES.c
     asked = (i.match, i.key, i.attempt, i.player, i.body, r.body, i.worst_nano, r.cost_nano)

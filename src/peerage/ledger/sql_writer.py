@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Select, delete, func, inspect, select
 from peerage.ledger.log import GENESIS, Rolling, extended, of_amendment, of_play, of_record
 from peerage.ledger.log import digest as digest_of
 from peerage.ledger.narrow import flat
-from peerage.ledger.sql_rows import BLOCK, LineUp, Row, exchanges, in_order
+from peerage.ledger.sql_rows import BLOCK, LineUp, Row, attempts, in_order
 from peerage.ledger.sql_tables import (
     AMENDMENTS,
     ENTRIES,
@@ -85,7 +85,7 @@ class SqlWriter:
         else:
             here, asked = (column.in_(order.numbers[recorded:]) for column in (c.number, match))
         issued = select(c.number, c.round, c.body, c.checksum).where(here).order_by(c.number)
-        played = exchanges(self._read, lambda wanted: self._read(wanted.where(asked)))
+        played = attempts(self._read, lambda wanted: self._read(wanted.where(asked)))
         in_play = of_play([FixtureRow(*row) for row in self._read(issued)], played)
         self._append([*self._narrow_entry(), (f"in play {recorded}", in_play)])
 
@@ -192,7 +192,7 @@ class SqlWriter:
             return {}
         r, match = RECORDS.c, INTENTS.c.match
         ended: dict[int, int] = dict(self._read(select(r.number, r.at_ms).where(r.number.in_(numbers))))
-        played = exchanges(self._read, lambda wanted: self._read(wanted.where(match.in_(numbers))))
+        played = attempts(self._read, lambda wanted: self._read(wanted.where(match.in_(numbers))))
         asked = {match: list(rows) for match, rows in groupby(played, attrgetter("match"))}
         return {
             number: (f"record {number}", of_record(ended.get(number, 0), asked.get(number, ())))

@@ -133,6 +133,14 @@ class RecordRow(Struct, frozen=True, gc=False):
     at_ms: int
 
 
+class MatchRows(NamedTuple):
+    """What is stored of one match at one moment: `record` is None while it is under way."""
+
+    fixture: FixtureRow
+    record: RecordRow | None
+    exchanges: Sequence[Exchange]
+
+
 class Summary(Struct, frozen=True, gc=False):
     """One row of the narrow table: what tables and pages read; rebuilt from the records at will.
 
@@ -251,8 +259,14 @@ class Ledger(Protocol):
         """The place of a match in the line-up (`ledger.lineup`): the matches on record as they were folded,
         then the others as they were issued. Where no match ever waited it is its number.
 
-        Ranges `first` to `last` are of places here, and rows come in the order of the line-up.
+        Ranges `first` to `last` are of places here, and rows come in the order of the line-up. The place of a
+        match on record stays; of one under way it changes when another is folded past it, so what is stored
+        of a match by its number is read with `match`.
         """
+
+    def match(self, number: int, *, exchanges: bool = True) -> MatchRows | None:
+        """The match of that number, all of it as it was at one moment; None where none was issued. Without
+        `exchanges`, which may be thousands, none are read."""
 
     def numbers(self, first: int, last: int) -> Sequence[int]:
         """The numbers of the matches at these places."""

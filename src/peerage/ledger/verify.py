@@ -150,7 +150,7 @@ def _verify(
     if not found.problems:
         problems += follows if helpers else _follows(ledger, recorded, logged)
     with _noted(problems):
-        in_play, needed = _in_play(ledger, recorded, issued)
+        in_play, needed = _in_play(ledger, recorded, issued, copy)
         problems += in_play
         problems += _texts(known, needed | found.texts) if known is not None else []
         problems += _strange(ledger, issued)
@@ -254,8 +254,9 @@ def _noted(problems: list[Found]) -> Iterator[None]:
         problems.append((None, str(error)))
 
 
-def _in_play(ledger: Ledger, recorded: int, issued: int) -> tuple[list[Found], dict[bytes, int]]:
-    """What is wrong with what is issued and not on record yet, and the texts it refers to."""
+def _in_play(ledger: Ledger, recorded: int, issued: int, copy: bool) -> tuple[list[Found], dict[bytes, int]]:
+    """What is wrong with what is issued and not on record yet, and the texts it refers to; a copy for others
+    holds none of it."""
     problems: list[Found] = []
     texts: dict[bytes, int] = {}
     numbers: list[int] = []
@@ -282,6 +283,8 @@ def _in_play(ledger: Ledger, recorded: int, issued: int) -> tuple[list[Found], d
         for digest in texts_of(row.request):
             texts.setdefault(digest, row.match)
     due = ledger.numbers(recorded + 1, max(issued, *numbers, 0))
+    if copy and not numbers:
+        return problems, texts
     if not isinstance(due, range):  # matches were folded past others
         missing = sorted({*due}.difference(numbers))
         return problems + [(number, "its fixture is missing") for number in missing], texts
@@ -331,8 +334,9 @@ def _preregistered(ledger: Ledger) -> tuple[str, list[Found]]:
 def _uncited(ledger: Ledger, votes: Votes) -> list[Found]:
     """Votes that cite a record other than the one that stands."""
     cited = {(vote.match, vote.record) for vote in votes.votes()}
-    return [
-        (match, "votes were given on a record that is not this one")
-        for match, record in sorted(cited)
-        if not any(digest_of(row.body) == record for row in ledger.records(*[ledger.place(match)] * 2))
-    ]
+    problems: list[Found] = []
+    for match, record in sorted(cited):
+        rows = ledger.match(match, exchanges=False)
+        if rows is None or rows.record is None or digest_of(rows.record.body) != record:
+            problems.append((match, "votes were given on a record that is not this one"))
+    return problems

@@ -20,6 +20,7 @@ from peerage.ledger.store import (
     FixtureRow,
     Ledger,
     LedgerError,
+    MatchRows,
     OldAmendment,
     RecordRow,
     Summary,
@@ -93,6 +94,13 @@ class Moment:
 
     def numbers(self, first: int, last: int) -> Sequence[int]:
         return self._ledger.numbers(first, last)
+
+    def match(self, number: int, *, exchanges: bool = True) -> MatchRows | None:
+        found = self._ledger.match(number, exchanges=exchanges)
+        if found is None or found.record is None or self.place(number) > self.number:
+            return None
+        fixture, record = self._shown(found.fixture, over=True), self._shown(found.record)
+        return MatchRows(fixture, record, list(map(self._shown, found.exchanges)))
 
     def fixtures(self, first: int = 1, last: int | None = None) -> Iterator[FixtureRow]:
         return (self._shown(row, over=True) for row in self._ledger.fixtures(first, self._end(last)))

@@ -217,9 +217,8 @@ def _say(ledger: Ledger, name: str, said: Mapping[str, Any], at_ms: int) -> Entr
     """
     with ledger.runner():
         entry = named(pool(ledger), name)
-        at = ledger.place(entry.match) if entry.match else 0
-        record = next(iter(ledger.records(at, at)), None) if at else None
-        cited = {"match": entry.match, "record": digest(record.body)} if record else {}
+        rows = ledger.match(entry.match, exchanges=False)
+        cited = {"match": entry.match, "record": digest(rows.record.body)} if rows and rows.record else {}
         amend(ledger, STREAM, [{**said, "challenge_id": entry.challenge_id, **cited}], at_ms)
     return entry
 

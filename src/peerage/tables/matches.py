@@ -8,7 +8,7 @@ them comes from here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import groupby, zip_longest
@@ -277,21 +277,21 @@ class Matches:
     def one(self, number: int) -> Match:
         """The match of that number, finished or under way. Raises LedgerError when there is no such match."""
         ledger = self._ledger
-        at = ledger.place(number)
-        issued = next(iter(ledger.fixtures(at, at)), None)
-        if issued is None:
+        found = ledger.match(number)
+        if found is None:
             last = ledger.heads()[0]
             there = (
                 f"this arena has matches 1 to {last}" if last else "nothing was played yet; see `peerage run`"
             )
             raise LedgerError(f"there is no match {number}: {there}")
-        row = next(iter(ledger.records(at, at)), None)
-        before = next(iter(ledger.records(at - 1, at - 1)), None)
-        chain = before.chain if before else GENESIS
-        recorded = Recorded(read_record(row.body), row, chain) if row else None
-        return self._match(issued, recorded, ledger.exchanges(at, at))
+        recorded, row = None, found.record
+        if row is not None:
+            before = ledger.place(number) - 1
+            chain = next((one.chain for one in ledger.records(before, before)), GENESIS)
+            recorded = Recorded(read_record(row.body), row, chain)
+        return self._match(found.fixture, recorded, found.exchanges)
 
-    def _match(self, issued: FixtureRow, recorded: Recorded | None, rows: Iterator[Exchange]) -> Match:
+    def _match(self, issued: FixtureRow, recorded: Recorded | None, rows: Iterable[Exchange]) -> Match:
         fixture = read_fixture(issued.body, self._texts)
         steps = self._repaired([self._step(row) for row in rows])
         return Match(fixture, issued, recorded, steps, self._texts)

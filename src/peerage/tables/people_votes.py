@@ -61,15 +61,13 @@ _read_record = msgspec.json.Decoder(_Record).decode
 
 def finished(ledger: Ledger, number: int) -> Finished | None:
     """Match `number` as it is on record; None when it is not."""
-    at = ledger.place(number)
-    issued = next(iter(ledger.fixtures(at, at)), None)
-    row = next(iter(ledger.records(at, at)), None)
-    if issued is None or row is None:
+    rows = ledger.match(number, exchanges=False)
+    if rows is None or rows.record is None:
         return None
     return Finished(
-        digest(row.body),
-        {seat.label: seat.player for seat in _read_issued(issued.body).seats},
-        _read_record(row.body).outcome.scores,
+        digest(rows.record.body),
+        {seat.label: seat.player for seat in _read_issued(rows.fixture.body).seats},
+        _read_record(rows.record.body).outcome.scores,
     )
 
 

@@ -26,7 +26,8 @@ class QueueRow(Shown, frozen=True):
 def queue(ledger: Ledger) -> Iterator[QueueRow]:
     """The matches that wait, by number."""
     for number, wait in sorted(waits(ledger).now.items()):
-        at = ledger.place(number)
-        for row in ledger.fixtures(at, at):
-            players = tuple([seat.player for seat in read_issued(row.body).seats])
-            yield QueueRow(number, row.round, players, wait.player, wait.why, wait.since_ms, wait.until_ms)
+        if rows := ledger.match(number, exchanges=False):
+            players = tuple([seat.player for seat in read_issued(rows.fixture.body).seats])
+            yield QueueRow(
+                number, rows.fixture.round, players, wait.player, wait.why, wait.since_ms, wait.until_ms
+            )

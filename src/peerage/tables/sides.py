@@ -17,7 +17,7 @@ import numpy as np
 from peerage.games import installed
 from peerage.games.game import GameSpec
 from peerage.ledger.codec import read_fixture, read_record
-from peerage.ledger.store import Ledger, Summary
+from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import Fixture, Seat, rated
 from peerage.tables.matches import lookup
 from peerage.tables.played import Played, known
@@ -64,8 +64,10 @@ def _seat_by_seat(
     ledger: Ledger, summary: Summary, fixture: Fixture, on: Iterable[str], side: str
 ) -> Summary:
     """A match in which somebody holds several seats: those on one side count together."""
-    at = ledger.place(summary.number)
-    outcome = read_record(next(iter(ledger.records(at, at))).body).outcome
+    rows = ledger.match(summary.number, exchanges=False)
+    if rows is None or rows.record is None:
+        raise LedgerError(f"{ledger.address} lacks match {summary.number}; `peerage verify` says more")
+    outcome = read_record(rows.record.body).outcome
     seats = [
         (seat.label, seat.player if its == side else f"{seat.player}{_ELSEWHERE}{its}")
         for seat, its in zip(fixture.seats, on, strict=True)

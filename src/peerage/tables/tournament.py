@@ -90,8 +90,8 @@ def find(ledger: Ledger, number: int | None = None) -> Played:
             for newest in played(ledger, one, one):
                 return newest
         raise LedgerError("no tournament of Humanity's Last Arena is on record here; see `peerage run`")
-    at = ledger.place(number)
-    found = next(played(ledger, at, at), None)
+    rows, at = ledger.match(number, exchanges=False), ledger.place(number)
+    found = next(played(ledger, at, at), None) if rows and rows.record else None
     if found is None:
         raise LedgerError(f"match {number} is no finished tournament of Humanity's Last Arena")
     return found
@@ -99,13 +99,14 @@ def find(ledger: Ledger, number: int | None = None) -> Played:
 
 def answers(ledger: Ledger, match: Played) -> dict[str, str]:
     """The usable answers of a tournament by their ids on record, cut as their judges saw them."""
-    at = ledger.place(match.number)
-    issued = next(iter(ledger.fixtures(at, at)))
-    fixture = read_fixture(issued.body, by_hex(ledger.texts()))
+    rows = ledger.match(match.number)
+    if rows is None:
+        raise LedgerError(f"{ledger.address} lacks match {match.number}; `peerage verify` says more")
+    fixture = read_fixture(rows.fixture.body, by_hex(ledger.texts()))
     limit, scored = fixture.settings["answer_limit"]["max_chars"], frozenset(match.answers)
     said = {
         first_key(one.key): raw.text
-        for one in ledger.exchanges(at, at)
+        for one in rows.exchanges
         if one.reply is not None and (raw := read_reply(one.key, one.reply)).status == "ok"
     }
     return {
