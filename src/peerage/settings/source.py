@@ -66,7 +66,7 @@ def text_of(path: Path) -> str:
 
 def _decoded(body: bytes, path: Path) -> str:
     if body.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise SettingsError(f"{path} is source in UTF-16; save it as UTF-8")
+        raise SettingsError(f"{path} is written in UTF-16; save it as UTF-8")
     try:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
