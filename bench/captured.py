@@ -13,35 +13,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench.collusion import Pool, votes
+from peerage.judging import planted
+from peerage.judging.corrections import Recorded
 from peerage.judging.favours import favours
+from peerage.judging.marks import of_votes
+from peerage.judging.planted import honest
+from peerage.judging.simulation import Setup, drawn, tau
 from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.history import Duels
-from peerage.ratings.judges import JudgeAware, fit_coded
-from peerage.ratings.kernels import Floats
+from peerage.ratings.judges import JudgeAware, fit
+from peerage.ratings.table import POINTS
 
 PLAYERS = 10
 
 
-def history_of(pool: Pool) -> tuple[Duels, np.ndarray, np.ndarray]:
-    """The votes of a pool, who cast each, and on which match; those of a match weigh one together."""
-    marks = pool.marks
-    one, two = marks.pairs
-    match = marks.contest[one]
-    weight = 1 / np.bincount(match)[match]
-    history = Duels(len(marks.authors), marks.author[one], marks.author[two], marks.value[one], weight)
-    return history, marks.judge[one], match
-
-
-def judged(pool: Pool) -> JudgeAware:
+def judged(votes: Recorded) -> JudgeAware:
     """The track: favours found are left out, and judges weigh by their reliability."""
-    history, judge, match = history_of(pool)
-    aside = np.zeros((len(pool.marks.judges), history.players), np.bool_)
-    names = list(pool.marks.authors)
-    for pair in favours(pool.marks).favours:
-        if pair.found:
-            aside[names.index(pair.judge), names.index(pair.author)] = True
-    return fit_coded(history, pool.marks.judges, judge, cluster=match, aside=aside)
+    examined = favours(of_votes(votes.players, votes.history, votes.judges, votes.matches))
+    numbers = {name: at for at, name in enumerate(votes.players)}
+    aside = [(pair.judge, numbers[pair.author]) for pair in examined.favours if pair.found]
+    return fit(votes.history, votes.judges, cluster=votes.matches, aside=aside)
 
 
 class Outcome(NamedTuple):
@@ -56,28 +46,22 @@ class Outcome(NamedTuple):
     best_judge: bool
 
 
-def tau(one: Floats, other: Floats) -> float:
-    upper = np.triu_indices(len(one), 1)
-    signs = [np.sign(each[:, None] - each[None, :])[upper] for each in (one, other)]
-    return float((signs[0] * signs[1]).mean())
-
-
-def outcome(seed: int, spread: float, ring: int, matches: int = 600) -> Outcome:
+def outcome(seed: int, spread: float, ring: bool, matches: int = 600) -> Outcome:
     """The same pool with and without the plant: draws are common, so what differs is the plant's."""
-    plant = {"ring": ring} if ring else {"friends": 1.0}
-    dirty = votes(np.random.default_rng([8, seed]), PLAYERS, matches, spread=spread, **plant)  # type: ignore[arg-type]
-    clean = votes(np.random.default_rng([8, seed]), PLAYERS, matches, spread=spread)
-    skill = np.random.default_rng([8, seed]).normal(0, spread, PLAYERS)
-    fitted, honest = judged(dirty), judged(clean)
-    plain, before = fit_duels(history_of(dirty)[0]), fit_duels(history_of(clean)[0])
-    whom = [int(np.argmax(skill))] if ring else [0, 1]
-    crooks = {int(judge[1:]) for judge, _ in dirty.planted}
+    pool, luck = drawn(Setup(PLAYERS, matches, spread=spread * POINTS, seed=8), seed)
+    plant = planted.ring(pool) if ring else planted.friends(pool)
+    assert plant is not None, "600 duels are enough for either"
+    assert plant.fault is not None
+    dirty, clean = pool.votes(luck, plant.fault(luck.sold)), pool.votes(luck, honest(pool.schedule))
+    fitted, without = judged(dirty), judged(clean)
+    plain, before = fit_duels(dirty.history), fit_duels(clean.history)
+    whom = list(plant.whom)
     return Outcome(
-        tau(plain.rating, skill),
-        tau(fitted.rating, skill),
+        tau(plain.rating, pool.skill),
+        tau(fitted.rating, pool.skill),
         float((plain.rating - before.rating)[whom].mean()),
-        float((fitted.rating - honest.rating)[whom].mean()),
-        int(np.argmax(fitted.reliability)) in crooks,
+        float((fitted.rating - without.rating)[whom].mean()),
+        fitted.judges[int(np.argmax(fitted.reliability))] in {judge for judge, _ in plant.pairs},
     )
 
 
@@ -86,7 +70,7 @@ def main(pools: int) -> None:
         "| plant | skills' SD | tau, plain | tau, corrected | moved, plain | moved, corrected | best judge |"
     )
     print("|---|--:|--:|--:|--:|--:|--:|")
-    for about, ring in (("2 friends", 0), ("4 against the leader", 4)):
+    for about, ring in (("2 friends", False), ("4 of 9 against the leader", True)):
         for spread in (0.1, 0.2, 0.35, 0.6, 1.0):
             found = np.array([outcome(seed, spread, ring) for seed in range(pools)])
             mean = found.mean(axis=0)

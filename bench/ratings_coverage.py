@@ -31,6 +31,14 @@ def meet(rng: Rng, truth: np.ndarray, rows: int, tie: float = 0.0, lean: np.ndar
     return duels(n, first, second, np.where(draw < win, 1.0, np.where(draw < win + loss, 0.0, 0.5)))
 
 
+def equals_who_draw(rng: Rng, players: int, rows: int, draws: float, edge: float = 0.5) -> Duels:
+    """Duels of which that share are draws; of the others the first player of a pair wins `edge`."""
+    first = rng.integers(0, players, rows)
+    second = (first + rng.integers(1, players, rows)) % players
+    won = np.where(rng.random(rows) < draws, 0.5, 1.0 * (rng.random(rows) < edge))
+    return duels(players, first, second, won)
+
+
 def covered(table: object, truth: np.ndarray, players: slice = slice(None)) -> float:
     centred = 1500 + (truth - truth.mean()) * POINTS
     inside = (table.lower <= centred) & (centred <= table.upper)  # type: ignore[attr-defined]
@@ -102,6 +110,25 @@ def _bootstrap(rng: Rng) -> float:
     return covered(bootstrap(meet(rng, truth, 2000), draws=200, seed=int(rng.integers(1 << 30))), truth)
 
 
+def of_draws(histories: int) -> None:
+    """How often intervals of equals hold, by players, matches and share of draws."""
+    shares = (0.5, 0.7, 0.9, 0.95, 0.98, 1.0)
+    print(f"\n| players | matches | {' | '.join(f'{draws:.0%} draws' for draws in shares)} |")
+    print(f"|--:|--:|{'--:|' * len(shares)}")
+    for players in (2, 4, 8):
+        for rows in (20, 50, 100, 200):
+            held = [
+                np.mean(
+                    [
+                        covered(fit_duels(equals_who_draw(rng, players, rows, draws)), np.zeros(players))
+                        for rng in map(np.random.default_rng, range(histories))
+                    ]
+                )
+                for draws in shares
+            ]
+            print(f"| {players} | {rows} | {' | '.join(f'{share:.1%}' for share in held)} |", flush=True)
+
+
 def main() -> None:
     histories = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     print(f"| 95% intervals over {histories:,} histories | hold the truth | ± |\n|---|--:|--:|")
@@ -110,6 +137,8 @@ def main() -> None:
             continue
         held = np.array([kind(np.random.default_rng([7, seed])) for seed in range(histories)])
         print(f"| {name} | {held.mean():.1%} | {held.std() / np.sqrt(histories):.1%} |", flush=True)
+    if len(sys.argv) < 3 or sys.argv[2] in "draws":
+        of_draws(histories)
 
 
 if __name__ == "__main__":

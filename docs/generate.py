@@ -23,7 +23,7 @@ from peerage.engine.replay import Difference, Elsewhere, ReplayReport
 from peerage.figures import span
 from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
-from peerage.judging.audit import Power
+from peerage.judging.simulation import Power
 from peerage.ledger.preregistration import Deviation, Preregistration
 from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report
@@ -44,6 +44,7 @@ from peerage.tables.plan import GamePlan, Plan, PlayerPlan
 from peerage.tables.queue import QueueRow
 from peerage.tables.readings import ReadingStats
 from peerage.tables.rejudged import Moved, Rejudged, Rescored, ScoreMoved
+from peerage.tables.simulate import SimulatedRow
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
 from peerage.tables.tournament import ProgressRow, TournamentReport
 
@@ -245,6 +246,7 @@ _OK = "The keys below, and before them `ok`: true with exit code 0, false with e
 _JSON: dict[str, tuple[str | type, ...]] = {
     "`leaderboard`: a list, best first": (Row,),
     "`audit`: a list, a planted fault each": (Power,),
+    "`simulate`: a list, for each pool and number of matches nothing and then each plant": (SimulatedRow,),
     "`leaderboard --correct`: a list, best first": (CorrectedRow,),
     "`stats`: one object (`--of` one of its lists)": (
         Stats,

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from peerage.judging.audit import Power, audited, plants, pool_of, told
+from peerage.judging.audit import audited, plants, pool_of, told
 from peerage.judging.corrections import Recorded
-from peerage.judging.planted import Schedule, cast, honest
+from peerage.judging.planted import Luck, Schedule, cast, honest
+from peerage.judging.simulation import Power
 
 
 def recorded(matches: int, shown: int = 0, panel: int = 5, spread: float = 1.0) -> Recorded:
@@ -19,7 +20,8 @@ def recorded(matches: int, shown: int = 0, panel: int = 5, spread: float = 1.0) 
     names = tuple(f"p{at}" for at in range(10))
     judge = seated[:, 2 : 2 + panel].ravel()
     made = Schedule(names, names, seated[match, 0], seated[match, 1], judge, match, order)
-    return made.recorded(cast(rng, made, np.linspace(-spread, spread, 10), np.ones(10), honest(made)))
+    luck = Luck.of(rng, matches, panel * matches)
+    return made.recorded(cast(luck, made, np.linspace(-spread, spread, 10), np.ones(10), honest(made)))
 
 
 def test_strengths_and_schedule_are_those_on_record() -> None:
@@ -33,11 +35,11 @@ def test_strengths_and_schedule_are_those_on_record() -> None:
 
 def test_in_a_long_arena_all_is_noticed_and_nobody_else_named() -> None:
     rows = list(audited(pool_of(recorded(500, spread=2.0)), seed=1, arenas=5))
-    assert len(rows) == 8
+    assert len(rows) == 9
     for row in rows:
         assert row.noticed is None or row.noticed >= 0.8, row
         assert row.false_alarms <= 1 / 5, row
-    ring = next(row for row in rows if "vote against" in row.plant)
+    ring = next(row for row in rows if "voting against" in row.plant)
     assert ring.moved is not None
     assert ring.corrected is not None
     assert ring.moved < -100
@@ -57,8 +59,8 @@ def test_where_one_order_is_shown_all_judges_may_lean() -> None:
     def names(shown: int) -> list[str]:
         return [one.about for one in plants(pool_of(recorded(60, shown)))]
 
-    assert "all judges lean to the answer shown first" in names(1)
-    assert "all judges lean to the answer shown first" not in names(0)
+    assert "all judges leaning to the answer shown first" in names(1)
+    assert "all judges leaning to the answer shown first" not in names(0)
 
 
 def test_with_few_votes_nothing_is_planted() -> None:

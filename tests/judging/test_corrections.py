@@ -2,65 +2,94 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from bench.biases import DUELS, PLANTS, Plant, arena, moved
 
 from peerage.judging.corrections import CORRECTIONS, Correction, Recorded, corrected
+from peerage.judging.planted import honest
+from peerage.judging.simulation import KINDS, Arena, Found, Setup, drawn
 from peerage.judging.style import style_of
 from peerage.ratings.history import duels
 
-LONGER, CONSTANT, FAMILY, FRIENDS, _, RING, FIRST, LAZY, LAZY_ONCE = PLANTS
+SETUP = Setup(10, 600, seed=16)
 
 
-def shifts(plant: Plant, *wanted: Correction) -> tuple[float, float]:
+def arena(kind: str, number: int = 0, wanted: Sequence[Correction] = CORRECTIONS) -> Arena:
+    return Arena(*drawn(SETUP, number, once=KINDS[kind].once, constant=KINDS[kind].constant), wanted)
+
+
+def found(kind: str, one: Arena) -> Found:
+    plant = KINDS[kind].plant(one.pool, KINDS[kind].members(0, SETUP.players))
+    assert plant is not None
+    return one.found(plant)
+
+
+def votes(kind: str, number: int = 0, *, planted: bool = True) -> Recorded:
+    pool, luck = (one := arena(kind, number, ())).pool, one.luck
+    plant = KINDS[kind].plant(pool, KINDS[kind].members(0, SETUP.players))
+    assert plant is not None
+    assert plant.fault is not None
+    return pool.votes(luck, plant.fault(luck.sold) if planted else honest(pool.schedule))
+
+
+def shifts(kind: str, *wanted: Correction) -> tuple[float, float]:
     """The mean shift in a few arenas, before and after corrections."""
-    found = np.array([moved(seed, plant, wanted or CORRECTIONS) for seed in range(4)]).mean(axis=0)
-    return float(found[0]), float(found[1])
+    many = [found(kind, arena(kind, number, wanted or CORRECTIONS)) for number in range(4)]
+    return float(np.mean([one.moved for one in many])), float(np.mean([one.corrected for one in many]))
 
 
 @pytest.mark.parametrize(
-    ("plant", "by"),
-    [(LONGER, "style"), (FAMILY, "family"), (FRIENDS, "favours"), (RING, "favours"), (FIRST, "position")],
+    ("kind", "by"),
+    [
+        ("length", "style"),
+        ("family", "family"),
+        ("friends", "favours"),
+        ("ring", "favours"),
+        ("position", "position"),
+    ],
 )
-def test_each_bias_is_corrected_by_its_own_correction_and_by_all(plant: Plant, by: Correction) -> None:
-    before, after = shifts(plant, by)
+def test_each_bias_is_corrected_by_its_own_correction_and_by_all(kind: str, by: Correction) -> None:
+    before, after = shifts(kind, by)
     assert abs(before) > 20
     assert abs(after) < abs(before) / 4 + 5
-    assert abs(shifts(plant)[1]) < abs(before) / 4 + 5
-    others = [one for one in CORRECTIONS if one not in (by, "favours", "reliability")]
-    assert shifts(plant, *others)[1] == pytest.approx(before, rel=0.5), "the others leave it as it is"
+    assert abs(shifts(kind)[1]) < abs(before) / 4 + 5
+    others = [one for one in CORRECTIONS if one not in (by, "favours", "reliability", "harshness")]
+    assert shifts(kind, *others)[1] == pytest.approx(before, rel=0.5), "the others leave it as it is"
 
 
 def test_lazy_judges_weigh_nothing() -> None:
-    before, after = shifts(LAZY, "reliability")
+    before, after = shifts("lazy", "reliability")
     assert before > 20
     assert after < before / 2
-    votes, _ = arena(1, LAZY, planted=True, many=DUELS)
-    notes = corrected(votes, ["reliability"]).notes
-    assert any(note.endswith("the votes of p7, p8, p9 say nothing") for note in notes), notes
+    notes = corrected(votes("lazy", 1), ["reliability"]).notes
+    assert any(note.endswith("the votes of p07, p08, p09 say nothing") for note in notes), notes
+
+
+def test_a_tie_says_less_by_a_judge_that_calls_many() -> None:
+    before, after = shifts("harsh", "harshness")
+    assert before > 8
+    assert abs(after) < before / 3
 
 
 def test_what_votes_cannot_tell_from_the_players_is_left_alone_and_named() -> None:
-    votes, _ = arena(0, CONSTANT, planted=True, many=DUELS)
-    found = corrected(votes, ["style"])
-    assert "style length: not corrected, these votes do not tell it from the players" in found.notes
-    assert found.after.rating == pytest.approx(found.before.rating)
+    changed = corrected(votes("fixed-length"), ["style"])
+    assert "style length: not corrected, these votes do not tell it from the players" in changed.notes
+    assert changed.after.rating == pytest.approx(changed.before.rating)
 
 
 def test_without_corrections_nothing_changes() -> None:
-    votes, _ = arena(0, LONGER, planted=True, many=DUELS)
-    found = corrected(votes, [])
-    assert found.after.rating == pytest.approx(found.before.rating)
-    assert found.after.error == pytest.approx(found.before.error)
-    assert found.notes == ()
+    changed = corrected(votes("length"), [])
+    assert changed.after.rating == pytest.approx(changed.before.rating)
+    assert changed.after.error == pytest.approx(changed.before.error)
+    assert changed.notes == ()
 
 
 def test_nothing_to_correct_is_said() -> None:
-    votes, _ = arena(0, LONGER, planted=False, many=DUELS)
-    notes = corrected(replace(votes, styles={}, families=None), CORRECTIONS).notes
+    clean = votes("length", planted=False)
+    notes = corrected(replace(clean, styles={}, families=None), CORRECTIONS).notes
     assert "position: nothing to correct, every judge saw both orders" in notes
     assert "style: nothing to correct, the answers are not known or alike in style" in notes
     assert "own: nothing to correct, nobody judged its own work" in notes
@@ -86,16 +115,16 @@ def _round_robin(score_of_own: list[float]) -> Recorded:
 
 
 def test_its_own_work_is_a_term() -> None:
-    found = corrected(_round_robin([1.0, 1.0, 1.0, 1.0, 0.0]), ["own"])
-    assert any(note.startswith("own: +") for note in found.notes)
-    assert found.after.rating[0] < found.before.rating[0] - 20
+    changed = corrected(_round_robin([1.0, 1.0, 1.0, 1.0, 0.0]), ["own"])
+    assert any(note.startswith("own: +") for note in changed.notes)
+    assert changed.after.rating[0] < changed.before.rating[0] - 20
 
 
 def test_votes_that_all_go_one_way_say_nothing_else() -> None:
     """No finite effect explains a judge that prefers itself every time: its votes are left out."""
-    found = corrected(_round_robin([1.0] * 5), ["own"])
-    assert "own: every such vote goes that way and says nothing else: they are left out" in found.notes
-    assert found.after.rating == pytest.approx(corrected(_round_robin([]), []).before.rating)
+    changed = corrected(_round_robin([1.0] * 5), ["own"])
+    assert "own: every such vote goes that way and says nothing else: they are left out" in changed.notes
+    assert changed.after.rating == pytest.approx(corrected(_round_robin([]), []).before.rating)
 
 
 def test_style_is_counted_as_in_markdown() -> None:

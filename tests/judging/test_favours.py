@@ -110,7 +110,7 @@ def test_judges_of_constant_marks_say_nothing() -> None:
 
 def test_orders_are_counted_both_ways() -> None:
     marks = tabled([Mark("x", "a", "1", 9), Mark("x", "b", "1", 7), Mark("x", "c", "1", 7)])
-    cells = ordered(marks)
+    cells = ordered(marks).all
     assert cells.points[0].tolist() == [[0, 1, 1], [0, 0, 0.5], [0, 0.5, 0]]
     assert cells.games[0].tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
 

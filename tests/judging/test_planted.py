@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from peerage.judging.planted import Fault, Schedule, cast, honest
+from peerage.judging.planted import Fault, Luck, Schedule, cast, honest
 
 
 def schedule(shown: int = 0, matches: int = 4_000) -> Schedule:
@@ -21,7 +21,8 @@ SKILL = np.linspace(-1, 1, 6)
 
 
 def votes(made: Schedule, fault: Fault) -> np.ndarray:
-    return cast(np.random.default_rng(5), made, SKILL, np.ones(6), fault)
+    luck = Luck.of(np.random.default_rng(5), made.matches, len(made.judge))
+    return cast(luck, made, SKILL, np.ones(6), fault)
 
 
 @pytest.mark.parametrize("shown", [0, 1])
@@ -34,7 +35,7 @@ def test_honest_votes_follow_strength(shown: int) -> None:
     assert set(np.unique(said)) == ({0.0, 1.0} if shown else {0.0, 0.5, 1.0})
 
 
-@pytest.mark.parametrize("fault", ["first_shown", "coin", "alike", "always", "towards"])
+@pytest.mark.parametrize("fault", ["first_shown", "coin", "alike", "always", "towards", "cautious"])
 def test_a_fault_changes_only_the_votes_that_it_is_about(fault: str) -> None:
     made = schedule()
     clean = honest(made)
@@ -45,6 +46,7 @@ def test_a_fault_changes_only_the_votes_that_it_is_about(fault: str) -> None:
         "coin": replace(clean, coin=judges),
         "alike": replace(clean, alike=judges),
         "always": replace(clean, always=1 * mine),
+        "cautious": replace(clean, cautious=3.0 * judges),
         "towards": replace(clean, towards=3.0 * mine),
     }[fault]
     before, after = votes(made, clean), votes(made, planted)
@@ -56,6 +58,8 @@ def test_a_fault_changes_only_the_votes_that_it_is_about(fault: str) -> None:
         assert (after[mine] == 0.5).all(), "in both orders the first one shown is a tie"
     elif fault == "coin":
         assert share == pytest.approx(0.5, abs=0.05)
+    elif fault == "cautious":
+        assert (after[mine] == 0.5).mean() > (before[mine] == 0.5).mean() + 0.2
     elif fault == "always":
         assert (after[mine] == 1).all()
     else:

@@ -5,10 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from peerage.judging.ballots import PanelRecord, listed, marks_of
+from peerage.judging.ballots import Ballots, PanelRecord, listed, marks_of
 from peerage.judging.marks import Mark, tabled
 from peerage.judging.panel import Ballot
-from peerage.judging.preference import deviations, kin_preferences, length_bias, length_leans, positions
+from peerage.judging.preference import (
+    deviations,
+    kin_preferences,
+    length_bias,
+    length_leans,
+    one_sided,
+    positions,
+)
 from peerage.judging.statistics import judge_statistics
 
 PLAYERS = {"judge/1": "kit", "judge/2": "lou", "judge/3": "max", "A": "ann", "B": "bob"}
@@ -92,6 +99,36 @@ def test_length_by_hand() -> None:
     assert length_bias(tabled(mark._replace(chars=50) for mark in marks)) is None
     near = [mark._replace(chars={100: 100, 400: 109}[mark.chars or 0]) for mark in marks]
     assert length_bias(tabled(near)) is None, "less than a tenth longer"
+
+
+def one_order(rng: Random, judges: int, panels: int, lean: float = 0.5) -> Ballots:
+    """Each judge sees each pair of answers in one order; the first judge picks what stands first with chance
+    `lean`, the others toss a coin."""
+    names = {f"judge/{at}": f"j{at}" for at in range(judges)} | {"A": "ann", "B": "bob"}
+    records = []
+    for _ in range(panels):
+        cast = []
+        for at in range(judges):
+            order, first = rng.choice([("A-B", "A"), ("B-A", "B")]), rng.random() < (0.5 if at else lean)
+            verdict = order[1] if first else "BA"["AB".index(order[1])]
+            cast.append(Ballot(f"judge/{at}", verdict, {order[0]: verdict}, False))
+        records.append(PanelRecord(names, ("A", "B"), tuple(cast)))
+    return listed(records)
+
+
+def test_even_handed_judges_are_seldom_said_to_lean() -> None:
+    """Judge by judge at 95%, a third of such pools had one that "leans to the answer shown first"."""
+    pools = [one_sided(one_order(Random(seed), 20, 25), 0.05) for seed in range(40)]
+    assert sum(map(bool, pools)) <= 4
+    assert one_sided(one_order(Random(1), 20, 40, lean=0.95), 0.05) == {"j0"}
+    assert one_sided(one_order(Random(1), 3, 2_000, lean=0.6), 0.05) == {"j0"}
+
+
+def test_who_always_picks_the_first_answer_of_both_orders_leans() -> None:
+    """All its ballots are alike, so their spread is none."""
+    panels = [panel(ballot("judge/1", "A", "B"), ballot("judge/2", "A", "A")) for _ in range(12)]
+    assert one_sided(listed(panels), 0.05) == {"kit"}
+    assert one_sided(listed(panels[:4]), 0.05) == set(), "of four ballots nobody can tell"
 
 
 def test_positions_by_hand() -> None:

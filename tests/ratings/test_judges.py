@@ -73,7 +73,7 @@ def test_judges_need_names_and_comparisons() -> None:
 def test_two_who_praise_each_other_do_not_capture_the_ratings() -> None:
     """Skills differ little, and two of ten judges vote for each other whenever they can."""
     for seed in range(3):
-        found = captured.outcome(seed, spread=0.2, ring=0)
+        found = captured.outcome(seed, spread=0.2, ring=False)
         assert abs(found.moved_corrected) < 10 < found.moved
         assert found.tau_corrected > found.tau
 

@@ -106,8 +106,8 @@ def leaderboard(
         str,
         typer.Option(
             metavar="LIST",
-            help="What would change with judges' votes corrected for position, style, own, family, favours, "
-            "reliability (comma-separated), or all.",
+            help="What would change with judges' votes corrected for position, style, own, family, "
+            "harshness, favours, reliability (comma-separated), or all.",
             show_default="nothing",
         ),
     ] = "",

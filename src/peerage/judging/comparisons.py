@@ -35,14 +35,24 @@ def _compared(marks: Marks) -> Iterator[tuple[Ints, Ints, Floats]]:
             yield places, cell, (np.sign(value[:, one] - value[:, two]) + 1) / 2
 
 
-def ordered(marks: Marks) -> Cells:
-    """How often each judge put each author above each other one, of those that it marked in one contest."""
+class Orders(NamedTuple):
+    """How often each judge put each author above each other one, of those that it marked in one contest: all
+    comparisons, a tie being half a one, and those alone in which it told the two apart."""
+
+    all: Cells
+    decided: Cells
+
+
+def ordered(marks: Marks) -> Orders:
+    """The orders of each judge."""
     shape = len(marks.judges), len(marks.authors), len(marks.authors)
-    games, points = np.zeros(math.prod(shape)), np.zeros(math.prod(shape))
+    games, points, ties = (np.zeros(math.prod(shape)) for _ in range(3))
     for _, cell, score in _compared(marks):
         games += np.bincount(cell.ravel(), minlength=len(games))
         points += np.bincount(cell.ravel(), score.ravel(), len(points))
-    return Cells(games.reshape(shape), points.reshape(shape))
+        ties += np.bincount(cell.ravel(), score.ravel() == 0.5, len(ties))
+    cells = [column.reshape(shape) for column in (games, points, games - ties, points - ties / 2)]
+    return Orders(Cells(*cells[:2]), Cells(*cells[2:]))
 
 
 def residuals(marks: Marks, expected: Floats) -> Floats:
@@ -77,7 +87,7 @@ def errors(marks: Marks) -> Errors:
     """The errors of judges: what is left of their orders once the authors' strengths, as the other judges see
     them, are taken away."""
     table = marks.single
-    cells = ordered(table)
+    cells = ordered(table).all
     nobody = np.zeros(cells.games.shape[:2], np.bool_)
     fitted = slopes(cells, nobody, others(cells, ~nobody).strength, SPREADS)
     left = residuals(table, fitted.chance)

@@ -4,15 +4,15 @@
 
 Each correction is switched on by itself. A sway of all judges is a covariate, fitted together with the
 ratings, which are what is left of it (style control: Li, Angelopoulos, Chiang, LMSYS 2024); each family has
-its own. What single judges do is dealt with by weight: votes that `favours` finds guilty are left out, and
-a vote weighs by its judge's reliability, nothing where it says nothing. `bench/biases.py` measures what that
-comes to.
+its own. What single judges do is dealt with by weight: a tie weighs less by a judge that calls many, votes
+that `favours` finds guilty are left out, and a vote weighs by its judge's reliability, nothing where it says
+nothing. `peerage simulate` measures what that comes to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -21,16 +21,19 @@ import numpy as np
 from peerage.judging.favours import Examined, favours
 from peerage.judging.marks import of_votes
 from peerage.judging.style import STYLE, Style
-from peerage.ratings.bradley_terry import BradleyTerry
+from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.judges import counted, reliabilities
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import coded, merged
-from peerage.ratings.rows import contrast, distinct, fit_merged
+from peerage.ratings.rows import Confounded, contrast, distinct, fit_merged
+from peerage.ratings.table import POINTS
 from peerage.ratings.tally import tally
 
-Correction: TypeAlias = Literal["position", "style", "own", "family", "favours", "reliability"]
+Correction: TypeAlias = Literal["position", "style", "own", "family", "harshness", "favours", "reliability"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
+_PRIOR_VOTES = 4.0  # of the usual judge, counted for each in how readily it calls a tie
+_MOST_WEIGHT = 4.0  # of a tie by a judge that hardly ever calls one
 _OWN = 0.05  # of a term's information that the players must not explain, for it to be corrected
 
 
@@ -51,11 +54,13 @@ class Recorded:
 
 
 class Corrected(NamedTuple):
-    """The ratings of the players as the votes are, and corrected; `notes` say what each correction found."""
+    """The ratings of the players as the votes are, and corrected; `notes` say what each correction found,
+    `examined` which favours and idle judges, where those were looked for."""
 
     before: BradleyTerry
     after: BradleyTerry
     notes: tuple[str, ...]
+    examined: Examined
 
 
 def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
@@ -70,6 +75,10 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
     notes: list[str] = []
     keep = np.ones(len(history), np.bool_)
     weight = np.ones(len(history))
+    examined = Examined([], {})
+    if "harshness" in wanted:
+        weight, told = _even_ties(history, names, judge)
+        notes.append(told)
     if {"favours", "reliability"} & set(wanted):
         examined = favours(of_votes(votes.players, history, votes.judges, votes.matches))
         aside = _guilty(examined, names, votes.players)
@@ -78,7 +87,9 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
             named = ", ".join(f"{pair.judge} on {pair.author}" for pair in examined.favours if pair.found)
             notes.append(f"favours: left out are the votes of {named}" if named else "favours: none found")
         if "reliability" in wanted:
-            weight, told = _weights(examined, names, judge, history, aside)
+            even = replace(history, weight=history.weight * weight)
+            reliable, told = _weights(examined, names, judge, even, aside)
+            weight = weight * reliable
             notes.append(told)
     match = coded(votes.matches)
     told_of = _Told(votes, names, judge, *match)
@@ -97,8 +108,13 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
         columns = {name: column[heard] for name, column in columns.items()}
     short = merged(rows, list(columns.values()), [label])
     told_apart = distinct(short.history, short.columns, _OWN)
-    apart_names = [name for name, apart in zip(columns, told_apart, strict=True) if apart]
-    table = fit_merged(tally(rows), short.only(told_apart), apart_names)
+    while True:
+        left = [name for name, apart in zip(columns, told_apart, strict=True) if apart]
+        try:
+            table = fit_merged(tally(rows), short.only(told_apart), left)
+            break
+        except Confounded as error:  # among votes as one-sided as these, though not among even ones
+            told_apart &= np.array([name != error.name for name in columns], np.bool_)
     notes += [
         f"{effect.name}: {effect.points:+.0f} points{_unit(effect.name)} "
         f"({effect.lower:+.0f} to {effect.upper:+.0f})"
@@ -110,7 +126,7 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
         if not apart
     ]
     before = fit_merged(tally(history), merged(history, [], [match[1]]), [])
-    return Corrected(before, table, tuple(notes))
+    return Corrected(before, table, tuple(notes), examined)
 
 
 def _unit(term: str) -> str:
@@ -126,6 +142,42 @@ def _always(term: np.ndarray, score: Floats, heard: np.ndarray) -> bool:
 def _only(history: Duels, rows: np.ndarray, weight: Floats) -> Duels:
     columns = (history.first, history.second, history.score, history.weight * weight)
     return duels(history.players, *[column[rows] for column in columns])
+
+
+def _even_ties(history: Duels, judges: np.ndarray, judge: Ints) -> tuple[Floats, str]:
+    """What each vote weighs for every judge to call ties as readily as the median one, and a note.
+
+    By Davidson's model (JASA 1970) the odds of a tie are ν / 2 cosh(d / 2), d being the gap in strength; a
+    judge's own ν is the common one times its `ease`. Ties that weigh by the median ease over the judge's own
+    leave everybody's votes as a judge of the median ease would cast them, for any gap.
+    """
+    tied = history.score == 0.5
+    if not tied.any() or tied.all():
+        return np.ones(len(history)), "harshness: nothing to correct, all votes are ties or none is"
+    table = fit_duels(replace(history, weight=np.ones(len(history))), ties="davidson")
+    n = history.players
+    met = np.bincount((judge * n + history.first) * n + history.second)
+    cells = np.flatnonzero(met)
+    count, (of, pair) = met[cells], np.divmod(cells, n * n)
+    gap = (table.rating[pair // n] - table.rating[pair % n]) / POINTS
+    odds = table.tie / (2 * np.cosh(gap / 2))
+    usual = float(count @ (odds / (1 + odds)) / count.sum())
+    prior = usual / (1 - usual)
+    votes = np.bincount(judge, minlength=len(judges))
+    called = np.bincount(judge, tied, len(judges)) + _PRIOR_VOTES * usual
+    least, most = np.full(len(judges), -12.0), np.full(len(judges), 12.0)
+    for _ in range(40):
+        ease = np.exp((least + most) / 2)
+        own = ease[of] * odds
+        expected = np.bincount(of, count * own / (1 + own), len(judges))
+        expected += _PRIOR_VOTES * ease * prior / (1 + ease * prior)
+        least = np.where(expected < called, np.log(ease), least)
+        most = np.where(expected < called, most, np.log(ease))
+    share = np.bincount(judge, tied, len(judges)) / np.maximum(votes, 1)
+    order = np.argsort(share)
+    few, many = (f"{share[at]:.0%} ({judges[at]})" for at in (order[0], order[-1]))
+    weight = np.minimum(np.median(ease) / ease, _MOST_WEIGHT)[judge]
+    return np.where(tied, weight, 1.0), f"harshness: ties are from {few} to {many} of a judge's votes"
 
 
 def _guilty(found: Examined, judges: np.ndarray, players: Sequence[str]) -> np.ndarray:

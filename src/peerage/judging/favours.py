@@ -36,8 +36,9 @@ LEVEL = 0.05
 """The chance of any false finding among an arena's judges."""
 FEWEST = 5
 """Marks that a judge must have given an author, and others too, for the pair to be tested."""
-JUDGES = 4
-"""Judges that say something, from which on any is tested: among three nobody can tell who is out of step."""
+JUDGES = 5
+"""Judges from which on any is tested, or said to toss a coin: of four two may be friends, and nobody can tell
+which two are out of step."""
 _STANDS_OUT = 2.8  # standard errors at which a pair is set aside for a closer look
 _MOST = 0.3  # share of the pairs that may be set aside
 _ROUNDS = 40
@@ -72,15 +73,12 @@ class Examined(NamedTuple):
 
 class _Scores(NamedTuple):
     """The test of each judge (rows) and author (columns): the `score`, its `information`, its `variance` from
-    the judge's own noise and from what is not known of the authors, and its third cumulant. `slope` and
-    `error` are the judges' discernment."""
+    the judge's own noise and from what is not known of the authors, and its third cumulant."""
 
     score: Floats
     information: Floats
     variance: Floats
     third: Floats
-    slope: Floats
-    error: Floats
 
 
 def favours(marks: Marks, *, level: float = LEVEL, fewest: int = FEWEST) -> Examined:
@@ -91,7 +89,8 @@ def favours(marks: Marks, *, level: float = LEVEL, fewest: int = FEWEST) -> Exam
         return Examined([], {})
     table = marks.single
     judges, authors = len(table.judges), len(table.authors)
-    cells = ordered(table)
+    orders = ordered(table)
+    cells = orders.all
     total = np.bincount(table.judge * authors + table.author, minlength=judges * authors)
     count = total.reshape(judges, authors)
     enough = (count >= fewest) & (count.sum(axis=1, keepdims=True) - count >= fewest)
@@ -102,7 +101,7 @@ def favours(marks: Marks, *, level: float = LEVEL, fewest: int = FEWEST) -> Exam
         test = _Test(table, cells, tested, heard, level)
         aside = test.settle()
         aside &= ~test.disputed(aside)
-        new = {at: why for at, why in test.mute(aside).items() if at not in mute}
+        new = {at: why for at, why in test.mute(aside, orders.decided).items() if at not in mute}
         if not new:
             break
         mute |= new
@@ -201,14 +200,16 @@ class _Test:
         z = _skewed(scores._replace(variance=total))
         return scores, z, values[place].reshape(total.shape), math.sqrt(spread)
 
-    def mute(self, aside: Flags) -> dict[int, Mute]:
-        """The judges whose discernment is nothing beside that of the others, or below nothing."""
-        scores = self._scores(aside)
-        asked = self.heard & (self.cells.games.sum(axis=(1, 2)) > 0)
-        if asked.sum() < 3:
+    def mute(self, aside: Flags, decided: Cells) -> dict[int, Mute]:
+        """The judges whose discernment is nothing beside that of the others, or below nothing, where they
+        `decided`: who calls a tie unless sure is harsh, and no coin."""
+        fitted = slopes(decided, aside, self._seen(aside).strength, SPREADS)
+        slope, error = fitted.value[:, 0], np.sqrt(fitted.inverse[:, 0, 0])
+        asked = self.heard & (decided.games.sum(axis=(1, 2)) > 0)
+        if asked.sum() < JUDGES:
             return {}
-        highest = scores.slope + 1.96 * scores.error
-        dull = asked & (highest < _DULL * float(np.median(scores.slope[asked])))
+        highest = slope + 1.96 * error
+        dull = asked & (highest < _DULL * float(np.median(slope[asked])))
         return {at: "contrary" if highest[at] < 0 else "coin" for at in np.flatnonzero(dull).tolist()}
 
     def _seen(self, aside: Flags) -> View:
@@ -243,8 +244,6 @@ class _Test:
             np.maximum(np.where(aside, information, information - lost), 0.0),
             np.maximum(variance, 0.0) + doubt + 1e-12,
             third,
-            fitted.value[:, 0],
-            np.sqrt(fitted.inverse[:, 0, 0]),
         )
 
 

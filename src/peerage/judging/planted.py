@@ -3,23 +3,31 @@
     log-odds of judge j for a over b = g_j (s_a - s_b + noise of the match) + what sways it
 
 Who meets whom, who judges and what was shown first stand in a `Schedule`, drawn or recorded. Used by
-`peerage audit` on an arena's own schedule, and by `bench/biases.py` on drawn ones.
+`peerage audit` on an arena's own schedule, and by `peerage simulate` on drawn ones.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from peerage.judging.corrections import Recorded
 from peerage.judging.marks import Flags
+from peerage.judging.style import Style
+from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.kernels import Floats, Ints
 
 NOISE = 0.5
 """Standard deviation, in log-odds, by which answers are better or worse than their authors."""
+FEWEST_VOTES = 20
+"""Votes that a judge must cast, and pairs must share, for a fault to be planted there."""
 _CERTAIN = 99.0
+_RING = 0.4  # of a leader's judges
+_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +44,10 @@ class Schedule:
     match: Ints
     shown: Ints
 
+    @property
+    def matches(self) -> int:
+        return int(self.match.max(initial=-1)) + 1
+
     def recorded(self, score: Floats) -> Recorded:
         """These votes with the first player's points; those of a match weigh as one match."""
         weight = 1 / np.bincount(self.match)[self.match]
@@ -48,12 +60,14 @@ class Schedule:
 class Fault:
     """What sways judges. `towards`: log-odds added to each vote for its first player. `always`: 1 where a
     vote goes to the first player, -1 where to the second, whatever they wrote, 0 where it is honest.
-    `first_shown`: each judge's lean, in log-odds, to the answer shown first. `coin` and `alike`: judges
-    who toss a coin, and who find all answers alike."""
+    `first_shown`: each judge's lean, in log-odds, to the answer shown first. `cautious`: the log-odds that
+    each judge must see beyond even ones before it calls no tie. `coin` and `alike`: judges who toss a coin,
+    and who find all answers alike."""
 
     towards: Floats
     always: Ints
     first_shown: Floats
+    cautious: Floats
     coin: Flags
     alike: Flags
 
@@ -61,22 +75,194 @@ class Fault:
 def honest(schedule: Schedule) -> Fault:
     """No fault at all."""
     votes, judges = len(schedule.first), len(schedule.judges)
-    nobody = np.zeros(judges, np.bool_)
-    return Fault(np.zeros(votes), np.zeros(votes, np.int64), np.zeros(judges), nobody, nobody)
+    nobody, nothing = np.zeros(judges, np.bool_), np.zeros(judges)
+    return Fault(np.zeros(votes), np.zeros(votes, np.int64), nothing, nothing, nobody, nobody)
 
 
-def cast(
-    rng: np.random.Generator, schedule: Schedule, skill: Floats, discernment: Floats, fault: Fault
-) -> Floats:
-    """Points that each vote gives its first player: 1, ½ or 0; in both orders the mean of two verdicts.
-    `skill` of the players is in log-odds for a judge of `discernment` 1. All chances are drawn alike whatever
-    the fault, so that two calls with equal generators differ by the fault alone."""
+class Luck(NamedTuple):
+    """All chances of an arena's votes, drawn alike whatever the fault: two arenas of equal luck differ by the
+    fault alone. How much better the first answer of each match is than its author (`noise`), and what
+    decides each vote in either order (`drawn`, shape (2, votes)) and each sale of one (`sold`)."""
+
+    noise: Floats
+    drawn: Floats
+    sold: Floats
+
+    @classmethod
+    def of(cls, rng: np.random.Generator, matches: int, votes: int) -> Luck:
+        return cls(rng.normal(0, NOISE, matches), rng.random((2, votes)), rng.random(votes))
+
+
+def cast(luck: Luck, schedule: Schedule, skill: Floats, discernment: Floats, fault: Fault) -> Floats:
+    """Points that each vote gives its first player: 1, ½ or 0; of both orders what they agree on, else ½.
+    `skill` of the players is in log-odds for a judge of `discernment` 1."""
     a, b, judge = schedule.first, schedule.second, schedule.judge
-    noise = rng.normal(0, NOISE, int(schedule.match.max(initial=-1)) + 1)[schedule.match]
-    drawn = rng.random((2, len(a)))
-    gap = discernment[judge] * ~fault.coin[judge] * (skill[a] - skill[b] + noise)
+    gap = discernment[judge] * ~fault.coin[judge] * (skill[a] - skill[b] + luck.noise[schedule.match])
     gap = np.where(fault.always == 0, gap + fault.towards, _CERTAIN * fault.always)
-    orders = np.array([[1.0], [-1.0]])
-    said = drawn < 1 / (1 + np.exp(-gap - orders * fault.first_shown[judge]))
-    score = np.where(schedule.shown == 0, said.mean(axis=0), np.where(schedule.shown > 0, said[0], said[1]))
+    seen = gap + np.array([[1.0], [-1.0]]) * fault.first_shown[judge]
+    doubt = np.where(fault.always == 0, fault.cautious[judge], 0.0)
+    said = (1.0 * (luck.drawn < _logistic(seen - doubt)) + (luck.drawn < _logistic(seen + doubt))) / 2
+    both = np.where(said[0] == said[1], said[0], 0.5)
+    score = np.where(schedule.shown == 0, both, np.where(schedule.shown > 0, said[0], said[1]))
     return np.asarray(np.where(fault.alike[judge], 0.5, score))
+
+
+def _logistic(gap: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-gap)))
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """An arena's players and judges: `skill` and `discernment` as `cast` wants them. `chars` are how long
+    both answers of each match are, shape (2, matches), None where nobody knows; `families` are by name."""
+
+    schedule: Schedule
+    skill: Floats
+    discernment: Floats
+    chars: Floats | None = None
+    families: Mapping[str, str] | None = None
+
+    def votes(self, luck: Luck, fault: Fault) -> Recorded:
+        """The votes of these judges."""
+        found = self.schedule.recorded(cast(luck, self.schedule, self.skill, self.discernment, fault))
+        lengths = [] if self.chars is None else self.chars.T.tolist()
+        styles = {at: (Style(one, 0, 0, 0), Style(two, 0, 0, 0)) for at, (one, two) in enumerate(lengths)}
+        return replace(found, styles=styles, families=self.families)
+
+    def truth(self, judges: Flags | None = None) -> Floats:
+        """The ratings that endless honest votes in these matches come to; with `judges` of theirs alone,
+        each weighing by its discernment."""
+        s = self.schedule
+        gap = (self.skill[s.first] - self.skill[s.second])[:, None] + NOISE * _NODES
+        chance = _logistic(self.discernment[s.judge][:, None] * gap) @ (_NODE_WEIGHTS / _NODE_WEIGHTS.sum())
+        weight = 1 / np.bincount(s.match)[s.match]
+        if judges is not None:
+            weight = weight * (self.discernment * judges)[s.judge]
+        columns = np.tile(s.first, 2), np.tile(s.second, 2), np.repeat([1.0, 0.0], len(chance))
+        parts = np.concatenate([weight * chance, weight * (1 - chance)])
+        return fit_duels(duels(len(s.players), *columns, parts)).rating
+
+
+Pairs: TypeAlias = frozenset[tuple[str, str]]
+
+
+class Plant(NamedTuple):
+    """A fault, in words; the `fault` itself, given what is `sold` (see `Luck`), None for none; the `judges`,
+    or `pairs` of judge and author, one of whom is named when it is noticed; and `whom` it moves, by number,
+    empty for everybody."""
+
+    about: str
+    fault: Callable[[Floats], Fault] | None
+    judges: frozenset[str] = frozenset()
+    pairs: Pairs = frozenset()
+    whom: tuple[int, ...] = ()
+
+
+NOTHING = Plant("nothing", None)
+
+
+def lazy(pool: Pool, members: Sequence[int], who: str) -> Plant:
+    fault = replace(honest(pool.schedule), first_shown=np.where(_among(pool, members), _CERTAIN, 0.0))
+    return _of_judges(pool, members, f"{who} picking the answer shown first", fault)
+
+
+def random(pool: Pool, members: Sequence[int], who: str) -> Plant:
+    fault = replace(honest(pool.schedule), coin=_among(pool, members))
+    return _of_judges(pool, members, f"{who} tossing coins", fault)
+
+
+def alike(pool: Pool, members: Sequence[int], who: str) -> Plant:
+    fault = replace(honest(pool.schedule), alike=_among(pool, members))
+    return _of_judges(pool, members, f"{who} finding all answers alike", fault)
+
+
+def harsh(pool: Pool, members: Sequence[int], who: str) -> Plant:
+    """Nobody is guilty of doubt: no judge is to be named."""
+    fault = replace(honest(pool.schedule), cautious=np.where(_among(pool, members), 1.5, 0.0))
+    return Plant(f"{who} calling a tie unless quite sure", lambda sold: fault)
+
+
+def _among(pool: Pool, members: Sequence[int]) -> Flags:
+    return np.isin(np.arange(len(pool.schedule.judges)), members)
+
+
+def _of_judges(pool: Pool, members: Sequence[int], about: str, fault: Fault) -> Plant:
+    return Plant(about, lambda sold: fault, frozenset([pool.schedule.judges[at] for at in members]))
+
+
+def position(pool: Pool) -> Plant | None:
+    """Where both orders are asked the lean cancels, and there is none."""
+    s = pool.schedule
+    lean = replace(honest(s), first_shown=np.full(len(s.judges), 1.5))
+    return Plant("all judges leaning to the answer shown first", lambda sold: lean) if s.shown.any() else None
+
+
+def length(pool: Pool) -> Plant | None:
+    """One player's answers are twice as long as the others' (`pool.chars`), and all judges prefer that."""
+    if pool.chars is None:
+        return None
+    longer = np.log2(pool.chars[0]) - np.log2(pool.chars[1])
+    swayed = replace(honest(pool.schedule), towards=1.2 * longer[pool.schedule.match])
+    about = "all judges preferring longer answers, one player writing twice as much"
+    marked = frozenset([(judge, pool.schedule.players[0]) for judge in pool.schedule.judges])
+    return Plant(about, lambda sold: swayed, pairs=marked, whom=(0,))
+
+
+def family(pool: Pool, members: Sequence[int]) -> Plant:
+    """Players, numbered as judges are, who prefer each other."""
+    s = pool.schedule
+    lean = np.isin(s.judge, members) * (np.isin(s.first, members) * 1.0 - np.isin(s.second, members))
+    swayed = replace(honest(s), towards=1.5 * lean)
+    about = f"{len(members)} of a family preferring its answers"
+    guilty = frozenset([(s.judges[one], s.players[of]) for one in members for of in members if one != of])
+    return Plant(about, lambda sold: swayed, pairs=guilty, whom=tuple(members))
+
+
+def friends(pool: Pool, share: float = 1.0, fewest: int = FEWEST_VOTES) -> Plant | None:
+    """The two players that judged each other most, in that share of their votes."""
+    s = pool.schedule
+    number = {name: at for at, name in enumerate(s.players)}
+    judged = np.zeros((len(s.judges), len(s.players)), np.int64)
+    np.add.at(judged, (s.judge, s.first), 1)
+    np.add.at(judged, (s.judge, s.second), 1)
+    both = [
+        (min(judged[i, number[b]], judged[j, number[a]]), i, j)
+        for i, a in enumerate(s.judges)
+        for j, b in enumerate(s.judges)
+        if i < j and a in number and b in number
+    ]
+    shared, i, j = max(both, default=(0, 0, 0))
+    if shared < fewest:
+        return None
+    a, b = s.judges[i], s.judges[j]
+
+    def bought(sold: Floats) -> Fault:
+        always: Ints = np.zeros(len(s.judge), np.int64)
+        for judge, ally in ((i, number[b]), (j, number[a])):
+            always += ((s.judge == judge) & (sold < share)) * ((s.first == ally) * 1 - (s.second == ally))
+        return replace(honest(s), always=always)
+
+    often = "every time" if share == 1 else f"in {share:.0%} of their votes"
+    guilty, whom = frozenset([(a, b), (b, a)]), (number[a], number[b])
+    return Plant(f"{a} and {b} voting for each other {often}", bought, pairs=guilty, whom=whom)
+
+
+def ring(pool: Pool, fewest: int = FEWEST_VOTES) -> Plant | None:
+    """Four in ten of the leader's judges against it."""
+    s, leader = pool.schedule, int(np.argmax(pool.skill))
+    about = (s.first == leader) | (s.second == leader)
+    on_leader = np.bincount(s.judge[about], minlength=len(s.judges))
+    often = np.flatnonzero(on_leader >= fewest)
+    by_votes = often[np.argsort(on_leader[often], kind="stable")].tolist()
+    rivals = [at for at in by_votes if s.judges[at] != s.players[leader]]
+    members = rivals[: round(_RING * len(rivals))]
+    if len(members) < 2:
+        return None
+    down = np.isin(s.judge, members) * ((s.second == leader) * 1 - (s.first == leader))
+    against = replace(honest(s), always=down)
+    return Plant(
+        f"{len(members)} of {len(rivals)} judges voting against {s.players[leader]} every time",
+        lambda sold: against,
+        pairs=frozenset([(s.judges[at], s.players[leader]) for at in members]),
+        whom=(leader,),
+    )

@@ -7,6 +7,7 @@ favour; a bias that all judges share is invisible in that comparison.
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -121,6 +122,34 @@ class Positions(NamedTuple):
 
     flips: Estimate | None
     first: Estimate | None
+
+
+def one_sided(ballots: Ballots, level: float) -> set[str]:
+    """The judges that choose what stands first, or second, more often than even-handed ones ever would: the
+    sign test over ballots, `level` being the chance of any false name (Bonferroni)."""
+    net = np.sign(2 * ballots.first - ballots.decided)
+    judges = len(ballots.players)
+    uneven = np.bincount(ballots.judge, net != 0, judges)
+    most = np.maximum(*[np.bincount(ballots.judge, net == sign, judges) for sign in (1, -1)])
+    tested = max(int((uneven > 0).sum()), 1)
+    return {
+        judge
+        for judge, k, n in zip(
+            ballots.players, most.astype(int).tolist(), uneven.astype(int).tolist(), strict=True
+        )
+        if n and _as_many(k, n) * tested <= level
+    }
+
+
+def _as_many(most: int, tosses: int) -> float:
+    """The chance that a fair coin shows one of its sides so often, or more."""
+    if tosses > _EXACT:
+        return 2 * NormalDist().cdf(-(2 * most - 1 - tosses) / math.sqrt(tosses))
+    ways = sum([math.comb(tosses, heads) for heads in range(most, tosses + 1)])
+    return float(min(1.0, 2 * ways / 2**tosses))
+
+
+_EXACT = 1_000  # tosses from which on the normal distribution is as good
 
 
 def positions(ballots: Ballots) -> dict[str, Positions]:

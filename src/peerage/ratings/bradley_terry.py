@@ -7,7 +7,8 @@
 P(a beats b) = 1 / (1 + 10^((R_b - R_a) / 400)); `tie_models.py` has three readings of a tie. The likelihood
 is climbed by Newton's method. The mean rating is 1500: only differences mean anything, and an interval is
 that of a player against the mean. Intervals are robust: the sandwich of Huber (1967) and White (1982), each
-game's part enlarged by its leverage (HC2; MacKinnon and White, Journal of Econometrics 1985).
+game's part enlarged by its leverage (HC2; MacKinnon and White, Journal of Econometrics 1985). Draws alone
+leave no residual: `table.floored` says how much of that may be chance.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from peerage.ratings.blas import one_thread
 from peerage.ratings.connection import strong_components
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
-from peerage.ratings.table import POINTS, Z95, Row, rows_of, separated, t_quantile
+from peerage.ratings.table import POINTS, Z95, Row, floored, rows_of, separated, t_quantile
 from peerage.ratings.tally import TIE, WIN, Tally, from_cells, tally
 from peerage.ratings.tie_models import MODELS, Likelihood, Ties, first_guess
 
@@ -148,7 +149,18 @@ def fit_tally(counted: Tally, *, ties: Ties = "half", prior_games: float = PRIOR
         covariance = solved.inverse
     else:
         covariance = solved.inverse @ _meat(solved) @ solved.inverse
+        covariance = floored(covariance[: counted.players, : counted.players], *model_variance(solved))
     return solved.table(covariance)
+
+
+def model_variance(solved: Solution) -> tuple[Floats, Floats]:
+    """Each strength's variance if every game said as much as the model thinks, and the games that it rests
+    on."""
+    counted = solved.counted
+    n, sums = counted.players, [part.sum(axis=0) for part in (counted.weight, counted.square)]
+    weight, square = (np.bincount(counted.a, part, n) + np.bincount(counted.b, part, n) for part in sums)
+    weight, square = np.maximum(weight, 1e-300), np.maximum(square, 1e-300)
+    return np.diag(solved.inverse)[:n] * square / weight, weight**2 / square
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,9 +3,9 @@
 A cluster's influence on the ratings is found by leaving it out, one Newton step from the top:
 the cluster jackknife (CV3 of MacKinnon, Nielsen and Webb, Journal of Applied Econometrics 2023). How many
 clusters a difference of two ratings rests on is Satterthwaite's effective number (Bell and McCaffrey, Survey
-Methodology 2002): forty questions, of which one player answered six, are six for that player. Two ways of
-clustering add up, less what they share (Cameron, Gelbach and Miller, JBES 2011). `bench/clusters.py` measures
-how often all this claims too much.
+Methodology 2002): forty questions, of which one player answered six, are six for that player. Clusters that
+all end alike leave something open (`table.floored`). Two ways of clustering add up, less what they share
+(Cameron, Gelbach and Miller, JBES 2011). `bench/clusters.py` measures how often all this claims too much.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import coded
+from peerage.ratings.table import floored
 
 FEWEST = 10
 """Clusters from which on anything is claimed."""
@@ -80,6 +81,8 @@ def clustered(
         shared, _ = _jackknife(history, rows, both, information, posterior, inverse)
         covariance = covariance + _above_nothing(other - shared)
         freedom = np.minimum(freedom, free)
+    model = np.diag(inverse @ information @ inverse)
+    covariance = floored(covariance, model, np.diag(freedom) + 1, n)
     if prior:
         covariance = inverse + _above_nothing(covariance - inverse @ information @ inverse)
     if min(counts) < FEWEST:

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from peerage.ratings import tally_kernels
 from peerage.ratings.blas import one_thread
-from peerage.ratings.bradley_terry import PRIOR_GAMES, BradleyTerry, Solution, solve
+from peerage.ratings.bradley_terry import PRIOR_GAMES, BradleyTerry, Solution, model_variance, solve
 from peerage.ratings.compiled import kernel
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats
 from peerage.ratings.rows import fit_clustered
-from peerage.ratings.table import POINTS, Z95, t_quantile
+from peerage.ratings.table import POINTS, Z95, floored, t_quantile
 from peerage.ratings.tally import LOSS, TIE, WIN, Tally, tally
 from peerage.ratings.tie_models import Ties
 
@@ -69,8 +69,10 @@ def bootstrap(
     ratings = 1500 + ratings * POINTS
     spread = np.cov(ratings, rowvar=False).reshape(history.players, history.players) / POINTS**2
     if base is None:
-        covariance = solved.inverse if solved.prior else spread
+        covariance = solved.inverse if solved.prior else floored(spread, *model_variance(solved))
         base = solved.table(covariance)
+    if np.abs(spread).max(initial=0.0) < 1e-12:  # whatever is drawn of games that all ended alike is alike
+        return base
     if not clusters and not solved.prior:
         return replace(base, draws=ratings)
     wide = np.ones(1) if base.freedom is None else t_quantile(0.95, np.diag(base.freedom)) / Z95

@@ -36,6 +36,18 @@ from peerage.ratings.tally import Tally, tally
 from peerage.ratings.tie_models import Ties
 
 _LONG = 200_000
+
+
+class Confounded(ValueError):
+    """A covariate, by `name`, adds nothing to what the players and earlier covariates explain."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} cannot be told apart from the players and the other covariates: leave it out"
+        )
+        self.name = name
+
+
 _FAR = 0.3  # log-odds; a shorter Newton step of a logistic likelihood always climbs
 
 
@@ -225,7 +237,5 @@ def _checked(information: Floats, n: int, names: Sequence[str]) -> Floats:
     """The information, unless a covariate adds nothing that players and earlier covariates do not explain."""
     for k, name in enumerate(names):
         if not _adds(information, range(n + k), n + k):
-            raise ValueError(
-                f"{name} cannot be told apart from the players and the other covariates: leave it out"
-            )
+            raise Confounded(name)
     return information

@@ -12,6 +12,7 @@ from peerage.ratings.student import quantile
 POINTS = 400 / np.log(10)  # rating points in one unit of log-odds
 Z95 = 1.959963984540054  # two-sided 95% of a normal
 _DRAWS = 1000
+_OF_NONE = 3.0  # about -log(5%): where none of n games was decided, this many of n may be
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,29 @@ def ranks(ratings: Floats) -> list[int]:
 
 def t_quantile(confidence: float, freedom: Floats) -> Floats:
     """`student.quantile` of each of many degrees of freedom, rounded; nan below 1, where nothing is known."""
-    whole = np.floor(np.nan_to_num(freedom) + 0.5).astype(np.int64)
+    whole = np.floor(np.minimum(np.nan_to_num(freedom), 1e6) + 0.5).astype(np.int64)
     known, place = np.unique(whole, return_inverse=True)
     values = [quantile(confidence, one) if one >= 1 else np.nan for one in known.tolist()]
     return np.array(values, np.float64)[place].reshape(whole.shape)
+
+
+def floored(covariance: Floats, model: Floats, games: Floats, n: int | None = None) -> Floats:
+    """A robust covariance, of `n` strengths (all, if not said) against their mean and of further parameters,
+    in which no variance is below what so many `games` leave open however alike they ended.
+
+    A sandwich is made of residuals, and games that all end in a draw have none. Where none of n games was
+    decided, up to 3/n of such games may be (the rule of three; Hanley and Lippman-Hand, JAMA 1983): a
+    variance is at least that part of the `model`'s.
+    """
+    least = model * np.minimum(1.0, _OF_NONE / np.maximum(games, 1.0))
+    short = np.maximum(least - np.diag(covariance), 0.0)
+    if not short.any():
+        return covariance
+    n = len(short) if n is None else n
+    centre = np.eye(len(short))
+    centre[:n, :n] -= 1 / max(n, 1)
+    short[:n] *= n / max(n - 1, 1)
+    return np.asarray(covariance + centre @ np.diag(short) @ centre)
 
 
 def separated(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from peerage.judging.audit import Power, audited, pool_of
+from peerage.judging.audit import audited, pool_of
 from peerage.judging.corrections import Recorded
+from peerage.judging.simulation import Power
 from peerage.ledger.store import Ledger
 from peerage.tables.played import Played, Scope, ScopeError
 

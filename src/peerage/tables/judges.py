@@ -7,7 +7,7 @@ Votes and scores have no common unit: in an arena with both, scores are left out
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,7 +23,14 @@ from peerage.judging.estimates import Estimate
 from peerage.judging.favours import FEWEST, LEVEL, Mute, favours
 from peerage.judging.marks import Marks, marks_in
 from peerage.judging.normalisation import normalised
-from peerage.judging.preference import Positions, kin_preferences, length_bias, length_leans, positions
+from peerage.judging.preference import (
+    Positions,
+    kin_preferences,
+    length_bias,
+    length_leans,
+    one_sided,
+    positions,
+)
 from peerage.judging.statistics import JudgeStatistics, judge_statistics
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import Votes as PeoplesVotes
@@ -168,7 +175,7 @@ def judges_of(
     cast = _cast(marks) if len(ballots) else None
     rows = tuple(_rows(marks, ballots, families, cast))
     pairs = tuple([FavourRow(*pair) for pair in found.favours])
-    remarks = list(_remarks(measures, rows, found.mute, pairs))
+    remarks = list(_remarks(measures, rows, found.mute, pairs, one_sided(ballots, LEVEL)))
     people_rows: tuple[PeopleRow, ...] = ()
     verdicts = said(ledger, people.votes()) if people is not None and len(ballots) else []
     if verdicts:
@@ -202,11 +209,11 @@ def _remarks(
     rows: Iterable[JudgeRow],
     mute: Mapping[str, Mute],
     pairs: Iterable[FavourRow],
+    leaning: Set[str],
 ) -> Iterator[str]:
     """What a reader should know first, the gravest first."""
     for row in rows:
-        low, high = row.first_share_lower, row.first_share_upper
-        even = row.first_share is None or low is None or high is None or low <= 0.5 <= high
+        even = row.first_share is None or row.judge not in leaning
         place = "" if even or row.first_share is None else "first" if row.first_share > 0.5 else "second"
         share = 0.0 if row.first_share is None else max(row.first_share, 1 - row.first_share)
         if place and share >= _ONE_SIDED:

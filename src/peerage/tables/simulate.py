@@ -1,0 +1,180 @@
+"""Arenas that are simulated, in one process or several, and what they come to as rows: see
+`judging.simulation`."""
+
+from __future__ import annotations
+
+import math
+import signal
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from peerage.judging.audit import pool_of, shrunk
+from peerage.judging.corrections import Recorded
+from peerage.judging.simulation import KINDS, Found, Power, Rounds, Setup, power, simulated
+from peerage.ledger.store import Ledger
+from peerage.ratings.bradley_terry import fit_duels
+from peerage.scheduling.standing import History, Standing
+from peerage.scheduling.swiss import pair
+from peerage.settings import ArenaSettings
+from peerage.tables import Shown
+from peerage.tables.played import Played, Scope
+
+Planted = tuple[str, int]
+"""A plant by name, and how many take part, 0 for as many as usual."""
+Arenas = Sequence[Sequence[Found | None]]
+"""What simulated arenas of one setup came to: of each, the arena as it is and then plant by plant."""
+
+
+class SimulatedRow(Shown, frozen=True):
+    """What a `plant` (`kind` is its short name, empty for nothing) did to arenas of so many `players` and
+    `matches`. `needed` matches bring the mean half-width of the 95% intervals, as the votes are, to the
+    accuracy asked for; `usd` is what `matches` cost, `needed_usd` what those cost. All else is as in `audit`;
+    None is what cannot be known."""
+
+    players: int
+    matches: int
+    kind: str
+    plant: str
+    arenas: int
+    held: float | None
+    held_corrected: float | None
+    moved: float | None
+    corrected: float | None
+    corrected_error: float | None
+    noticed: float | None
+    false_alarms: float | None
+    tau: float | None
+    tau_corrected: float | None
+    half_width: float | None
+    needed: int | None
+    usd: float | None
+    needed_usd: float | None
+
+
+def simulate(
+    setups: Sequence[Setup], plants: Sequence[Planted], arenas: int, workers: int
+) -> Generator[tuple[int, list[Found | None]], None, None]:
+    """The place of a setup in `setups` and what one of its arenas comes to, the arenas of each one after the
+    other; the same for any number of `workers`."""
+    tasks = [(at, number) for at in range(len(setups)) for number in range(arenas)]
+    one = partial(_one, tuple(setups), tuple(plants))
+    if workers < 2:
+        yield from map(one, tasks)
+        return
+    # Ctrl+C is for the one who asked: workers end when it tells them to.
+    ignoring = (signal.SIGINT, signal.SIG_IGN)
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), signal.signal, ignoring)
+    try:
+        yield from pool.map(one, tasks)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _one(
+    setups: Sequence[Setup], plants: Sequence[Planted], task: tuple[int, int]
+) -> tuple[int, list[Found | None]]:
+    at, number = task
+    return at, simulated(setups[at], plants, number, swiss_rounds)
+
+
+def swiss_rounds(setup: Setup) -> Rounds:
+    """Pairing as arenas do it."""
+    history = History()
+
+    def pairs(ratings: Sequence[float], lot: str) -> list[tuple[int, int]]:
+        standings = [Standing(str(at), str(at), one, one) for at, one in enumerate(ratings)]
+        found = pair(standings, history, lot, setup.width).pairs
+        for both in found:
+            history.remember(both)
+        return [(int(a), int(b)) for a, b in found]
+
+    return pairs
+
+
+def rows(
+    setup: Setup, plants: Sequence[Planted], found: Arenas, accuracy: float, usd_per_match: float | None
+) -> Iterator[SimulatedRow]:
+    """What arenas of one setup come to, the first row without a plant; `accuracy` is in points."""
+    named = [("", "nothing"), *[(kind, KINDS[kind].told(count, setup.players)) for kind, count in plants]]
+    for place, (kind, about) in enumerate(named if not setup.seats else named[:1]):
+        known = [one for arena in found if (one := arena[place]) is not None]
+        if known:
+            yield _row(setup, kind, power(about, known), accuracy, usd_per_match)
+
+
+def _row(setup: Setup, kind: str, of: Power, accuracy: float, usd_per_match: float | None) -> SimulatedRow:
+    needed = None
+    if of.half_width is not None:
+        needed = math.ceil(setup.matches * (of.half_width / accuracy) ** 2)
+    cost = [
+        None if usd_per_match is None or count is None else count * usd_per_match
+        for count in (setup.matches, needed)
+    ]
+    return SimulatedRow(
+        setup.players,
+        setup.matches,
+        kind,
+        of.plant,
+        of.arenas,
+        of.held,
+        of.held_corrected,
+        of.moved,
+        of.corrected,
+        of.corrected_error,
+        of.noticed,
+        None if setup.seats else of.false_alarms,
+        of.tau,
+        of.tau_corrected,
+        of.half_width,
+        needed,
+        *cost,
+    )
+
+
+class Own(NamedTuple):
+    """An arena as a setup, and what one of its matches cost on average, None where nobody knows."""
+
+    setup: Setup
+    usd_per_match: float | None
+
+
+def own(ledger: Ledger, settings: ArenaSettings, seed: int = 0) -> Own:
+    """An arena's players with the strengths and discernment that its record says, chance taken away, its
+    panels or tables, its pairing and its costs."""
+    played = Played(ledger, Scope())
+    votes = played.votes()
+    setup = Setup(
+        len(settings.players),
+        max(len(played.decided), 1),
+        pairing=settings.pairing.policy,
+        k=settings.rating.k_factor,
+        width=settings.pairing.width,
+        seed=seed,
+    )
+    spent = [one.spent_nano / 1e9 for one in played.finished]
+    usd = sum(spent) / len(spent) if spent else None
+    if votes.judges:
+        pool = pool_of(Recorded(*votes))
+        judges = dict(zip(pool.schedule.judges, pool.discernment.tolist(), strict=True))
+        ballots = np.bincount(np.unique(np.asarray(votes.matches), return_inverse=True)[1])
+        setup = msgspec.structs.replace(
+            setup,
+            players=len(votes.players),
+            panel=int(np.median(ballots)),
+            once=any(votes.shown),
+            skills=tuple(pool.skill.tolist()),
+            discernment=tuple([judges.get(name, 1.0) for name in votes.players]),
+        )
+    elif played.decided:
+        table = fit_duels(played.history)
+        seats = int(np.median([len(one.players) for one in played.decided]))
+        setup = msgspec.structs.replace(
+            setup, players=len(played.players), seats=max(seats, 2), skills=tuple(shrunk(table).tolist())
+        )
+    return Own(setup, usd)
