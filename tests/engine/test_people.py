@@ -263,8 +263,10 @@ def test_a_reply_of_a_benched_person_waits_for_the_next_run() -> None:
         benched["me"] = "absent"
         waiting.wake("seed")
         assert waiting.next() is None
-        assert not waiting.worth_staying()
+        assert not waiting.worth_staying(lambda number: False)
         benched.clear()
+        assert waiting.worth_staying(lambda number: number > 1)
+        assert not waiting.worth_staying(lambda number: number > 0), "it is beyond the limit"
         waiting.wake("another seed")
         waiting.saved(1)
         away = waiting.next()

@@ -261,7 +261,7 @@ class Runner:
             return
         if self._matches.unfinished:
             self._end("budget", self._matches.unfinished[min(self._matches.unfinished)])
-        elif self._waiting.worth_staying():
+        elif self._waiting.worth_staying(self._reached):
             return
         elif self._everybody_left():
             self._end("waiting", f"{self._left_in_a_row} matches left in a row, and none went on meanwhile")

@@ -152,20 +152,18 @@ class WaitingMatches:
         self._woken.discard(away.fixture.seed)
         self._tried[away.fixture.number] = away.player
 
-    def worth_staying(self) -> bool:
+    def worth_staying(self, beyond: Callable[[int], bool]) -> bool:
         """Whether a run that has nothing else to do stays: a player said when, and that is soon, or a person
-        was there not long ago."""
+        was there not long ago. Matches whose numbers are `beyond` the run's limit do not go on in it."""
         soon = self._loop.time() + STAY_S
-        waited_for = {away.player for away in self._away.values()} - set(self._benched)
+        within = [away for number, away in self._away.items() if not beyond(number)]
+        waited_for = {away.player for away in within} - set(self._benched)
         if any(self._people[name].away_s() < STAY_S for name in waited_for & self._people.keys()):
             if self._stay is not None:
                 self._stay.cancel()
             self._stay = self._loop.call_later(LOOK_AGAIN_S, self._look)
             return True
-        return any(
-            away.said and away.due <= soon and away.player not in self._benched
-            for away in self._away.values()
-        )
+        return any(away.said and away.due <= soon and away.player not in self._benched for away in within)
 
     def stop(self) -> None:
         """Look no more."""
