@@ -13,7 +13,8 @@ from peerage.ledger.store import Batch, Summary
 from peerage.settings import Rating
 from peerage.standings import NOBODY, UNRATED
 from peerage.tables.played import Played, Scope
-from peerage.tables.tracks import METHODS, Ratings
+from peerage.tables.rated import Ratings
+from peerage.tables.tracks import METHODS
 
 EVERYBODY = ("ann", "bob", "cid")
 

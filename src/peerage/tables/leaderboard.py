@@ -26,8 +26,9 @@ from peerage.tables import Shown
 from peerage.tables.makers import picked
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
+from peerage.tables.rated import Ratings
 from peerage.tables.sides import by_side, here, on_side, sides_of
-from peerage.tables.tracks import METHODS, ONE_BY_ONE, OUTSIDE, TRACKS, Ratings, Track
+from peerage.tables.tracks import METHODS, ONE_BY_ONE, OUTSIDE, TRACKS, Track
 from peerage.tables.what_if import AS_PLAYED, WhatIf, constants, read_again
 
 _WITHOUT_SIDES = ("raw", "cost", "averaged", "judge-aware", "anchored", "points")

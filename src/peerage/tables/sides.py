@@ -21,7 +21,7 @@ from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.match import Fixture, Seat, rated
 from peerage.tables.matches import lookup
 from peerage.tables.played import Played, known
-from peerage.tables.tracks import Ratings
+from peerage.tables.rated import Ratings
 
 _ELSEWHERE = "\0"
 """Parts the name of a player from the side it was on, where that is not the one asked for."""

@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from peerage.judging.favours import favours
-from peerage.judging.marks import of_votes
 from peerage.ledger.store import LedgerError
-from peerage.ratings import glicko2, judges, prediction_powered
-from peerage.ratings.bradley_terry import PRIOR_GAMES, BradleyTerry, fit_duels
-from peerage.ratings.clusters import FEWEST
+from peerage.ratings import glicko2
+from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.connection import strong_components
 from peerage.ratings.duplicate import fit as across_tables
 from peerage.ratings.elo_error import EloError, elo_error
 from peerage.ratings.history import Duels, duels
-from peerage.ratings.judges import JudgeAware
 from peerage.ratings.kernels import Floats
 from peerage.ratings.orders import elo, met_by_pair
-from peerage.ratings.prediction_powered import PredictionPowered
 from peerage.ratings.rows import fit_clustered
-from peerage.ratings.soft_votes import calibrate
-from peerage.ratings.table import Z95, known, separated
+from peerage.ratings.table import separated
 from peerage.ratings.trueskill import TrueSkillSettings, rate, rate_duels
 from peerage.settings import Rating
 from peerage.standings import NOBODY, Standings, after_all, elo_settings
 from peerage.tables.outside import History
 from peerage.tables.overall import shares_of, told
-from peerage.tables.people_votes import strata
 from peerage.tables.played import Played, ScopeError
+from peerage.tables.rated import NO_COST, NO_ORDER, Ratings, of_odds, too_few
+from peerage.tables.rated_by_votes import anchored, judge_aware
 
 Track: TypeAlias = Literal[
     "bt",
@@ -54,47 +49,6 @@ _PLAYS = 200_000  # duels that averaging over orders plays at most, though ten o
 _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
 
 
-_NO_COST = "neither cost nor the spread of ratings to neighbours (propagation) enters"
-_NO_ORDER = f"neither the order of matches nor {_NO_COST.removeprefix('neither ')}"
-
-
-@dataclass(frozen=True)
-class Ratings:
-    """A track's ratings of `players`, in their order, with standard errors: the 95% interval is `center`, or
-    without one the rating, give or take 1.96 of these, within `limits`, NaN where too little is known.
-
-    `apart` gives `above`, a boolean matrix, [i, j] when i is better than j at 95%, for all pairs together:
-    what follows ratings through time has no use for it, and it takes longest. `mu` and `sigma` are the
-    method's own scale, where it has one. `start` is where a player without a match stands.
-    """
-
-    players: tuple[str, ...]
-    rating: Floats
-    error: Floats
-    apart: Callable[[], np.ndarray]
-    notes: tuple[str, ...]
-    start: float = 1500.0
-    mu: Floats | None = None
-    sigma: Floats | None = None
-    center: Floats | None = None
-    limits: tuple[float, float] = (-np.inf, np.inf)
-
-    @cached_property
-    def above(self) -> np.ndarray:
-        return self.apart()
-
-    @property
-    def middle(self) -> Floats:
-        """What the intervals are of."""
-        return self.rating if self.center is None else self.center
-
-    @property
-    def bounded(self) -> tuple[list[float], list[float | None], list[float | None]]:
-        """Ratings, and the lower and upper bounds of their intervals, None where too little is known."""
-        lower, upper = self.middle - Z95 * self.error, self.middle + Z95 * self.error
-        return self.rating.tolist(), known(np.clip(lower, *self.limits)), known(np.clip(upper, *self.limits))
-
-
 def bradley_terry(played: History, rating: Rating, standings: Standings) -> Ratings:
     """Bradley-Terry over every decided match; a match of many is all its pairs, and one cluster."""
     if played.hanging is not None:
@@ -109,14 +63,14 @@ def bradley_terry(played: History, rating: Rating, standings: Standings) -> Rati
     notes = [
         f"Bradley-Terry, mean 1500, 400 points for odds of ten to one; a tie is half a win each; {robust}"
     ]
-    notes += _too_few(table, "series" if played.hanging else "matches of many")
+    notes += too_few(table, "series" if played.hanging else "matches of many")
     if not table.connected:
         notes.append(
             "not everybody can be compared yet: the graph of wins is not strongly connected "
             f"({len(table.components)} groups), so a prior of {table.prior_games:g} tied game each against "
             "an average player was added"
         )
-    return _of_odds(played.players, table, table.upper, notes)
+    return of_odds(played.players, table, table.upper, notes)
 
 
 def duplicate(played: Played, rating: Rating, standings: Standings) -> Ratings:
@@ -137,29 +91,8 @@ def duplicate(played: Played, rating: Rating, standings: Standings) -> Ratings:
             "not everybody can be compared across tables yet, since the same players met: the prior decides "
             "the rest"
         )
-    notes += _too_few(table, "series")
-    return _of_odds(played.players, table, table.upper, notes)
-
-
-def _of_odds(
-    players: Iterable[str],
-    table: BradleyTerry | JudgeAware | PredictionPowered,
-    upper: Floats,
-    notes: Iterable[str],
-) -> Ratings:
-    """A table of Bradley-Terry as a track's ratings; `upper` bounds them at 95%."""
-    error = (upper - table.rating) / Z95
-    return Ratings(tuple(players), table.rating, error, lambda: table.above, (*notes, _NO_ORDER))
-
-
-def _too_few(table: BradleyTerry, clusters: str) -> list[str]:
-    """A warning where there are too few clusters, named in the plural, for intervals."""
-    if not table.clusters or min(table.clusters) >= FEWEST:
-        return []
-    return [
-        f"fewer than {FEWEST} {clusters} cannot tell how far off ratings are: no intervals, and every rank "
-        "stays possible"
-    ]
+    notes += too_few(table, "series")
+    return of_odds(played.players, table, table.upper, notes)
 
 
 def trueskill(played: History, rating: Rating, standings: Standings) -> Ratings:
@@ -178,7 +111,7 @@ def trueskill(played: History, rating: Rating, standings: Standings) -> Ratings:
             f"a newcomer has μ = {_SKILL.mu:g}, σ = {_SKILL.sigma:.3f}; β = {_SKILL.beta:.3f}, "
             f"τ = {_SKILL.tau:.4f}, draw probability {_SKILL.draw_probability:g}; in the order played",
             *_unconnected(played.history),
-            _NO_COST,
+            NO_COST,
         ),
         _SKILL.mu - _SKILL.k * _SKILL.sigma,
         table.mu,
@@ -201,7 +134,7 @@ def glicko(played: History, rating: Rating, standings: Standings) -> Ratings:
             f"Glicko-2 in periods of about {_PERIOD} matches a player, τ = {settings.tau:g}; the interval is "
             "the rating ± 1.96 deviations (σ)",
             *_unconnected(played.history),
-            _NO_COST,
+            NO_COST,
         ),
         settings.rating,
         value,
@@ -234,7 +167,7 @@ def points(played: Played, rating: Rating, standings: Standings) -> Ratings:
             "total points, whose interval allows for the spread of points from match to match; μ is the mean "
             "of a match, σ its standard error",
             "whoever plays more has more to gain and to lose: compare the means where matches differ",
-            _NO_COST,
+            NO_COST,
         ),
         0.0,
         total / number,
@@ -261,86 +194,9 @@ def averaged(played: Played, rating: Rating, standings: Standings) -> Ratings:
         table.rating,
         found.error,
         found.above,
-        (*notes, *_settled(found), *_unconnected(history), _NO_COST),
+        (*notes, *_settled(found), *_unconnected(history), NO_COST),
         rating.initial,
     )
-
-
-def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings:
-    """Bradley-Terry on the votes of judges, each weighing by a reliability estimated with the ratings."""
-    cast = played.votes()
-    marks = of_votes(cast.players, cast.history, cast.judges, cast.matches)
-    guilty = [pair for pair in favours(marks).favours if pair.found]
-    left_out = [(pair.judge, cast.players.index(pair.author)) for pair in guilty]
-    cluster = [played.cluster(number) for number in cast.matches]
-    table = judges.fit(cast.history, cast.judges, cluster=cluster, aside=left_out)
-    reliable = sorted(table.listed, key=lambda judge: -judge[1])
-    notes = [
-        "Bradley-Terry on the judges' votes, each judge counting by its reliability (1 on average, 0 tosses "
-        "a coin), which is how well it agrees with what the other judges see; the votes of a match count as "
-        "one match together"
-    ]
-    if guilty:
-        named = ", ".join(f"{pair.judge} on {pair.author}" for pair in guilty)
-        notes.append(f"left out, being favour or the opposite beyond chance: the votes of {named}")
-    if reliable:
-        (best, high, *_), (worst, low, *_) = reliable[0], reliable[-1]
-        notes.append(
-            f"reliability: from {high:.2f} ({best}) to {low:.2f} ({worst}); `peerage judges` shows all"
-        )
-    if not table.connected:
-        notes.append("the graph of votes is not strongly connected: a prior of one tied game each was added")
-    return _of_odds(cast.players, table, table.bounds[1], notes)
-
-
-def anchored(played: Played, rating: Rating, standings: Standings) -> Ratings:
-    """Bradley-Terry from people's votes, narrowed by those of judges; see `ratings.prediction_powered`."""
-    cast, duelled, given = played.annotated()
-    voted = ~np.isnan(duelled.people)
-    if not voted.any():
-        return _nobody("no duel that judges voted on was judged by people; `peerage annotate` shows you some")
-    names = sorted(set(cast.judges))
-    place = {name: at for at, name in enumerate(names)}
-    row = np.searchsorted(duelled.match, cast.matches)
-    soft = calibrate(
-        row, np.array([place[name] for name in cast.judges]), cast.history.score, duelled.people, len(names)
-    )
-    history = duels(len(cast.players), duelled.first, duelled.second, soft.probability, duelled.weight)
-    stratum = strata(duelled.stratum, voted)
-    table = prediction_powered.fit(history, duelled.people, stratum=stratum)
-    by_weight = sorted(zip(soft.weight.tolist(), names, strict=True), reverse=True)
-    (most, best), (least, worst) = by_weight[0], by_weight[-1]
-    notes = [
-        f"Bradley-Terry from {given} votes of people on {int(voted.sum())} of {len(voted)} duels; judges' "
-        "votes on all of them narrow the intervals, and what judges prefer otherwise than people is taken "
-        "out (prediction-powered inference, PPI++)",
-        "judges' votes count as the probability that people agree, calibrated on other duels: a vote is "
-        f"worth from {most:.2f} ({best}) to {least:.2f} ({worst}) in log-odds",
-        f"judges weigh {table.trust:.2f} (0 not at all, 1 in full): intervals as of "
-        f"{table.effective:.0f} duels judged by people alone",
-    ]
-    if not table.freedom:
-        notes.append(
-            "people judged no more duels than there are players: no intervals, every rank is possible"
-        )
-    if table.groups > 1:
-        notes.append(
-            f"people's votes do not compare everybody yet ({table.groups} groups), so a prior of "
-            f"{PRIOR_GAMES:g} tied game each against an average player was added; `peerage annotate` shows "
-            "more"
-        )
-    if stratum.any():
-        split = duelled.stratum == 1
-        notes.append(
-            f"people judged {voted[split].mean():.0%} of the duels on which judges split and "
-            f"{voted[~split].mean():.0%} of the others: each weighs by one over its share"
-        )
-    return _of_odds(cast.players, table, table.bounds[1], notes)
-
-
-def _nobody(why: str) -> Ratings:
-    nothing: Floats = np.zeros(0)
-    return Ratings((), nothing, nothing, lambda: np.zeros((0, 0), bool), (why,))
 
 
 def overall(played: Played, rating: Rating, standings: Standings) -> Ratings:
@@ -351,7 +207,7 @@ def overall(played: Played, rating: Rating, standings: Standings) -> Ratings:
         100 * found.whole.share,
         100 * found.whole.error,
         partial(separated, found.whole.share, found.whole.covariance),
-        (*told(found, played), _NO_ORDER),
+        (*told(found, played), NO_ORDER),
         50.0,
         limits=(0.0, 100.0),
     )

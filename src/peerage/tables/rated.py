@@ -1,0 +1,77 @@
+"""What a track of the leaderboard gives: everybody's rating with its interval, and what to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from peerage.ratings.bradley_terry import BradleyTerry
+from peerage.ratings.clusters import FEWEST
+from peerage.ratings.judges import JudgeAware
+from peerage.ratings.kernels import Floats
+from peerage.ratings.prediction_powered import PredictionPowered
+from peerage.ratings.table import Z95, known
+
+NO_COST = "neither cost nor the spread of ratings to neighbours (propagation) enters"
+NO_ORDER = f"neither the order of matches nor {NO_COST.removeprefix('neither ')}"
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """A track's ratings of `players`, in their order, with standard errors: the 95% interval is `center`, or
+    without one the rating, give or take 1.96 of these, within `limits`, NaN where too little is known.
+
+    `apart` gives `above`, a boolean matrix, [i, j] when i is better than j at 95%, for all pairs together:
+    what follows ratings through time has no use for it, and it takes longest. `mu` and `sigma` are the
+    method's own scale, where it has one. `start` is where a player without a match stands.
+    """
+
+    players: tuple[str, ...]
+    rating: Floats
+    error: Floats
+    apart: Callable[[], np.ndarray]
+    notes: tuple[str, ...]
+    start: float = 1500.0
+    mu: Floats | None = None
+    sigma: Floats | None = None
+    center: Floats | None = None
+    limits: tuple[float, float] = (-np.inf, np.inf)
+
+    @cached_property
+    def above(self) -> np.ndarray:
+        return self.apart()
+
+    @property
+    def middle(self) -> Floats:
+        """What the intervals are of."""
+        return self.rating if self.center is None else self.center
+
+    @property
+    def bounded(self) -> tuple[list[float], list[float | None], list[float | None]]:
+        """Ratings, and the lower and upper bounds of their intervals, None where too little is known."""
+        lower, upper = self.middle - Z95 * self.error, self.middle + Z95 * self.error
+        return self.rating.tolist(), known(np.clip(lower, *self.limits)), known(np.clip(upper, *self.limits))
+
+
+def of_odds(
+    players: Iterable[str],
+    table: BradleyTerry | JudgeAware | PredictionPowered,
+    upper: Floats,
+    notes: Iterable[str],
+) -> Ratings:
+    """A table of Bradley-Terry as a track's ratings; `upper` bounds them at 95%."""
+    error = (upper - table.rating) / Z95
+    return Ratings(tuple(players), table.rating, error, lambda: table.above, (*notes, NO_ORDER))
+
+
+def too_few(table: BradleyTerry, clusters: str) -> list[str]:
+    """A warning where there are too few clusters, named in the plural, for intervals."""
+    if not table.clusters or min(table.clusters) >= FEWEST:
+        return []
+    return [
+        f"fewer than {FEWEST} {clusters} cannot tell how far off ratings are: no intervals, and every rank "
+        "stays possible"
+    ]
