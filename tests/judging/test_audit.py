@@ -5,10 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from peerage.judging import planted
 from peerage.judging.audit import audited, plants, pool_of, told
 from peerage.judging.corrections import Recorded
 from peerage.judging.planted import Luck, Schedule, cast, honest
 from peerage.judging.simulation import Power
+from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.table import POINTS
 
 
 def recorded(matches: int, shown: int = 0, panel: int = 5, spread: float = 1.0) -> Recorded:
@@ -29,6 +32,10 @@ def test_strengths_and_schedule_are_those_on_record() -> None:
     pool = pool_of(votes)
     assert np.corrcoef(pool.skill, np.linspace(-1, 1, 10))[0, 1] > 0.95
     assert pool.skill.std() == pytest.approx(np.linspace(-1, 1, 10).std(), rel=0.3)
+    few = recorded(40)
+    assert pool_of(few).skill.std() < 0.95 * (fit_duels(few.history).rating / POINTS).std(), (
+        "noise is no skill"
+    )
     assert [pool.schedule.judges[at] for at in pool.schedule.judge.tolist()] == list(votes.judges)
     assert (pool.schedule.first == votes.history.first).all()
 
@@ -39,12 +46,24 @@ def test_in_a_long_arena_all_is_noticed_and_nobody_else_named() -> None:
     for row in rows:
         assert row.noticed is None or row.noticed >= 0.8, row
         assert row.false_alarms <= 1 / 5, row
+    whole, half = [row.moved for row in rows if "voting for each other" in row.plant]
+    assert whole is not None
+    assert half is not None
+    assert 0 < half < whole
     ring = next(row for row in rows if "voting against" in row.plant)
     assert ring.moved is not None
     assert ring.corrected is not None
     assert ring.moved < -100
     assert abs(ring.corrected) < 0.3 * abs(ring.moved)
     assert list(told(rows))
+
+
+def test_who_is_named_for_what_another_did_is_a_false_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = pool_of(recorded(500, spread=2.0))
+    wrong = planted.random(pool, [3], "p3")._replace(judges=frozenset(["p4"]))
+    monkeypatch.setattr("peerage.judging.audit.plants", lambda pool: [wrong])
+    found = next(audited(pool, seed=1, arenas=3))
+    assert (found.noticed, found.false_alarms) == (0.0, 1.0)
 
 
 def test_among_close_players_a_coin_goes_by_and_it_says_so() -> None:

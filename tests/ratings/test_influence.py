@@ -59,6 +59,20 @@ def test_who_never_lost_and_so_is_not_compared_is_told_of_nothing() -> None:
     assert fewest_to_flip(duels(2, [0, 0], [1, 1], [1, 1])) is None
 
 
+def test_where_not_everybody_is_compared_nothing_is_said() -> None:
+    apart = duels(4, [0, 0, 2, 2], [1, 1, 3, 3], [1, 0, 1, 0])
+    assert fewest_to_flip(apart) is None
+    joined = duels(3, [0, 0, 1, 1], [1, 1, 2, 2], [1, 0, 1, 0])
+    assert [moved is None for moved in shifts(joined, np.array([0, 1, 2, 2]), 3)] == [True, True, True]
+
+
+def test_the_next_in_rank_need_not_be_the_one_whom_fewest_results_hold_back() -> None:
+    score = [*[1] * 105, *[0] * 95, *[1] * 4, *[0] * 3]
+    found = fewest_to_flip(duels(3, [0] * 207, [*[1] * 200, *[2] * 7], score))
+    assert found is not None
+    assert (found.leader, found.rival, found.rows.tolist()) == (0, 2, [200])
+
+
 def test_shifts_are_those_of_a_fit_without_the_group() -> None:
     history = played(3, 5, 200)
     groups = np.arange(200) % 4

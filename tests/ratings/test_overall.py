@@ -8,7 +8,7 @@ from bench.overall import Case, arena
 
 from peerage.ratings.history import duels
 from peerage.ratings.kernels import Floats
-from peerage.ratings.overall import UNKNOWN, GameHistory, combined, shares
+from peerage.ratings.overall import UNKNOWN, GameHistory, Shares, combined, shares
 
 
 def everybody_meets(players: int, times: int, better: Floats) -> GameHistory:
@@ -46,6 +46,13 @@ def test_no_game_moves_a_player_by_more_than_its_part() -> None:
     assert both.share == pytest.approx([0.75, 7 / 12, 5 / 12, 0.25], abs=0.01)
     weighed = combined([shares(certain, 2), shares(luck, 2)], [3, 1])
     assert weighed.share == pytest.approx([7 / 8, 5 / 8, 3 / 8, 1 / 8], abs=0.01)
+
+
+def test_errors_of_games_add_up_as_squares_and_one_that_compares_not_everybody_is_told() -> None:
+    one = Shares(np.array([0.6, 0.4]), np.diag([0.04, 0.04]))
+    other = Shares(np.array([0.5, 0.5]), np.diag([0.01, 0.01]), connected=False)
+    assert combined([one, other], [3, 1]).error == pytest.approx((9 / 16 * 0.04 + 1 / 16 * 0.01) ** 0.5)
+    assert [combined(some, [1] * len(some)).connected for some in ([one, other], [one, one])] == [False, True]
 
 
 def test_of_a_game_that_somebody_has_not_played_nothing_is_known() -> None:

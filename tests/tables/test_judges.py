@@ -17,6 +17,7 @@ from peerage.judging.preference import LONGER
 from peerage.match import Fixture, Outcome, Seat
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
+from peerage.ratings.influence import fewest_to_flip
 from peerage.tables.judges import JudgesReport, judges, judges_of
 from peerage.tables.matches import Matches
 from peerage.tables.told import CHALLENGES, scores, told
@@ -90,6 +91,10 @@ def test_a_judge_moves_ratings_by_what_its_votes_change(report: JudgesReport, ar
     assert found.units == len(cast.judges)
     assert found.value is not None
     assert 0 < found.value < found.units / 2
+    history = duels(len(cast.players), cast.history.first, cast.history.second, cast.history.score, 1 / share)
+    flip = fewest_to_flip(history)
+    assert flip is not None
+    assert found.value == len(flip.rows)
 
 
 def test_challenges_are_counted_by_topic_and_drafter(report: JudgesReport, arena: Arena) -> None:

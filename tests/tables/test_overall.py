@@ -59,6 +59,26 @@ def test_the_overall_share_is_the_weighted_mean_of_the_games(arena: Path) -> Non
     assert "(each counting alike)" in alike.notes[0]
 
 
+def test_a_profile_counts_what_was_played_and_the_best_comes_first(arena: Path) -> None:
+    with open_arena(arena, create=False) as opened:
+        played = Played(opened.ledger, EVERYTHING).weighed({})
+        rows = profiles(played)
+        decided = list(played.decided)
+    overall = [row.share for row in rows if not row.game]
+    assert overall == sorted(overall, reverse=True)
+    for row in rows:
+        assert 0 <= row.lower <= row.share <= row.upper <= 100
+        assert row.lower < row.upper
+        ends = Counter[str]()
+        for one in decided:
+            if row.player in one.players and row.game in ("", one.game):
+                mine, first = one.scores[one.players.index(row.player)], max(one.scores)
+                ends["lost" if mine < first else "drawn" if one.scores.count(first) > 1 else "won"] += 1
+        assert (row.wins, row.draws, row.losses) == (ends["won"], ends["drawn"], ends["lost"])
+        assert row.matches == ends.total()
+        assert (row.rank is None) is (row.matches == 0)
+
+
 def test_each_game_has_its_own_table_and_track(arena: Path) -> None:
     with open_arena(arena, create=False) as opened:
         found = {game: board(opened.ledger, opened.settings, scope=Scope(game)) for game in GAMES}
