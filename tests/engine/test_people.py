@@ -321,6 +321,20 @@ def test_a_person_takes_no_settings_of_a_model() -> None:
     assert (ada.name, ada.family, ada.timeout_s) == ("ada", "human:ada", 86_400)
 
 
+def test_a_run_stays_for_no_match_beyond_its_last_one(tmp_path: Path) -> None:
+    arena(tmp_path)
+    report = until(
+        tmp_path, lambda runner: len(runner.progress().waiting) >= 3 and runner.progress().settled > 0
+    )
+    first = min(one.match for one in report.waiting)
+    with somebody(tmp_path) as done:
+        report = until(tmp_path, lambda _: False, matches=first)
+    assert done
+    assert report.reason != "interrupted", "it ends by itself"
+    assert report.settled >= first
+    assert report.waiting, "others had been issued and wait for the next run"
+
+
 def test_a_person_who_was_not_there_for_an_hour_is_not_stayed_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
