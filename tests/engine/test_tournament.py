@@ -81,6 +81,6 @@ def test_a_lost_player_is_on_record_and_in_no_rating(tmp_path: Path) -> None:
         assert {seat.player for seat in story.seats} == {"p0", "p1", "p2", "p3"}
         rows = {row["player"]: row for row in opened.leaderboard()}
         assert sum(row["matches"] for row in rows.values()) == 6
-    said = CliRunner().invoke(app, ["match", "1", "--dir", str(folder)]).output
+    said = CliRunner().invoke(app, ["match", "2", "--dir", str(folder)]).output
     assert "(B): unranked, its provider failed" in said
     assert f"({lost} is unranked: the provider failed)" in said

@@ -82,10 +82,10 @@ def honest(schedule: Schedule) -> Fault:
 class Luck(NamedTuple):
     """All chances of an arena's votes, drawn alike whatever the fault: two arenas of equal luck differ by the
     fault alone. How much better the first answer of each match is than its author (`noise`), and what
-    decides each vote in either order (`drawn`, shape (2, votes)) and each sale of one (`sold`)."""
+    decides each vote in either order (`votes`, shape (2, votes)) and each sale of one (`sold`)."""
 
     noise: Floats
-    drawn: Floats
+    votes: Floats
     sold: Floats
 
     @classmethod
@@ -101,7 +101,7 @@ def cast(luck: Luck, schedule: Schedule, skill: Floats, discernment: Floats, fau
     gap = np.where(fault.always == 0, gap + fault.towards, _CERTAIN * fault.always)
     seen = gap + np.array([[1.0], [-1.0]]) * fault.first_shown[judge]
     doubt = np.where(fault.always == 0, fault.cautious[judge], 0.0)
-    said = (1.0 * (luck.drawn < _logistic(seen - doubt)) + (luck.drawn < _logistic(seen + doubt))) / 2
+    said = (1.0 * (luck.votes < _logistic(seen - doubt)) + (luck.votes < _logistic(seen + doubt))) / 2
     both = np.where(said[0] == said[1], said[0], 0.5)
     score = np.where(schedule.shown == 0, both, np.where(schedule.shown > 0, said[0], said[1]))
     return np.asarray(np.where(fault.alike[judge], 0.5, score))

@@ -285,7 +285,7 @@ def drawn(
         """The first players' points in these matches, the first of which has number `start`."""
         these = schedule(seated, start)
         part = slice(start * panel, start * panel + len(these.first))
-        chances = Luck(luck.noise[start:], luck.drawn[:, part], luck.sold)
+        chances = Luck(luck.noise[start:], luck.votes[:, part], luck.sold)
         said = cast(chances, these, skill, discernment, honest(these))
         share = said.reshape(-1, panel).mean(axis=1)
         return np.asarray((np.sign(share - 0.5) + 1) / 2)
