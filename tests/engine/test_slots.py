@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 from tests.engine.arenas import asked_again, head, house, paced, play, play_stopping_at, write_arena
+from tests.engine.hands import GAME, HandsRules
 from tests.engine.test_series import HANDS, fixtures
 
 from peerage.arena import open_arena
@@ -18,6 +19,7 @@ from peerage.games.werewolf.rules import side
 from peerage.match import Fixture, Rated, rated
 from peerage.ratings.history import Game, merge_seats
 from peerage.scheduling import groups
+from peerage.scheduling.fixtures import Scheduler, next_round
 from peerage.scheduling.standing import History, Standing
 from peerage.settings import SettingsError
 from peerage.tables.match_view import MatchView, match_view
@@ -86,6 +88,14 @@ def arena(
         engine={"concurrency": concurrency},
         **more,
     )
+
+
+@pytest.mark.parametrize(("players", "slots"), [(5, ""), (4, "best")])
+def test_a_match_says_how_seats_count_where_somebody_holds_several(players: int, slots: str) -> None:
+    scheduler = Scheduler.of(GAME, HandsRules(seats=5), "secret", slots="best")
+    table = [Standing(f"p{at}", f"f{at}", 1500.0, 1500.0, 25.0 - at, slots=2) for at in range(players)]
+    (fixture,) = next_round(scheduler, table, History(), number=1, round=1, snapshot=0)
+    assert (fixture.slots, len(fixture.seats)) == (slots, 5)
 
 
 @pytest.mark.parametrize("slots", ["mean", "best", "each"])

@@ -64,6 +64,13 @@ def test_of_a_game_that_somebody_has_not_played_nothing_is_known() -> None:
     assert (found.error[:3] < 0.2).all()
 
 
+@pytest.mark.parametrize("results", [6, 50])
+def test_of_two_players_the_error_is_that_of_a_mean(results: int) -> None:
+    """Of so many results with one degree of freedom less: what ties are lent for it makes it no narrower."""
+    found = shares(GameHistory(duels(2, [0] * results, [1] * results, [1.0, 0.0] * (results // 2))))
+    assert found.error == pytest.approx((0.25 / (results - 1)) ** 0.5)
+
+
 def test_seven_wins_of_seven_leave_doubt() -> None:
     found = shares(GameHistory(duels(2, [0] * 7, [1] * 7, [1.0] * 7)), games=10)
     assert found.share[0] > 0.97

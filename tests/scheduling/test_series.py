@@ -65,6 +65,14 @@ def test_without_series_and_at_a_single_table_matches_stand_by_themselves() -> N
     assert alone == many
 
 
+def test_players_in_several_seats_sit_nowhere_twice_as_they_sat_before() -> None:
+    planned = in_series("seats", [("ann", "bob", "ann", "bob")], 1, True)
+    assert [one.contestants for one in planned] == [
+        ("ann", "bob", "ann", "bob"),
+        ("bob", "ann", "bob", "ann"),
+    ]
+
+
 @given(
     st.sampled_from(["seats", "tasks"]), st.lists(st.integers(2, 6), min_size=1, max_size=5), st.booleans()
 )

@@ -79,6 +79,16 @@ def test_a_profile_counts_what_was_played_and_the_best_comes_first(arena: Path) 
         assert (row.rank is None) is (row.matches == 0)
 
 
+def test_who_has_not_played_has_no_rank(tmp_path: Path) -> None:
+    games = {"color-obfuscation": 1, "allocation": {"rules": {"seats": 3}}}
+    folder = write_arena(tmp_path, house(6), rules={}, games=games)
+    play(folder, 4)
+    with open_arena(folder, create=False) as opened:
+        rows = [row for row in profiles(Played(opened.ledger, EVERYTHING).weighed({})) if row.game]
+    assert {row.rank is None for row in rows} == {False, True}
+    assert all((row.rank is None) is (row.matches == 0) for row in rows)
+
+
 def test_each_game_has_its_own_table_and_track(arena: Path) -> None:
     with open_arena(arena, create=False) as opened:
         found = {game: board(opened.ledger, opened.settings, scope=Scope(game)) for game in GAMES}
