@@ -404,6 +404,12 @@ def officials_of(rules: dict[str, Any]) -> dict[str, Any]:
     return {bench.role: bench for bench in officials(DuelRules.model_validate(rules))}
 
 
+def test_who_asks_for_one_judge_has_enough_with_one() -> None:
+    alone = DuelRules(judges=1, committee=1)
+    assert (alone.min_judges, alone.min_committee) == (1, 1)
+    assert (DuelRules(judges=2).min_judges, DuelRules(judges=2).min_committee) == (2, 2)
+
+
 def test_officials_follow_the_settings() -> None:
     benches = officials_of({})
     assert list(benches) == ["author", "committee", "judge"]

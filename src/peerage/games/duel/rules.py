@@ -135,6 +135,9 @@ class DuelRules(GameRules):
             filled["topics"] = default_topics("clinical" if clinical else "general")
         if clinical:
             filled.setdefault("author", "top")
+        for most in ("committee", "judges"):
+            if value.get(most) == 1:  # who asks for one has enough with one
+                filled.setdefault(f"min_{most}", 1)
         for role, limit in LIMITS.items():  # a limit stated in part keeps the rest of its role's defaults
             if isinstance(value.get(role), dict):
                 filled[role] = {**limit.model_dump(), **value[role]}
