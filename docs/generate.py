@@ -292,7 +292,8 @@ _JSON: dict[str, tuple[str | type, ...]] = {
     "`verify`: one object": (_OK, Report, Since, Problem),
     "`preregister`: one object": (
         "The keys below, and beside them `ok`, `quoted` (the part of the digest to quote), the list "
-        "`deviations` and with `--check` `problems`, in words. `plan` has `players`, `settings`, `stop`.",
+        "`deviations` and with `--check` `problems`, in words. `plan` has `players`, `settings`, `stop` and "
+        "`arena`.",
         Preregistration,
         Deviation,
     ),

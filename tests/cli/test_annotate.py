@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.terminals import Terminal
@@ -92,6 +93,30 @@ def test_a_file_of_other_duels_is_told(folder: Path, tmp_path: Path) -> None:
 def test_an_arena_without_judged_duels_says_so(tmp_path: Path) -> None:
     play(write_arena(tmp_path, 4, game="logic", rules={}), 2)
     assert "no finished duel here was judged by a panel" in run(tmp_path, "annotate", "--as", "ada").output
+
+
+def test_names_that_look_alike_are_one_voter(folder: Path) -> None:
+    assert "you are é; 0 of" in run(folder, "annotate", "--as", "é", typed="a\n").output
+    assert "you are é; 1 of" in run(folder, "annotate", "--as", "e\u0301").output
+
+
+def test_a_duel_judged_elsewhere_meanwhile_ends_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from peerage.ledger.votes import VotedAlready
+    from peerage.site.annotation import Annotator
+
+    cast, once = Annotator.cast, ["ada has judged match 1 before"]
+
+    def first_elsewhere(self: Annotator, *words: Any) -> None:
+        if once:
+            raise VotedAlready(once.pop())
+        cast(self, *words)
+
+    monkeypatch.setattr(Annotator, "cast", first_elsewhere)
+    said = run(folder, "annotate", "--as", "ada", typed="a\nb\n").output
+    assert "not kept: ada has judged match 1 before" in said
+    assert "1 vote kept" in said
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals there")

@@ -14,6 +14,7 @@ import pytest
 from tests.engine.arenas import house, play, write_arena
 from typer.testing import CliRunner
 
+from peerage import games
 from peerage.arena import open_arena
 from peerage.cli.main import app
 from peerage.engine.preregistration import differences, plan_of, preregister, stop_of
@@ -24,14 +25,17 @@ from peerage.ledger.preregistration import (
     Preregistration,
     Stop,
     deviations,
+    digest_of,
     preregistration,
     registered_body,
 )
+from peerage.ledger.secret import arena_secret
 from peerage.ledger.store import Amendment, Batch, Summary
 from peerage.ledger.verify import verify
 from peerage.settings import ArenaError, SettingsError, loads
 from peerage.site.reading import Site
 from peerage.site.report import report
+from peerage.testing.example import GAME
 
 cli = CliRunner()
 
@@ -87,6 +91,7 @@ def test_equal_settings_have_one_digest_and_others_another(tmp_path: Path) -> No
     assert digest("two", engine={"concurrency": 3}) == first, "what decides no number is not registered"
     assert digest("three", pairing={"window": 24, "width": 60}) != first
     assert digest("four", players=house(6)) != first
+    assert digest("five", seed=2) != first, "an arena that draws other tasks"
 
 
 def test_after_the_first_match_it_is_too_late(tmp_path: Path) -> None:
@@ -204,6 +209,66 @@ def test_one_written_after_the_first_match_does_not_count(tmp_path: Path) -> Non
         assert "stands after the first match: it does not count" in str(arena.leaderboard()[0]["notes"])
     assert found.preregistered == ""
     assert any("after its first match" in str(one) for one in found.problems)
+
+
+def test_the_last_day_of_the_calendar_and_too_many_matches(tmp_path: Path) -> None:
+    folder = write_arena(tmp_path)
+    assert "--max-matches" in command(folder, "preregister", "--max-matches", "9" * 30, code=2)
+    command(folder, "preregister", "--until", "9999-12-31")
+    with open_arena(folder) as arena:
+        assert "the end of 9999-12-31 UTC" in str(arena.leaderboard()[0]["notes"])
+
+
+def test_what_was_said_of_another_arena_does_not_count(tmp_path: Path) -> None:
+    command(write_arena(tmp_path / "one"), "preregister", "--max-matches", "5")
+    with open_arena(tmp_path / "one") as arena:
+        [registered] = arena.ledger.amendments("preregistration")
+    with open_arena(write_arena(tmp_path / "other", seed=2)) as arena, arena.ledger.runner():
+        arena_secret(arena.ledger, 2)
+        arena.ledger.write(Batch(amendments=[registered]))
+    digest = digest_of(registered.body)
+    assert "is another arena's" in command(tmp_path / "other", "preregister", "--check", digest, code=1)
+    with open_arena(tmp_path / "other") as arena:
+        assert any("is another arena's" in str(one) for one in verify(arena.ledger).problems)
+
+
+def test_another_command_line_of_an_agent_is_a_deviation_and_stays_unseen() -> None:
+    text = "players: [house:0.5, {name: agent, command: [./agent, --key, s3cret]}]\nbudget: 2"
+    settings = loads(text)
+    before = plan_of(settings, stop_of(settings, Stop()), "key")
+    assert b"s3cret" not in registered_body(before)
+    other = loads(text.replace("s3cret", "better"))
+    for key, due in (("key", settings), ("other", settings), ("key", other)):
+        now = msgspec.json.decode(registered_body(plan_of(due, stop_of(due, Stop()), key)))["plan"]
+        same = key == "key" and due is settings
+        told = "players.agent.address is others, not those registered"
+        assert [one.told for one in differences(before, now)] == ([] if same else [told])
+
+
+def test_a_game_in_a_file_is_registered_with_its_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    def registered(release: str) -> Any:
+        monkeypatch.setitem(games._FILES, GAME.name, games.GameFile(GAME, release))
+        settings = loads(f"game: {GAME.name}\nplayers: [house:0.5, house:0.6]")
+        return plan_of(settings, Stop(5), "")
+
+    before, now = registered("auction.py@sha256:51ab"), registered("auction.py@sha256:70cd")
+    assert [one.told for one in differences(before, msgspec.to_builtins(now))] == [
+        f"games.{GAME.name}.release is auction.py@sha256:70cd, not auction.py@sha256:51ab"
+    ]
+
+
+def test_a_game_that_comes_in_unsaid_is_told() -> None:
+    settings = loads("players: [house:0.5, house:0.6]\nbudget: 2")
+    plan = plan_of(settings, stop_of(settings, Stop()), "")
+    names = ("house:0.5", "house:0.6")
+    match = Summary(3, 1, "werewolf", "", names, "done", (1, 0), (0, 0), 0, (), (), 0)
+    found = Preregistration("0" * 64, 1, 0, plan)
+    assert list(deviations(found, [match])) == [Deviation("werewolf is played and was not registered", 3)]
+    added = (2, (Change("games.werewolf", None, {"weight": 1}),))
+    said = Preregistration("0" * 64, 1, 0, plan, False, (added,))
+    assert [one.what for one in deviations(said, [match])] == [
+        'games.werewolf is {"weight":1}, and was not stated'
+    ]
 
 
 def test_the_same_settings_again_end_a_deviation_and_time_and_money_count() -> None:

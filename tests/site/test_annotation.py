@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -23,8 +24,14 @@ from peerage.site.seat_pages import Links
 from peerage.site.server import Server
 from peerage.site.votes import audience
 from peerage.tables.people_votes import finished, said
+from peerage.tables.votes import battles
 
 HERE = "http://localhost"
+
+
+def judges_of(ledger: Ledger, number: int) -> set[str]:
+    rows = map(json.loads, battles(ledger))
+    return {row["judge"] for row in rows if row["question_id"] == str(number)}
 
 
 @pytest.fixture
@@ -114,6 +121,23 @@ def test_what_was_picked_by_hand_is_no_sample(ledger: Ledger, votes: Votes) -> N
         ada.at(there)
     with pytest.raises(LedgerError, match="match 999 is no finished duel"):
         ada.at(999)
+
+
+def test_nobody_judges_a_duel_of_its_own(ledger: Ledger, votes: Votes) -> None:
+    there = Annotator(ledger, votes, "ada", Random(1)).progress()[1]
+    match = finished(ledger, 1)
+    assert match is not None
+    player = next(iter(match.players.values()))
+    one = Annotator(ledger, votes, player, Random(1))
+    assert one.progress()[1] < there
+    while (shown := one.draw()) is not None:
+        drawn = finished(ledger, shown.ballot.match)
+        assert drawn is not None
+        assert player not in drawn.players.values()
+        assert player not in judges_of(ledger, shown.ballot.match)
+        one.cast(shown, "tie", at_ms=1)
+    with pytest.raises(LedgerError, match="played or judged match 1 itself"):
+        one.at(1)
 
 
 def test_votes_of_the_first_release_are_read(ledger: Ledger) -> None:

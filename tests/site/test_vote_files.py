@@ -49,8 +49,8 @@ def test_by_number_and_players_whichever_comes_first(
 ) -> None:
     one, other, *_ = judged
     turned = {**other, "model_a": other["model_b"], "model_b": other["model_a"], "winner": "both_bad"}
-    strange = {**one, "question_id": "9999"}
-    assert taken(ledger, votes, [one, turned, strange]) == Taken(2, 0, 1, "people.jsonl, row 3")
+    strange = [{**one, "question_id": number} for number in ("9999", "9" * 5000)]
+    assert taken(ledger, votes, [one, turned, *strange]) == Taken(2, 0, 2, "people.jsonl, row 3")
     first, second = votes.votes()
     match = finished(ledger, int(one["question_id"]))
     assert match is not None
@@ -119,6 +119,18 @@ def test_a_judges_own_vote_is_no_persons(ledger: Ledger, votes: Votes) -> None:
     rows = [json.loads(line) for line in battles(ledger)]
     with pytest.raises(DataError, match=r"people.jsonl, row 1: '.*' is a judge of match \d+ itself"):
         taken(ledger, votes, rows)
+    assert votes.count() == 0
+
+
+def test_players_do_not_vote_as_people(ledger: Ledger, votes: Votes, judged: list[dict[str, Any]]) -> None:
+    row = judged[0]
+    with pytest.raises(DataError, match=r"row 1: '.*' is a contestant of match \d+ itself"):
+        taken(ledger, votes, [{**row, "judge": row["model_a"]}])
+    cast = [json.loads(line) for line in battles(ledger)]
+    there = {one["judge"] for one in cast if one["question_id"] == row["question_id"]}
+    other = min({one["judge"] for one in cast} - there - {row["model_a"], row["model_b"]})
+    with pytest.raises(DataError, match=r"row 1: '.*' is a model that plays here: expected the vote of a"):
+        taken(ledger, votes, [{**row, "judge": other}])
     assert votes.count() == 0
 
 

@@ -116,6 +116,8 @@ def test_what_was_picked_or_skipped_counts_in_nothing(anchored: Arena, people: V
     people.cast(vote(anchored, 1, "A", sampling="chosen"), 1)
     people.cast(vote(anchored, 2, "skipped"), 1)
     assert report(anchored, people).people == ()
+    people.cast(vote(anchored, 1, "A", take=2), 1)  # picked, and then shown once more by chance
+    assert report(anchored, people).remarks[0].startswith(f"People gave 0 votes on 0 of {MATCHES} duels.")
     table = board(anchored.ledger, anchored.settings, "anchored", people=people)
     assert all(row.rank is None for row in table.rows)
     assert any("no duel that judges voted on was judged by people" in note for note in table.notes)

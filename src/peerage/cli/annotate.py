@@ -94,11 +94,12 @@ def annotate(
 def stated(name: str) -> str:
     """The name that votes carry: as stated, else that of the login. Raises BadParameter."""
     from getpass import getuser
+    from unicodedata import normalize
 
     from peerage.protocol import visible
 
     try:
-        found = " ".join((name or getuser()).split())
+        found = normalize("NFC", " ".join((name or getuser()).split()))
     except (KeyError, OSError, ImportError):
         found = ""
     if not found or len(found) > LONGEST_NAME or visible(found) != found:
@@ -108,6 +109,8 @@ def stated(name: str) -> str:
 
 def _judge(annotator: Annotator, number: int | None) -> int:
     """Show duels and take votes until the person leaves or none is left; how many were judged."""
+    from peerage.ledger.votes import VotedAlready
+
     said = 0
     while True:
         shown = annotator.draw() if number is None else annotator.at(number)
@@ -118,9 +121,13 @@ def _judge(annotator: Annotator, number: int | None) -> int:
         verdict = _verdict()
         if verdict is None:
             return said
-        annotator.cast(shown, verdict, now_ms())
-        say("skipped" if verdict == "skipped" else "kept")
-        said += verdict != "skipped"
+        try:
+            annotator.cast(shown, verdict, now_ms())
+        except VotedAlready as error:  # meanwhile in a browser or another terminal
+            say(f"not kept: {error}")
+        else:
+            say("skipped" if verdict == "skipped" else "kept")
+            said += verdict != "skipped"
         if number is not None:
             return said
 

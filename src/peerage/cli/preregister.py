@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from peerage.ledger.preregistration import Deviation, Preregistration
 
 
+MOST_MATCHES = 1_000_000_000
+
+
 def preregister(
     folder: Folder = HERE,
     max_matches: Annotated[
-        int | None, typer.Option(min=1, help="The arena ends when so many matches have a result.")
+        int | None,
+        typer.Option(min=1, max=MOST_MATCHES, help="The arena ends when so many matches have a result."),
     ] = None,
     until: Annotated[
         str, typer.Option(metavar="DATE", help="It ends with this day (UTC), as 2026-12-31.")

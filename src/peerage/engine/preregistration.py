@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from peerage.engine.registration import ANSWERS, stated
-from peerage.games import GAMES
+from peerage.games import GAMES, release_of
 from peerage.ledger.preregistration import (
     TOPIC,
     Change,
@@ -23,10 +23,10 @@ from peerage.ledger.preregistration import (
     preregistration,
     registered_body,
 )
-from peerage.ledger.secret import arena_secret, read_secret
+from peerage.ledger.secret import arena_secret, commitment, read_secret
 from peerage.ledger.store import Amendment, Batch, Ledger
-from peerage.sealing import SALT, salt, seal, sealing_key
-from peerage.settings import ArenaError, ArenaSettings, SettingsError, rules_of
+from peerage.sealing import COMMITMENT, SALT, committed, salt, seal, sealing_key
+from peerage.settings import ArenaError, ArenaSettings, PlayerSettings, SettingsError, rules_of
 
 _OF_A_PLAYER = ("family", "version", "slots", "price", "gpu_hour_price", "watts", *ANSWERS)
 """The settings of a player that decide numbers, beside its name."""
@@ -56,12 +56,15 @@ def plan_of(settings: ArenaSettings, stop: Stop, key: str) -> Plan:
             "model": player.public_model,
             "family": player.family,
         }
+        if player.provider in ("command", "http", "https"):
+            players[player.name]["address"] = _address(player, key)
     games = {
         name: {
             "version": GAMES[name].version,
             "weight": one.weight,
             "rules": _rules(settings, name, key),
         }
+        | _not_ours(name)
         for name, one in sorted(settings.lineup.items())
     }
     return Plan(
@@ -73,6 +76,19 @@ def plan_of(settings: ArenaSettings, stop: Stop, key: str) -> Plan:
         },
         stop,
     )
+
+
+def _not_ours(game: str) -> dict[str, str]:
+    """The package or the file, with its digest, that plays a game which is not our own."""
+    _, _, release = release_of(game).partition(" ")
+    return {"release": release} if release else {}
+
+
+def _address(player: PlayerSettings, key: str) -> dict[str, str]:
+    """A commitment to what is never shown of an agent: its arguments, or credentials and query of its URL."""
+    opened = seal(salt(key, f"{TOPIC}/{player.name}"), [player.model, *player.command])
+    closed: dict[str, str] = msgspec.json.decode(committed(msgspec.json.encode(opened)))
+    return closed
 
 
 def _rules(settings: ArenaSettings, game: str, key: str) -> dict[str, Any]:
@@ -93,13 +109,15 @@ def preregister(ledger: Ledger, settings: ArenaSettings, stop: Stop, at_ms: int)
     """
     rule = stop_of(settings, stop)
     before, issued = preregistration(ledger), ledger.heads()[0]
+    where = ledger.address.removeprefix("sqlite:///")
     if before is None and issued:
         raise ArenaError(
-            f"{ledger.address} has {issued:,} matches already, and what is planned after the first one is no "
+            f"{where} has {issued:,} matches already, and what is planned after the first one is no "
             "preregistration. Start a new arena in another folder"
         )
     key = sealing_key(arena_secret(ledger, settings.secret_seed, at_ms=at_ms))
-    body = registered_body(plan_of(settings, rule, key))
+    plan = msgspec.structs.replace(plan_of(settings, rule, key), arena=commitment(ledger))
+    body = registered_body(plan)
     if before is None:
         ledger.write(Batch(amendments=[Amendment(TOPIC, body, at_ms)]))
         written = preregistration(ledger)
@@ -110,7 +128,7 @@ def preregister(ledger: Ledger, settings: ArenaSettings, stop: Stop, at_ms: int)
         again.append(Change("stop", before.plan.stop.told, rule.told))
     if again:
         raise ArenaError(
-            f"{ledger.address} is preregistered as {before.quoted}, and this is something else: "
+            f"{where} is preregistered as {before.quoted}, and this is something else: "
             f"{'; '.join([one.told for one in again])}. It stays as it is; what is done otherwise is "
             "shown as a deviation"
         )
@@ -130,7 +148,7 @@ def differences(before: Plan, now: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _leaves(path: str, was: Any, now: Any) -> Iterator[Change]:
-    if isinstance(was, dict) and SALT in was:
+    if isinstance(was, dict) and (SALT in was or COMMITMENT in was):
         if was != now:
             yield Change(path, "those registered", "others")
     elif isinstance(was, dict) and isinstance(now, dict):

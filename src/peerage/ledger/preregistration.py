@@ -10,7 +10,7 @@ is read from them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from hashlib import sha256
 from itertools import takewhile
 from typing import Any
@@ -19,11 +19,13 @@ import msgspec
 from msgspec import Struct
 
 from peerage.ledger.log import finished
+from peerage.ledger.secret import commitment
 from peerage.ledger.store import Entry, Ledger, LedgerError, Summary
 from peerage.match import DEVELOPMENT, DONE
 from peerage.sealing import committed
 
 TOPIC = "preregistration"
+DAY_MS = 86_400_000
 QUOTED = 32
 """Hex digits of the digest that are quoted: 128 bits, so that nobody prepares two plans with one digest."""
 
@@ -63,15 +65,21 @@ class Change(Struct, frozen=True):
                 return f"{name} was added"
             if self.now is None:
                 return f"{name} was withdrawn"
+        if self.was is None:
+            return f"{self.what} is {_short(self.now)}, and was not stated"
+        if self.now is None:
+            return f"{self.what} is not stated, and was {_short(self.was)}"
         return f"{self.what} is {_short(self.now)}, not {_short(self.was)}"
 
 
-class Plan(Struct, frozen=True):
-    """What is registered: players by name, settings that decide numbers, and the stopping rule."""
+class Plan(Struct, frozen=True, omit_defaults=True):
+    """What is registered: players by name, settings that decide numbers, and the stopping rule. `arena` tells
+    the arena from any other (`secret.commitment`), so that one digest is of one arena."""
 
     players: dict[str, Any]
     settings: dict[str, Any]
     stop: Stop
+    arena: str = ""
 
 
 class _Entry(Struct, omit_defaults=True):
@@ -181,12 +189,18 @@ def _noted(found: Preregistration) -> Iterator[Deviation]:
 
 
 def _seen(found: Preregistration, matches: Iterable[Summary]) -> Iterator[Deviation]:
-    """What the matches themselves show: those beyond the rule, and players nobody spoke of."""
+    """What the matches themselves show: those beyond the rule, and players and games nobody spoke of."""
     stop, decided, spent = found.plan.stop, 0, 0
     over = None if stop.until is None else _end_of(stop.until)
     most = None if "arena" not in stop.budget else round(stop.budget["arena"] * 1e9)
     said = found.plan.players.keys() | {
         change.what.removeprefix("players.") for _, changes in found.differing for change in changes
+    }
+    games = found.plan.settings["games"].keys() | {
+        change.what.split(".")[1]
+        for _, changes in found.differing
+        for change in changes
+        if change.what.startswith("games.")
     }
     told: set[str] = set()
     for one in matches:
@@ -200,6 +214,7 @@ def _seen(found: Preregistration, matches: Iterable[Summary]) -> Iterator[Deviat
         }
         here = [what for what, so in beyond.items() if so]
         here += [f"{name} plays and was not registered" for name in one.players if name not in said]
+        here += [f"{one.game} is played and was not registered"] if one.game not in games else []
         for what in here:
             if what not in told:
                 told.add(what)
@@ -230,16 +245,15 @@ def problems(ledger: Ledger) -> Iterator[str]:
         return
     if found is not None and found.late:
         yield f"it was preregistered at position {found.position} of the log, after its first match"
+    if found is not None and found.plan.arena not in ("", commitment(ledger)):
+        yield f"what was preregistered at position {found.position} of the log is another arena's"
 
 
 def _end_of(day: date) -> int:
     """The first millisecond after a day, UTC."""
-    after = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
-    return int(after.timestamp() * 1000)
+    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000) + DAY_MS
 
 
 def _short(value: Any) -> str:
-    if value is None:
-        return "not there"
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return text if len(text) <= 60 else f"{text[:59]}…"

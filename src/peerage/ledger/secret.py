@@ -16,13 +16,14 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from peerage.ledger.store import Ledger, LedgerError, amend
-from peerage.sealing import Sealed, match_key, salt, seal, sealing_key, unseal
+from peerage.sealing import Sealed, committed, match_key, salt, seal, sealing_key, unseal
 
 TOPIC = "arena"
 OLD_FACT = "secret"
@@ -70,6 +71,13 @@ def read_secret(ledger: Ledger) -> Secret | None:
         ) from error
     over = any(entry.entry == "disclose" for entry in entries)
     return Secret(value, begun.seed, begun.after_match, over)
+
+
+def commitment(ledger: Ledger) -> str:
+    """What tells this arena from any other, in hex: the digest of the entry that commits to its secret; empty
+    where nothing was played or said yet."""
+    begun = next((row.body for row in ledger.amendments(TOPIC)), b"")
+    return sha256(committed(begun)).hexdigest() if begun else ""
 
 
 def arena_secret(ledger: Ledger, seed: int | None = None, *, at_ms: int = 0) -> str:

@@ -4,9 +4,10 @@
     shown = annotator.draw()                        # blind, in an order drawn by lot
     annotator.cast(shown, "first", at_ms)
 
-A duel is drawn with a known probability among those that the expert has not judged, so that estimates from
-the votes stay unbiased: by equal chances, or three times in four one on which judges split or tied. Whatever
-the expert says, also that it skips the duel, is durable at once, and it is not shown again unless asked for.
+A duel is drawn with a known probability among those that the expert neither judged nor played in, so that
+estimates from the votes stay unbiased: by equal chances, or three times in four one on which judges split
+or tied. Whatever the expert says, also that it skips the duel, is durable at once, and it is not shown again
+unless asked for.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ class Annotator:
         self._again = again
         self._read_until = 0
         self._split: dict[int, bool] = {}
+        self._own: set[int] = set()
         self._incomparable: set[int] = set()
 
     def draw(self) -> Shown | None:
@@ -85,9 +87,13 @@ class Annotator:
         return None
 
     def at(self, number: int) -> Shown:
-        """Match `number`, picked by hand. Raises LedgerError where there is nothing to compare, or it was
-        judged before."""
+        """Match `number`, picked by hand. Raises LedgerError where there is nothing to compare, the expert
+        took part in it, or judged it before."""
         self._look()
+        if number in self._own:
+            raise LedgerError(
+                f"{self.name} played or judged match {number} itself: it is for others to judge"
+            )
         found = ballot(self._ledger, number) if number in self._split else None
         if found is None:
             raise LedgerError(
@@ -163,5 +169,10 @@ class Annotator:
         cast = cast_by_judges(seen, decided, {})
         match, row = np.unique(np.array(cast.matches, np.int64), return_inverse=True)
         mean = np.bincount(row, cast.history.score) / np.bincount(row)
-        self._split = dict(zip(match.tolist(), split(mean).astype(bool).tolist(), strict=True))
+        told = zip(match.tolist(), split(mean).astype(bool).tolist(), strict=True)
+        self._own = {one.number for one in decided if self.name in one.players}
+        self._own.update(
+            [number for number, judge in zip(cast.matches, cast.judges, strict=True) if judge == self.name]
+        )
+        self._split = {number: telling for number, telling in told if number not in self._own}
         self._read_until = until

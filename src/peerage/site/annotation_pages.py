@@ -48,7 +48,7 @@ class AnnotationRoutes:
             return Response(status_code=303, headers={"location": token, **NOT_KEPT})
         values = await asyncio.to_thread(self._values, token)
         name = self._annotators[token].name
-        return await self._frame.page(f"{ANNOTATE}/{name}", "annotate.html", name, values)
+        return await self._frame.page(f"{ANNOTATE}/", "annotate.html", name, values)
 
     def _values(self, token: str) -> dict[str, Any]:
         """What the page is made of: the duel that is open, or else the next."""

@@ -146,7 +146,7 @@ class SeatRoutes:
             values["parts"] = [
                 (speaker, told(turn.request.expects, text)) for speaker, text in turn.request.messages
             ]
-        return await self._frame.page(f"{SEAT}/{name}", "seat.html", name, values, status)
+        return await self._frame.page(f"{SEAT}/", "seat.html", name, values, status)
 
 
 def _sends(options: tuple[str, ...]) -> bool:

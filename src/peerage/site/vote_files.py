@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
+from unicodedata import normalize
 
 import msgspec
 
+from peerage.engine.registration import registered
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote, Votes, expert_voter
 from peerage.protocol import storable, visible
 from peerage.ratings.fields import first_of, name_of, needed, short
 from peerage.ratings.streams import DataError, rows
+from peerage.settings.player import is_person
 from peerage.site.ballots import ballot
 from peerage.site.ledger_at import public
 from peerage.standings import DONE
@@ -67,15 +70,15 @@ def _vote(row: Mapping[str, Any], where: str, duels: _Duels, file: str) -> Vote 
             f"{where}, winner: found {short(word)}, expected model_a, model_b, tie, both_bad or a name"
         )
     who = next((str(row[column]) for column in _WHO if row.get(column) not in (None, "")), f"file {file}")
-    who = " ".join(visible(storable(who)).split())[:200]
+    who = normalize("NFC", " ".join(visible(storable(who)).split()))[:200]
     on = duels.of(row, a, b)
     if on is None:
         return None
     match, shown = on
-    if who in duels.judges.get(match, ()):
+    if took_part := duels.took_part(who, match):
         raise DataError(
-            f"{where}: {short(who)} is a judge of match {match} itself: expected the vote of a person, whose "
-            "name stands in `judge`"
+            f"{where}: {short(who)} is {took_part}: expected the vote of a person who had no part in it, "
+            "with its name in `judge`"
         )
     verdict = shown[said] if said is not None else BOTH_BAD if word.lower() in _BAD else TIE
     record = duels.known[match].record
@@ -93,15 +96,18 @@ class _Duels:
         for match, judge in zip(cast.matches, cast.judges, strict=True):
             self.judges.setdefault(match, set()).add(judge)
         self.known: dict[int, Finished] = {}
+        cards = registered(self._ledger)
+        self._models = {name for name, card in cards.items() if not is_person(str(card.get("model", "")))}
         self._by_answers: dict[frozenset[str], list[tuple[int, dict[str, str], str]]] | None = None
 
     def of(self, row: Mapping[str, Any], a: str, b: str) -> tuple[int, tuple[str, str]] | None:
         """The match of a row, and the labels of its first and second answer; None where it is not here."""
-        number = first_of(row, "question")
-        if number is not None and str(number).isdecimal() and int(number) in self.judges:
-            labels = {player: label for label, player in self._finished(int(number)).players.items()}
+        named = str(first_of(row, "question") or "")
+        number = int(named) if named.isdecimal() and len(named) < 20 else 0
+        if number in self.judges:
+            labels = {player: label for label, player in self._finished(number).players.items()}
             if labels.keys() == {a, b}:
-                return int(number), (labels[a], labels[b])
+                return number, (labels[a], labels[b])
         texts = [_turn(row.get(f"conversation_{side}"), "assistant") for side in "ab"]
         if not all(texts):
             return None
@@ -114,6 +120,14 @@ class _Duels:
         match, by_text, _ = there[0]
         self._finished(match)
         return match, (by_text[texts[0]], by_text[texts[1]])
+
+    def took_part(self, who: str, match: int) -> str:
+        """What `who` is that may not vote on this match as a person; empty where it may."""
+        if who in self.judges[match]:
+            return f"a judge of match {match} itself"
+        if who in self.known[match].players.values():
+            return f"a contestant of match {match} itself"
+        return "a model that plays here" if who in self._models else ""
 
     def _finished(self, number: int) -> Finished:
         if number not in self.known:

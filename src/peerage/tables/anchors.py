@@ -34,7 +34,8 @@ def anchored(ballots: Ballots, verdicts: Iterable[Said]) -> Anchors:
     score = np.where(ballots.vote[valid] == TIED, 0.5, ballots.vote[valid] == first[panel])
     judged = np.bincount(panel, minlength=len(ballots.panels))
     mean = np.bincount(panel, score, len(ballots.panels)) / np.maximum(judged, 1)
-    known = np.array([int(name) in said for name in ballots.panels], np.bool_) & (judged > 0)
+    drawn = {match for match, opinions in said.items() if any(one.take == 1 for one in opinions)}
+    known = np.array([int(name) in drawn for name in ballots.panels], np.bool_) & (judged > 0)
     duels = np.flatnonzero(judged)
     weight = np.zeros(len(ballots.panels))
     weight[duels] = inverse_share(((mean > 0) & (mean < 1)).astype(np.int64)[duels], known[duels])
