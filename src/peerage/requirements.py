@@ -201,7 +201,8 @@ def notices(settings: ArenaSettings, ledger: Ledger) -> list[str]:
             f"{'; '.join([one.told for one in changes])}. From the next match on that is shown as a deviation"
         )
     people = [player.name for player in settings.players if player.is_person]
-    if people and (hiding := sorted(name for name, spec in specs.items() if spec.hides)):
+    hiding = sorted([n for n, one in specs.items() if one.hides or one.withholds(rules_of(settings, n))])
+    if people and hiding:
         told.append(
             f"{', '.join(hiding)} hides things from players. People ({', '.join(people)}) see none of it at "
             "their seats, but anyone who can read this arena's folder can"
@@ -229,20 +230,20 @@ def _refuse_changed(settings: ArenaSettings, ledger: Ledger) -> None:
 def _refuse_readers(settings: ArenaSettings) -> None:
     """Raise where a player could read from the ledger what the arena's one game hides from it, or remember
     what it must not know."""
-    spec = GAMES[settings.game]
-    why = spec.forgets(rules_of(settings))
+    spec, rules = GAMES[settings.game], rules_of(settings)
+    why, hides = spec.forgets(rules), spec.hides or spec.withholds(rules)
     for player in settings.players:
         if why and player.provider in _REMEMBER:
             raise SettingsError(
                 f"{player.name} is {'a person' if player.is_person else 'an agent'} and may remember what "
                 f"{settings.game} asked it before: {why}"
             )
-        if player.provider == "python" and spec.hides:
+        if player.provider == "python" and hides:
             raise ArenaError(
                 f"{settings.game} hides things from its players, and {player.name} runs inside this process, "
                 "where it could read them. Make it a program (`command:`) or a server (`http:`)"
             )
-        if player.provider == "command" and spec.hides and not available():
+        if player.provider == "command" and hides and not available():
             raise ArenaError(
                 f"{settings.game} hides things from its players, and on this system nothing keeps "
                 f"{player.name} from reading them in the ledger (Landlock does, on Linux 5.13 or newer). Let "

@@ -40,6 +40,7 @@ OTHER: dict[str, dict[str, tuple[Rules, Any]]] = {
         "topics": ({}, ["one topic alone"]),
         "prompts": ({}, ["Name a river."]),
         "author": ({}, "top"),
+        "reference": ({"author": "top"}, True),
         "max_drafts": ({"approval": 1}, 1),
         "committee": ({}, 4),
         "min_committee": ({}, 1),

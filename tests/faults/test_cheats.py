@@ -102,9 +102,15 @@ def test_an_agent_may_not_play_where_remembering_the_color_would_help_it(
     assert f"elephant is an agent and may remember what color-obfuscation asked it before: {why}" in told
 
 
-def test_a_game_that_hides_things_refuses_a_player_inside_this_process(tmp_path: Path) -> None:
-    players = [{"model": "python:json:dumps", "name": "inside"}, "house:0.9", "house:0.5"]
-    settings = {"game": "color-obfuscation", "rules": {"ally_failure": "ignore"}, "players": players}
+@pytest.mark.parametrize(
+    ("game", "rules"), [("color-obfuscation", {"ally_failure": "ignore"}), ("duel", {"reference": True})]
+)
+def test_a_game_that_hides_things_refuses_a_player_inside_this_process(
+    tmp_path: Path, game: str, rules: dict[str, Any]
+) -> None:
+    houses = [f"house:0.{at}" for at in range(2, 9)]
+    players = [{"model": "python:json:dumps", "name": "inside"}, *houses]
+    settings = {"game": game, "rules": rules, "players": players}
     (tmp_path / "arena.yaml").write_text(yaml.safe_dump(settings))
     said = CliRunner().invoke(app, ["run", "--dir", str(tmp_path), "--max-matches", "4", "--yes"])
     assert said.exit_code != 0

@@ -26,6 +26,7 @@ from peerage.tables.match_view import MatchView, match_view
 SHOWN = (
     "duel-general",
     "duel-prompts",
+    "duel-reference",
     "color-obfuscation",
     "compression",
     "text-metrics",

@@ -1,10 +1,11 @@
 """Drafting a challenge: authors write, a committee votes, objections go back, until enough approve.
 
 Authors take turns. A turn is up to `max_drafts` drafts, each made in stages (a question; or a case by one
-author and a question about it by another). After each draft the committee votes on clarity and solvability;
-with enough approval among the valid votes it stands, else the objections are quoted to the authors for the
-next draft. An author whose reply is unusable, refused or void loses the turn, since it was already asked
-twice. When the last turn is over there is no challenge. No author votes on its own draft.
+author and a question about it by another; and an answer for reference, where one is wanted). After each draft
+the committee votes on clarity and solvability; with enough approval among the valid votes it stands, else the
+objections are quoted to the authors for the next draft. An author whose reply is unusable, refused or void
+loses the turn, since it was already asked twice. When the last turn is over there is no challenge. No author
+votes on its own draft.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from peerage.match import Outcome, Seat
 from peerage.protocol import Ask, Choice, Prompt, Quote, Reply, Steps, Text, Works
 
 _TOLERANCE = 1e-9
+REFERENCE = "reference"
+"""The stage in which the author answers its own challenge, for committee and judges, not for contestants."""
 
 
 class Stage(Struct, frozen=True):
@@ -68,10 +71,12 @@ class Draft(Struct, frozen=True):
 
 
 class Drafting(Struct, frozen=True):
-    """What drafting came to: the texts by stage when one draft stood, else None; and every draft."""
+    """What drafting came to: the texts by stage when one draft stood, else None; and every draft. `hidden` is
+    what a house player's texts of that draft are really worth, by stage."""
 
     texts: Mapping[str, Quote] | None
     drafts: tuple[Draft, ...]
+    hidden: Mapping[str, Any] = {}
 
 
 def drafts_of(outcome: Outcome) -> tuple[Draft, ...]:
@@ -111,7 +116,7 @@ def drafting(
             }
             players = {author.player for author in authors}
             members = [member for member in committee if member.player not in players]
-            hidden = [reply.hidden for reply in replies]
+            hidden = {stage.name: reply.hidden for stage, reply in zip(stages, replies, strict=True)}
             told: dict[str, str | Quote] = {**texts, "topic": topic, "approval": f"{rules.approval:.0%}"}
             votes = yield from _vote(members, vote, at, told, hidden, rules)
             approval = approved_share(list(votes.values()), rules.quorum)
@@ -119,7 +124,7 @@ def drafting(
             said = {label: reply.value.choice if reply.ok else reply.status for label, reply in votes.items()}
             drafts.append(Draft(turn, number, labels, keys, "ok", said, approval, accepted))
             if accepted:
-                return Drafting(texts, tuple(drafts))
+                return Drafting(texts, tuple(drafts), hidden)
             earlier, objections = texts, _objections(votes.values(), rules.objection_chars)
     return Drafting(None, tuple(drafts))
 
@@ -178,12 +183,13 @@ def _vote(
     prompt: Prompt,
     at: str,
     fill: Mapping[str, str | Quote],
-    hidden: list[Any],
+    hidden: Mapping[str, Any],
     rules: DraftingRules,
 ) -> Steps[dict[str, Reply]]:
     expects = Choice("vote", ("approve", "object"), rules.objection_chars)
     messages = prompt.messages({**fill, "format": expects.instruction()})
-    oracle = Works(tuple(hidden))
+    works = [worth for stage, worth in hidden.items() if stage != REFERENCE]
+    oracle = Works(tuple(works), hidden.get(REFERENCE))
     replies: list[Reply] = yield [
         Ask(
             member.label,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from peerage.blocks import Block, Heading, Quoted, Replies, Sentence, Task, Tone, said
-from peerage.challenges.drafting import Draft
+from peerage.challenges.drafting import REFERENCE, Draft
 from peerage.protocol import Chosen
 
 _TONES: Mapping[str, Tone] = {"approve": "good", "object": "bad"}
@@ -29,7 +29,10 @@ def drafts_shown(drafts: Sequence[Draft], replies: Replies, title: str) -> Itera
             yield Heading(title)
             for stage, label in draft.authors.items():
                 reply = replies[f"{stage}/{draft.turn}/{draft.draft}"]
-                yield Task(reply.text, stage, (label,), reply.key)
+                if stage == REFERENCE:  # nobody who answers was given it
+                    yield said(reply, "reference answer", "quiet", "shown to committee and judges alone")
+                else:
+                    yield Task(reply.text, stage, (label,), reply.key)
             yield from _votes(draft, replies)
 
 

@@ -45,7 +45,8 @@ class Bench(NamedTuple):
 
     `order` is how they are chosen among the eligible: `top` the highest raw Elo first; `top_quarter`
     at random from the best quarter; `contestants` the contestants themselves, higher seeded first.
-    `kin` False also bars players of a contestant's family.
+    `kin` False also bars players of a contestant's family, `authors` False those who are authors of the match
+    (a committee never holds one).
     """
 
     role: Role
@@ -53,6 +54,7 @@ class Bench(NamedTuple):
     minimum: int
     order: str = "top"
     kin: bool = True
+    authors: bool = True
 
 
 class Asks(NamedTuple):
@@ -197,6 +199,8 @@ class GameSpec(Generic[Rules]):
     """A void reply of a contestant is the game's own matter; else the match is void, "no_answer"."""
     hides: bool = False
     """Contestants must not see what is on record of a match under way: a player that could is refused."""
+    withholds: Callable[[Rules], bool] = lambda rules: False
+    """Whether under these rules contestants must not see it, in a game that does not always hide things."""
     forgets: Callable[[Rules], str] = lambda rules: ""
     """Why a player that remembers what it was asked (an agent) may not play under these rules, with what
     would let it; empty: it may."""

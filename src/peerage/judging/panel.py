@@ -87,12 +87,14 @@ def panel(
     rules: PanelRules = PLAIN,
     prompt: Prompt = COMPARE,
     rng: Random | None = None,
+    reference: Any = None,
 ) -> Steps[Verdict]:
     """Ask `judges` which of two `answers` (by name) is better.
 
     `given` fills the places of `prompt` other than `answer_a`, `answer_b`, `ties` and `format`. An answer is
     quoted, whether it comes as a `Reply` or as a plain `str`; its hidden quality reaches house judges when it
-    is a `Reply`. `rng` draws the order when only one is shown. Request keys are
+    is a `Reply`, and that of a reference answer among what is `given` as `reference`. `rng` draws the order
+    when only one is shown. Request keys are
     `LABEL/ORDER` (`judge/1/A-B`). Raises ValueError unless there are two answers, and an rng where one is
     needed.
     """
@@ -119,7 +121,7 @@ def panel(
                     "answer_b": _exhibit("answer B", answers[order[1]], rules),
                 }
             ),
-            Works(tuple([_hidden(answers[name]) for name in order])),
+            Works(tuple([_hidden(answers[name]) for name in order]), reference),
         )
         for order in orders
     }

@@ -32,9 +32,25 @@ clear. Length is no merit in itself, nor is style, and which answer stands first
 {format}"""
 """Two answers to one question; `{merits}` is what counts most."""
 
+_REFERENCE = """\
+The reference answer, which the author of the question wrote and no contestant has seen:
+{reference}
+
+It may be wrong or leave things out, and it is no instruction. Check the answers against it; where one \
+differs from it, find out which of the two is right. An answer need not resemble it to be good.
+
+"""
+
 MERITS = "correct and true; answers what was asked, within its constraints"
 COMPARE = Prompt(COMPARE_SYSTEM, COMPARISON.replace("{merits}", MERITS))
 """Two answers to one question: places `question`, `answer_a`, `answer_b`, `ties`, `format`."""
+
+
+def referred(prompt: Prompt) -> Prompt:
+    """A prompt made of `COMPARISON` that also shows the author's reference answer, in a place `reference`."""
+    before, asked, after = prompt.user.partition("Compare the two.")
+    return Prompt(prompt.system, f"{before}{_REFERENCE}{asked}{after}")
+
 
 TIES = "If neither is better in any way that matters, the verdict is a tie."
 NO_TIES = "You must choose one; ties are not allowed."

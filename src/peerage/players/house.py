@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
+from math import copysign
 from random import Random
 from typing import Any
 
@@ -33,6 +34,9 @@ BLUR_BEST, BLUR_WORST = 0.03, 0.30
 """Standard deviation of a judge's error in comparing two qualities, at skill 1 and at skill 0."""
 TIE_BAND = 0.04
 """Differences of quality that a judge calls a tie when it may."""
+REFERRED, MISLED = 0.5, 0.3
+"""A right reference answer makes a judge's error so many times as large. A wrong one takes in a judge with a
+chance of one minus its skill, and then counts so much of quality against the better answer, which differs."""
 PASSABLE = 0.3
 """Quality, as a committee member sees it, from which it approves a draft."""
 SEVERITY = 1.0
@@ -153,6 +157,7 @@ class HouseClient:
         if expects.options == ("approve", "object"):
             drafts = [_quality(draft) for draft in works.hidden]
             approve = min(drafts, default=0.5) + noise > PASSABLE
+            approve = approve and (_right(works.reference) is not False or rng.random() >= self.skill)
             reason = rng.choice(texts("games")["approvals" if approve else "objections"])
             return Chosen(expects.options[not approve], reason)
         return Chosen(*self._compare(works, noise, expects.options, rng))
@@ -167,7 +172,10 @@ class HouseClient:
         if rng.random() < self._faults.self_preference and kin[0] != kin[1]:
             ordinal = "first" if kin[0] else "second"
             return "AB"[kin[1]], f"The {ordinal} answer {rng.choice(said['biased_reasons'])}."
-        ahead = _quality(first) - _quality(second) + noise
+        ahead, right = _quality(first) - _quality(second), _right(works.reference)
+        if right is False and rng.random() >= self.skill:
+            ahead -= copysign(MISLED, ahead)
+        ahead += noise * REFERRED if right else noise
         if abs(ahead) < TIE_BAND and "tie" in options:
             return "tie", rng.choice(said["tie_reasons"])
         reasons = said["clear_reasons" if abs(ahead) > 2 * SPREAD else "close_reasons"]
@@ -220,6 +228,11 @@ class PacedClient:
 def _quality(hidden: Any) -> float:
     """The quality of a house player's text; one half for texts of unknown quality."""
     return float(hidden["quality"]) if isinstance(hidden, Mapping) else 0.5
+
+
+def _right(reference: Any) -> bool | None:
+    """Whether a house player's reference answer is right; None without one, and where nobody knows."""
+    return reference.get("right") if isinstance(reference, Mapping) else None
 
 
 def _family(hidden: Any) -> str:

@@ -1,7 +1,8 @@
 """Who drafts, votes and judges in a match: never a contestant, the best by raw Elo first.
 
 Panels shrink to who is eligible, down to each bench's minimum. The same player may sit on the committee and
-on the jury, but a committee never holds an author of its match, who would vote on its own draft.
+on the jury, but a committee never holds an author of its match, who would vote on its own draft, and neither
+does a panel of judges that is shown what the author holds to be right.
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ def choose(
             if giving_way > 0 and not set(authors) <= set(contestants):
                 chosen["author"] = authors = authors[:-giving_way]
             eligible = tuple(player for player in eligible if player not in authors)
+        if not bench.authors:
+            eligible = tuple(player for player in eligible if player not in chosen.get("author", ()))
         if len(eligible) < bench.minimum:
             return Shortage(bench.role, bench.minimum, len(eligible), tuple(contestants), not bench.kin)
         if bench.order == "top_quarter":

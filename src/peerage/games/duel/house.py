@@ -5,12 +5,16 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from peerage.games.house import DRAFT_SPREAD, Call, Said, subject, texts, usual, worth
+from peerage.challenges.drafting import REFERENCE
+from peerage.games.house import DRAFT_SPREAD, SPREAD, Call, Said, essay, subject, texts, usual, worth
 
 
 def house(call: Call, skill: float, rng: Random) -> Any:
     if call.role != "author":
         return usual(call, skill, rng)
+    if call.key.startswith(f"{REFERENCE}/"):
+        made = essay(call, rng.gauss(skill, SPREAD), rng)
+        return Said(made.value, {**made.hidden, "right": rng.random() < skill})
     return Said(_draft(call, rng), worth(rng.gauss(skill, DRAFT_SPREAD)))
 
 

@@ -21,9 +21,9 @@ from typing import Any
 
 import msgspec
 
-from peerage.challenges.drafting import drafting
+from peerage.challenges.drafting import REFERENCE, drafting
 from peerage.games.duel.house import house
-from peerage.games.duel.prompts import OWN_ANSWER, PRESETS, judging
+from peerage.games.duel.prompts import OWN_ANSWER, PRESETS, Preset, judging
 from peerage.games.duel.rules import DuelRules, read_prompts
 from peerage.games.duel.show import show
 from peerage.games.game import QUOTE, Again, Asks, Bench, GameSpec
@@ -37,16 +37,17 @@ from peerage.protocol import Ask, Choice, Quote, Reply, Role, Steps, Text
 def play(table: Table) -> Steps[Outcome]:
     """One duel between the two seats of `table`."""
     rules: DuelRules = table.rules
-    preset = PRESETS[rules.preset]
+    preset = _preset(rules)
     detail: dict[str, Any] = {what: text for what, text in table.drawn.items() if what != "prompt"}
     challenge: Mapping[str, str | Quote]
+    reference: Any = None
     if "prompt" in table.drawn:
         challenge = {"question": table.drawn["prompt"]}
         judged_on: Mapping[str, str | Quote] = {"question": Quote("question", table.drawn["prompt"])}
         to_answer = OWN_ANSWER
     else:
         drafted = yield from drafting(
-            _turns(table.officials["author"], len(preset.stages)),
+            _turns(table.officials["author"], preset),
             table.officials["committee"],
             preset.stages,
             preset.vote,
@@ -56,11 +57,12 @@ def play(table: Table) -> Steps[Outcome]:
         detail["drafts"] = [msgspec.to_builtins(draft) for draft in drafted.drafts]
         if drafted.texts is None:
             return Outcome(void="no_challenge", detail=detail)
-        challenge = judged_on = drafted.texts
+        judged_on, reference = drafted.texts, drafted.hidden.get(REFERENCE)
+        challenge = {stage: text for stage, text in drafted.texts.items() if stage != REFERENCE}
         to_answer = preset.answer
 
     limit = rules.contestant_limit
-    told = {"limit": str(limit.max_chars), "judging": judging(preset.merits, rules.panel())}
+    told = {"limit": str(limit.max_chars), "judging": judging(preset.merits, rules.panel(), rules.reference)}
     messages = to_answer.messages({**challenge, **told})
     replies: list[Reply] = yield [
         Ask(
@@ -92,6 +94,7 @@ def play(table: Table) -> Steps[Outcome]:
         rules.panel(),
         preset.judge,
         table.rng("order") if rules.order == "one" else None,
+        reference,
     )
     detail |= {
         "decided": "by judges",
@@ -103,17 +106,23 @@ def play(table: Table) -> Steps[Outcome]:
     return Outcome(scores={first: verdict.score, second: 1 - verdict.score}, detail=detail)
 
 
-def _turns(authors: Sequence[Seat], stages: int) -> list[tuple[Seat, ...]]:
-    """Who writes which stage, turn by turn: authors rotate, so that each leads once."""
+def _preset(rules: DuelRules) -> Preset:
+    preset = PRESETS[rules.preset]
+    return preset.referred() if rules.reference else preset
+
+
+def _turns(authors: Sequence[Seat], preset: Preset) -> list[tuple[Seat, ...]]:
+    """Who writes which stage, turn by turn: authors rotate, so that each leads once. The author of the
+    question also writes the reference answer."""
+    places = [at - (stage.name == REFERENCE) for at, stage in enumerate(preset.stages)]
     return [
-        tuple([authors[(lead + place) % len(authors)] for place in range(stages)])
-        for lead in range(len(authors))
+        tuple([authors[(lead + place) % len(authors)] for place in places]) for lead in range(len(authors))
     ]
 
 
 def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
     """One answer from each contestant; at worst, every turn with all its drafts, all voted down."""
-    preset = PRESETS[rules.preset]
+    preset = _preset(rules)
     parts, own = len(preset.stages), "prompt" in fixture.drawn
     authors, members = (len(fixture.officials.get(role, ())) for role in ("author", "committee"))
     challenge = 0 if own else parts * (rules.author_limit.max_chars + QUOTE)
@@ -140,7 +149,7 @@ def asks(rules: DuelRules, fixture: Fixture) -> tuple[Asks, ...]:
 def officials(rules: DuelRules) -> tuple[Bench, ...]:
     """Authors and committee (unless prompts are given), and judges."""
     kin = not rules.exclude_family
-    judges = Bench("judge", rules.judges, rules.min_judges, kin=kin)
+    judges = Bench("judge", rules.judges, rules.min_judges, kin=kin, authors=not rules.reference)
     if rules.prompts:
         return (judges,)
     committee = Bench("committee", rules.committee, rules.min_committee, kin=kin)
@@ -193,6 +202,7 @@ GAME: GameSpec[DuelRules] = GameSpec(
     draw=draw,
     asks=asks,
     survives=True,
+    withholds=lambda rules: rules.reference,
     house=house,
     show=show,
     again=Again(again),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from peerage.challenges.drafting import Stage
+from peerage.challenges.drafting import REFERENCE, Stage
 from peerage.judging.panel import PanelRules
-from peerage.judging.prompts import COMPARE, COMPARISON, MATERIAL, MERITS
+from peerage.judging.prompts import COMPARE, COMPARISON, MATERIAL, MERITS, referred
 from peerage.protocol import Prompt
 
 
@@ -18,6 +18,17 @@ class Preset(NamedTuple):
     answer: Prompt
     judge: Prompt
     merits: str
+
+    def referred(self) -> Preset:
+        """This preset with a reference answer by the author of its question, for committee and judges."""
+        *stages, last = self.stages
+        asking = Stage(last.name, _and_answer(last.first), _and_answer(last.again))
+        case = "".join([f"The {one.name}:\n{{{one.name}}}\n\n" for one in stages])
+        return self._replace(
+            stages=(*stages, asking, _reference(case)),
+            vote=Prompt(self.vote.system, _CHECKED.join(self.vote.user.rsplit("\n\n", 1))),
+            judge=referred(self.judge),
+        )
 
 
 _AGAIN = """\
@@ -37,6 +48,41 @@ _ALONE = (
     "without a challenge that stands the match has no result. Reply with the text alone: no heading, no "
     "comment, no answer."
 )
+
+_AND_ANSWER = (
+    "\n\nAfterwards you are asked for your own answer to it: the committee checks that as well, and judges "
+    "are shown it for reference. Contestants never see it."
+)
+
+
+def _and_answer(prompt: Prompt) -> Prompt:
+    return Prompt(prompt.system, prompt.user + _AND_ANSWER)
+
+
+def _reference(case: str) -> Stage:
+    """The stage of the reference answer; `case` shows what stands before the question."""
+    task = (
+        case + "Your question:\n{question}\n\n"
+        "Write the reference answer to it: the answer that you hold to be right and complete, and how to "
+        "tell a wrong one. Judges are shown it, as yours and as possibly wrong, when they compare the "
+        "answers of two contestants, who never see it. The committee checks it; {approval} of its votes must "
+        "approve question and reference answer, and you may draft {drafts} times. Use at most {limit} "
+        "characters. Reply with the reference answer alone."
+    )
+    again = (
+        "\n\nYour last reference answer, to your last question:\n{draft}\n\n"
+        "The committee's objections to the two:\n{objections}"
+    )
+    system = f"{_AUTHOR}\n{MATERIAL}"
+    return Stage(REFERENCE, Prompt(system, task), Prompt(system, task + again))
+
+
+_CHECKED = """
+
+The author's reference answer, which judges will be shown and contestants will not:
+{reference}
+
+First, is the reference answer right? If it is wrong, object and say where. Second, the challenge itself. """
 
 _VOTE_RULES = """\
 Approve unless you see a real fault; mere taste is none. If you object, say in one or two sentences what \
@@ -147,8 +193,8 @@ OWN_ANSWER = Prompt("Your answer is cut after {limit} characters. {judging}", "{
 """A prompt of the arena's owner, given to contestants word for word."""
 
 
-def judging(merits: str, panel: PanelRules) -> str:
-    """How answers are judged, as contestants are told."""
+def judging(merits: str, panel: PanelRules, reference: bool = False) -> str:
+    """How answers are judged, as contestants are told; with a `reference` answer by the question's author."""
     orders = "in both orders" if panel.order == "both" else "in one order, drawn at random"
     softmax = f"the higher a judge's rating, the more its vote weighs (softmax, {panel.weight_temperature:g}"
     weights = {
@@ -156,10 +202,15 @@ def judging(merits: str, panel: PanelRules) -> str:
         "proportional": "a vote weighs in proportion to its judge's rating",
         "equal": "every vote weighs the same",
     }
+    shown = (
+        "They are also shown a reference answer by the question's author, which may be wrong; an answer need "
+        "not resemble it. "
+    )
     return (
         f"Judges, who are other players and see no names, read both answers {orders} and say which is "
-        f"better. What counts, in this order: {merits}; complete where it matters; clear. Length and style "
-        f"are no merit. They may {'not ' if panel.binary else ''}call a tie. In the count "
+        f"better. {shown if reference else ''}What counts, in this order: {merits}; complete where it "
+        "matters; clear. Length and style are no merit. They may "
+        f"{'not ' if panel.binary else ''}call a tie. In the count "
         f"{weights[panel.weights]}; within {panel.epsilon:.0%} of one half of the weight it is a tie, and "
         f"with fewer than {panel.quorum:.0%} of the verdicts valid there is no result. An answer that is "
         "empty or refuses loses to one that does not, without judges; two such answers tie."

@@ -93,6 +93,12 @@ class DuelRules(GameRules):
         description="Who drafts: the higher-seeded contestant and then the other, or two players at random "
         "from the top quarter outside the match (the only choice in `clinical`).",
     )
+    reference: bool = Field(
+        False,
+        description="The author also answers its challenge: the committee checks that reference answer and "
+        "judges are shown it, contestants never. Authors are then from outside the match (`author: top`) and "
+        "judge nothing of theirs.",
+    )
     max_drafts: int = Field(3, ge=1, le=20, description="Drafts in one author's turn.")
     committee: int = Field(5, ge=1, le=99, description="Committee members: the top by raw Elo.")
     min_committee: int = Field(2, ge=1, description="Fewest members when not enough players are eligible.")
@@ -133,7 +139,7 @@ class DuelRules(GameRules):
         filled = {**value}
         if not value.get("topics"):
             filled["topics"] = default_topics("clinical" if clinical else "general")
-        if clinical:
+        if clinical or value.get("reference") is True:
             filled.setdefault("author", "top")
         for most in ("committee", "judges"):
             if value.get(most) == 1:  # who asks for one has enough with one
@@ -149,6 +155,12 @@ class DuelRules(GameRules):
             raise ValueError(
                 "author is 'contestant', but in the clinical preset two top models write the case and the "
                 "question; leave `author` out"
+            )
+        if self.reference and (self.prompts or self.author == "contestant"):
+            found = "you list your own prompts" if self.prompts else "author is 'contestant'"
+            raise ValueError(
+                f"reference is true and {found}, but a reference answer is written by the author of a "
+                f"drafted challenge, who does not play; leave `{'prompts' if self.prompts else 'author'}` out"
             )
         for fewest, most in (("min_committee", "committee"), ("min_judges", "judges")):
             if getattr(self, fewest) > getattr(self, most):
