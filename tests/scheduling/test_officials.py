@@ -64,7 +64,8 @@ def test_spare_authors_give_way_to_a_full_committee_but_not_below_their_minimum(
     roomy = chosen([authors, COMMITTEE], ("a", "b"))
     assert roomy == {"author": ("c", "d", "e"), "committee": ("f", "g", "h")}
     short = choose([authors, COMMITTEE], ("a", "b"), STANDINGS[:3], "0")
-    assert short == Shortage("committee", 1, 0, ("a", "b"), kin_barred=False)
+    assert short == Shortage("committee", 1, 0, ("a", "b"), kin_barred=False, authors_barred=True)
+    assert "without the contestants and the authors 0 may serve" in str(short)
 
 
 def test_equals_serve_in_an_order_that_favours_no_name() -> None:

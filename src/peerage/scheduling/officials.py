@@ -25,12 +25,14 @@ class Shortage(NamedTuple):
     eligible: int
     contestants: tuple[str, ...]
     kin_barred: bool
+    authors_barred: bool = False
 
     def __str__(self) -> str:
         kin = " and their families" if self.kin_barred else ""
+        authors = " and the authors" if self.authors_barred else ""
         return (
             f"a match of {' and '.join(self.contestants)} needs at least {self.wanted} "
-            f"as {self.role}, and without the contestants{kin} {self.eligible} may serve"
+            f"as {self.role}, and without the contestants{kin}{authors} {self.eligible} may serve"
         )
 
 
@@ -64,7 +66,11 @@ def choose(
         if not bench.authors:
             eligible = tuple(player for player in eligible if player not in chosen.get("author", ()))
         if len(eligible) < bench.minimum:
-            return Shortage(bench.role, bench.minimum, len(eligible), tuple(contestants), not bench.kin)
+            without = bench.role == "committee" or not bench.authors
+            barred = without and not set(chosen.get("author", ())) <= set(contestants)
+            return Shortage(
+                bench.role, bench.minimum, len(eligible), tuple(contestants), not bench.kin, barred
+            )
         if bench.order == "top_quarter":
             best = eligible[: max(bench.minimum, ceil(len(eligible) / 4))]
             chosen[bench.role] = tuple(Random(seed).sample(best, min(bench.wanted, len(best))))
