@@ -65,6 +65,21 @@ def test_limits_in_steps_leave_no_trace(tmp_path: Path, undisturbed: tuple[int, 
     assert head(tmp_path) == undisturbed
 
 
+@pytest.mark.parametrize("policy", ["order", "top", "random", "round-robin"])
+def test_every_policy_pairs_alike_at_any_concurrency_and_interruption(tmp_path: Path, policy: str) -> None:
+    pairing = {"policy": policy, "window": 6}
+    alone, crowded, broken = tmp_path / "alone", tmp_path / "crowded", tmp_path / "broken"
+    play(write_arena(alone, 6, pairing=pairing, engine={"concurrency": 1}), 24)
+    play(write_arena(crowded, 6, pairing=pairing, engine={"concurrency": 512}), 24, clients=paced(3))
+    assert head(crowded) == head(alone)
+    write_arena(broken, 6, pairing=pairing)
+    for run in range(100):
+        if play_stopping_at(broken, 24, 12.0, paced(run)).reason == "limit":
+            break
+    assert run > 2
+    assert head(broken) == head(alone)
+
+
 def test_another_seed_gives_another_ledger(tmp_path: Path, undisturbed: tuple[int, str]) -> None:
     play(write_arena(tmp_path, seed=2), MATCHES)
     assert head(tmp_path) != undisturbed

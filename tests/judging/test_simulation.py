@@ -3,25 +3,28 @@ planted."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from peerage.judging.planted import honest
 from peerage.judging.simulation import KINDS, Found, Setup, drawn, power, simulated
 from peerage.ratings.bradley_terry import fit_duels
-from peerage.tables.simulate import swiss_rounds
+from peerage.tables.simulate import paired_rounds
 
 SMALL = Setup(8, 150)
 
 
 def nothing(setup: Setup, arenas: int) -> list[Found]:
-    found = [simulated(setup, [], number, swiss_rounds)[0] for number in range(arenas)]
+    found = [simulated(setup, [], number, paired_rounds)[0] for number in range(arenas)]
     return [one for one in found if one is not None]
 
 
 def test_nobody_judges_a_match_that_it_plays() -> None:
-    for pairing in ("random", "swiss"):
-        pool, luck = drawn(SMALL, 0, swiss_rounds(SMALL) if pairing == "swiss" else None)
+    for setup in (SMALL, *[replace(SMALL, pairing=one) for one in ("swiss", "order", "round-robin")]):
+        pool, luck = drawn(setup, 0, paired_rounds(setup) if setup is not SMALL else None)
         s = pool.schedule
         assert len(s.first) == 5 * 150
         assert len(luck.noise) == s.matches == 150
@@ -30,13 +33,14 @@ def test_nobody_judges_a_match_that_it_plays() -> None:
         assert judged.shape[1] == len(s.judge), "each judge votes once on a match"
 
 
-def test_swiss_pairs_those_who_are_close() -> None:
-    def gaps(pairing: str) -> float:
-        setup = Setup(12, 300, spread=300)
-        pool, _ = drawn(setup, 1, swiss_rounds(setup) if pairing == "swiss" else None)
+def test_swiss_and_order_pair_those_who_are_close() -> None:
+    def gaps(pairing: Literal["swiss", "order", "random"]) -> float:
+        setup = Setup(12, 300, spread=300, pairing=pairing)
+        pool, _ = drawn(setup, 1, paired_rounds(setup) if pairing != "random" else None)
         return float(np.abs(pool.skill[pool.schedule.first] - pool.skill[pool.schedule.second]).mean())
 
     assert gaps("swiss") < 0.8 * gaps("random")
+    assert gaps("order") < 0.8 * gaps("random")
 
 
 def test_the_truth_is_what_many_votes_come_to() -> None:

@@ -22,6 +22,7 @@ from peerage.scheduling.fixtures import (
     remember,
     tables,
 )
+from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import History, Standing
 from peerage.sealing import match_key
 
@@ -124,7 +125,7 @@ def test_pairing_is_told_the_width_and_whether_kin_may_meet(monkeypatch: pytest.
     monkeypatch.setattr(swiss, "pair", pair)
     apart = replace(COIN, kin=lambda rules: rules.judges == 3)
     for rules in (Rules(), Rules(judges=2)):
-        scheduler = Scheduler.of(apart, rules, "7", 12.5)
+        scheduler = Scheduler.of(apart, rules, "7", Policy(width=12.5))
         next_round(scheduler, STANDINGS, History(), number=1, round=1, snapshot=0)
     assert told == [(12.5, True), (12.5, False)]
 
@@ -135,7 +136,7 @@ def test_groups_are_told_the_width_and_leave_the_officials_out() -> None:
     history.remember([one.player for one in standings[:3]])
 
     def tables_of(width: float, **rules: Any) -> list[list[str]]:
-        scheduler = Scheduler.of(CODE_GOLF, CODE_GOLF.rules(**rules), "7", width=width)
+        scheduler = Scheduler.of(CODE_GOLF, CODE_GOLF.rules(**rules), "7", Policy(width=width))
         played = next_round(scheduler, standings, history, number=1, round=1, snapshot=0)
         return [sorted(seat.player for seat in one.seats) for one in played]
 

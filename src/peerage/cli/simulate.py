@@ -55,7 +55,8 @@ def simulate(
         typer.Option(help="Orders of the answers that each judge sees.", show_default="both"),
     ] = None,
     pairing: Annotated[
-        Literal["random", "swiss"] | None, typer.Option(help="Who meets whom.", show_default="random")
+        Literal["swiss", "order", "top", "random", "round-robin"] | None,
+        typer.Option(help="Who meets whom: see `pairing.policy`.", show_default="random"),
     ] = None,
     plant: Annotated[
         list[str] | None,

@@ -15,7 +15,7 @@ from peerage.accounts import count, snapshot_body
 from peerage.engine.benches import Bench
 from peerage.engine.journal import Journal
 from peerage.engine.records import ENGINE, Tally, settle
-from peerage.engine.recovery import Recovered
+from peerage.engine.recovery import Recovered, ended
 from peerage.engine.rounds import Rounds
 from peerage.ledger.merkle import link
 from peerage.ledger.store import RecordRow, Summary
@@ -101,13 +101,13 @@ class Folding:
                 return
             fixture, digest, tally, outcome = self._late.popleft() if late else self._ended.pop(self._next)
             self._next += not late
-            self._write(fixture, digest, tally, outcome)
+            summary = self._write(fixture, digest, tally, outcome)
             for player, why in tally.benched.items():
                 self._bench(player, why)
             if tally.models and fixture.release:
                 self._watch_models(fixture.number, tally)
             self._count(outcome)
-            self._rounds.folded(fixture, outcome, self.standings, late=late)
+            self._rounds.folded(fixture, outcome, ended(summary), self.standings, late=late)
             if self.standings.number % SNAPSHOT_EVERY == 0:
                 self.snapshot()
                 self.bind_votes()
@@ -139,7 +139,7 @@ class Folding:
             if self._fruitless >= self._patience:
                 self.hopeless = f"the last {self._fruitless} matches came to no result"
 
-    def _write(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> None:
+    def _write(self, fixture: Fixture, digest: str, tally: Tally, outcome: Outcome) -> Summary:
         settled = settle(fixture, digest, tally, outcome, self.standings, self._elo, self._clock())
         self._chain = link(self._chain, settled.body)
         rows = self._journal.rows
@@ -151,6 +151,7 @@ class Folding:
         self.played += 1
         if self._observe is not None:
             self._journal.then(partial(self._observe, settled.record, settled.summary))
+        return settled.summary
 
     def bind_votes(self) -> None:
         """Take the head of the audience's votes into the log, where it is another than before."""

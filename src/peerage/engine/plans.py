@@ -13,6 +13,7 @@ from peerage.ledger.codec import by_hex, read_fixture, read_record
 from peerage.ledger.store import Ledger
 from peerage.match import Fixture
 from peerage.scheduling.fixtures import Scheduler
+from peerage.scheduling.policies import Policy
 from peerage.settings import ArenaSettings, rules_of
 
 LEARNED_FROM = 64
@@ -27,7 +28,7 @@ def schedulers(settings: ArenaSettings, secret: str) -> dict[str, Scheduler]:
             GAMES[name],
             rules_of(settings, name),
             secret,
-            pairing.width,
+            Policy(pairing.policy, pairing.width, pairing.top or 1),
             pairing.series,
             one.weight,
             pairing.slots,

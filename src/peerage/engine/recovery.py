@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
 
@@ -18,12 +18,12 @@ from peerage.engine.probes import ProbeCost, probe_costs
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
-from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError
+from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, Summary
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import Moment, Waits
 from peerage.match import DEVELOPMENT, Fixture
 from peerage.ratings.elo import EloSettings
-from peerage.scheduling.standing import History
+from peerage.scheduling.standing import Ended, History
 from peerage.standings import DONE, NOBODY, Standings, after_all
 
 
@@ -182,6 +182,17 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     found.possibly_nano = sum(found.spent_by.values()) - found.billed_nano
     found.charge(probe_costs(ledger))
     return found
+
+
+def ended(summary: Summary) -> Ended:
+    """A match on record as pairing learns of it."""
+    return Ended(summary.game, summary.players, summary.scores if summary.status == DONE else ())
+
+
+def all_ended(found: Recovered, ledger: Ledger) -> Iterator[tuple[int, Ended]]:
+    """Every match on record, with the round that went on when it was folded."""
+    for place, summary in enumerate(ledger.summaries(), 1):
+        yield found.round_of(place), ended(summary)
 
 
 def decided(ledger: Ledger) -> int:

@@ -13,15 +13,15 @@ that needs a person for whom so many wait is issued when fewer do.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
 
 from peerage.engine.budget import PLAYER_BUDGET
 from peerage.engine.memory import Remembered
 from peerage.engine.recovery import Recovered
 from peerage.match import Fixture, Outcome
 from peerage.scheduling.fixtures import Scheduler, Unstaffed, by_need, next_round, remember, tables
-from peerage.scheduling.standing import History, Standing
+from peerage.scheduling.standing import Ended, History, Results, Standing
 from peerage.settings import PlayerSettings
 from peerage.standings import NOBODY, Standings
 
@@ -41,6 +41,7 @@ class Rounds:
         window: int,
         recovered: Recovered,
         memories: Mapping[str, Remembered] = {},
+        ended: Iterable[tuple[int, Ended]] = (),
     ) -> None:
         self.next_number = recovered.next_number
         self.over = ""
@@ -58,6 +59,9 @@ class Rounds:
         self._unpaid = {player: round + lag for player, round in recovered.retired.items()}
         self._benches = recovered.benches
         self._memories = memories
+        self._learning = {name for name, one in games.items() if one.policy.learns}
+        self._ended = deque([(round, match) for round, match in ended if match.game in self._learning])
+        self._results = {name: Results() for name in self._learning}
         self._most = {one.name: one.concurrency or WAIT_FOR_A_PERSON for one in players if one.is_person}
 
     @property
@@ -88,6 +92,9 @@ class Rounds:
             for player in self._players
             if not self._left_out(player.name)
         ]
+        while self._ended and self._ended[0][0] <= basis:
+            _, match = self._ended.popleft()
+            self._results[match.game].note(match.players, match.scores)
         unfinished = self._waits.unfinished(self._ends[basis - 1] if basis > 0 else (0, 0))
         here = [one for one in pool if unfinished[one.player] < self._most.get(one.player, self._window)]
         turns = by_need(games, self._histories)
@@ -132,6 +139,7 @@ class Rounds:
                 snapshot=standings.number,
                 paired_from=self._benches.places.paired_from(standings.number, self._next),
                 draw=memory.draw_after(basis, self.next_number) if memory else None,
+                results=self._results.get(game.spec.name),
             )
         except Unstaffed as shortage:
             if len(pool) == len(self._players):
@@ -158,8 +166,12 @@ class Rounds:
             bench is not None and self._next >= bench.from_round
         )
 
-    def folded(self, fixture: Fixture, outcome: Outcome, standings: Standings, *, late: bool) -> None:
+    def folded(
+        self, fixture: Fixture, outcome: Outcome, ended: Ended, standings: Standings, *, late: bool
+    ) -> None:
         """A match is folded, `standings` after it; `late` when it had left its round."""
+        if fixture.game in self._learning:
+            self._ended.append((len(self._ends) + 1, ended))
         memory = self._memories.get(fixture.game)
         if memory is not None:
             memory.note(len(self._ends) + 1, fixture.number, outcome.facts)

@@ -23,7 +23,7 @@ from peerage.engine.memory import remembered
 from peerage.engine.plans import Plans, one_more, schedulers
 from peerage.engine.player_runtime import PlayerRuntime
 from peerage.engine.records import ENGINE, Tally, answered_first
-from peerage.engine.recovery import Recovered
+from peerage.engine.recovery import Recovered, all_ended
 from peerage.engine.report import Progress, RunReport
 from peerage.engine.rounds import Rounds
 from peerage.engine.under_way import MatchesUnderWay, MatchUnderWay, Reason
@@ -107,6 +107,7 @@ class Runner:
                 for name, one in games.items()
                 if one.spec.memory is not None
             },
+            all_ended(recovered, ledger) if any(one.policy.learns for one in games.values()) else (),
         )
         self._folding = Folding(
             self._journal,

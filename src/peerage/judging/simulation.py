@@ -23,29 +23,34 @@ from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import POINTS
 
-Rounds = Callable[[Sequence[float], str], Sequence[tuple[int, int]]]
-"""Pairs of players, by number, for the next round, from everybody's rating and a lot to draw by."""
+Results = Sequence[tuple[int, int, float]]
+"""Matches that have ended: both players, by number, and the first one's score."""
+
+Rounds = Callable[[Sequence[float], Results, str], Sequence[tuple[int, int]]]
+"""Pairs of players, by number, for the next round, from everybody's rating, what ended since the last round
+and a lot to draw by."""
 
 
 class Setup(Struct, frozen=True):
     """An arena to simulate. `players` have skills with a standard deviation of `spread` points, or those of
     `skills` (log-odds), and differ in `discernment`, or have that. `panel` judges vote on each duel in both
     orders, or in one where `once`. Where `seats` is not 0 nobody judges: tables of so many are ranked by a
-    referee. Duels are drawn at `random`, or paired from sequential Elo, of which `k` is the K and `width` a
-    stratum's width."""
+    referee. Duels are drawn at `random`, or paired by another policy (`scheduling.policies`): `k` is the K of
+    the Elo that `swiss` pairs by, `width` a stratum's width, and `top` has the first `places` in view."""
 
     players: int
     matches: int
     spread: float = 150.0
     panel: int = 5
     once: bool = False
-    pairing: Literal["random", "swiss"] = "random"
+    pairing: Literal["swiss", "order", "top", "random", "round-robin"] = "random"
     seats: int = 0
     skills: tuple[float, ...] = ()
     discernment: tuple[float, ...] = ()
     k: float = 16.0
     width: float = 50.0
     seed: int = 0
+    places: int = 1
 
 
 class Kind(NamedTuple):
@@ -303,16 +308,18 @@ def drawn(
 def _paired(
     setup: Setup, rng: np.random.Generator, panel: int, rounds: Rounds, points: Callable[[Ints, int], Floats]
 ) -> Ints:
-    """Who sits in each match, two players and then judges, paired round by round from sequential Elo."""
+    """Who sits in each match, two players and then judges, paired round by round, all results known."""
     n, rating = setup.players, np.full(setup.players, 1500.0)
     seated: list[Ints] = []
+    ended: list[tuple[int, int, float]] = []
     while len(seated) < setup.matches:
-        pairs = rounds(rating.tolist(), f"{setup.seed}/{len(seated)}")[: setup.matches - len(seated)]
+        pairs = rounds(rating.tolist(), ended, f"{setup.seed}/{len(seated)}")[: setup.matches - len(seated)]
         rows = []
         for pair in pairs:
             others = rng.permutation(np.setdiff1d(np.arange(n), pair))[:panel]
             rows.append(np.concatenate([rng.permutation(pair), others]))
         scores = points(np.array(rows), len(seated))
+        ended = [(int(a), int(b), score) for (a, b, *_), score in zip(rows, scores.tolist(), strict=True)]
         for (a, b, *_), score in zip(rows, scores.tolist(), strict=True):
             step = setup.k * (score - 1 / (1 + 10 ** ((rating[b] - rating[a]) / 400)))
             rating[a], rating[b] = rating[a] + step, rating[b] - step

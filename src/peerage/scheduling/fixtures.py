@@ -14,10 +14,11 @@ from pydantic import BaseModel
 from peerage.games import release_of
 from peerage.games.game import GameSpec
 from peerage.match import Fixture, Seat, Slots
-from peerage.scheduling import groups, swiss
+from peerage.scheduling import groups
 from peerage.scheduling.officials import Shortage, by_merit, choose
+from peerage.scheduling.policies import SWISS, Policy
 from peerage.scheduling.series import Series, in_series
-from peerage.scheduling.standing import History, Standing
+from peerage.scheduling.standing import History, Results, Standing
 from peerage.sealing import match_key
 
 
@@ -38,7 +39,7 @@ class Scheduler:
     rules: BaseModel
     settings: Mapping[str, Any]
     secret: str
-    width: float = 50.0
+    policy: Policy = SWISS
     series: Series | None = None
     weight: float = 1.0
     release: str = ""
@@ -50,13 +51,13 @@ class Scheduler:
         spec: GameSpec[Any],
         rules: BaseModel,
         secret: str,
-        width: float = 50.0,
+        policy: Policy = SWISS,
         series: Series | None = None,
         weight: float = 1.0,
         slots: Slots = "mean",
     ) -> Scheduler:
         settings = rules.model_dump(mode="json") | {name: [] for name in spec.lists}
-        return cls(spec, rules, settings, secret, width, series, weight, release_of(spec.name), slots)
+        return cls(spec, rules, settings, secret, policy, series, weight, release_of(spec.name), slots)
 
 
 def by_need(schedulers: Iterable[Scheduler], histories: Mapping[str, History]) -> list[Scheduler]:
@@ -94,21 +95,24 @@ def next_round(
     snapshot: int,
     paired_from: int = 0,
     draw: Callable[[int], Mapping[str, Any]] | None = None,
+    results: Results | None = None,
 ) -> tuple[Fixture, ...]:
     """The fixtures of round `round`, the first of them numbered `number`; empty for fewer than two players.
 
     `standings` are the ratings after `snapshot` matches, `paired_from` is the place of the newest entry that
     pairing took in. Of two, seat A is the higher seeded by cost Elo, equals by name; at larger tables seats
     are drawn by lot. A series that rotates seats makes a match of each rotation. `draw` gives what is drawn
-    for a match by its number, where the game's own `draw` does not. `history` is only read; fold the
-    fixtures into it with `remember` once they are issued. Raises `Unstaffed` when a match has too few
-    officials, which `officials.first_shortage` tells beforehand.
+    for a match by its number, where the game's own `draw` does not. `results` are the game's, as far as
+    `standings` know them, for policies that learn from them. `history` is only read; fold the fixtures into
+    it with `remember` once they are issued. Raises `Unstaffed` when a match has too few officials, which
+    `officials.first_shortage` tells beforehand.
     """
     lot, seats = f"{scheduler.secret}/round/{round}", scheduler.spec.seats(scheduler.rules)
     seated: tuple[tuple[str, ...], ...]
     if seats == 2:
         kin = scheduler.spec.kin(scheduler.rules)
-        seated = swiss.pair(standings, history, lot, scheduler.width, kin).pairs
+        once = scheduler.series == "tasks"  # nobody meets its task twice
+        seated = scheduler.policy.pair(standings, history, results or Results(), lot, kin, once)
     else:
         outside = _outside(scheduler.spec, scheduler.rules)
         fewest = max(2, scheduler.spec.contestants[0])
@@ -118,7 +122,7 @@ def next_round(
             [
                 tuple(order.sample(table, len(table)))
                 for table in groups.group(
-                    standings, history, lot, seats, scheduler.width, outside, fewest, slots
+                    standings, history, lot, seats, scheduler.policy.width, outside, fewest, slots
                 )
             ]
         )

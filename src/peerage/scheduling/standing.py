@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import combinations
+from typing import Literal, NamedTuple, TypeAlias
+
+PolicyName: TypeAlias = Literal["swiss", "order", "top", "random", "round-robin"]
+"""How matches of two are paired: see `policies`."""
 
 
 class Standing(NamedTuple):
@@ -51,3 +55,33 @@ class History:
     def played(self, player: str) -> int:
         """Matches issued to a player."""
         return self._played.get(player, 0)
+
+
+class Ended(NamedTuple):
+    """A match as pairing learns of it: the contestants and their scores, none where it had no result."""
+
+    game: str
+    players: tuple[str, ...]
+    scores: tuple[float, ...]
+
+
+class Results:
+    """How the matches ended that pairing knows of, pair by pair, in one game: a fold over those on record."""
+
+    __slots__ = ("_ended",)
+
+    def __init__(self) -> None:
+        self._ended: dict[tuple[str, str], list[int]] = {}
+
+    def note(self, players: Sequence[str], scores: Sequence[float]) -> None:
+        """Take in a match; without scores it had no result."""
+        seats = sorted(zip(players, scores or [0.0] * len(players), strict=True))
+        for (a, own), (b, other) in combinations(seats, 2):
+            counts = self._ended.setdefault((a, b), [0, 0, 0, 0])
+            counts[3 if not scores else 0 if own > other else 2 if own < other else 1] += 1
+
+    def between(self, a: str, b: str) -> tuple[int, int, int, int]:
+        """Of the matches of two players those that the first won, that were tied, that the second won, and
+        that had no result."""
+        won, tied, lost, void = self._ended.get((a, b) if a < b else (b, a), (0, 0, 0, 0))
+        return (won, tied, lost, void) if a < b else (lost, tied, won, void)

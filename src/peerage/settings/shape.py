@@ -12,6 +12,7 @@ from peerage.games.cost import CostUnit
 from peerage.games.section import Section, Share
 from peerage.match import Slots
 from peerage.protocol import SANDBOX
+from peerage.scheduling.standing import PolicyName
 from peerage.settings.player import NotNegative, PlayerSettings, Positive, suggest
 
 LEDGERS = ("sqlite", "postgresql", "mongodb")
@@ -24,7 +25,19 @@ WINDOW = 32
 class Pairing(Section):
     """Who meets whom."""
 
-    policy: Literal["swiss"] = Field("swiss", description="How fixtures are made from the standings.")
+    policy: PolicyName = Field(
+        "swiss",
+        description="Which matches come next. `swiss`: those close in cost Elo. `order`: those that most "
+        "sharpen the order of all players. `top`: those that most sharpen who the best are. `random`: by "
+        "lot. `round-robin`: everybody meets everybody else, again and again. Only `swiss` seats tables of "
+        "more than two.",
+    )
+    top: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="First places that policy `top` is about; by default 1: who is best.",
+    )
     series: Literal["seats", "tasks"] | None = Field(
         None,
         description="Matches that are compared with each other. `seats`: those who meet do so once for each "

@@ -16,11 +16,12 @@ import numpy as np
 
 from peerage.judging.audit import pool_of, shrunk
 from peerage.judging.corrections import Recorded
-from peerage.judging.simulation import KINDS, Found, Power, Rounds, Setup, power, simulated
+from peerage.judging.simulation import KINDS, Found, Power, Results, Rounds, Setup, power, simulated
 from peerage.ledger.store import Ledger
 from peerage.ratings.bradley_terry import fit_duels
+from peerage.scheduling import standing
+from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import History, Standing
-from peerage.scheduling.swiss import pair
 from peerage.settings import ArenaSettings
 from peerage.tables import Shown
 from peerage.tables.played import Played, Scope
@@ -80,16 +81,19 @@ def _one(
     setups: Sequence[Setup], plants: Sequence[Planted], task: tuple[int, int]
 ) -> tuple[int, list[Found | None]]:
     at, number = task
-    return at, simulated(setups[at], plants, number, swiss_rounds)
+    return at, simulated(setups[at], plants, number, paired_rounds)
 
 
-def swiss_rounds(setup: Setup) -> Rounds:
+def paired_rounds(setup: Setup) -> Rounds:
     """Pairing as arenas do it."""
-    history = History()
+    history, results = History(), standing.Results()
+    policy = Policy(setup.pairing, setup.width, setup.places)
 
-    def pairs(ratings: Sequence[float], lot: str) -> list[tuple[int, int]]:
+    def pairs(ratings: Sequence[float], ended: Results, lot: str) -> list[tuple[int, int]]:
+        for a, b, score in ended:
+            results.note((str(a), str(b)), (score, 1 - score))
         standings = [Standing(str(at), str(at), one, one) for at, one in enumerate(ratings)]
-        found = pair(standings, history, lot, setup.width).pairs
+        found = policy.pair(standings, history, results, lot)
         for both in found:
             history.remember(both)
         return [(int(a), int(b)) for a, b in found]
@@ -155,6 +159,7 @@ def own(ledger: Ledger, settings: ArenaSettings, seed: int = 0) -> Own:
         pairing=settings.pairing.policy,
         k=settings.rating.k_factor,
         width=settings.pairing.width,
+        places=settings.pairing.top or 1,
         seed=seed,
     )
     spent = [one.spent_nano / 1e9 for one in played.finished]
