@@ -137,7 +137,7 @@ def table(
         cells_of = (cell.players, cell.pool, f"{cell.ties:.0%}", cell.lag, count)
         told = [f"{one:,.0f}" for one in found.values()] + [f"{one:.2f}" for one in ratios[-1]]
         yield f"| {' | '.join(map(str, (*cells_of, *told)))} |"
-    means = np.exp(np.nanmean(np.log(ratios), axis=0))
+    means = np.exp(np.mean(np.log(ratios), axis=0))
     yield f"\nGeometric means of {names[-1]}: {means[0]:.2f} to random, {means[1]:.2f} to swiss."
 
 
@@ -182,7 +182,7 @@ def main(size: float) -> None:
         print(line, flush=True)
     print("\nMatches until the first three are in their order in 95% of arenas:\n")
     three = [Policy("random"), Policy("swiss"), Policy("order"), Policy("top", places=3)]
-    even = [Cell(12, "even gaps", 0.2, 32, 400)]
+    even = [Cell(12, "even gaps", 0.2, 32, 700)]
     for line in table(even, three, lambda _: round(size * 40), first_three, 0.05):
         print(line, flush=True)
 

@@ -62,7 +62,7 @@ def enough_players(settings: ArenaSettings) -> None:
         if spec.contestants[1] and (seats := spec.seats(rules_of(settings, game))) > 2:
             raise SettingsError(
                 f"pairing.policy: {settings.pairing.policy} pairs players for matches of two, and {game} "
-                f"here has {seats} at a table. Only `swiss` seats these: write `policy: swiss`, or nothing"
+                f"here has {seats} at a table. Only `swiss` seats these: write `policy: swiss`"
             )
 
 
