@@ -12,7 +12,7 @@ from peerage.engine.registration import changed
 from peerage.engine.upgrades import unplayable
 from peerage.games import FILE, GAMES, tracks_of
 from peerage.ledger import Ledger, LedgerError
-from peerage.ledger.secret import read_secret
+from peerage.ledger.secret import NO_SECRET, read_secret
 from peerage.ledger.series import SERIES
 from peerage.ledger.store import Batch
 from peerage.players.checks import near_models
@@ -283,6 +283,8 @@ def _check_secret(settings: ArenaSettings, ledger: Ledger) -> None:
             f"{ledger.address}: its secret was disclosed, which ended the arena. Start a new one in "
             "another folder"
         )
+    if not found.value:
+        raise ArenaError(NO_SECRET.format(ledger.address.removeprefix("sqlite:///")))
     others = [player.name for player in settings.players if player.provider != "house"]
     if found.seed is not None and others:
         raise SettingsError(

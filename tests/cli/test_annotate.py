@@ -55,7 +55,7 @@ def test_votes_count_in_judges_table_export_and_verify(folder: Path) -> None:
     assert "head of audience: " in run(folder, "verify").output
     file = folder / "people.jsonl"
     file.write_text("\n".join(written))
-    assert f"0 votes taken in, {there - 1} were on record before" in run(
+    assert f"0 votes taken in, {there - 1} on record before" in run(
         folder, "annotate", "--from", str(file)
     ).output  # fmt: skip
 

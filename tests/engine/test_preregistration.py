@@ -163,6 +163,8 @@ def test_a_copy_for_others_has_the_same_digest(deviating: tuple[Path, str], tmp_
         assert verify(copy.ledger).preregistered.startswith(digest)
         assert preregistration(copy.ledger) == shown
     command(tmp_path, "preregister", "--check", digest)
+    for words in (["preregister", "--max-matches", "5"], ["run", "--max-matches", "99"]):
+        assert "is a copy without the arena's secret" in command(tmp_path, *words, code=2)
     said = command(tmp_path, "preregister", "--check", "0" * 32, code=1)
     assert f"this ledger was registered as {digest}, not as {'0' * 32}" in said
 

@@ -99,6 +99,8 @@ def test_without_votes_there_is_nothing_to_audit() -> None:
 
 
 def test_what_weighs_is_said_in_words() -> None:
+    [nothing] = told([Power("nothing", None, 0.5, None, None, 20)])
+    assert nothing.startswith("Nothing was planted: no judge has 20 votes yet")
     fine = Power("a", 0.9, 0.0, 50.0, 5.0, 20)
     assert list(told([fine])) == [
         "Each of these faults would be noticed here, and corrected to within 10 points."

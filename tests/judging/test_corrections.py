@@ -134,3 +134,10 @@ def test_style_is_counted_as_in_markdown() -> None:
     assert style_of("") == (0, 0, 0, 0)
     hostile = "**" * 100_000 + "#" * 100_000 + "\n- " * 50_000
     assert style_of(hostile).length == len(hostile)
+
+
+def test_no_bounds_are_said_where_few_matches_tell_none() -> None:
+    pool, luck = drawn(Setup(6, 8, seed=0), 0)
+    notes = corrected(pool.votes(luck, honest(pool.schedule)), ["style"]).notes
+    assert any("a standard deviation" in note for note in notes), notes
+    assert not any("nan" in note for note in notes), notes

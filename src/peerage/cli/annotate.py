@@ -64,6 +64,7 @@ def annotate(
     """
     from random import SystemRandom
 
+    from peerage.cli.output import counted
     from peerage.ledger.votes import Votes
     from peerage.site.annotation import Annotator
 
@@ -86,7 +87,7 @@ def annotate(
         said = _judge(annotator, match)
     if said:
         say(
-            f"{said} vote{'s' * (said != 1)} kept. `peerage judges` holds the judges against people, "
+            f"{counted(said, 'vote')} kept. `peerage judges` holds the judges against people, "
             "`peerage leaderboard --track anchored` the table"
         )
 
@@ -157,6 +158,7 @@ def _take_in(ledger: Ledger, votes: Votes, file: Path) -> None:
     from contextlib import ExitStack
 
     from peerage import inputs
+    from peerage.cli.output import counted
     from peerage.site.vote_files import take_in
 
     with ExitStack() as opened:
@@ -173,8 +175,9 @@ def _take_in(ledger: Ledger, votes: Votes, file: Path) -> None:
             "conversation_a and conversation_b"
         )
     say(
-        f"{found.written} votes taken in"
-        + (f", {found.before} were on record before" if found.before else "")
+        f"{counted(found.written, 'vote')} taken in"
+        + (f", {found.before} on record before" if found.before else "")
     )
     if found.strange:
-        say(f"{found.strange} rows are of no duel here that judges voted on, the first {found.example}")
+        rows = counted(found.strange, "row")
+        say(f"left out {rows} on no duel here that judges voted on, the first {found.example}")

@@ -111,6 +111,9 @@ def _twins(pool: Pool, seed: int, arenas: int) -> Power | None:
 
 def told(rows: Sequence[Power]) -> Iterator[str]:
     """What the figures come to, in words."""
+    if all(row.moved is None for row in rows):
+        yield f"Nothing was planted: no judge has {FEWEST_VOTES} votes yet, in all or on one other."
+        return
     weak = [row.plant for row in rows if row.noticed is not None and row.noticed < 0.8]
     costly = [row.plant for row in rows if row.corrected is not None and abs(row.corrected) >= 10]
     if weak:

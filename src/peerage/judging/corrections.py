@@ -116,8 +116,8 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
         except Confounded as error:  # among votes as one-sided as these, though not among even ones
             told_apart &= np.array([name != error.name for name in columns], np.bool_)
     notes += [
-        f"{effect.name}: {effect.points:+.0f} points{_unit(effect.name)} "
-        f"({effect.lower:+.0f} to {effect.upper:+.0f})"
+        f"{effect.name}: {effect.points:+.0f} points{_unit(effect.name)}"
+        + (f" ({effect.lower:+.0f} to {effect.upper:+.0f})" if np.isfinite(effect.lower) else "")
         for effect in table.effects
     ]
     notes += [

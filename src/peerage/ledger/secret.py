@@ -26,6 +26,7 @@ from peerage.ledger.store import Ledger, LedgerError, amend
 from peerage.sealing import Sealed, committed, match_key, salt, seal, sealing_key, unseal
 
 TOPIC = "arena"
+NO_SECRET = "{} is a copy without the arena's secret: it can be verified, not played on"
 OLD_FACT = "secret"
 """The fact of a ledger of 0.1.0 from which the salts of its sealed values follow."""
 
@@ -89,9 +90,7 @@ def arena_secret(ledger: Ledger, seed: int | None = None, *, at_ms: int = 0) -> 
     found = read_secret(ledger)
     if found is not None:
         if not found.value:
-            raise LedgerError(
-                f"{ledger.address} is a copy without the arena's secret: it can be verified, not played on"
-            )
+            raise LedgerError(NO_SECRET.format(ledger.address.removeprefix("sqlite:///")))
         return found.value
     value = str(seed) if seed is not None else ledger.meta().get(OLD_FACT) or secrets.token_hex(32)
     body: dict[str, Any] = {

@@ -108,7 +108,8 @@ def told_of_people(anchors: Anchors) -> Iterator[str]:
     """What a reader should know first: who judges as people do, and who does not."""
     people = anchors.people
     yield (
-        f"People gave {anchors.votes:,} votes on {anchors.duels:,} of {anchors.judged:,} duels."
+        f"People gave {anchors.votes:,} vote{'s' * (anchors.votes != 1)} on {anchors.duels:,} of "
+        f"{anchors.judged:,} duels."
         + ("" if people.share is None else f" They agree with each other in {_told(people)}.")
     )
     apart = people.kappa is not None and people.kappa.value < _LITTLE
