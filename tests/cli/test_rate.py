@@ -77,3 +77,10 @@ def test_the_words_of_the_command_are_those_of_the_library() -> None:
     assert list(get_args(command.Ties)) == list(get_args(tie_models.Ties))
     assert list(get_args(command.Seats)) == list(get_args(history.Seats))
     assert list(get_args(command.CostMode)) == list(get_args(elo.CostMode))
+
+
+def test_what_is_held_equal_has_no_bounds_where_few_clusters_tell_none() -> None:
+    rows = "a,b,model_a,10,20,j\nb,c,model_b,5,30,k\nc,a,model_b,10,10,j\na,b,tie,20,10,k\n"
+    piped = f"model_a,model_b,winner,length_a,length_b,judge\n{rows}"
+    said = run("-", "--control", "length", "--cluster", "judge", piped=piped)
+    assert "held equal: length, +27.3 points a standard deviation\n" in said

@@ -152,7 +152,7 @@ def demo(
         except ImportError as error:
             raise SettingsError(f"--game: {error}") from None
     if game is not None and game not in GAMES and not gauntlet:
-        raise SettingsError(f"--game: no game is called {game!r}{suggest(game, GAMES)}")
+        raise SettingsError(f"--game: no game is called {game!r}{suggest(game, (*GAMES, "gauntlet"))}")
     path = folder / FILE_NAME
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)

@@ -233,8 +233,8 @@ def _bradley_terry(data: Battles | Played, options: Options) -> Table:
     else:
         table = bradley_terry.fit_duels(history, ties=options.ties)
     notes = [
-        f"held equal: {effect.name}, {effect.points:+.1f} points a standard deviation "
-        f"({effect.lower:+.1f} to {effect.upper:+.1f})"
+        f"held equal: {effect.name}, {effect.points:+.1f} points a standard deviation"
+        + (f" ({effect.lower:+.1f} to {effect.upper:+.1f})" if np.isfinite(effect.lower) else "")
         for effect in table.effects
     ]
     if not table.connected:
