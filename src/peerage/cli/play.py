@@ -151,8 +151,9 @@ def demo(
             game, stated = load_file(Path(game)).name, json.dumps(file.as_posix())
         except ImportError as error:
             raise SettingsError(f"--game: {error}") from None
+    known = (*GAMES, "gauntlet")
     if game is not None and game not in GAMES and not gauntlet:
-        raise SettingsError(f"--game: no game is called {game!r}{suggest(game, (*GAMES, "gauntlet"))}")
+        raise SettingsError(f"--game: no game is called {game!r}{suggest(game, known)}")
     path = folder / FILE_NAME
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
