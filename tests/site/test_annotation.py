@@ -149,7 +149,7 @@ def test_votes_of_the_first_release_are_read(ledger: Ledger) -> None:
 
 @pytest.fixture
 def page(folder: Path) -> Iterator[TestClient]:
-    server = Server(folder, voting=False, experts=("ada",), token="the-token-of-the-arena")
+    server = Server(folder, voting=False, experts=("ada", "a/<b>"), token="the-token-of-the-arena")
     with TestClient(server.app, HERE, follow_redirects=False) as client:
         yield client
 
@@ -183,6 +183,12 @@ def test_a_private_link_shows_duels_blind_and_takes_votes(
     page.post(mine, data={**sent, "verdict": "first"})
     assert votes.count() == 1, "a duel that was gone back to"
     assert page.post(mine, data={"ticket": "", "verdict": "best"}).status_code == 400
+
+
+def test_a_name_leads_nowhere_and_runs_nothing(page: TestClient, folder: Path) -> None:
+    shown = page.get(f"/{Links.of(folder).path('a/<b>', 'annotate')}").text
+    assert 'href="../assets/site.css"' in shown
+    assert "you vote as a/&lt;b&gt;" in shown
 
 
 def test_a_link_opens_nothing_else_and_no_other_link_opens_it(page: TestClient, folder: Path) -> None:
