@@ -10,7 +10,7 @@ import pytest
 
 from peerage.judging.corrections import CORRECTIONS, Correction, Recorded, corrected
 from peerage.judging.planted import honest
-from peerage.judging.simulation import KINDS, Arena, Found, Setup, drawn
+from peerage.judging.simulation import KINDS, Arena, Found, Setup, drawn, simulated
 from peerage.judging.style import style_of
 from peerage.ratings.history import duels
 
@@ -72,6 +72,44 @@ def test_a_tie_says_less_by_a_judge_that_calls_many() -> None:
     before, after = shifts("harsh", "harshness")
     assert before > 8
     assert abs(after) < before / 3
+
+
+@pytest.mark.parametrize("kind", ["", "lazy", "random", "harsh", "friends"])
+def test_corrected_intervals_hold(kind: str) -> None:
+    assert 0.9 <= held(kind, 14) <= 0.99
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["", *(kind for kind in KINDS if kind != "fixed-length")])
+def test_corrected_intervals_hold_in_many_arenas(kind: str) -> None:
+    assert 0.92 <= held(kind, 60) <= 0.98
+
+
+def held(kind: str, arenas: int) -> float:
+    """The share of corrected 95% intervals that hold, with a plant of that kind, or none."""
+    plants = [(kind, 0)] if kind else []
+    found = [simulated(SETUP, plants, number)[-1] for number in range(arenas)]
+    return float(np.mean([one.held_corrected for one in found if one is not None]))
+
+
+def test_judges_that_call_nothing_but_ties_are_no_measure_of_harshness() -> None:
+    """A few lazy judges, asked in both orders, move nobody else's votes."""
+    lazy = votes("lazy")
+    tied = np.array([name in ("p07", "p08", "p09") for name in lazy.judges])
+    alone = corrected(lazy, ["harshness", "favours", "reliability"]).after
+    kept = np.flatnonzero(~tied)
+    history = lazy.history
+    columns = [column[kept] for column in (history.first, history.second, history.score, history.weight)]
+    rest = replace(
+        lazy,
+        history=duels(history.players, *columns),
+        judges=[lazy.judges[at] for at in kept.tolist()],
+        matches=[lazy.matches[at] for at in kept.tolist()],
+        shown=[lazy.shown[at] for at in kept.tolist()],
+    )
+    assert alone.rating == pytest.approx(
+        corrected(rest, ["harshness", "favours", "reliability"]).after.rating, abs=4
+    )
 
 
 def test_what_votes_cannot_tell_from_the_players_is_left_alone_and_named() -> None:

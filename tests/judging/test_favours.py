@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 from bench.collusion import FRIENDS, HONEST, PLANTED, Case, Pool, measured, scores, votes
 
+from peerage.judging import planted
+from peerage.judging.agreement import effective_votes
 from peerage.judging.comparisons import errors, ordered
 from peerage.judging.favours import favours
-from peerage.judging.marks import Mark, tabled
+from peerage.judging.marks import Mark, of_votes, tabled
+from peerage.judging.planted import Luck, Schedule, cast, honest
+from peerage.judging.simulation import Setup, drawn
 
 
 def found(pool: Pool) -> set[tuple[str, str]]:
@@ -103,9 +107,30 @@ def test_among_three_judges_nobody_is_out_of_step() -> None:
     assert favours(pool.marks).favours == []
 
 
-def test_judges_of_constant_marks_say_nothing() -> None:
-    marks = tabled(Mark(j, a, str(c), 7.0) for j in "xyz" for a in "abc" for c in range(9))
-    assert favours(marks) == ([], dict.fromkeys("xyz", "alike"))
+@pytest.mark.parametrize(("contests", "why"), [(58, "tied"), (59, "alike")])
+def test_judges_of_constant_marks_say_nothing_and_are_at_fault_once_strictness_is_no_excuse(
+    contests: int, why: str
+) -> None:
+    marks = tabled(Mark(j, a, str(c), 7.0) for j in "xyz" for a in "abc" for c in range(contests))
+    found = favours(marks)
+    assert found == ([], dict.fromkeys("xyz", why))
+    assert found.faulty == (frozenset("xyz") if why == "alike" else frozenset())
+
+
+def test_strict_judges_are_not_said_to_find_all_answers_alike() -> None:
+    """Each of these casts some 25 votes; the strict ones often call nothing but ties."""
+    tied = 0
+    for number in range(24):
+        pool, luck = drawn(Setup(20, 100), number)
+        fault = planted.harsh(pool, range(14, 20), "").fault
+        assert fault is not None
+        votes_cast = pool.votes(luck, fault(luck.sold))
+        found = favours(
+            of_votes(pool.schedule.players, votes_cast.history, votes_cast.judges, votes_cast.matches)
+        )
+        assert not found.faulty
+        tied += len(found.mute)
+    assert tied
 
 
 def test_orders_are_counted_both_ways() -> None:
@@ -127,6 +152,61 @@ def test_errors_go_together_where_judges_copy() -> None:
     )
     assert errors(copied).correlation > alone.correlation + 0.05
     assert np.median(alone.discernment) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("idle", "noise"), [(0, 0.5), (0, 1.5), (3, 0.5)])
+def test_votes_are_worth_what_simulated_panels_are(idle: int, noise: float) -> None:
+    """Against endless votes: how well a panel's share follows strength, for what it scatters, next to a vote
+    of the median judge. `idle` judges of ten toss coins."""
+    said, true = [], []
+    for seed in range(4):
+        rng = np.random.default_rng([16, seed])
+        skill, discernment = rng.normal(0, 0.9, 10), rng.uniform(0.5, 2, 10)
+        discernment[10 - idle :] = 0
+        schedule, score = _panels(rng, 600, skill, discernment, noise)
+        votes_cast = schedule.recorded(score)
+        marks = of_votes(schedule.players, votes_cast.history, votes_cast.judges, votes_cast.matches)
+        wrong = errors(marks)
+        worth = effective_votes(
+            schedule.match, wrong.noise[schedule.judge], wrong.discernment[schedule.judge], wrong.correlation
+        )
+        said.append(worth.mean())
+        true.append(_worth(rng, skill, discernment, noise))
+    assert np.mean(said) == pytest.approx(np.mean(true), rel=0.15)
+
+
+def _panels(
+    rng: np.random.Generator, matches: int, skill: np.ndarray, discernment: np.ndarray, noise: float
+) -> tuple[Schedule, np.ndarray]:
+    n, panel = len(skill), 5
+    seated = rng.permuted(np.tile(np.arange(n), (matches, 1)), axis=1)[:, : panel + 2]
+    match, names = np.repeat(np.arange(matches), panel), tuple(f"p{at:02}" for at in range(n))
+    nothing = np.zeros(matches * panel, np.int64)
+    schedule = Schedule(names, names, *seated[match, :2].T, seated[:, 2:].ravel(), match, nothing)
+    luck = Luck.of(rng, matches, matches * panel)
+    luck = luck._replace(noise=luck.noise * noise / planted.NOISE)
+    return schedule, cast(luck, schedule, skill, discernment, honest(schedule))
+
+
+def _worth(rng: np.random.Generator, skill: np.ndarray, discernment: np.ndarray, noise: float) -> float:
+    schedule, score = _panels(rng, 20_000, skill, discernment, noise)
+    gap = skill[schedule.first] - skill[schedule.second]
+    nodes, weights = np.polynomial.hermite_e.hermegauss(15)
+    weights = weights / weights.sum()
+    seen = gap[:, None] + noise * nodes
+    expected = (1 / (1 + np.exp(-discernment[schedule.judge][:, None] * seen))) @ weights
+    follows = np.array([np.polyfit(gap[one], expected[one], 1)[0] for one in _by(schedule.judge)])
+    panel = np.maximum(follows[schedule.judge].reshape(-1, 5).mean(axis=1), 0)
+    left = (score - expected).reshape(-1, 5).mean(axis=1)
+    coins = (discernment[schedule.judge] == 0).reshape(-1, 5).sum(axis=1)
+    worth = sum([(panel[one] ** 2).mean() / (left[one] ** 2).mean() * one.mean() for one in _by(coins)])
+    chance = 1 / (1 + np.exp(-np.median(discernment) * seen))
+    usual, square = chance @ weights, (chance**2 / 2 + chance / 2) @ weights
+    return float(worth / (np.polyfit(gap, usual, 1)[0] ** 2 / np.mean(square - usual**2)))
+
+
+def _by(code: np.ndarray) -> list[np.ndarray]:
+    return [code == one for one in np.unique(code)]
 
 
 @pytest.mark.slow

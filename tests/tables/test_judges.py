@@ -12,13 +12,13 @@ from tests.tables.conftest import MATCHES
 
 from peerage.arena import Arena, open_arena
 from peerage.judging.columns import Rows, joined
-from peerage.judging.marks import MARKS, Mark, add_marks
+from peerage.judging.marks import MARKS, Mark, add_marks, tabled
 from peerage.judging.preference import LONGER
 from peerage.match import Fixture, Outcome, Seat
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
-from peerage.ratings.influence import fewest_to_flip
-from peerage.tables.judges import JudgesReport, judges, judges_of
+from peerage.ratings.influence import Flip, fewest_to_flip
+from peerage.tables.judges import JudgesReport, Measure, _flipped, _remarks, judges, judges_of
 from peerage.tables.matches import Matches
 from peerage.tables.told import CHALLENGES, scores, told
 from peerage.tables.votes import votes
@@ -72,6 +72,28 @@ def test_votes_are_worth_less_than_their_number(report: JudgesReport) -> None:
     assert alpha.value is not None
     assert alpha.lower is not None
     assert 0 < alpha.lower < alpha.value < 1
+
+
+@pytest.mark.parametrize(
+    ("shared", "worth", "why"),
+    [(0.5, 5 / 3, "the judges err alike"), (0.0, 2.0, "some hardly tell answers apart, or weigh little")],
+)
+def test_votes_worth_little_are_told_with_the_reason(shared: float, worth: float, why: str) -> None:
+    figures = {"votes": 5.0, "effective_votes": worth, "shared_errors": shared}
+    measures = [Measure(name, value, None, None, 9, "") for name, value in figures.items()]
+    (told,) = _remarks(measures, [], {}, [], frozenset())
+    assert told == f"5 votes are worth {worth:.2g} independent ones of the median judge: {why}."
+
+
+def test_what_first_place_hangs_on_is_told_as_found() -> None:
+    marks = tabled([Mark("kim", author, str(at), value) for at in range(9) for author, value in ANSWERS])
+    (one,) = _flipped(Flip(0, 1, np.array([4])), marks, np.zeros(1, np.int64))
+    assert one == "Without one of 9 votes bo is ahead of ann, who is first by all. It is kim's."
+    (two,) = _flipped(Flip(0, 1, np.array([4, 5])), marks, np.zeros(2, np.int64))
+    assert two == ("Without these 2 of 9 votes bo is ahead of ann, who is first by all. 2 of them are kim's.")
+
+
+ANSWERS = (("ann", 1.0), ("bo", 0.0))
 
 
 def test_a_judge_moves_ratings_by_what_its_votes_change(report: JudgesReport, arena: Arena) -> None:

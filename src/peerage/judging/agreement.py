@@ -108,16 +108,20 @@ def _counts(votes: Votes) -> Floats:
 def effective_votes(unit: Ints, weight: Floats, discernment: Floats, correlation: float) -> Floats:
     """How many independent votes of the median judge say as much as those on each unit.
 
-    `unit` numbers from 0, without gaps, what each vote is on. (Σ w g)² / (ρ + (1 - ρ) Σ w²) with weights
-    that sum to 1: the precision of a weighted mean of votes of `discernment` g, whose errors correlate by ρ
-    pair by pair, against that of one vote (after Kish, "Survey Sampling", 1965). ρ is cut to 0 … 1. That
-    judges agree because the truth is plain makes no vote redundant; a vote for the worse cancels one for
-    the better. Raises ValueError where a unit has no positive weight, or any weight is below 0.
+    `unit` numbers from 0, without gaps, what each vote is on. (Σ w g)² / (ρ (Σ w g)² + Σ w² (1 - ρ g²)), with
+    weights in proportion to w: the precision of a weighted mean of votes of `discernment` g (how far they
+    follow strength, for what they scatter) against that of one vote. Errors of two judges correlate by ρ
+    times both their g: what misleads one moves another by as much as strength moves it. For equals that is
+    n / (1 + (n - 1) ρ) (Kish, "Survey Sampling", 1965). ρ is cut to 0 … 1. That judges agree because the
+    truth is plain makes no vote redundant; a vote for the worse cancels one for the better. Raises
+    ValueError where a unit has no positive weight, or any weight is below 0.
     """
     total = np.bincount(unit, weight)
     if not (total > 0).all() or weight.min(initial=0.0) < 0:
         raise ValueError("found weights below 0, or all 0: expected numbers from 0 upwards, not all 0")
     share = weight / total[unit]
-    concentration, signal = np.bincount(unit, share**2), np.bincount(unit, share * discernment)
     shared = min(max(correlation, 0.0), 1.0)
-    return np.asarray(np.maximum(signal, 0.0) ** 2 / (shared + (1 - shared) * concentration))
+    signal = np.maximum(np.bincount(unit, share * discernment), 0.0) ** 2
+    alone = np.bincount(unit, share**2 * np.maximum(1 - shared * discernment**2, 0.0))
+    noise = shared * signal + alone
+    return np.asarray(np.divide(signal, noise, out=np.zeros(len(signal)), where=noise > 0))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.judging.marks import Flags, Marks
+from peerage.judging.marks import Marks
 from peerage.ratings.judges import Cells, others, slopes
 from peerage.ratings.kernels import Floats, Ints
 
@@ -65,21 +65,26 @@ def residuals(marks: Marks, expected: Floats) -> Floats:
     return found
 
 
-def alike(marks: Marks) -> Flags:
-    """The judges that put no answer above another, of those that compared any."""
-    differ, asked = (np.zeros(len(marks.judges), np.bool_) for _ in range(2))
+def undecided(marks: Marks) -> Ints:
+    """In how many contests each judge found all answers alike; 0 for a judge that once put one above
+    another."""
+    differ = np.zeros(len(marks.judges), np.bool_)
+    asked = np.zeros(len(marks.judges), np.int64)
     for places, _, score in _compared(marks):
         judge = marks.judge[places[:, 0]]
-        asked[judge] = True
+        asked += np.bincount(judge, minlength=len(asked))
         differ[judge[(score != 0.5).any(axis=1)]] = True
-    return np.asarray(asked & ~differ)
+    return np.where(differ, 0, asked)
 
 
 class Errors(NamedTuple):
-    """What judges get wrong: each judge's `discernment` (1 for the median judge), and how far the errors of
-    two of them on one answer go together (`correlation`)."""
+    """What judges get wrong: each judge's `discernment`, by how much its votes follow strength for what they
+    scatter (1 for the median judge); that scatter, the `noise` (standard deviation of an error); and how far
+    the errors of two of them on one answer go together (`correlation`, of two median judges: what one of
+    them takes for merit moves others by as much as merit does)."""
 
     discernment: Floats
+    noise: Floats
     correlation: float
 
 
@@ -89,13 +94,26 @@ def errors(marks: Marks) -> Errors:
     table = marks.single
     cells = ordered(table).all
     nobody = np.zeros(cells.games.shape[:2], np.bool_)
-    fitted = slopes(cells, nobody, others(cells, ~nobody).strength, SPREADS)
+    strength = others(cells, ~nobody).strength
+    fitted = slopes(cells, nobody, strength, SPREADS)
     left = residuals(table, fitted.chance)
-    spread = np.sqrt(np.bincount(table.judge, left**2) / np.maximum(np.bincount(table.judge), 1))
-    left = left / np.where(spread > 1e-9, spread, np.inf)[table.judge]
-    total, own = np.bincount(table.answer, left), np.bincount(table.answer, left**2)
-    size = np.bincount(table.answer)
-    pairs = float((size * (size - 1)).sum())
+    noise = np.sqrt(np.bincount(table.judge, left**2) / np.maximum(np.bincount(table.judge), 1))
+    left = left / np.where(noise > 1e-9, noise, np.inf)[table.judge]
+    gap = strength[:, :, None] - strength[:, None, :]
+    square = (cells.games * gap**2).sum(axis=(1, 2))
+    signal = (cells.games * gap * (fitted.chance - 0.5)).sum(axis=(1, 2))
+    follows = np.divide(signal, square, out=fitted.value[:, 0] / 4, where=square > 1e-9)
+    discernment = np.divide(follows, noise, out=np.zeros(len(noise)), where=noise > 1e-9)
     heard = cells.games.any(axis=(1, 2))
-    median = max(float(np.median(fitted.value[heard, 0])), 0.05) if heard.any() else 1.0
-    return Errors(fitted.value[:, 0] / median, float((total**2 - own).sum() / pairs) if pairs else 0.0)
+    median = max(float(np.median(discernment[heard])), 0.01) if heard.any() else 1.0
+    discernment = discernment / median
+    together = _products(table.answer, left)
+    usual = _products(table.answer, discernment[table.judge])
+    pairs = _products(table.answer, np.ones(len(left)))
+    return Errors(discernment, noise, together / max(usual, 0.05 * pairs) if pairs else 0.0)
+
+
+def _products(answer: Ints, value: Floats) -> float:
+    """The sum of the products of every two marks of one answer."""
+    total, own = np.bincount(answer, value), np.bincount(answer, value**2)
+    return float((total**2 - own).sum())

@@ -11,19 +11,19 @@ nothing. `peerage simulate` measures what that comes to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from peerage.judging.favours import Examined, favours
+from peerage.judging.favours import JUDGES, Examined, favours
 from peerage.judging.marks import of_votes
 from peerage.judging.style import STYLE, Style
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.history import Duels, duels
-from peerage.ratings.judges import counted, reliabilities
+from peerage.ratings.judges import SPREAD, counted, reliabilities
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import coded, merged
 from peerage.ratings.rows import Confounded, contrast, distinct, fit_merged
@@ -33,6 +33,9 @@ from peerage.ratings.tally import tally
 Correction: TypeAlias = Literal["position", "style", "own", "family", "harshness", "favours", "reliability"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 _PRIOR_VOTES = 4.0  # of the usual judge, counted for each in how readily it calls a tie
+_ORDINARY = 1.25  # times the median's, or a part of it: so far eases differ by discernment alone
+_LEAST = 0.01  # of the most discerning judge's weight: a vote worth less is worth nothing
+_SCALE = 0.05  # standard deviation of how far ratings are spread, where judges weigh unequally
 _MOST_WEIGHT = 4.0  # of a tie by a judge that hardly ever calls one
 _OWN = 0.05  # of a term's information that the players must not explain, for it to be corrected
 
@@ -67,7 +70,8 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
     """Ratings from votes without and with the corrections `wanted`.
 
     What the votes cannot tell apart from the players is left out, and noted. Intervals allow for the votes of
-    a match hanging together.
+    a match hanging together; where judges weigh unequally also for how far ratings are spread, which is
+    known to within 5% (one standard deviation) only.
     """
     history = votes.history
     listed, judge = coded(votes.judges)
@@ -76,18 +80,19 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
     keep = np.ones(len(history), np.bool_)
     weight = np.ones(len(history))
     examined = Examined([], {})
-    if "harshness" in wanted:
-        weight, told = _even_ties(history, names, judge)
-        notes.append(told)
     if {"favours", "reliability"} & set(wanted):
         examined = favours(of_votes(votes.players, history, votes.judges, votes.matches))
+    if "harshness" in wanted:
+        weight, told = _even_ties(history, names, judge, examined.mute)
+        notes.append(told)
+    if {"favours", "reliability"} & set(wanted):
         aside = _guilty(examined, names, votes.players)
         if "favours" in wanted:
             keep = ~(aside[judge, history.first] | aside[judge, history.second])
             named = ", ".join(f"{pair.judge} on {pair.author}" for pair in examined.favours if pair.found)
             notes.append(f"favours: left out are the votes of {named}" if named else "favours: none found")
         if "reliability" in wanted:
-            even = replace(history, weight=history.weight * weight)
+            even = replace(history, weight=weight)  # whoever else votes on a match, a vote says as much
             reliable, told = _weights(examined, names, judge, even, aside)
             weight = weight * reliable
             notes.append(told)
@@ -125,6 +130,9 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
         for name, apart in zip(columns, told_apart, strict=True)
         if not apart
     ]
+    if (weight != 1).any():
+        far = table.rating - table.rating.mean()
+        table = replace(table, covariance=table.covariance + _SCALE**2 * np.outer(far, far))
     before = fit_merged(tally(history), merged(history, [], [match[1]]), [])
     return Corrected(before, table, tuple(notes), examined)
 
@@ -144,12 +152,15 @@ def _only(history: Duels, rows: np.ndarray, weight: Floats) -> Duels:
     return duels(history.players, *[column[rows] for column in columns])
 
 
-def _even_ties(history: Duels, judges: np.ndarray, judge: Ints) -> tuple[Floats, str]:
-    """What each vote weighs for every judge to call ties as readily as the median one, and a note.
+def _even_ties(history: Duels, judges: np.ndarray, judge: Ints, mute: Collection[str]) -> tuple[Floats, str]:
+    """What each vote weighs for every judge to call ties as readily as the median one of those who tell
+    answers apart and are not `mute`, and a note.
 
-    By Davidson's model (JASA 1970) the odds of a tie are ν / 2 cosh(d / 2), d being the gap in strength; a
-    judge's own ν is the common one times its `ease`. Ties that weigh by the median ease over the judge's own
-    leave everybody's votes as a judge of the median ease would cast them, for any gap.
+    By Davidson's model (JASA 1970) the odds of a tie are ν / 2 cosh(d / 2), d being the gap in strength as
+    the judge sees it, by its discernment where it tells the two apart; a judge's own ν is the common one
+    times its `ease`. Ties that weigh by the median ease over the judge's own leave everybody's votes as a
+    judge of the median ease would cast them, for any gap. Asked in both orders, who discerns much wavers
+    less: eases that differ by up to `_ORDINARY` are no harshness, and of others only what is beyond that is.
     """
     tied = history.score == 0.5
     if not tied.any() or tied.all():
@@ -159,7 +170,10 @@ def _even_ties(history: Duels, judges: np.ndarray, judge: Ints) -> tuple[Floats,
     met = np.bincount((judge * n + history.first) * n + history.second)
     cells = np.flatnonzero(met)
     count, (of, pair) = met[cells], np.divmod(cells, n * n)
-    gap = (table.rating[pair // n] - table.rating[pair % n]) / POINTS
+    decided = replace(history, weight=np.where(tied, 0.0, 1.0))
+    nobody = np.zeros((len(judges), n), np.bool_)
+    discernment = np.maximum(reliabilities(counted(decided, judge, len(judges)), nobody)[0], 0.0)
+    gap = discernment[of] * (table.rating[pair // n] - table.rating[pair % n]) / POINTS
     odds = table.tie / (2 * np.cosh(gap / 2))
     usual = float(count @ (odds / (1 + odds)) / count.sum())
     prior = usual / (1 - usual)
@@ -176,7 +190,11 @@ def _even_ties(history: Duels, judges: np.ndarray, judge: Ints) -> tuple[Floats,
     share = np.bincount(judge, tied, len(judges)) / np.maximum(votes, 1)
     order = np.argsort(share)
     few, many = (f"{share[at]:.0%} ({judges[at]})" for at in (order[0], order[-1]))
-    weight = np.minimum(np.median(ease) / ease, _MOST_WEIGHT)[judge]
+    heard = (share < 1) & ~np.isin(judges, list(mute))
+    usual_ease = np.median(ease[heard] if heard.any() else ease)
+    apart = np.log(usual_ease / ease)
+    apart = np.sign(apart) * np.maximum(np.abs(apart) - np.log(_ORDINARY), 0.0)
+    weight = np.minimum(np.exp(apart), _MOST_WEIGHT)[judge]
     return np.where(tied, weight, 1.0), f"harshness: ties are from {few} to {many} of a judge's votes"
 
 
@@ -194,8 +212,11 @@ def _weights(
     found: Examined, judges: np.ndarray, judge: Ints, history: Duels, aside: np.ndarray
 ) -> tuple[Floats, str]:
     """What each vote weighs, 1 on average, and a note. All weigh the same where no judge says anything."""
-    reliability, _ = reliabilities(counted(history, judge, len(judges)), aside)
+    reliability, error = reliabilities(counted(history, judge, len(judges)), aside)
     reliability = np.maximum(reliability, 0.0)
+    if len(judges) >= JUDGES:
+        reliability *= 1 - _tossing(reliability, error)
+    reliability[reliability < _LEAST * reliability.max(initial=0.0)] = 0.0
     mute = [name for name in judges.tolist() if name in found.mute]
     reliability[np.isin(judges, mute)] = 0.0
     mean = float(reliability[judge].mean()) if len(judge) else 0.0
@@ -205,6 +226,25 @@ def _weights(
     worst, best = (f"{reliability[at]:.2f} ({judges[at]})" for at in (order[0], order[-1]))
     silent = f"; the votes of {', '.join(mute)} say nothing" if mute else ""
     return reliability[judge] / mean, f"reliability: from {best} to {worst}{silent}"
+
+
+def _tossing(reliability: Floats, error: Floats) -> Floats:
+    """The chance that each judge tosses a coin: its slope is 0 if so, and else about the usual one (1, give
+    or take `SPREAD`). How many do is estimated with it, by expectation and maximization, from one in ten on.
+
+    Few votes do not prove that a judge says nothing, so it is not named; but a coin that weighs as what
+    chance makes of it draws the ratings together.
+    """
+    told = np.maximum(error**-2.0 - SPREAD**-2.0, 1e-9)  # what the votes say, without the prior
+    raw = (reliability * error**-2.0 - SPREAD**-2.0) / told
+    doubt = 1 / told
+    ordinary = np.exp(-((raw - 1) ** 2) / (doubt + SPREAD**2) / 2) / np.sqrt(doubt + SPREAD**2)
+    idle = np.exp(-(np.maximum(raw, 0.0) ** 2) / doubt / 2) / np.sqrt(doubt)
+    share = 0.1
+    for _ in range(50):
+        chance = share * idle / np.maximum(share * idle + (1 - share) * ordinary, 1e-300)
+        share = float((chance.sum() + 0.1) / (len(chance) + 1))
+    return np.asarray(chance)
 
 
 class _Told(NamedTuple):

@@ -26,7 +26,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from peerage.judging.comparisons import SPREADS, alike, ordered, residuals
+from peerage.judging.comparisons import SPREADS, ordered, residuals, undecided
 from peerage.judging.marks import Flags, Marks
 from peerage.ratings.judges import Cells, View, others, slopes
 from peerage.ratings.kernels import Floats, Ints
@@ -43,10 +43,12 @@ _STANDS_OUT = 2.8  # standard errors at which a pair is set aside for a closer l
 _MOST = 0.3  # share of the pairs that may be set aside
 _ROUNDS = 40
 _DULL = 0.25  # of the median judge's discernment: less than that says nothing
+_ALWAYS = 59  # verdicts, all ties: a judge that tells one pair in twenty apart has done so by then, at 95%
 _NORMAL = NormalDist()
 
-Mute: TypeAlias = Literal["alike", "coin", "contrary"]
-"""Why a judge's votes say nothing: it finds all answers alike, tosses a coin, or prefers the worse."""
+Mute: TypeAlias = Literal["alike", "tied", "coin", "contrary"]
+"""Why a judge's votes say nothing: it finds all answers alike, has found them so in too few verdicts to say
+that it always will (a strict judge may, and is not at fault), tosses a coin, or prefers the worse."""
 
 
 class Favour(NamedTuple):
@@ -69,6 +71,11 @@ class Examined(NamedTuple):
 
     favours: list[Favour]
     mute: dict[str, Mute]
+
+    @property
+    def faulty(self) -> frozenset[str]:
+        """The judges left out that are at fault."""
+        return frozenset([judge for judge, why in self.mute.items() if why != "tied"])
 
 
 class _Scores(NamedTuple):
@@ -94,7 +101,8 @@ def favours(marks: Marks, *, level: float = LEVEL, fewest: int = FEWEST) -> Exam
     total = np.bincount(table.judge * authors + table.author, minlength=judges * authors)
     count = total.reshape(judges, authors)
     enough = (count >= fewest) & (count.sum(axis=1, keepdims=True) - count >= fewest)
-    mute: dict[int, Mute] = dict.fromkeys(np.flatnonzero(alike(table)).tolist(), "alike")
+    ties = enumerate(undecided(table).tolist())
+    mute: dict[int, Mute] = {at: "alike" if count >= _ALWAYS else "tied" for at, count in ties if count}
     while True:
         heard = np.array([at not in mute for at in range(judges)], np.bool_)
         tested = enough & heard[:, None] & (int((heard & enough.any(axis=1)).sum()) >= JUDGES)

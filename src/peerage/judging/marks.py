@@ -63,8 +63,7 @@ class Marks:
     @cached_property
     def answer(self) -> Ints:
         """The number of each mark's answer, from 0: contest by contest, author by author."""
-        _, number = np.unique(self.contest * len(self.authors) + self.author, return_inverse=True)
-        return np.asarray(number, np.int64)
+        return _numbered(self.contest * len(self.authors) + self.author)[1]
 
     @cached_property
     def sheet(self) -> Ints:
@@ -118,8 +117,22 @@ class Marks:
 
 def _held(names: tuple[str, ...], code: Ints) -> tuple[tuple[str, ...], Ints]:
     """The names that a column of places holds, and the column as places among those."""
-    held, place = np.unique(code, return_inverse=True)
-    return tuple([names[at] for at in held.tolist()]), place.astype(np.int64)
+    held, place = _numbered(code)
+    return tuple([names[at] for at in held.tolist()]), place
+
+
+_SPARSE = 16  # numbers for each of a column's elements from which on sorting is less work than counting
+
+
+def _numbered(code: Ints) -> tuple[Ints, Ints]:
+    """The numbers that a column of whole numbers from 0 holds, in order, and the column as places in them."""
+    most = int(code.max(initial=-1)) + 1
+    if most > _SPARSE * len(code):
+        held, place = np.unique(code, return_inverse=True)
+        return held, np.asarray(place, np.int64)
+    is_held = np.zeros(most, np.bool_)
+    is_held[code] = True
+    return np.flatnonzero(is_held), (np.cumsum(is_held) - 1)[code]
 
 
 def add_marks(rows: Rows, marks: Iterable[Mark]) -> None:

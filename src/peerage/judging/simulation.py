@@ -190,7 +190,7 @@ class Arena:
                     moved[at] = _far(this, truth[at]) - _far(other, self.truth[at])
         return Found(
             float(guilty) if plant.judges or plant.pairs else np.nan,
-            float(bool(judges - plant.judges or pairs - plant.pairs)),
+            float(bool((judges & dirty.examined.faulty) - plant.judges or pairs - plant.pairs)),
             moved[0],
             moved[1],
             _held(dirty.before, truth[0]),

@@ -23,7 +23,7 @@ from peerage.ratings.bradley_terry import PRIOR_GAMES, Solution, solve
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.table import POINTS
-from peerage.ratings.tally import tally
+from peerage.ratings.tally import from_cells
 
 _RIVALS = 5
 """The players next to the first that are tried as another first."""
@@ -37,10 +37,36 @@ class Flip(NamedTuple):
     rows: Ints
 
 
+class _Counted:
+    """A history counted by players and outcome, so that leaving out results costs as much as there are of
+    them."""
+
+    def __init__(self, history: Duels) -> None:
+        self.history = history
+        outcome = np.rint(2 * history.score).astype(np.int64)
+        self._cell = (history.first * history.players + history.second) * 3 + outcome
+        self._weight, self._count = self._sums(slice(None))
+        self.whole = self.without(np.zeros(0, np.int64))
+
+    def without(self, rows: Ints) -> Solution | None:
+        """The ratings without the results at `rows`; None where the rest does not compare everybody."""
+        weight, count = self._sums(rows)
+        left = self._count - count
+        rest = np.where(left > 0, np.maximum(self._weight - weight, 0.0), 0.0)
+        counted = from_cells(self.history.players, rest, rest, left)
+        return _compared(solve(counted, "half", PRIOR_GAMES))
+
+    def _sums(self, rows: Ints | slice) -> tuple[Floats, Floats]:
+        cell, size = self._cell[rows], 3 * self.history.players**2
+        weight, count = np.bincount(cell, self.history.weight[rows], size), np.bincount(cell, minlength=size)
+        return weight.astype(np.float64), count.astype(np.float64)
+
+
 def fewest_to_flip(history: Duels) -> Flip | None:
     """The fewest results found without which another is first; empty rows where two are first together. None
     where the results do not compare everybody, or no choice of them makes another first."""
-    solved = _fit(history, np.ones(len(history), np.bool_))
+    counted = _Counted(history)
+    solved = counted.whole
     if solved is None or history.players < 2:
         return None
     order = np.argsort(-solved.strength, kind="stable")
@@ -55,7 +81,7 @@ def fewest_to_flip(history: Duels) -> Flip | None:
         ranked = ranked[pull[ranked] > 0]
         short = int(np.searchsorted(np.cumsum(pull[ranked]), gap)) + 1
         most = len(ranked) if best is None else min(len(ranked), len(best.rows) - 1)
-        enough = _enough(history, ranked, leader, rival, min(short, most), most)
+        enough = _enough(counted, ranked, leader, rival, min(short, most), most)
         if enough:
             best = Flip(leader, rival, np.sort(ranked[:enough]))
     return best
@@ -64,10 +90,13 @@ def fewest_to_flip(history: Duels) -> Flip | None:
 def shifts(history: Duels, groups: Ints, count: int) -> list[Floats | None]:
     """How each player's rating moves, in points, without the results of each of `count` groups (`groups`
     numbers each result's); None where the rest does not compare everybody."""
-    whole = _fit(history, np.ones(len(history), np.bool_))
+    counted = _Counted(history)
+    whole = counted.whole
+    rows = np.argsort(groups, kind="stable")
+    bounds = np.searchsorted(groups[rows], np.arange(count + 1))
     found: list[Floats | None] = []
-    for group in range(count):
-        rest = None if whole is None else _fit(history, groups != group)
+    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        rest = None if whole is None else counted.without(rows[start:stop])
         if whole is None or rest is None:
             found.append(None)
         else:
@@ -77,11 +106,7 @@ def shifts(history: Duels, groups: Ints, count: int) -> list[Floats | None]:
     return found
 
 
-def _fit(history: Duels, kept: np.ndarray) -> Solution | None:
-    rest = Duels(
-        history.players, *[getattr(history, one)[kept] for one in ("first", "second", "score", "weight")]
-    )
-    solved = solve(tally(rest), "half", PRIOR_GAMES)
+def _compared(solved: Solution) -> Solution | None:
     return solved if len(solved.components) == 1 else None
 
 
@@ -96,14 +121,12 @@ def _pull(solved: Solution, history: Duels, leader: int, rival: int) -> Floats:
     return np.asarray(held / np.maximum(1 - leverage, 0.05))
 
 
-def _enough(history: Duels, ranked: Ints, leader: int, rival: int, start: int, most: int) -> int:
+def _enough(counted: _Counted, ranked: Ints, leader: int, rival: int, start: int, most: int) -> int:
     """The fewest of the `ranked` results, from the first on, without which the rival is ahead; 0 if more than
     `most` are needed."""
 
     def flips(count: int) -> bool:
-        kept = np.ones(len(history), np.bool_)
-        kept[ranked[:count]] = False
-        solved = _fit(history, kept)
+        solved = counted.without(ranked[:count])
         return solved is not None and bool(solved.strength[rival] > solved.strength[leader])
 
     low, high, step = 0, max(start, 1), 1

@@ -30,7 +30,7 @@ from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.table import POINTS, Z95, Row, rows_of, separated, t_quantile
 from peerage.ratings.tally import Tally
 
-_SPREAD = 0.5
+SPREAD = 0.5
 """Prior standard deviation of reliabilities around their mean, as a part of it."""
 
 
@@ -268,7 +268,7 @@ def reliabilities(cells: Cells, aside: np.ndarray) -> tuple[Floats, Floats]:
     judge tell nothing. All are 1 where nobody discerns."""
     games = cells.games
     if not games.any():
-        return np.ones(len(games)), np.full(len(games), _SPREAD)
+        return np.ones(len(games)), np.full(len(games), SPREAD)
     fitted = slopes(cells, aside, others(cells, ~aside).strength, np.array([10.0]))
     raw, variance = fitted.value[:, 0], fitted.inverse[:, 0, 0]
     share = games.sum(axis=(1, 2))
@@ -279,9 +279,9 @@ def reliabilities(cells: Cells, aside: np.ndarray) -> tuple[Floats, Floats]:
         seen = np.maximum((own.sum() - own) / np.maximum(share.sum() - share, 1e-300), 0.05)
         seen = seen / (share @ seen / share.sum())
     raw, variance = raw * seen, variance * seen**2
-    trust = (games.sum(axis=(1, 2)) > 0) / (variance + _SPREAD**2)
+    trust = (games.sum(axis=(1, 2)) > 0) / (variance + SPREAD**2)
     usual = max(float(trust @ raw / max(trust.sum(), 1e-300)), 1e-3)
-    between = (_SPREAD * usual) ** 2
+    between = (SPREAD * usual) ** 2
     drawn = (raw / variance + usual / between) / (1 / variance + 1 / between)
     return drawn / usual, np.sqrt(1 / (1 / variance + 1 / between)) / usual
 

@@ -169,7 +169,7 @@ def judges_of(
     if len(ballots):
         voted = set(ballots.panels)
         wanted = np.array([name in voted for name in marks.contests], np.bool_)[marks.contest]
-        marks = marks.only(wanted).named()
+        marks = marks if wanted.all() else marks.only(wanted).named()
     found = favours(marks, level=level)
     measures = tuple(_measures(marks, ballots) if len(marks) else ())
     cast = _cast(marks) if len(ballots) else None
@@ -199,6 +199,7 @@ def judges_of(
 
 _MUTE: Mapping[Mute, str] = {
     "alike": "finds all answers alike: its votes say nothing. Exclude it?",
+    "tied": "has called a tie every time so far, in too few verdicts to say that it always will.",
     "coin": "judges as if it tossed a coin: its votes say nothing. Exclude it?",
     "contrary": "prefers the worse answer by the measure of all other judges. Exclude it?",
 }
@@ -229,13 +230,17 @@ def _remarks(
                 f"{pair.judge} {what} {pair.author}: by {abs(pair.excess):.0%} of {pair.marks} marks more "
                 "than the other judges explain. It may be taste: read the ballots."
             )
-    worth = {one.measure: one.value for one in measures}
-    votes, effective = worth.get("votes"), worth.get("effective_votes")
-    if votes is not None and effective is not None and effective < 0.75 * votes:
-        yield f"{votes:.3g} votes are worth {effective:.2g}: the judges err alike."
+    figures = {one.measure: one.value for one in measures}
+    votes, effective = figures.get("votes"), figures.get("effective_votes")
+    if votes is not None and effective is not None and effective < _WORTH * votes:
+        apart = 1 / (1 + (votes - 1) * max(figures.get("shared_errors") or 0.0, 0.0))
+        told = "the judges err alike" if apart <= effective / votes / apart else _UNEQUAL
+        yield f"{votes:.3g} votes are worth {effective:.2g} independent ones of the median judge: {told}."
 
 
 _ONE_SIDED, _LEANING = 0.8, 0.6  # shares of verdicts for one place
+_UNEQUAL = "some hardly tell answers apart, or weigh little"
+_WORTH = 0.75  # of their number: votes worth less are worth a remark
 
 
 _TELLS = 0.5  # of what challenges tell as a rule: surely less than that is worth a remark
@@ -249,10 +254,9 @@ def _flipped(flip: Flip, marks: Marks, judges: Ints) -> Iterator[str]:
     elif count <= max(_FEW_VOTES, _SMALL_SHARE * total):
         names, votes = np.unique(judges, return_counts=True)
         mostly = marks.judges[names[np.argmax(votes)]]
-        yield (
-            f"{count:,} of {total:,} votes decide who is first: without them {rival} is ahead of {leader}. "
-            f"{votes.max():,} of them are {mostly}'s."
-        )
+        some = f"these {count:,} of {total:,} votes" if count > 1 else f"one of {total:,} votes"
+        whose = f"{votes.max():,} of them are {mostly}'s" if count > 1 else f"It is {mostly}'s"
+        yield f"Without {some} {rival} is ahead of {leader}, who is first by all. {whose}."
 
 
 _FEW_VOTES, _SMALL_SHARE = 3, 0.01  # so few votes are worth a remark
@@ -292,12 +296,12 @@ def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
         )
         yield _measure("kappa", fleiss_kappa(votes), "Fleiss' κ: the same with chance counted in another way")
         shares = np.where(ballots.weight[valid] > 0, ballots.weight[valid], 1.0)
-        judged, names = votes.unit, [ballots.players[at] for at in ballots.judge[valid].tolist()]
+        judged, of, names = votes.unit, ballots.judge[valid], ballots.players
         size = "valid votes a match"
     else:
         points = Votes(marks.answer, _levelled(marks))
         shares = np.ones(len(marks))
-        judged, names = marks.answer, [marks.judges[at] for at in marks.judge.tolist()]
+        judged, of, names = marks.answer, marks.judge, marks.judges
         yield _measure(
             "alpha", alpha(points, "interval"), "Krippendorff's α of the scores, each judge's mean taken away"
         )
@@ -305,13 +309,16 @@ def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
     units, unit = np.unique(judged, return_inverse=True)
     yield Measure("votes", len(unit) / len(units), None, None, len(units), size)
     wrong = errors(marks)
-    discernment = dict(zip(marks.judges, wrong.discernment.tolist(), strict=True))
-    each = np.array([discernment.get(name, 0.0) for name in names])
-    worth = float(effective_votes(unit, shares, each, wrong.correlation).mean())
+    place = {name: at for at, name in enumerate(marks.judges)}
+    judge = np.array([place[name] for name in names], np.int64)[of]
+    noise = shares * np.maximum(wrong.noise[judge], 1e-9)
+    worth = float(effective_votes(unit, noise, wrong.discernment[judge], wrong.correlation).mean())
     about = (
         "independent votes of the median judge that these are worth: by weight, discernment, shared errors"
     )
     yield Measure("effective_votes", worth, None, None, len(units), about)
+    about = "how far the errors of two judges on one answer go together, 0 where they err apart"
+    yield Measure("shared_errors", wrong.correlation, None, None, len(units), about)
     yield _measure(
         "length_bias",
         length_bias(marks),
