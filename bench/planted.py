@@ -17,7 +17,7 @@ from peerage.judging.simulation import KINDS, Found, Setup
 from peerage.tables.simulate import SimulatedRow, rows, simulate
 
 PAGE = Path(__file__).parents[1] / "docs" / "judging.md"
-BEGIN, END = "<!-- made by `python -m bench.planted 50 --write` -->", "<!-- to here -->"
+BEGIN, END = "<!-- made by `python -m bench.planted 20 --write` -->", "<!-- to here -->"
 PLAYERS, DUELS = (4, 8, 16), (100, 400, 1600)
 PLANTS = [(kind, 0) for kind in KINDS]
 

@@ -310,7 +310,7 @@ def _measures(marks: Marks, ballots: Ballots) -> Iterator[Measure]:
     yield Measure("votes", len(unit) / len(units), None, None, len(units), size)
     wrong = errors(marks)
     place = {name: at for at, name in enumerate(marks.judges)}
-    judge = np.array([place[name] for name in names], np.int64)[of]
+    judge = np.array([place.get(name, 0) for name in names], np.int64)[of]  # who cast a vote has marks
     noise = shares * np.maximum(wrong.noise[judge], 1e-9)
     worth = float(effective_votes(unit, noise, wrong.discernment[judge], wrong.correlation).mean())
     about = (
