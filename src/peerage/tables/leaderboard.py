@@ -22,7 +22,7 @@ from peerage.ratings.table import rank_ranges
 from peerage.settings import ArenaSettings, Rating, suggest
 from peerage.settings.player import is_person
 from peerage.standings import NOBODY, after_all, pinned_elo, pinned_rating
-from peerage.tables import Shown
+from peerage.tables import Shown, notes
 from peerage.tables.makers import picked
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
@@ -196,15 +196,15 @@ def board(
     sides = sides_of(played.games) if scope.source == "played" else ()
     plan = preregistration(ledger) if scope.source != "outside" else None
     registered_so = progress(plan, ledger.summaries()) if plan else ()
-    weighing = () if track == "overall" else _weighing(played)
+    weighing = () if track == "overall" else notes.weighing(played)
     general = (
-        *_read_so(asked),
+        *notes.read_so(asked),
         *weighing,
-        *_on_side(scope.side),
+        *notes.as_side(scope.side),
         *rated.notes,
-        *(_SERIES if track in ONE_BY_ONE and scope.source == "played" and played.hanging else ()),
+        *(notes.SERIES if track in ONE_BY_ONE and scope.source == "played" and played.hanging else ()),
         *whose,
-        *_by_side("" if scope.side else ", ".join(sides_of([scope.game]) if scope.game else sides)),
+        *notes.by_side_too("" if scope.side else ", ".join(sides_of([scope.game]) if scope.game else sides)),
         *(picked(families, known, played.players) if scope == EVERYTHING else ()),
         *map(visible, registered_so),
     )
@@ -263,31 +263,6 @@ def first_track(settings: ArenaSettings, scope: Scope, games: Collection[str]) -
 def _first(game: str) -> Track:
     first = tracks_of(game)[0]
     return next(track for track in TRACKS if track == first)
-
-
-def _read_so(asked: str) -> tuple[str, ...]:
-    if not asked:
-        return ()
-    return (
-        f"what if: {asked}. This is not the arena's own table: what is on record is counted in another way, "
-        "nothing is played again; who met whom, and the ratings by which votes weighed, stay as they were",
-    )
-
-
-_SERIES = (
-    "matches of one series hang together, and this track's intervals take each for itself, which may make "
-    "them too narrow: those of bt allow for series",
-)
-
-
-def _on_side(side: str) -> tuple[str, ...]:
-    if not side:
-        return ()
-    return (f"players as {side}: everybody counts as somebody else on each side, and all are rated together",)
-
-
-def _by_side(sides: str) -> tuple[str, ...]:
-    return (f"rated by side too, with `--side`: {sides}",) if sides else ()
 
 
 def _fast(speeds: Mapping[str, float], name: str) -> Iterator[str]:
@@ -365,19 +340,6 @@ def _lines(rated: Ratings) -> dict[str, _Line]:
         )
         for i in best_first
     }
-
-
-def _weighing(played: Played) -> tuple[str, ...]:
-    """How matches of several games were weighed."""
-    counts: dict[str, int] = {}
-    for summary in played.decided:
-        counts[summary.game] = counts.get(summary.game, 0) + 1
-    if len(counts) < 2:
-        return ()
-    shares = ", ".join(
-        f"{game} {played.scope.weights.get(game, 1.0):g} ({counts[game]} matches)" for game in sorted(counts)
-    )
-    return (f"over {len(counts)} games, each match weighing: {shares}",)
 
 
 def _row(

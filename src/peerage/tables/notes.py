@@ -1,0 +1,45 @@
+"""Notes below a leaderboard: what kind of table it is, where that is not the usual one."""
+
+from __future__ import annotations
+
+from peerage.tables.played import Played
+
+SERIES = (
+    "matches of one series hang together, and this track's intervals take each for itself, which may make "
+    "them too narrow: those of bt allow for series",
+)
+
+
+def read_so(asked: str) -> tuple[str, ...]:
+    """That a table is a what-if; `asked` says which."""
+    if not asked:
+        return ()
+    return (
+        f"what if: {asked}. This is not the arena's own table: what is on record is counted in another way, "
+        "nothing is played again; who met whom, and the ratings by which votes weighed, stay as they were",
+    )
+
+
+def as_side(side: str) -> tuple[str, ...]:
+    """That players are rated on one side alone."""
+    if not side:
+        return ()
+    return (f"players as {side}: everybody counts as somebody else on each side, and all are rated together",)
+
+
+def by_side_too(sides: str) -> tuple[str, ...]:
+    """Which sides have tables of their own."""
+    return (f"rated by side too, with `--side`: {sides}",) if sides else ()
+
+
+def weighing(played: Played) -> tuple[str, ...]:
+    """How matches of several games were weighed."""
+    counts: dict[str, int] = {}
+    for summary in played.decided:
+        counts[summary.game] = counts.get(summary.game, 0) + 1
+    if len(counts) < 2:
+        return ()
+    shares = ", ".join(
+        f"{game} {played.scope.weights.get(game, 1.0):g} ({counts[game]} matches)" for game in sorted(counts)
+    )
+    return (f"over {len(counts)} games, each match weighing: {shares}",)
