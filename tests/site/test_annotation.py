@@ -188,6 +188,7 @@ def test_a_private_link_shows_duels_blind_and_takes_votes(
 def test_a_name_leads_nowhere_and_runs_nothing(page: TestClient, folder: Path) -> None:
     shown = page.get(f"/{Links.of(folder).path('a/<b>', 'annotate')}").text
     assert 'href="../assets/site.css"' in shown
+    assert '<meta name="referrer" content="same-origin">' in shown, "else a form has no origin"
     assert "you vote as a/&lt;b&gt;" in shown
 
 
