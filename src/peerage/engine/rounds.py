@@ -13,7 +13,7 @@ that needs a person for whom so many wait is issued when fewer do.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
 from peerage.engine.budget import PLAYER_BUDGET
@@ -113,9 +113,10 @@ class Rounds:
         return fixtures
 
     def _awaited(self) -> bool:
-        """Whether as many matches wait for a person as may. When a round is issued changes nothing in it."""
-        waiting = Counter([one.player for one in self._waits.now.values()])
-        return any(waiting[player] >= most for player, most in self._most.items())
+        """Whether as many matches wait for a person as may, or go on with it and may wait again. When a round
+        is issued changes nothing in it."""
+        unfinished = self._waits.unfinished_now()
+        return any(unfinished[player] >= most for player, most in self._most.items())
 
     def _first_paired(
         self, turns: Sequence[Scheduler], pool: Sequence[Standing], standings: Standings, basis: int

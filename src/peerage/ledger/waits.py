@@ -134,6 +134,10 @@ class Waits:
         known = [[player for at, player in mine if at <= entries] for mine in self._for.values()]
         return Counter([players[-1] for players in known if players])
 
+    def unfinished_now(self) -> Counter[str]:
+        """The same at this moment."""
+        return Counter([mine[-1][1] for number, mine in self._for.items() if number not in self._folded])
+
     def _take(self, entry: Wait, at_ms: int) -> None:
         self._after.append(entry.after)
         self.left.setdefault(entry.match, (entry.after, self.entries))
