@@ -34,8 +34,11 @@ run: $(BIN)/peerage          ## play the demo: house players, no key, no network
 # Of a test that no signal ends, as in a loop of C, the process is ended; then one more is begun, no third.
 ENDS := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true --max-worker-restart=1
 
+# Tests of real processes and clocks share the machine. What fails beside others is tried once more by itself,
+# and the run says so; what fails twice is a failure.
 test: $(VENV)/.dev           ## run the test suite
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ENDS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ENDS) || { [ $$? -eq 1 ] && \
+		echo "Once more, one after another: what failed" && $(BIN)/python -m pytest --last-failed --lfnf=none; }
 
 cover: $(VENV)/.dev          ## the same, with the lines that no test runs; takes twice as long
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --cov --cov-report=term-missing:skip-covered $(ENDS)

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Generator
 from random import Random
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,6 +24,8 @@ BOUND_S = 300
 BOUNDS_S = {"slow": 3600, "real": 7200}
 """The same for tests with these marks."""
 
+_DIED = pytest.StashKey[bool]()
+
 
 def pytest_configure() -> None:
     """Children heed Ctrl+C and a closed window, also where these tests run in the background or under nohup.
@@ -33,6 +36,19 @@ def pytest_configure() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Tests of a worker that died may never have run: that is no failure of single tests (see `make test`)."""
+    if error:
+        node.config.stash[_DIED] = True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.stash.get(_DIED, False):
+        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
