@@ -40,7 +40,7 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Tests of a worker that died may never have run: that is no failure of single tests (see `make test`)."""
+    """Tests of a worker that died may never have run: no failure of single tests (see `make test`)."""
     if error:
         node.config.stash[_DIED] = True
 
