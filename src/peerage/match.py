@@ -46,18 +46,17 @@ class Seat(Struct, frozen=True):
 class Fixture(Struct, frozen=True):
     """A match about to be played, complete: with the replies received it determines the outcome.
 
-    `number` counts from 1 over the arena; `round` is the pairing round. `seats` are contestants, of two the
-    higher seeded first, of more in an order drawn by lot, unless a series rotates them; `officials` maps a
-    role to its seats in order of preference. `game` and `version` name the rules, `settings` the game's
-    settings (what players are told included), `seed` the key of this match, which no player knows while it is
-    played, `drawn` what was drawn for this match (a topic, a prompt, a challenge from the pool). `snapshot`
-    is the number of matches folded into the ratings it was paired by, `paired_from` the place of the newest
-    entry that pairing took in, matches and benches counted (`ledger.places`); 0 in first rounds, in matches
-    that nothing paired, and in fixtures of version 0.1.0. `release` is what issued it and can replay it, as
-    pip names it: `peerage==0.2.0`, and after a blank the package of a game that is none of ours. Version
-    0.1.0 wrote none. `series` is the number of the first match of its series (`scheduling.series`), 0 for a
-    match that is in none. `slots` says how a player that holds several seats is rated, empty where nobody
-    does.
+    `number` counts from 1 over the arena; `round` is the pairing round. `seats` are contestants in an order
+    drawn by lot, unless a series rotates them; `officials` maps a role to its seats in order of preference.
+    `game` and `version` name the rules, `settings` the game's settings (what players are told included),
+    `seed` the key of this match, which no player knows while it is played, `drawn` what was drawn for this
+    match (a topic, a prompt, a challenge from the pool). `snapshot` is the number of matches folded into the
+    ratings it was paired by, `paired_from` the place of the newest entry that pairing took in, matches and
+    benches counted (`ledger.places`); 0 in first rounds, in matches that nothing paired, and in fixtures of
+    version 0.1.0. `release` is what issued it and can replay it, as pip names it: `peerage==0.2.0`, and after
+    a blank the package of a game that is none of ours. Version 0.1.0 wrote none. `series` is the number of
+    the first match of its series (`scheduling.series`), 0 for a match that is in none. `slots` says how a
+    player that holds several seats is rated, empty where nobody does.
     """
 
     number: int

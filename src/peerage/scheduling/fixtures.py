@@ -100,33 +100,29 @@ def next_round(
     """The fixtures of round `round`, the first of them numbered `number`; empty for fewer than two players.
 
     `standings` are the ratings after `snapshot` matches, `paired_from` is the place of the newest entry that
-    pairing took in. Of two, seat A is the higher seeded by cost Elo, equals by name; at larger tables seats
-    are drawn by lot. A series that rotates seats makes a match of each rotation. `draw` gives what is drawn
-    for a match by its number, where the game's own `draw` does not. `results` are the game's, as far as
-    `standings` know them, for policies that learn from them. `history` is only read; fold the fixtures into
-    it with `remember` once they are issued. Raises `Unstaffed` when a match has too few officials, which
-    `officials.first_shortage` tells beforehand.
+    pairing took in. Seats are drawn by lot. A series that rotates seats makes a match of each rotation.
+    `draw` gives what is drawn for a match by its number, where the game's own `draw` does not. `results` are
+    the game's, as far as `standings` know them, for policies that learn from them. `history` is only read;
+    fold the fixtures into it with `remember` once they are issued. Raises `Unstaffed` when a match has too
+    few officials, which `officials.first_shortage` tells beforehand.
     """
     lot, seats = f"{scheduler.secret}/round/{round}", scheduler.spec.seats(scheduler.rules)
-    seated: tuple[tuple[str, ...], ...]
+    drawn_up: Sequence[Sequence[str]]
     if seats == 2:
         kin = scheduler.spec.kin(scheduler.rules)
         once = scheduler.series == "tasks"  # nobody meets its task twice
-        seated = scheduler.policy.pair(standings, history, results or Results(), lot, kin, once)
+        drawn_up = scheduler.policy.pair(standings, history, results or Results(), lot, kin, once)
     else:
         outside = _outside(scheduler.spec, scheduler.rules)
         fewest = max(2, scheduler.spec.contestants[0])
         slots = {one.player: one.slots for one in standings} if scheduler.spec.slots else {}
-        order = Random(f"{lot}/seats")  # else labels would tell who sits where, and which seats are whose
-        seated = tuple(
-            [
-                tuple(order.sample(table, len(table)))
-                for table in groups.group(
-                    standings, history, lot, seats, scheduler.policy.width, outside, fewest, slots
-                )
-            ]
+        drawn_up = groups.group(
+            standings, history, lot, seats, scheduler.policy.width, outside, fewest, slots
         )
+    order = Random(f"{lot}/seats")  # else labels would tell who is stronger, and which seats are whose
+    seated = tuple([tuple(order.sample(table, len(table))) for table in drawn_up])
     ratings = {standing.player: standing for standing in standings}
+    seeding = {standing.player: (-standing.cost, standing.player) for standing in standings}
     merit = by_merit(standings, Random(f"{scheduler.secret}/officials/{round}"))
     benches = scheduler.spec.officials(scheduler.rules)
 
@@ -138,7 +134,10 @@ def next_round(
     planned = in_series(scheduler.series, seated, number, scheduler.spec.rotates(scheduler.rules))
     for at, (contestants, first, task) in enumerate(planned, number):
         key = match_key(scheduler.secret, at)
-        chosen = choose(benches, tuple(dict.fromkeys(contestants)), merit, f"{key}/officials")
+        ranked = tuple(
+            sorted(contestants, key=seeding.__getitem__) if seats == 2 else dict.fromkeys(contestants)
+        )
+        chosen = choose(benches, ranked, merit, f"{key}/officials")
         if isinstance(chosen, Shortage):
             raise Unstaffed(str(chosen))
         fixtures.append(
