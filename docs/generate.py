@@ -47,6 +47,7 @@ from peerage.tables.rejudged import Moved, Rejudged, Rescored, ScoreMoved
 from peerage.tables.simulate import SimulatedRow
 from peerage.tables.stats import AuthorStats, JudgeStats, PlayerStats, ProbeStats, Stats, UnfinishedStats
 from peerage.tables.tournament import ProgressRow, TournamentReport
+from peerage.tables.verdict import Chance, Verdict
 
 HERE = Path(__file__).parent
 
@@ -245,6 +246,7 @@ _OK = "The keys below, and before them `ok`: true with exit code 0, false with e
 
 _JSON: dict[str, tuple[str | type, ...]] = {
     "`leaderboard`: a list, best first": (Row,),
+    "`verdict`: one object": (Verdict, Chance),
     "`audit`: a list, a planted fault each": (Power,),
     "`simulate`: a list, for each pool and number of matches nothing and then each plant": (SimulatedRow,),
     "`leaderboard --correct`: a list, best first": (CorrectedRow,),

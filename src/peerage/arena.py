@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from peerage.ledger.verify import Report
     from peerage.match import MatchRecord, Outcome, Recording
     from peerage.players.client import Client
+    from peerage.tables.leaderboard import Board
     from peerage.tables.match_view import MatchView
     from peerage.tables.plan import Plan
     from peerage.tables.stats import Stats
+    from peerage.tables.verdict import Verdict
 
 Observer: TypeAlias = "Callable[[MatchRecord, Summary], None]"
 OpenClient: TypeAlias = "Callable[[Any], Client]"
@@ -149,13 +151,20 @@ class Arena:
         """The table of one track (`bt`, `trueskill`, `raw`, `cost`, `glicko2`; empty: the game's own), best
         first, over everything or one game, topic or side; see `tables.leaderboard.Row`.
         """
+        return [row.as_dict() for row in self._board(track, game, topic, side).rows]
+
+    def verdict(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Verdict:
+        """What the table of one track comes to: who is best or may be, the best value for money, how often
+        the first beats the others, what weakens that, and what it takes to be sure."""
+        return self._board(track, game, topic, side).verdict
+
+    def _board(self, track: str, game: str, topic: str, side: str) -> Board:
         from peerage.ledger.votes import Votes
-        from peerage.tables.leaderboard import leaderboard
+        from peerage.tables.leaderboard import board
         from peerage.tables.played import Scope
 
         people = Votes(self.ledger.address, self.folder)
-        rows = leaderboard(self.ledger, self.settings, track, Scope(game, topic, side=side), people)
-        return [row.as_dict() for row in rows]
+        return board(self.ledger, self.settings, track, Scope(game, topic, side=side), people=people)
 
     def stats(self, *, game: str = "", topic: str = "") -> Stats:
         """Statistics of players, judges and authors, over everything or one game or topic."""

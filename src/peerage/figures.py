@@ -17,6 +17,13 @@ def dollars(value: float | None) -> str:
     return f"${value:.4f}" if value >= 0.001 else f"${value:.6f}"
 
 
+def per_hundred(cost: float | None) -> str:
+    """A price per match as that of a hundred."""
+    if cost is None:
+        return DASH
+    return f"${100 * cost:,.2f}" if 100 * cost >= 0.095 or not cost else f"${100 * cost:.2g}"
+
+
 def whole(value: float | None) -> str:
     return DASH if value is None else f"{value:,.0f}"
 
@@ -46,3 +53,10 @@ def span(bounds: Sequence[int] | None) -> str:
         return DASH
     first, last = bounds
     return f"{first}" if first == last else f"{first}–{last}"
+
+
+def ranked(rank: int | None, bounds: Sequence[int] | None) -> str:
+    """A rank, and in brackets those still possible where there are several."""
+    if rank is None or bounds is None:
+        return DASH
+    return f"{rank}" if bounds[0] == bounds[1] else f"{rank} ({span(bounds)})"

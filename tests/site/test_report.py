@@ -12,8 +12,9 @@ from tests.site.test_pages import Read
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
+from peerage.protocol import visible
 from peerage.site.reading import Site
-from peerage.site.report import report, verdict
+from peerage.site.report import report
 
 cli = CliRunner()
 
@@ -34,12 +35,12 @@ def test_it_stands_alone_and_nothing_in_it_runs_but_its_own_script(pages: Site) 
     assert EVIL not in body.decode()
 
 
-def test_the_verdict_says_what_the_ranks_leave_open(pages: Site) -> None:
-    said = " ".join(verdict(pages))
-    first = [row.player for row in pages.table() if row.rank_range is not None and row.rank_range[0] == 1]
-    assert all(name in said for name in first)
-    said_first = said.partition(".")[0]
-    assert ("beyond doubt" in said_first) == (len(first) == 1)
+def test_the_verdict_heads_it(pages: Site) -> None:
+    body = Read(report(pages)).text
+    said = [visible(line) for line in pages.board().verdict.lines]
+    assert said
+    assert [body.index(line) for line in said] == sorted(body.index(line) for line in said)
+    assert body.index(said[-1]) < body.index("95% interval")
 
 
 def test_the_command_writes_it(arena: Path, tmp_path: Path) -> None:
@@ -49,4 +50,4 @@ def test_the_command_writes_it(arena: Path, tmp_path: Path) -> None:
 
 
 def test_an_arena_without_a_match_has_nothing_to_say(pages: Site) -> None:
-    assert list(verdict(pages.at(0))) == ["No match has been decided yet, so there is nothing to say."]
+    assert "No match has been decided yet, so there is nothing to say." in Read(report(pages.at(0))).text

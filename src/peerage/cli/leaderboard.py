@@ -11,7 +11,7 @@ import typer
 from peerage.cli.options import HERE, Folder, Format, Shape, arena_in
 from peerage.cli.output import Column, numbers, show, signed, texts
 from peerage.cli.strengths import show_by_game
-from peerage.figures import dollars, span, tenths, whole
+from peerage.figures import dollars, per_hundred, ranked, span, tenths, whole
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
@@ -204,7 +204,7 @@ def show_leaderboard(
             first = "" if track == "overall" else track
             alone = board(arena.ledger, arena.settings, first, Scope(game), people=people)
             if any(row.rank is not None for row in alone.rows):
-                _show_board(arena, alone, shape)
+                _show_board(arena, alone, shape, headed=False)
                 typer.echo()
     _show_board(arena, found, shape, scope.source)
 
@@ -222,24 +222,27 @@ def show_standings(arena: Arena) -> None:
     _show_board(arena, found, Format.table)
 
 
-def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played") -> None:
+def _show_board(
+    arena: Arena, found: Board, shape: Format, source: str = "played", *, headed: bool = True
+) -> None:
     rows = [row.as_dict() for row in found.rows]
     skill = found.track == "trueskill"
     shown = tenths if found.track in ("trueskill", "points", "overall") else whole
     shared, marked = _footnotes(rows)
     possibly = any(row["possibly_usd"] for row in rows)
+    priced = any(row["cost_per_match"] for row in rows)
     columns = [
-        *numbers(str, rank=""),
+        *texts(placed="Rank"),
         *texts(player="Player"),
         *numbers(shown, rating="Rating"),
-        *([Column("mu", ">μ", shown, 8), Column("sigma", ">σ", shown, 8)] if skill else ()),
+        *([Column("mu", ">μ", shown, 9), Column("sigma", ">σ", shown, 9)] if skill else ()),
         *([Column("mu", ">Mean", signed)] if found.track == "points" else ()),
-        *numbers(str, interval="μ, 95% ~1" if skill else "95% ~1"),
-        *numbers(span, rank_range="Ranks ~2"),
-        *numbers(str, beats="Above ~6"),
-        *numbers(whole, matches="Matches", wins="W ~4", draws="D ~4", losses="L ~4", void="No result ~5"),
-        *numbers(dollars, cost_usd="Billed ~3"),
-        *([Column("possibly_usd", ">Possibly", dollars, 3)] if possibly else ()),
+        *numbers(str, interval="μ, 95%" if skill else "95%"),
+        *numbers(str, beats="Above ~8"),
+        *numbers(whole, matches="Matches ~2", wins="W", draws="D ~4", losses="L ~3", void="No result ~7"),
+        *(numbers(per_hundred, cost_per_match="Per 100 ~1") if priced and found.in_dollars else ()),
+        *numbers(dollars, cost_usd="Billed ~5"),
+        *([Column("possibly_usd", ">Possibly", dollars, 6)] if possibly else ()),
     ]
     if shape.for_people:
         places = {row["player"]: row["rank"] for row in rows}
@@ -247,6 +250,7 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
             {
                 **row,
                 "interval": _interval(row, shown),
+                "placed": ranked(row["rank"], row["rank_range"]),
                 "beats": _places([places[name] for name in row["above"]]),
                 "player": row["player"] + marked[row["player"]],
             }
@@ -260,13 +264,17 @@ def _show_board(arena: Arena, found: Board, shape: Format, source: str = "played
     about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
     about += f"; WHAT IF: {found.what_if}" if found.what_if else ""
     notes = [
-        "Ranks: those still possible with 95% confidence. "
-        "Above: players this one beats with the same confidence.",
+        "Rank: in brackets those still possible with 95% confidence",
+        "Above: the ranks of the players that this one beats with the same confidence",
+        "Per 100: dollars for its own play in 100 matches, judging apart",
         *shared,
     ]
     if possibly:
         notes.append("Possibly: billed in addition at most, for calls that failed or stated no usage")
-    show(rows, columns, shape, title=f"{arena.settings.name}: {TITLES[found.track]}{about}", notes=notes)
+    title = f"{arena.settings.name}: {TITLES[found.track]}{about}"
+    head = found.verdict.lines if headed else ()
+    notes = notes if priced and found.in_dollars else [one for one in notes if one[:7] != "Per 100"]
+    show(rows, columns, shape, title=title, notes=notes, head=head)
 
 
 def show_corrected(arena: Arena, correct: str, shape: Format, scope: Scope) -> None:

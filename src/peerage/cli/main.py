@@ -38,6 +38,7 @@ from peerage.cli import (
     streams,
     tables,
     tournament,
+    verdict,
 )
 
 USAGE = 2
@@ -93,6 +94,7 @@ for command in (
     preregister.preregister,
     play.run,
     seat.play,
+    verdict.verdict,
     leaderboard.leaderboard,
     tables.stats,
     tables.match,

@@ -71,9 +71,11 @@ def show(
     *,
     title: str = "",
     notes: Sequence[str] = (),
+    head: Sequence[str] = (),
     to: TextIO | None = None,
 ) -> None:
-    """Write a table to `to`, by default standard output; `notes` stand under it, for people alone."""
+    """Write a table to `to`, by default standard output; for people alone `head` stands above it, its first
+    line strong, and `notes` under it: one that begins with a column's title only where that is shown."""
     to = sys.stdout if to is None else to
     match shape:
         case Format.json:
@@ -83,9 +85,9 @@ def show(
 
             write_csv(exact(to), rows, [column.key for column in columns])
         case Format.markdown:
-            _markdown(rows, columns, title, notes, to)
+            _markdown(rows, columns, title, notes, head, to)
         case Format.table:
-            to.write(drawn(rows, columns, title, notes, to))
+            to.write(drawn(rows, columns, title, notes, to, head))
 
 
 def show_parts(
@@ -117,7 +119,14 @@ def show_json(data: Any, to: TextIO | None = None) -> None:
     to.write(re.sub("[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
-def drawn(rows: Rows, columns: Sequence[Column], title: str, notes: Sequence[str], to: TextIO) -> str:
+def drawn(
+    rows: Rows,
+    columns: Sequence[Column],
+    title: str,
+    notes: Sequence[str],
+    to: TextIO,
+    head: Sequence[str] = (),
+) -> str:
     """The table as text, as wide as the terminal; in a pipe as wide as it needs to be."""
     from rich.console import Console
     from rich.padding import Padding
@@ -127,9 +136,14 @@ def drawn(rows: Rows, columns: Sequence[Column], title: str, notes: Sequence[str
 
     console = Console(file=to, width=None if to.isatty() else 400, highlight=False)
     fitting = fit(rows, columns, console.width)
-    if more := len(columns) - len(fitting):
-        notes = [*notes, f"{more} more column{'s' * (more > 1)} in a wider terminal"]
+    if left_out := [column.title for column in columns if column not in fitting]:
+        notes = [note for note in notes if note.partition(":")[0] not in left_out]
+        notes += [f"in a wider terminal also: {', '.join(dict.fromkeys(left_out))}"]
     with console.capture() as captured:
+        for place, line in enumerate(head):
+            console.print(Text(visible(line), style="" if place else "bold"), soft_wrap=not to.isatty())
+        if head:
+            console.print()
         console.print(table(rows, fitting, title))
         for note in notes:
             console.print(Padding(Text(visible(note), style="dim"), (0, 1)), soft_wrap=not to.isatty())
@@ -173,13 +187,21 @@ def table(rows: Rows, columns: Sequence[Column], title: str = "") -> Any:
     return grid
 
 
-def _markdown(rows: Rows, columns: Sequence[Column], title: str, notes: Sequence[str], to: TextIO) -> None:
+def _markdown(
+    rows: Rows,
+    columns: Sequence[Column],
+    title: str,
+    notes: Sequence[str],
+    head: Sequence[str],
+    to: TextIO,
+) -> None:
     from peerage.protocol import visible
 
     def inert(text: str) -> str:
         """Text alone: no link, picture, markup or further column."""
         return re.sub(r"([\\`*<>|\[\]])", r"\\\1", visible(text).replace("\n", " "))
 
+    to.writelines(f"{inert(line) if place else f'**{inert(line)}**'}\n\n" for place, line in enumerate(head))
     if title:
         to.write(f"**{inert(title)}**\n\n")
     to.write("| " + " | ".join(inert(column.title) for column in columns) + " |\n")

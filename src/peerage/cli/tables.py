@@ -58,12 +58,12 @@ _STATS: Mapping[str, Titled] = {
     "players": titled(
         "Players: matches, what they were asked and how they replied",
         *texts(player="Player"),
-        *numbers(whole, matches="Matches", wins="W ~3", draws="D ~3", losses="L ~3", calls="Calls ~1"),
-        *numbers(whole, input_tokens="Tokens in ~5", output_tokens="out ~4"),
-        *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly ~4"),
-        *numbers(seconds, latency_p50_s="Median ~2", latency_p95_s="95% ~7"),
-        *numbers(whole, repaired="Repaired ~8", cut="Cut ~9", invalid="Invalid", refused="Refused"),
-        *numbers(whole, void="No reply", failed="Failed in ~10", failed_later="Later ~11"),
+        *numbers(whole, matches="Matches", wins="W", draws="D ~5", losses="L ~4", calls="Calls ~6"),
+        *numbers(whole, input_tokens="Tokens in ~9", output_tokens="out ~9"),
+        *numbers(dollars, cost_usd="Billed", possibly_usd="Possibly ~8"),
+        *numbers(seconds, latency_p50_s="Median ~3", latency_p95_s="95% ~7"),
+        *numbers(whole, repaired="Repaired ~10", cut="Cut ~10", invalid="Invalid ~2", refused="Refused ~1"),
+        *numbers(whole, void="No reply ~1", failed="Failed in ~11", failed_later="Later ~11"),
     ),
     "judges": titled(
         "Judges",

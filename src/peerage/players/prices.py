@@ -20,6 +20,8 @@ from peerage.settings import PlayerSettings
 
 NANO = 10**9
 FEMTO_PER_NANO = 10**6
+PLAY_PRICE = "play price"
+"""The source of a price that nobody pays: the demo's, for house players."""
 OVERHEAD_TOKENS = 1_000
 """Input tokens added to a call's bytes in its worst case: role markers, chat template, reply schema."""
 

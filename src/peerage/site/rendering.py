@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from peerage.figures import DASH, dollars, moment, percent, seconds, span, tenths, whole
+from peerage.figures import DASH, dollars, moment, per_hundred, percent, seconds, span, tenths, whole
 from peerage.protocol import visible
 from peerage.site.addresses import match_page, player_page, slug
 
@@ -68,6 +68,7 @@ def environment() -> Environment:
         "seconds": seconds,
         "time": moment,
         "ranks": span,
+        "per_hundred": per_hundred,
         "score": score,
         "sign": sign,
         "wbr": breakable,

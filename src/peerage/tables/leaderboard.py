@@ -16,10 +16,11 @@ from peerage.games import tracks_of
 from peerage.ledger.preregistration import preregistration, progress
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import Votes
+from peerage.players.prices import PLAY_PRICE
 from peerage.protocol import visible
 from peerage.ratings.elo import EloSettings
 from peerage.ratings.table import rank_ranges
-from peerage.settings import ArenaSettings, Rating, suggest
+from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.player import is_person
 from peerage.standings import NOBODY, after_all, pinned_elo, pinned_rating
 from peerage.tables import Shown, notes
@@ -29,6 +30,8 @@ from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
 from peerage.tables.rated import Ratings
 from peerage.tables.sides import by_side, here, on_side, sides_of
 from peerage.tables.tracks import METHODS, ONE_BY_ONE, OUTSIDE, TRACKS, Track
+from peerage.tables.verdict import Verdict, verdict
+from peerage.tables.votes import flips
 from peerage.tables.what_if import AS_PLAYED, WhatIf, constants, read_again
 
 _WITHOUT_SIDES = ("raw", "cost", "averaged", "judge-aware", "anchored", "points")
@@ -91,7 +94,8 @@ class Board(Struct, frozen=True):
     `notes` state the method and how games were weighed. `games` and `topics` count the decided matches of
     the whole ledger by game and by topic, each of which `board` can be asked for alone; `sides` are those
     that players of these games are on. `what_if` and `side` are as in its rows. `registered` says what was
-    preregistered, then each deviation from it; these lines are among the notes too.
+    preregistered, then each deviation from it; these lines are among the notes too. `verdict` says what it
+    comes to, and `in_dollars` whether the arena's cost unit is the dollar.
     """
 
     track: Track
@@ -101,6 +105,8 @@ class Board(Struct, frozen=True):
     notes: tuple[str, ...]
     games: dict[str, int]
     topics: dict[str, int]
+    verdict: Verdict
+    in_dollars: bool = True
     what_if: str = ""
     side: str = ""
     sides: tuple[str, ...] = ()
@@ -181,17 +187,20 @@ def board(
     speeds: Mapping[str, float] = {}
     if scope.side:
         accounts = here(sums(ledger, played.finished, seated=True))
+    decided, in_dollars = len(played.decided), settings.rating.cost_unit == CostUnit()
     if scope.source == "played":
         rated = METHODS[track](played, rating, standings)
         whose = uncounted(ledger)
     else:
         results = _outside(ledger, track, scope, played)
+        decided = len(results.history)
         rated, speeds = OUTSIDE[track](results, rating, standings), results.speeds
         whose, accounts = results.notes(), results.accounts(accounts if scope.source == "all" else {})
     if scope.side:
         rated = on_side(rated)
     known = {player.name: player for player in settings.players if scope.source != "outside"}
-    identities = models_and_families(registered(ledger), known.values())
+    cards = registered(ledger)
+    identities = models_and_families(cards, known.values())
     families = {name: family for name, (_, family) in identities.items()}
     sides = sides_of(played.games) if scope.source == "played" else ()
     plan = preregistration(ledger) if scope.source != "outside" else None
@@ -240,6 +249,14 @@ def board(
         general,
         played.games,
         played.topics,
+        verdict(
+            ranked,
+            decided,
+            flips(ledger, played.decided) if scope.source == "played" else None,
+            priced=in_dollars,
+            play=any(card.get("price_source") == PLAY_PRICE for card in cards.values()),
+        ),
+        in_dollars,
         asked,
         scope.side,
         sides,

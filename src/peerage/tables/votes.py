@@ -13,6 +13,10 @@ from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ratings.history import Duels, duels
 from peerage.standings import DONE
 from peerage.tables.challenges import amended
+from peerage.tables.verdict import Flips
+
+LOOKED_AT = 200
+"""The newest matches whose verdicts are read for flips."""
 
 
 class _Seat(msgspec.Struct):
@@ -97,6 +101,19 @@ def votes(
             shown.append(sum(1 if order.startswith(f"{label}-") else -1 for order in usable))
     columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
     return Votes(tuple(places), duels(len(places), *columns), judges, on, shown)
+
+
+def flips(ledger: Ledger, matches: Sequence[Summary]) -> Flips:
+    """How often judges changed their verdicts with the order of the answers, in the newest of decided matches
+    in number order. Raises LedgerError."""
+    newest = [one for one in matches[-LOOKED_AT:] if one.number > matches[-1].number - 10 * LOOKED_AT]
+    both = [
+        ballot.flipped
+        for _, _, ballots in _ballots(ledger, newest)
+        for ballot in ballots
+        if len([said for said in ballot.verdicts.values() if said not in UNUSABLE]) == 2
+    ]
+    return Flips(len(both), sum(both))
 
 
 def battles(ledger: Ledger) -> Iterator[str]:

@@ -1,0 +1,319 @@
+"""The verdict of a table, in words: who is best or may be, the best value for money, how often who beats
+whom, what weakens all that, and what it takes to be sure. Terminal, pages, report and JSON say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from math import ceil, inf, log, log10
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from peerage.figures import dollars, per_hundred, percent
+from peerage.ratings.kernels import Floats
+from peerage.ratings.table import POINTS, Z95
+from peerage.ratings.trueskill import TrueSkillSettings
+from peerage.tables import Shown
+
+if TYPE_CHECKING:
+    from peerage.tables.leaderboard import Row
+
+FEW = 10
+"""Matches below which a player's rating says little."""
+FAIR = 1 / 4
+"""The chance against the best player from which on a cheaper one can be the best value."""
+FLIPPING = 1 / 3
+"""The share of verdicts changing with the order of answers from which on it is said."""
+LOST = 0.1
+"""The share of matches without a result from which on it is said."""
+HOPELESS = 50
+"""So many times the matches played so far are no advice."""
+_NO_CHANCES = ("points", "cost", "raw", "averaged")
+"""Tracks whose ratings are no chances to win: points, cost too, or Elo on its way to where it settles."""
+_SHRINKING = ("bt", "overall", "judge-aware", "anchored", "duplicate")
+"""Tracks whose intervals shrink with the square root of the matches."""
+_FRACTIONS = (*((1, 2), (3, 5), (2, 3), (3, 4), (4, 5), (5, 6), (7, 8)), *((9, 10), (19, 20), (49, 50)))
+_NEARLY_ALL = 0.99
+
+
+class Chance(Struct, frozen=True):
+    """The `chance` that `player` beats `against` in a match, 0 to 1, a tie being half a win; `words` say it:
+    "about 3 in 4 matches"."""
+
+    player: str
+    against: str
+    chance: float
+    words: str
+
+
+class Flips(NamedTuple):
+    """Of so many `ballots` seen in both orders of the answers, how many `flipped` with the order."""
+
+    ballots: int
+    flipped: int
+
+
+class Verdict(Shown, frozen=True):
+    """What a table comes to.
+
+    `lines` say it in sentences, the answer first. `best` is the player that beats all others with 95%
+    confidence, None where nobody does; `may_be_best` are all whom that confidence leaves the first rank.
+    `value` is the cheapest of those and of the players that win at least 1 in 4 matches against the first
+    one; None where prices are unknown or all alike. `beats` holds the first player's chance against each
+    other one, best first. `weakened_by` says what speaks against relying on it. `further_matches` are about
+    how many it takes, if ratings hold, until it is sure who is best: 0 when it is, None when nobody can say;
+    `further_usd` what they cost at the mean price so far, None where that is unknown.
+    """
+
+    lines: tuple[str, ...]
+    best: str | None
+    may_be_best: tuple[str, ...]
+    players: int
+    matches: int
+    value: str | None = None
+    beats: tuple[Chance, ...] = ()
+    weakened_by: tuple[str, ...] = ()
+    further_matches: int | None = None
+    further_usd: float | None = None
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the answer, and what belongs to it."""
+        first, *more = map(escape, self.lines)
+        return f"<p><strong>{first}</strong></p>" + "".join(f"<p>{line}</p>" for line in more)
+
+
+def verdict(
+    rows: Sequence[Row], matches: int, flips: Flips | None = None, *, priced: bool = True, play: bool = False
+) -> Verdict:
+    """The verdict of the rows of one table, best first, over so many decided `matches`; `flips` are those of
+    its judges; `priced` says that costs are in dollars alone, `play` that nobody pays them.
+
+    Where nearly everybody may still be best, or the first has too few matches, nothing is said of who beats
+    whom or what is worth its price.
+    """
+    ranked = [row for row in rows if row.rank is not None]
+    if not ranked:
+        return Verdict(
+            ("No match has been decided yet, so there is nothing to say.",), None, (), len(rows), matches
+        )
+    first = [row for row in ranked if row.rank_range is not None and row.rank_range[0] == 1]
+    told = ranked[0].lower is not None and ranked[0].matches >= FEW and not _open(first, ranked)
+    best = first[0] if told and len(first) == 1 else None
+    against = chances(ranked, ranked[0].player)
+    beats = tuple(
+        [
+            Chance(ranked[0].player, row.player, 1 - chance, in_words(1 - chance))
+            for row, chance in zip(ranked[1:], against[1:], strict=bool(against))
+        ]
+    )
+    value = _value(ranked, first, against) if told else None
+    further = 0 if best else _further(ranked, first, matches) if told else None
+    spent = [row.cost_usd for row in rows]
+    each = sum(filter(None, spent)) / matches if matches and None not in spent else 0.0
+    usd = further * each if further is not None and each else None
+    doubts = tuple(_doubts(ranked, rows, matches, flips))
+    lines = [
+        _answer(ranked, first, best, matches),
+        *(_beaten(ranked, best, beats) if told else ()),
+        *_worth(ranked[0], value, first, beats, priced),
+        *(_until(first, further, usd) if told else ()),
+        *([f"What weakens this: {'; '.join(doubts)}."] if doubts else ()),
+        *(["Prices are play prices: nobody is paid."] if play and any(spent) else ()),
+    ]
+    return Verdict(
+        tuple(lines),
+        best.player if best else None,
+        tuple([row.player for row in first]),
+        len(ranked),
+        matches,
+        value.player if value else None,
+        beats,
+        doubts,
+        further,
+        usd,
+    )
+
+
+def chances(rows: Sequence[Row], against: str) -> list[float]:
+    """Each ranked player's chance to beat `against` in a match, a tie being half a win: by the logistic curve
+    on which ratings in points rest; on the TrueSkill track by the normal of its performances (Herbrich, Minka
+    and Graepel, NIPS 2006); overall by the strengths of one game whose shares of wins would be the same.
+    Empty on tracks whose ratings are no chances."""
+    if not rows or rows[0].track in _NO_CHANCES:
+        return []
+    place = next(at for at, row in enumerate(rows) if row.player == against)
+    if rows[0].track == "trueskill":
+        beta = TrueSkillSettings().beta
+        normal = NormalDist().cdf
+        other = rows[place]
+        return [
+            normal(
+                ((row.mu or 0.0) - (other.mu or 0.0))
+                / (2 * beta**2 + (row.sigma or 0.0) ** 2 + (other.sigma or 0.0) ** 2) ** 0.5
+            )
+            for row in rows
+        ]
+    ratings = np.array([row.rating for row in rows], np.float64)
+    strength = _strengths(ratings / 100) if rows[0].track == "overall" else ratings / POINTS
+    found: list[float] = (1 / (1 + np.exp(strength[place] - strength))).tolist()
+    return found
+
+
+def _strengths(shares: Floats) -> Floats:
+    """The log-strengths of Bradley and Terry by which players win these shares, 0 to 1, against all others:
+    Zermelo's iteration (1929), damped, where everybody met everybody alike."""
+    n = len(shares)
+    if n < 2:
+        return np.zeros(n)
+    wins = np.clip(shares, 0.003, 0.997) * (n - 1)
+    strength = np.ones(n)
+    for _ in range(500):
+        pairs = 1 / (strength[:, None] + strength[None, :])
+        np.fill_diagonal(pairs, 0.0)
+        strength = wins / pairs.sum(axis=1)
+        strength /= np.exp(np.log(strength).mean())
+    return np.asarray(np.log(strength))
+
+
+def in_words(chance: float) -> str:
+    """A chance as people say it: `about 3 in 4 matches`."""
+    if chance > _NEARLY_ALL:
+        return "nearly every match"
+    if chance < 1 - _NEARLY_ALL:
+        return "hardly any match"
+
+    def apart(fraction: tuple[int, int]) -> float:
+        part, of = fraction
+        return abs(log(part / (of - part)) - abs(log(chance / (1 - chance))))
+
+    part, of = min(_FRACTIONS, key=apart)
+    if part * 2 == of:
+        return "about half of the matches"
+    return f"about {part if chance > 0.5 else of - part} in {of} matches"
+
+
+def _answer(ranked: Sequence[Row], first: Sequence[Row], best: Row | None, matches: int) -> str:
+    count = len(ranked)
+    if count == 1:
+        return f"{ranked[0].player} is the only player with a decided match."
+    if best:
+        return f"{best.player} is the best of {count} players, with 95% confidence."
+    told = f"{matches:,} match{'es' * (matches != 1)}"
+    if _open(first, ranked) or len(first) < 2:
+        return f"No one of {count} players is clearly the best after {told}."
+    return f"The best of {count} players is {_names(first, 'or')}: {told} cannot tell which."
+
+
+def _open(first: Sequence[Row], ranked: Sequence[Row]) -> bool:
+    """Whether more than half of the players, and more than two, may be the best."""
+    return len(first) > max(2, len(ranked) // 2)
+
+
+def _beaten(ranked: Sequence[Row], best: Row | None, beats: Sequence[Chance]) -> Iterator[str]:
+    if not beats:
+        return
+    last = f", and {beats[-1].words} against {beats[-1].against}, the last" if len(beats) > 1 else ""
+    if best:
+        yield f"It wins {beats[0].words} against {beats[0].against}, the next{last}."
+    else:
+        yield (
+            f"By its rating {ranked[0].player} wins {beats[0].words} against {beats[0].against}{last}; who "
+            "is ahead may still change."
+        )
+
+
+def _value(ranked: Sequence[Row], first: Sequence[Row], against: Sequence[float]) -> Row | None:
+    """The cheapest of those that may be best, or win at least `FAIR` of their matches against the first."""
+    costs = {row.cost_per_match for row in ranked}
+    if None in costs or len(costs) < 2 or not against:
+        return None
+    worthy = [
+        row
+        for row, chance in zip(ranked, against, strict=True)
+        if row is ranked[0] or (row.matches >= FEW and (row in first or chance >= FAIR))
+    ]
+    return min(worthy, key=lambda row: (row.cost_per_match or 0.0, -row.rating))
+
+
+def _worth(
+    leader: Row, value: Row | None, first: Sequence[Row], beats: Sequence[Chance], priced: bool
+) -> Iterator[str]:
+    if value is None:
+        return
+    cost, dearer = value.cost_per_match or 0.0, leader.cost_per_match or 0.0
+    price = f", at {per_hundred(cost)} per 100 matches" if priced else ""
+    if value is leader:
+        yield (
+            f"Best value for money: {leader.player}{price}; nobody cheaper wins even 1 in 4 matches "
+            "against it."
+        )
+        return
+    times = dearer / cost if cost else inf
+    ratio = f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
+    less = "" if times < 1.1 else f", {ratio} times less than {leader.player}" if cost else ", for nothing"
+    wins = next(1 - one.chance for one in beats if one.against == value.player)
+    how = "may be as good" if value in first else f"wins {in_words(wins)} against it"
+    yield f"Best value for money: {value.player}{price}{less}; it {how}."
+
+
+def _further(ranked: Sequence[Row], first: Sequence[Row], matches: int) -> int | None:
+    """Matches until the first is told apart from all who may be best, by the intervals of the table: they
+    shrink with the square root of the matches, and all pairs are compared together (Bonferroni)."""
+    leader = ranked[0]
+    if leader.track not in _SHRINKING or leader.lower is None or leader.upper is None or len(ranked) < 2:
+        return None
+    critical = NormalDist().inv_cdf(1 - 0.05 / (len(ranked) * (len(ranked) - 1)))
+    most = 1.0
+    for row in first:
+        if row is leader:
+            continue
+        if row.lower is None or row.upper is None:
+            return None
+        gap = leader.rating - row.rating
+        error = (((leader.upper - leader.lower) ** 2 + (row.upper - row.lower) ** 2) ** 0.5) / (2 * Z95)
+        most = max(most, (critical * error / gap) ** 2 if gap > 0 else inf)
+    if most > HOPELESS:
+        return None
+    more = max(1, ceil(matches * (most - 1)))
+    digits: int = 10 ** max(0, int(log10(more)) - 1)
+    return ceil(more / digits) * digits
+
+
+def _until(first: Sequence[Row], further: int | None, usd: float | None) -> Iterator[str]:
+    if further:
+        price = f" ({dollars(usd)})" if usd else ""
+        yield f"About {further:,} more matches{price} should tell who is best, if the ratings hold."
+    elif further is None and len(first) > 1 and first[0].lower is not None and first[0].track in _SHRINKING:
+        yield (
+            f"{_names(first[:2], 'and')} are so close that no number of matches in sight tells them apart: "
+            "choose by price."
+        )
+
+
+def _doubts(ranked: Sequence[Row], rows: Sequence[Row], matches: int, flips: Flips | None) -> Iterator[str]:
+    few = [row for row in ranked if row.matches < FEW]
+    if any(row.lower is None for row in ranked):
+        yield "too few matches to know how far off the ratings are"
+    elif few:
+        whose = f"{few[0].player} has" if len(few) == 1 else f"{len(few)} of {len(ranked)} players have"
+        yield f"{whose} fewer than {FEW} matches"
+    if flips and flips.ballots and flips.flipped > FLIPPING * flips.ballots:
+        share = percent(flips.flipped / flips.ballots)
+        yield f"judges changed {share} of their verdicts when the answers changed places"
+    lost = [row for row in rows if row.void > max(1.0, LOST * (row.matches + row.void))]
+    if lost:
+        worst = max(lost, key=lambda row: (row.void / (row.matches + row.void), row.player))
+        more = f", and over a tenth for {len(lost) - 1} more" if len(lost) > 1 else ""
+        of = worst.matches + worst.void
+        yield f"{worst.void} of {of} matches of {worst.player} came to no result{more}"
+
+
+def _names(rows: Sequence[Row], joint: str) -> str:
+    *others, last = [row.player for row in rows]
+    return f"{', '.join(others)} {joint} {last}" if others else last
