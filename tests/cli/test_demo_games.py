@@ -145,7 +145,7 @@ def test_a_demo_of_several_games_ends_with_strengths_by_game(tmp_path: Path) -> 
     parts = [
         "shares of wins, game by game",
         "share of wins over all games",
-        "24 matches",
+        "done: 24 matches",
         "house:0.95, game by game",
     ]
     assert sorted(parts, key=shown.stdout.index) == parts

@@ -266,7 +266,7 @@ def _show_board(
     notes = [
         "Rank: in brackets those still possible with 95% confidence",
         "Above: the ranks of the players that this one beats with the same confidence",
-        "Per 100: dollars for its own play in 100 matches, judging apart",
+        "Per 100: dollars for 100 matches of its own play, judging apart",
         *shared,
     ]
     if possibly:

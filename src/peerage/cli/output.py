@@ -201,9 +201,9 @@ def _markdown(
         """Text alone: no link, picture, markup or further column."""
         return re.sub(r"([\\`*<>|\[\]])", r"\\\1", visible(text).replace("\n", " "))
 
-    to.writelines(f"{inert(line) if place else f'**{inert(line)}**'}\n\n" for place, line in enumerate(head))
     if title:
         to.write(f"**{inert(title)}**\n\n")
+    to.writelines(f"{inert(line) if place else f'**{inert(line)}**'}\n\n" for place, line in enumerate(head))
     to.write("| " + " | ".join(inert(column.title) for column in columns) + " |\n")
     to.write("|" + "|".join("--:" if column.heading.startswith(">") else "---" for column in columns) + "|\n")
     to.writelines("| " + " | ".join(inert(column.text(row)) for column in columns) + " |\n" for row in rows)

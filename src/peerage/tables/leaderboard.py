@@ -23,69 +23,19 @@ from peerage.ratings.table import rank_ranges
 from peerage.settings import ArenaSettings, CostUnit, Rating, suggest
 from peerage.settings.player import is_person
 from peerage.standings import NOBODY, after_all, pinned_elo, pinned_rating
-from peerage.tables import Shown, notes
+from peerage.tables import notes
 from peerage.tables.makers import picked
 from peerage.tables.outside import Outside, uncounted
 from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
 from peerage.tables.rated import Ratings
+from peerage.tables.row import Row as Row
 from peerage.tables.sides import by_side, here, on_side, sides_of
 from peerage.tables.tracks import METHODS, ONE_BY_ONE, OUTSIDE, TRACKS, Track
-from peerage.tables.verdict import Verdict, verdict
+from peerage.tables.verdict import Flips, Verdict, verdict
 from peerage.tables.votes import flips
 from peerage.tables.what_if import AS_PLAYED, WhatIf, constants, read_again
 
 _WITHOUT_SIDES = ("raw", "cost", "averaged", "judge-aware", "anchored", "points")
-
-
-class Row(Shown, frozen=True):
-    """One player's line.
-
-    `rank` is 1 for the best, shared by equal ratings, and None for a player without a decided match, who
-    stands at the track's starting point; `rank_range` are the ranks (best, worst) left open at 95% for all
-    players together, and `above` names those who are beyond that doubt below this player. `lower` and
-    `upper` bound the rating at 95%: on the TrueSkill track the mean skill μ, while `rating` is μ - 3σ; on
-    the sequential Elo tracks where it would stand, were the same matches played again. `mu` and `sigma` are
-    the method's own scale (TrueSkill; Glicko-2's rating and deviation).
-
-    `matches` were decided; `void` came to nothing. `cost_usd` is everything the player is known to have been
-    billed in dollars, as author, committee member and judge too, None while the cost of no call is known;
-    `possibly_usd` what it may have been billed in addition, in all games; `cost_per_match` the mean cost of
-    its own play in a decided match, in the arena's cost unit (dollars by default), None when unknown. Tokens
-    count everything it was asked. `notes` say what a reader of this rating must know. `game` and `topic` say
-    what was counted, empty for all. `status` says whether it is paired: `benched` while nothing gets through
-    to it, `left` when it is no longer in the settings.
-    """
-
-    rank: int | None
-    rank_range: tuple[int, int] | None
-    player: str
-    model: str
-    family: str
-    track: Track
-    rating: float
-    lower: float | None
-    upper: float | None
-    matches: int
-    wins: int
-    draws: int
-    losses: int
-    void: int
-    cost_usd: float | None
-    cost_per_match: float | None
-    input_tokens: int
-    output_tokens: int
-    notes: tuple[str, ...]
-    mu: float | None = None
-    sigma: float | None = None
-    above: tuple[str, ...] = ()
-    game: str = ""
-    topic: str = ""
-    possibly_usd: float = 0.0
-    status: Literal["active", "benched", "left"] = "active"
-    what_if: str = ""
-    side: str = ""
-    withdrawn_after: int | None = None
-    rating_then: float | None = None
 
 
 class Board(Struct, frozen=True):
@@ -252,7 +202,7 @@ def board(
         verdict(
             ranked,
             decided,
-            flips(ledger, played.decided) if scope.source == "played" else None,
+            Flips(*flips(ledger, played.decided)) if scope.source == "played" else None,
             priced=in_dollars,
             play=any(card.get("price_source") == PLAY_PRICE for card in cards.values()),
         ),

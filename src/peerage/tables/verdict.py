@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import ceil, inf, log, log10
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -17,9 +17,7 @@ from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS, Z95
 from peerage.ratings.trueskill import TrueSkillSettings
 from peerage.tables import Shown
-
-if TYPE_CHECKING:
-    from peerage.tables.leaderboard import Row
+from peerage.tables.row import Row
 
 FEW = 10
 """Matches below which a player's rating says little."""
@@ -256,7 +254,7 @@ def _worth(
         return
     times = dearer / cost if cost else inf
     ratio = f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
-    less = "" if times < 1.1 else f", {ratio} times less than {leader.player}" if cost else ", for nothing"
+    less = "" if times < 1.1 else f" ({ratio} times less than {leader.player})" if cost else ", for nothing"
     wins = next(1 - one.chance for one in beats if one.against == value.player)
     how = "may be as good" if value in first else f"wins {in_words(wins)} against it"
     yield f"Best value for money: {value.player}{price}{less}; it {how}."

@@ -13,7 +13,6 @@ from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ratings.history import Duels, duels
 from peerage.standings import DONE
 from peerage.tables.challenges import amended
-from peerage.tables.verdict import Flips
 
 LOOKED_AT = 200
 """The newest matches whose verdicts are read for flips."""
@@ -103,9 +102,9 @@ def votes(
     return Votes(tuple(places), duels(len(places), *columns), judges, on, shown)
 
 
-def flips(ledger: Ledger, matches: Sequence[Summary]) -> Flips:
-    """How often judges changed their verdicts with the order of the answers, in the newest of decided matches
-    in number order. Raises LedgerError."""
+def flips(ledger: Ledger, matches: Sequence[Summary]) -> tuple[int, int]:
+    """How many ballots saw both orders of the answers, and how many flipped with it, in the newest of decided
+    matches in number order. Raises LedgerError."""
     newest = [one for one in matches[-LOOKED_AT:] if one.number > matches[-1].number - 10 * LOOKED_AT]
     both = [
         ballot.flipped
@@ -113,7 +112,7 @@ def flips(ledger: Ledger, matches: Sequence[Summary]) -> Flips:
         for ballot in ballots
         if len([said for said in ballot.verdicts.values() if said not in UNUSABLE]) == 2
     ]
-    return Flips(len(both), sum(both))
+    return len(both), sum(both)
 
 
 def battles(ledger: Ledger) -> Iterator[str]:
