@@ -79,7 +79,7 @@ def test_two_who_praise_each_other_do_not_capture_the_ratings() -> None:
 
 
 def test_the_votes_of_a_match_weigh_as_one_and_intervals_hold() -> None:
-    """Panels of five: a fifth of the weight each changes no interval (they were twice too wide)."""
+    """Panels of five: a fifth of the weight each changes no interval, nor what is known of a judge."""
     rng = np.random.default_rng(4)
     match = np.repeat(np.arange(300), 5)
     judge = [f"j{at}" for at in rng.permuted(np.tile(np.arange(8), (300, 1)), axis=1)[:, :5].ravel()]
@@ -89,7 +89,9 @@ def test_the_votes_of_a_match_weigh_as_one_and_intervals_hold() -> None:
         full = judges.fit(drawn, judge, cluster=match)
         fifth = Duels(4, drawn.first, drawn.second, drawn.score, np.full(1500, 0.2))
         light = judges.fit(fifth, judge, cluster=match)
-        assert light.error == pytest.approx(full.error, rel=0.05)
+        assert light.error == pytest.approx(full.error, rel=1e-6)
+        assert light.reliability == pytest.approx(full.reliability)
+        assert light.reliability_error == pytest.approx(full.reliability_error)
         truth = 1500 + TRUTH * POINTS
         held.append(((light.bounds[0] < truth) & (truth < light.bounds[1])).mean())
     assert 0.85 < np.mean(held) < 0.995

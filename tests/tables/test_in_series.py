@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench.series import rotated
+from tests.engine.arenas import house, write_arena
 from tests.engine.test_series import arena
 
 from peerage.arena import open_arena
 from peerage.ledger.series import InSeries
 from peerage.ledger.store import Summary
+from peerage.ratings import judges
 from peerage.ratings.history import duels
 from peerage.ratings.rows import fit_clustered
 from peerage.site.pages import body
@@ -92,6 +94,21 @@ def test_a_table_of_series_clusters_its_intervals_by_series(tmp_path: Path) -> N
         early = played.until(10)
         assert early.hanging is not None
         assert len(early.hanging.cluster) == 10
+
+
+def test_judge_aware_intervals_allow_for_the_duels_of_one_series_hanging_together(tmp_path: Path) -> None:
+    with open_arena(write_arena(tmp_path, house(6), pairing={"series": "seats"})) as opened:
+        opened.run(40)
+        played = Played(opened.ledger, Scope())
+        rows = board(opened.ledger, opened.settings, "judge-aware").rows
+    cast = played.votes()
+    series = [(number + 1) // 2 for number in cast.matches]
+    assert 10 < len(set(series)) < len(set(cast.matches))
+    together = judges.fit(cast.history, cast.judges, cluster=series)
+    apart = judges.fit(cast.history, cast.judges, cluster=cast.matches)
+    found = {row.player: row.upper for row in rows}
+    assert found == pytest.approx(dict(zip(cast.players, together.bounds[1].tolist(), strict=True)))
+    assert found != pytest.approx(dict(zip(cast.players, apart.bounds[1].tolist(), strict=True)), abs=1)
 
 
 def test_tables_of_one_task_have_a_page_and_other_tracks_say_what_they_leave_out(tmp_path: Path) -> None:

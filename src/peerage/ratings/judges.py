@@ -15,7 +15,7 @@ reliabilities. A tie is half a win each.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -223,7 +223,10 @@ def fit_coded(
     aside: np.ndarray | None = None,
     prior_games: float = PRIOR_GAMES,
 ) -> JudgeAware:
-    """As `fit`, with the judge of each row as a place in `judges`; who judged no row has reliability 1."""
+    """As `fit`, with the judge of each row as a place in `judges`; who judged no row has reliability 1.
+
+    Of its judge a vote says as much whatever part of a match it weighs: reliabilities count whole votes.
+    """
     n, m = history.players, len(judges)
     games = np.bincount(history.first, minlength=n) + np.bincount(history.second, minlength=n)
     votes = np.bincount(judge, minlength=m)
@@ -231,7 +234,8 @@ def fit_coded(
     kept = ~(left_out[judge, history.first] | left_out[judge, history.second])
     history = Duels(n, history.first, history.second, history.score, np.where(kept, history.weight, 0.0))
     cells = counted(history, judge, m)
-    reliability, error = reliabilities(cells, left_out)
+    whole = replace(history, weight=(history.weight > 0).astype(np.float64))
+    reliability, error = reliabilities(counted(whole, judge, m), left_out)
     strength, information, prior, connected = _climb(cells, np.maximum(reliability, 0.0), prior_games)
     quality = np.maximum(reliability, 0.0)[judge]
     chance = _logistic(quality * (strength[history.first] - strength[history.second]))
