@@ -14,24 +14,24 @@ from typing import NamedTuple
 import numpy as np
 
 from peerage.judging import planted
-from peerage.judging.corrections import Recorded
 from peerage.judging.favours import favours
-from peerage.judging.marks import of_votes
 from peerage.judging.planted import honest
 from peerage.judging.simulation import Setup, drawn, tau
+from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.judges import JudgeAware, fit
+from peerage.ratings.judges import JudgeAware, fit_coded
 from peerage.ratings.table import POINTS
 
 PLAYERS = 10
 
 
-def judged(votes: Recorded) -> JudgeAware:
+def judged(votes: Votes) -> JudgeAware:
     """The track: favours found are left out, and judges weigh by their reliability."""
-    examined = favours(of_votes(votes.players, votes.history, votes.judges, votes.matches))
-    numbers = {name: at for at, name in enumerate(votes.players)}
-    aside = [(pair.judge, numbers[pair.author]) for pair in examined.favours if pair.found]
-    return fit(votes.history, votes.judges, cluster=votes.matches, aside=aside)
+    aside = np.zeros((len(votes.judges), len(votes.players)), np.bool_)
+    for pair in favours(votes).favours:
+        if pair.found:
+            aside[votes.judges.index(pair.judge), votes.players.index(pair.author)] = True
+    return fit_coded(votes.history, votes.judges, votes.judge, cluster=votes.matches, aside=aside)
 
 
 class Outcome(NamedTuple):

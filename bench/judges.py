@@ -2,7 +2,8 @@
 
 Votes are made up from the players' skills and the judges' discernment. Targets for 100,000 duels, a million
 marks: to join what was told in stretches of a thousand and to report on it 5 s and 300 MB together. Then
-Bradley-Terry on a million votes on 200,000 duels, corrected for position, style, own work and family 0.5 s.
+Bradley-Terry on a million votes on 200,000 duels, uncorrected and corrected: 0.5 s. The last column says how
+many times the uncorrected fit that is, whatever the machine.
 Usage: python -m bench.judges [DUELS]
 """
 
@@ -20,10 +21,10 @@ import numpy as np
 
 from peerage.judging.ballots import BALLOTS, SEATED, PanelRecord, add_panel, marks_of
 from peerage.judging.columns import Rows
-from peerage.judging.corrections import CORRECTIONS, Recorded, corrected
+from peerage.judging.corrections import CORRECTIONS, corrected
 from peerage.judging.marks import MARKS, add_marks
 from peerage.judging.panel import Ballot
-from peerage.judging.style import Style
+from peerage.judging.votes import Votes
 from peerage.ledger import open_ledger
 from peerage.ratings.history import duels
 from peerage.settings import ArenaSettings
@@ -67,28 +68,24 @@ def stretches(duels: int) -> Iterator[bytes]:
         yield msgspec.msgpack.encode(Told(last - first, **dict(zip(_KEPT, columns, strict=True))))
 
 
-def cast(votes: int = 1_000_000) -> Recorded:
-    """Made-up votes of judges who saw one order, on answers of known style; judges meet their own family."""
+def cast(votes: int = 1_000_000) -> tuple[Votes, np.ndarray, dict[str, str]]:
+    """Made-up votes of judges who saw one order, the styles of the answers, and families: judges meet their
+    own."""
     rng = np.random.default_rng(2)
     skill, matches = rng.normal(0, 1, PLAYERS), votes // JUDGES
-    seated = rng.integers(0, PLAYERS, (matches, 2 + JUDGES))
+    seated = rng.integers(0, PLAYERS, (matches, 2))
     seated[:, 1] = (seated[:, 0] + 1 + seated[:, 1] % (PLAYERS - 1)) % PLAYERS
+    panel = rng.permuted(np.tile(np.arange(PLAYERS), (matches, 1)), axis=1)[:, :JUDGES]
     match = np.repeat(np.arange(matches), JUDGES)
-    a, b, judge = seated[match, 0], seated[match, 1], seated[:, 2:].ravel()
+    a, b, judge = seated[match, 0], seated[match, 1], panel.ravel()
     shown = np.where(rng.random(votes) < 0.5, 1, -1)
     counts = rng.integers(0, 12, (matches, 2, 4)) * np.array([100, 1, 1, 1])
     sway = 0.3 * shown + np.log((1 + counts[:, 0, 0]) / (1 + counts[:, 1, 0]))[match] / 20
     won = rng.random(votes) < 1 / (1 + np.exp(skill[b] - skill[a] - sway))
-    names = [f"player-{at:02}" for at in range(PLAYERS)]
-    return Recorded(
-        tuple(names),
-        duels(PLAYERS, a, b, won, np.full(votes, 1 / JUDGES)),
-        [names[at] for at in judge.tolist()],
-        match.tolist(),
-        shown.tolist(),
-        {at: (Style(*one), Style(*other)) for at, (one, other) in enumerate(counts.tolist())},
-        {name: f"maker-{at % 8}" for at, name in enumerate(names)},
-    )
+    names = tuple([f"player-{at:02}" for at in range(PLAYERS)])
+    history = duels(PLAYERS, a, b, won, np.full(votes, 1 / JUDGES))
+    families = {name: f"maker-{at % 8}" for at, name in enumerate(names)}
+    return Votes(names, history, names, judge, match, shown.astype(np.int8)), counts.astype(float), families
 
 
 def main(matches: int = 100_000) -> None:
@@ -107,15 +104,19 @@ def main(matches: int = 100_000) -> None:
     print(f"  {'s of CPU to join':20} {joined - began:8.2f}")
     print(f"  {'s of CPU to report':20} {counted - joined:8.2f}")
     print(f"  {'MB more at most':20} {(after - before) / 1024:8.0f}")
-    votes = cast()
-    print(f"{len(votes.judges):,} votes, Bradley-Terry, s of CPU, first and second time")
-    for wanted in (("position", "own", "family"), ("position", "style", "own", "family"), CORRECTIONS):
+    votes, styles, families = cast()
+    print(f"{len(votes.judge):,} votes, Bradley-Terry, s of CPU, first and second time")
+    without: list[float] = []
+    some = ("position", "own", "family")
+    for wanted in ((), some, ("position", "style", "own", "family"), CORRECTIONS):
         spent = []
         for _ in range(2):
             began = time.process_time()
-            corrected(votes, wanted)
+            corrected(votes, wanted, styles, families)
             spent.append(time.process_time() - began)
-        print(f"  {', '.join(wanted):60} {spent[0]:8.2f} {spent[1]:8.2f}")
+        without = without or spent
+        about, times = ", ".join(wanted) or "uncorrected, twice", spent[1] / without[1]
+        print(f"  {about:61} {spent[0]:8.2f} {spent[1]:8.2f} {times:6.1f}×")
 
 
 if __name__ == "__main__":

@@ -1,20 +1,18 @@
 """Faults planted into an arena's own schedule: what can be noticed is, and what cannot is said."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from peerage.judging import planted
 from peerage.judging.audit import audited, plants, pool_of, told
-from peerage.judging.corrections import Recorded
 from peerage.judging.planted import Luck, Schedule, cast, honest
 from peerage.judging.simulation import Power
+from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.table import POINTS
 
 
-def recorded(matches: int, shown: int = 0, panel: int = 5, spread: float = 1.0) -> Recorded:
+def recorded(matches: int, shown: int = 0, panel: int = 5, spread: float = 1.0) -> Votes:
     """Ten players who play, judge and are as strong as their number."""
     rng = np.random.default_rng(4)
     seated = rng.permuted(np.tile(np.arange(10), (matches, 1)), axis=1)
@@ -24,7 +22,7 @@ def recorded(matches: int, shown: int = 0, panel: int = 5, spread: float = 1.0) 
     judge = seated[:, 2 : 2 + panel].ravel()
     made = Schedule(names, names, seated[match, 0], seated[match, 1], judge, match, order)
     luck = Luck.of(rng, matches, panel * matches)
-    return made.recorded(cast(luck, made, np.linspace(-spread, spread, 10), np.ones(10), honest(made)))
+    return made.votes(cast(luck, made, np.linspace(-spread, spread, 10), np.ones(10), honest(made)))
 
 
 def test_strengths_and_schedule_are_those_on_record() -> None:
@@ -36,7 +34,7 @@ def test_strengths_and_schedule_are_those_on_record() -> None:
     assert pool_of(few).skill.std() < 0.95 * (fit_duels(few.history).rating / POINTS).std(), (
         "noise is no skill"
     )
-    assert [pool.schedule.judges[at] for at in pool.schedule.judge.tolist()] == list(votes.judges)
+    assert (pool.schedule.judges, pool.schedule.judge.tolist()) == (votes.judges, votes.judge.tolist())
     assert (pool.schedule.first == votes.history.first).all()
 
 
@@ -95,7 +93,7 @@ def test_the_same_seed_gives_the_same() -> None:
 def test_without_votes_there_is_nothing_to_audit() -> None:
     votes = recorded(1)
     with pytest.raises(ValueError, match="no votes"):
-        pool_of(replace(votes, judges=[]))
+        pool_of(votes._replace(judges=()))
 
 
 def test_what_weighs_is_said_in_words() -> None:

@@ -10,7 +10,7 @@ from bench.collusion import FRIENDS, HONEST, PLANTED, Case, Pool, measured, scor
 
 from peerage.judging import planted
 from peerage.judging.agreement import effective_votes
-from peerage.judging.comparisons import errors, ordered
+from peerage.judging.comparisons import compared, errors, ordered
 from peerage.judging.favours import favours
 from peerage.judging.marks import Mark, of_votes, tabled
 from peerage.judging.planted import Luck, Schedule, cast, honest
@@ -125,9 +125,7 @@ def test_strict_judges_are_not_said_to_find_all_answers_alike() -> None:
         fault = planted.harsh(pool, range(14, 20), "").fault
         assert fault is not None
         votes_cast = pool.votes(luck, fault(luck.sold))
-        found = favours(
-            of_votes(pool.schedule.players, votes_cast.history, votes_cast.judges, votes_cast.matches)
-        )
+        found = favours(of_votes(votes_cast))
         assert not found.faulty
         tied += len(found.mute)
     assert tied
@@ -138,6 +136,25 @@ def test_orders_are_counted_both_ways() -> None:
     cells = ordered(marks).all
     assert cells.points[0].tolist() == [[0, 1, 1], [0, 0, 0.5], [0, 0.5, 0]]
     assert cells.games[0].tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+
+
+def test_votes_counted_are_compared_as_their_marks() -> None:
+    """By counts alone; where a judge votes twice on a match, by marks."""
+    pool, luck = drawn(Setup(7, 200), 3)
+    cast = pool.votes(luck, honest(pool.schedule))
+    twice = cast._replace(matches=cast.matches // 2, judge=cast.judge % 3)
+    other = cast._replace(matches=cast.matches[::-1].copy())
+    for given in (cast, twice, other):
+        found, by_marks = compared(given), compared(of_votes(given))
+        assert (found.judges, found.authors) == (by_marks.judges, by_marks.authors)
+        assert (found.marks == by_marks.marks).all()
+        assert (found.undecided == by_marks.undecided).all()
+        for one, same in zip(found.orders, by_marks.orders, strict=True):
+            assert one.games == pytest.approx(same.games)
+            assert one.points == pytest.approx(same.points)
+        chance = np.random.default_rng(1).random(found.orders.all.games.shape)
+        chance = (chance + 1 - chance.transpose(0, 2, 1)) / 2
+        assert found.squares(chance) == pytest.approx(by_marks.squares(chance))
 
 
 def test_errors_go_together_where_judges_copy() -> None:
@@ -164,8 +181,8 @@ def test_votes_are_worth_what_simulated_panels_are(idle: int, noise: float) -> N
         skill, discernment = rng.normal(0, 0.9, 10), rng.uniform(0.5, 2, 10)
         discernment[10 - idle :] = 0
         schedule, score = _panels(rng, 600, skill, discernment, noise)
-        votes_cast = schedule.recorded(score)
-        marks = of_votes(schedule.players, votes_cast.history, votes_cast.judges, votes_cast.matches)
+        votes_cast = schedule.votes(score)
+        marks = of_votes(votes_cast)
         wrong = errors(marks)
         worth = effective_votes(
             schedule.match, wrong.noise[schedule.judge], wrong.discernment[schedule.judge], wrong.correlation

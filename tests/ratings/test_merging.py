@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from peerage.ratings import tally_kernels
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.clusters import Curves, _at_most, _leverage, _slopes, _squared
+from peerage.ratings.compiled import installed, kernel
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.merging import Merged, coded, merged
 from peerage.ratings.rows import fit_covariates, fit_merged
@@ -42,12 +46,16 @@ def alike(one: BradleyTerry, other: BradleyTerry) -> bool:
 
 @pytest.mark.parametrize("shuffled", [False, True])
 @pytest.mark.parametrize("two", [False, True])
-def test_a_fit_of_merged_rows_is_that_of_the_rows(shuffled: bool, two: bool) -> None:
+@pytest.mark.parametrize("amounts", [False, True])
+def test_a_fit_of_merged_rows_is_that_of_the_rows(shuffled: bool, two: bool, amounts: bool) -> None:
     history, z, match = votes(1, shuffled=shuffled)
+    z[:, 2] = z[:, 2] if amounts else np.sign(z[:, 2])
     labels = [match, match % 23] if two else [match]
     as_they_are = Merged(history, z, tuple(labels), np.arange(len(history)))
     short = merged(history, list(z.T), labels)
     assert len(short.history) < len(history) or shuffled
+    rows, _ = short.whatever_label()
+    assert len(rows) < len(short.history) or amounts
     slow = fit_merged(tally(history), as_they_are, ["a", "b", "c"])
     assert alike(slow, fit_merged(tally(history), short, ["a", "b", "c"]))
     assert alike(slow, fit_covariates(history, z, ["a", "b", "c"], clusters=labels))
@@ -64,6 +72,25 @@ def test_merged_rows_agree_in_nothing_together_and_keep_their_sums() -> None:
     assert points.sum() == pytest.approx((history.weight * history.score).sum())
     assert (rows[short.of][:, 2:4] == kinds).all()
     assert (short.labels[0][short.of] == match).all()
+
+
+@pytest.mark.skipif(not installed(), reason="Numba is not installed")
+def test_compiled_passes_over_rows_sum_as_the_others() -> None:
+    history, z, match = votes(6, shuffled=False)
+    rng = np.random.default_rng(7)
+    rows = history.first, history.second, z
+    climbing = *rows, history.score, history.weight, rng.normal(size=PLAYERS), rng.normal(size=3)
+    squares = history.first, history.second, rng.normal(size=600), rng.normal(size=(600, 3)), match
+    for plain, given in (
+        (tally_kernels.climb, climbing),
+        (tally_kernels.squared, (*squares, rng.random(120) < 0.8, PLAYERS)),
+    ):
+        for one, other in zip(_parts(plain(*given)), _parts(kernel(plain, long=True)(*given)), strict=True):
+            assert one == pytest.approx(other)
+
+
+def _parts(found: Any) -> list[np.ndarray]:
+    return [found] if isinstance(found, np.ndarray) else [part for one in found for part in _parts(one)]
 
 
 def test_amounts_alone_are_left_as_they_are() -> None:

@@ -182,10 +182,11 @@ def test_judges_weigh_by_what_their_votes_are_worth(arena: Arena) -> None:
         for a, b in zip(cast.history.first, cast.history.second, strict=True)
     ]
     assert names == [("ann", "bob")] * 3 + [("bob", "cid")] * 3 + [("cid", "ann")] * 3 + [("bob", "cid")] * 2
-    assert cast.judges == ["jo", "kim", "lee"] * 3 + ["jo", "lee"]
+    named = [cast.judges[at] for at in cast.judge]
+    assert named == ["jo", "kim", "lee"] * 3 + ["jo", "lee"]
     assert cast.history.score.tolist() == [1, 1, 0.5, 0, 0, 1, 0.5, 0.5, 0.5, 0, 1]
     assert cast.history.weight.tolist() == pytest.approx([1 / 3] * 9 + [1 / 2] * 2)
-    fitted = fit(cast.history, cast.judges)
+    fitted = fit(cast.history, named)
     rows = table(arena, "judge-aware")
     for place, name in enumerate(cast.players):
         assert rows[name]["rating"] == pytest.approx(fitted.rating[place])

@@ -98,7 +98,7 @@ def test_the_order_shown_and_the_styles_are_those_on_record(folder: Path) -> Non
         played = Played(arena.ledger, EVERYTHING)
         votes, styles = played.votes(), _styles(arena.ledger, played)
         seen: list[int] = []
-        for number in dict.fromkeys(votes.matches):
+        for number in dict.fromkeys(votes.matches.tolist()):
             match = Matches(arena.ledger).one(number)
             said = {
                 key.removesuffix("~repair"): step.said.words for key, step in match.asked.items() if step.said
@@ -108,7 +108,7 @@ def test_the_order_shown_and_the_styles_are_those_on_record(folder: Path) -> Non
                 if ballot.vote != "abstain":
                     orders = [order for order, said in ballot.verdicts.items() if said not in UNUSABLE]
                     seen.append({"A-B": 1, "B-A": -1}[orders[0]])
-        assert votes.shown == seen
+        assert votes.shown.tolist() == seen
         assert {1, -1} == set(seen)
 
 

@@ -102,10 +102,10 @@ def test_judge_aware_intervals_allow_for_the_duels_of_one_series_hanging_togethe
         played = Played(opened.ledger, Scope())
         rows = board(opened.ledger, opened.settings, "judge-aware").rows
     cast = played.votes()
-    series = [(number + 1) // 2 for number in cast.matches]
-    assert 10 < len(set(series)) < len(set(cast.matches))
-    together = judges.fit(cast.history, cast.judges, cluster=series)
-    apart = judges.fit(cast.history, cast.judges, cluster=cast.matches)
+    series = (cast.matches + 1) // 2
+    assert 10 < len(set(series.tolist())) < len(set(cast.matches.tolist()))
+    together = judges.fit_coded(cast.history, cast.judges, cast.judge, cluster=series)
+    apart = judges.fit_coded(cast.history, cast.judges, cast.judge, cluster=cast.matches)
     found = {row.player: row.upper for row in rows}
     assert found == pytest.approx(dict(zip(cast.players, together.bounds[1].tolist(), strict=True)))
     assert found != pytest.approx(dict(zip(cast.players, apart.bounds[1].tolist(), strict=True)), abs=1)

@@ -104,13 +104,13 @@ def test_a_judge_moves_ratings_by_what_its_votes_change(report: JudgesReport, ar
         table = [
             fit_duels(duels(len(cast.players), *[np.asarray(column)[kept] for column in columns]))
             for columns in [(cast.history.first, cast.history.second, cast.history.score, 1 / share)]
-            for kept in (np.ones(len(share), bool), np.array(cast.judges) != row.judge)
+            for kept in (np.ones(len(share), bool), np.array(cast.judges)[cast.judge] != row.judge)
         ]
         moved = table[0].rating - table[1].rating
         most = int(np.argmax(np.abs(moved)))
         assert (row.influence, row.influence_on) == (pytest.approx(moved[most], abs=1e-6), cast.players[most])
     found = next(one for one in report.measures if one.measure == "votes_to_flip")
-    assert found.units == len(cast.judges)
+    assert found.units == len(cast.judge)
     assert found.value is not None
     assert 0 < found.value < found.units / 2
     history = duels(len(cast.players), cast.history.first, cast.history.second, cast.history.score, 1 / share)

@@ -15,34 +15,27 @@ from dataclasses import replace
 import numpy as np
 
 from peerage.judging import planted
-from peerage.judging.corrections import Recorded
 from peerage.judging.planted import FEWEST_VOTES, NOTHING, Luck, Plant, Pool, Schedule, honest
 from peerage.judging.simulation import Arena, Power, power
+from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.judges import counted, reliabilities
 from peerage.ratings.kernels import Floats
+from peerage.ratings.merging import coded
 from peerage.ratings.rows import fit_covariates
 from peerage.ratings.table import POINTS
 
 
-def pool_of(votes: Recorded) -> Pool:
+def pool_of(votes: Votes) -> Pool:
     """The schedule of recorded votes, and who took part. Raises ValueError without votes."""
     if not votes.judges:
         raise ValueError("no votes are on record: there is nothing to audit")
     history = votes.history
-    names, judge = np.unique(np.asarray(votes.judges, np.str_), return_inverse=True)
-    _, match = np.unique(np.asarray(votes.matches, np.int64), return_inverse=True)
-    nobody = np.zeros((len(names), history.players), np.bool_)
-    found, _ = reliabilities(counted(history, judge, len(names)), nobody)
-    schedule = Schedule(
-        votes.players,
-        tuple(names.tolist()),
-        history.first,
-        history.second,
-        judge.astype(np.int64),
-        match.astype(np.int64),
-        np.asarray(votes.shown, np.int64),
-    )
+    nobody = np.zeros((len(votes.judges), history.players), np.bool_)
+    found, _ = reliabilities(counted(history, votes.judge, len(votes.judges)), nobody)
+    match = coded(votes.matches)[1]
+    pair = history.first, history.second
+    schedule = Schedule(votes.players, votes.judges, *pair, votes.judge, match, votes.shown)
     return Pool(schedule, shrunk(fit_duels(history)), np.clip(found, 0.3, 2.0))
 
 

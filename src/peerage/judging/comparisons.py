@@ -4,14 +4,16 @@ explain."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from peerage.judging.marks import Marks
+from peerage.judging.marks import Marks, of_votes
+from peerage.judging.votes import Votes
 from peerage.ratings.judges import Cells, others, slopes
 from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.merging import ascending, by_code
 
 SPREADS = np.array([1.0, 0.2])
 """Prior standard deviations of a judge's slope and bend on what the others see."""
@@ -28,9 +30,14 @@ def _compared(marks: Marks) -> Iterator[tuple[Ints, Ints, Floats]]:
         one, two = np.nonzero(~np.eye(width, dtype=np.bool_))
         starts = first[size == width]
         step = max(1, _AT_ONCE // len(one))
+        alone = len(starts) * width == len(marks)
         for at in range(0, len(starts), step):
             places = starts[at : at + step, None] + np.arange(width)
-            author, value = marks.author[places], marks.value[places]
+            rows = slice(at * width, (at + step) * width)  # all of one size: they stand side by side
+            author, value = (
+                column[rows].reshape(-1, width) if alone else column[places]
+                for column in (marks.author, marks.value)
+            )
             cell = (marks.judge[places[:, :1]] * n + author[:, one]) * n + author[:, two]
             yield places, cell, (np.sign(value[:, one] - value[:, two]) + 1) / 2
 
@@ -75,6 +82,67 @@ def undecided(marks: Marks) -> Ints:
         asked += np.bincount(judge, minlength=len(asked))
         differ[judge[(score != 0.5).any(axis=1)]] = True
     return np.where(differ, 0, asked)
+
+
+class Compared(NamedTuple):
+    """All that a search for favour asks of marks: how many each judge gave each author (`marks`), its
+    `orders`, in how many contests it found all answers alike, if it never did otherwise (`undecided`), and
+    `squares`: given the chances expected by judge, author and other, the sums of squared `residuals` by judge
+    and author."""
+
+    judges: tuple[str, ...]
+    authors: tuple[str, ...]
+    marks: Ints
+    orders: Orders
+    undecided: Ints
+    squares: Callable[[Floats], Floats]
+
+
+def compared(given: Marks | Votes) -> Compared:
+    """Marks, or votes, as comparisons; of several marks of a judge for one answer their mean."""
+    if isinstance(given, Votes):
+        return _of_votes(given)
+    marks = given.single
+    judges, authors = len(marks.judges), len(marks.authors)
+    cell = marks.judge * authors + marks.author
+
+    def squares(expected: Floats) -> Floats:
+        sums = np.bincount(cell, residuals(marks, expected) ** 2, judges * authors)
+        return np.asarray(sums, np.float64).reshape(judges, authors)
+
+    count = np.bincount(cell, minlength=judges * authors).reshape(judges, authors)
+    return Compared(marks.judges, marks.authors, count, ordered(marks), undecided(marks), squares)
+
+
+def _of_votes(votes: Votes) -> Compared:
+    """The same as by way of marks: counts of votes by judge, players and outcome say it all, unless a judge
+    voted on a match more than once."""
+    history, match = votes.history, votes.matches
+    by_judge = by_code(votes.judge, len(votes.judges)) if ascending(match) else None
+    if by_judge is None:
+        return compared(of_votes(votes))
+    judge, match = votes.judge[by_judge], match[by_judge]
+    if ((judge[1:] == judge[:-1]) & (match[1:] == match[:-1])).any():
+        return compared(of_votes(votes))
+    shape = len(votes.judges), history.players, history.players
+    cell = (votes.judge * history.players + history.first) * history.players + history.second
+    lost, tied, won = (
+        np.bincount(cell[chosen], minlength=math.prod(shape)).reshape(shape).astype(np.float64)
+        for chosen in (history.score < 0.5, history.score == 0.5, history.score > 0.5)
+    )
+    lost, tied, won = (
+        one + other.transpose(0, 2, 1) for one, other in ((lost, won), (tied, tied), (won, lost))
+    )
+    games = lost + tied + won
+    orders = Orders(Cells(games, won + tied / 2), Cells(lost + won, won))
+    asked = games.sum(axis=(1, 2)) / 2
+    alike = np.where((lost + won).any(axis=(1, 2)), 0, asked).astype(np.int64)
+
+    def squares(expected: Floats) -> Floats:
+        left = lost * expected**2 + tied * (expected - 0.5) ** 2 + won * (1 - expected) ** 2
+        return np.asarray(left.sum(axis=2))
+
+    return Compared(votes.judges, votes.players, games.sum(axis=2).astype(np.int64), orders, alike, squares)
 
 
 class Errors(NamedTuple):

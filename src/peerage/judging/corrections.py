@@ -12,15 +12,14 @@ nothing. `peerage simulate` measures what that comes to.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from peerage.judging.favours import JUDGES, Examined, favours
-from peerage.judging.marks import of_votes
-from peerage.judging.style import STYLE, Style
+from peerage.judging.style import STYLE
+from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import BradleyTerry, fit_duels
 from peerage.ratings.history import Duels, duels
 from peerage.ratings.judges import SPREAD, counted, reliabilities
@@ -37,23 +36,8 @@ _ORDINARY = 1.25  # times the median's, or a part of it: so far eases differ by 
 _LEAST = 0.01  # of the most discerning judge's weight: a vote worth less is worth nothing
 _SCALE = 0.05  # standard deviation of how far ratings are spread, where judges weigh unequally
 _MOST_WEIGHT = 4.0  # of a tie by a judge that hardly ever calls one
+_AT_ONCE = 50_000  # votes looked at before the next ones are
 _OWN = 0.05  # of a term's information that the players must not explain, for it to be corrected
-
-
-@dataclass(frozen=True, eq=False)
-class Recorded:
-    """Votes on answers of two players, one an element. `history` numbers `players`; `judges` say who cast
-    each vote, `matches` on what. `shown` is 1 where the first player's answer alone was shown first, -1 where
-    the second's was, 0 where both orders were. `styles` are the counts of both answers by match, None where
-    one is not known; `families` are by name, empty or missing for a player of its own kind."""
-
-    players: tuple[str, ...]
-    history: Duels
-    judges: Sequence[str]
-    matches: Sequence[int]
-    shown: Sequence[int]
-    styles: Mapping[int, tuple[Style | None, Style | None]] = field(default_factory=dict)
-    families: Mapping[str, str] | None = None
 
 
 class Corrected(NamedTuple):
@@ -66,22 +50,30 @@ class Corrected(NamedTuple):
     examined: Examined
 
 
-def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
+def corrected(
+    votes: Votes,
+    wanted: Sequence[Correction],
+    styles: Floats | None = None,
+    families: Mapping[str, str] | None = None,
+) -> Corrected:
     """Ratings from votes without and with the corrections `wanted`.
+
+    `styles` are the counts of both answers of each match, in the order of their numbers: shape (matches, 2,
+    length of `STYLE`), NaN where one is not known. `families` are by name, empty or missing for a player of
+    its own kind.
 
     What the votes cannot tell apart from the players is left out, and noted. Intervals allow for the votes of
     a match hanging together; where judges weigh unequally also for how far ratings are spread, which is
     known to within 5% (one standard deviation) only.
     """
     history = votes.history
-    listed, judge = coded(votes.judges)
-    names = np.asarray(listed, np.str_)
+    judge, names = votes.judge, np.asarray(votes.judges, np.str_)
     notes: list[str] = []
     keep = np.ones(len(history), np.bool_)
     weight = np.ones(len(history))
     examined = Examined([], {})
     if {"favours", "reliability"} & set(wanted):
-        examined = favours(of_votes(votes.players, history, votes.judges, votes.matches))
+        examined = favours(votes)
     if "harshness" in wanted:
         weight, told = _even_ties(history, names, judge, examined.mute)
         notes.append(told)
@@ -96,8 +88,8 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
             reliable, told = _weights(examined, names, judge, even, aside)
             weight = weight * reliable
             notes.append(told)
-    match = coded(votes.matches)
-    told_of = _Told(votes, names, judge, *match)
+    match = coded(votes.matches)[1]
+    told_of = _Told(votes, match, styles, families or {})
     terms = {kind: dict(of(told_of)) for kind, of in _TERMS.items() if kind in wanted}
     notes += [f"{kind}: nothing to correct, {_NOTHING[kind]}" for kind, found in terms.items() if not found]
     columns = {name: column for found in terms.values() for name, column in found.items()}
@@ -107,12 +99,12 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
             del columns[name]
             notes.append(f"{name}: every such vote goes that way and says nothing else: they are left out")
     heard = keep & (weight > 0)
-    rows, label = history, match[1]
+    rows, label = history, match
     if not heard.all() or (weight != 1).any():
         rows, label = _only(history, heard, weight), label[heard]
         columns = {name: column[heard] for name, column in columns.items()}
     short = merged(rows, list(columns.values()), [label])
-    told_apart = distinct(short.history, short.columns, _OWN)
+    told_apart = distinct(short, _OWN)
     while True:
         left = [name for name, apart in zip(columns, told_apart, strict=True) if apart]
         try:
@@ -133,7 +125,7 @@ def corrected(votes: Recorded, wanted: Sequence[Correction]) -> Corrected:
     if (weight != 1).any():
         far = table.rating - table.rating.mean()
         table = replace(table, covariance=table.covariance + _SCALE**2 * np.outer(far, far))
-    before = fit_merged(tally(history), merged(history, [], [match[1]]), [])
+    before = fit_merged(tally(history), merged(history, [], [match]), [])
     return Corrected(before, table, tuple(notes), examined)
 
 
@@ -143,8 +135,14 @@ def _unit(term: str) -> str:
 
 def _always(term: np.ndarray, score: Floats, heard: np.ndarray) -> bool:
     """Whether all votes that a term is about go its way: no finite effect explains them."""
-    about = heard & (term != 0)
-    return bool(about.any() and (np.sign(term[about]) == 2 * score[about] - 1).all())
+    some = False
+    for at in range(0, len(term), _AT_ONCE):
+        part = slice(at, at + _AT_ONCE)
+        about = heard[part] & (term[part] != 0)
+        if (np.sign(term[part]) != 2 * score[part] - 1)[about].any():
+            return False
+        some |= bool(about.any())
+    return some
 
 
 def _only(history: Duels, rows: np.ndarray, weight: Floats) -> Duels:
@@ -248,30 +246,23 @@ def _tossing(reliability: Floats, error: Floats) -> Floats:
 
 
 class _Told(NamedTuple):
-    """Votes with the names of their `judges` and the `matches`, and each vote's place among both."""
+    """Votes with the place of each one's match, and what is known of the answers and of players."""
 
-    votes: Recorded
-    judges: np.ndarray
-    judge: Ints
-    matches: Sequence[int]
+    votes: Votes
     match: Ints
+    styles: Floats | None
+    families: Mapping[str, str]
 
 
 def _position(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
-    shown = np.asarray(told.votes.shown, np.int8)
-    if shown.any():
-        yield "position", shown
-
-
-_UNKNOWN = (Style(*[0] * len(STYLE)),) * 2
+    if told.votes.shown.any():
+        yield "position", told.votes.shown
 
 
 def _style(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
-    pairs = [told.votes.styles.get(number, (None, None)) for number in told.matches]
-    known = [(one, other) if one is not None and other is not None else _UNKNOWN for one, other in pairs]
-    size = 2 * len(STYLE) * len(known)
-    flat = np.fromiter(chain.from_iterable(chain.from_iterable(known)), np.float64, size)
-    counts = flat.reshape(len(known), 2, len(STYLE))
+    if told.styles is None:
+        return
+    counts = np.where(np.isnan(told.styles).any(axis=(1, 2), keepdims=True), 0.0, told.styles)
     for k, name in enumerate(STYLE):
         one_side, other_side = counts[:, 0, k], counts[:, 1, k]
         if (one_side != other_side).any():
@@ -279,9 +270,9 @@ def _style(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _own(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
-    own = (told.judges[:, None] == np.asarray(told.votes.players, np.str_)).astype(np.int8)
-    history = told.votes.history
-    column = own[told.judge, history.first] - own[told.judge, history.second]
+    votes = told.votes
+    own = (np.asarray(votes.judges)[:, None] == np.asarray(votes.players)).astype(np.int8)
+    column = own[votes.judge, votes.history.first] - own[votes.judge, votes.history.second]
     if column.any():
         yield "own", column
 
@@ -289,17 +280,16 @@ def _own(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
 def _family(told: _Told) -> Iterator[tuple[str, np.ndarray]]:
     """1 for a vote on an answer of the judge's family against another's, for each family; its own work is
     another matter."""
-    of, players, history = told.votes.families or {}, told.votes.players, told.votes.history
-    theirs = np.array([of.get(name, "") for name in told.judges.tolist()], np.str_)
-    each = np.array([of.get(name, "") for name in players], np.str_)
+    players, history, judges, judge, *_ = told.votes
+    theirs, each = (np.array([told.families.get(name, "") for name in names]) for names in (judges, players))
     kin = (theirs[:, None] == each) & (theirs != "")[:, None]
-    kin &= told.judges[:, None] != np.asarray(players, np.str_)
+    kin &= np.asarray(judges)[:, None] != np.asarray(players)
     toward = kin.astype(np.int8)
-    lean = toward[told.judge, history.first] - toward[told.judge, history.second]
+    lean = toward[judge, history.first] - toward[judge, history.second]
     leaning = np.zeros(len(theirs), np.bool_)
-    leaning[told.judge[lean != 0]] = True
+    leaning[judge[lean != 0]] = True
     for family in np.unique(theirs[leaning]).tolist():
-        yield f"family {family}", lean * (theirs == family).astype(np.int8)[told.judge]
+        yield f"family {family}", lean * (theirs == family).astype(np.int8)[judge]
 
 
 _Term: TypeAlias = Callable[[_Told], Iterator[tuple[str, np.ndarray]]]

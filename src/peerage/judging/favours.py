@@ -26,10 +26,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from peerage.judging.comparisons import SPREADS, ordered, residuals, undecided
+from peerage.judging.comparisons import SPREADS, Compared, compared
 from peerage.judging.marks import Flags, Marks
+from peerage.judging.votes import Votes
 from peerage.ratings.judges import Cells, View, others, slopes
-from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.kernels import Floats
 from peerage.ratings.student import quantile
 
 LEVEL = 0.05
@@ -88,49 +89,43 @@ class _Scores(NamedTuple):
     third: Floats
 
 
-def favours(marks: Marks, *, level: float = LEVEL, fewest: int = FEWEST) -> Examined:
+def favours(given: Marks | Votes, *, level: float = LEVEL, fewest: int = FEWEST) -> Examined:
     """Every judge × author pair with enough marks. Raises ValueError for a level outside of 0 to 1."""
     if not 0 < level < 1:
         raise ValueError(f"level is {level}: expected a share between 0 and 1")
-    if not len(marks):
+    table = compared(given)
+    count, judges = table.marks, len(table.judges)
+    if not count.any():
         return Examined([], {})
-    table = marks.single
-    judges, authors = len(table.judges), len(table.authors)
-    orders = ordered(table)
-    cells = orders.all
-    total = np.bincount(table.judge * authors + table.author, minlength=judges * authors)
-    count = total.reshape(judges, authors)
     enough = (count >= fewest) & (count.sum(axis=1, keepdims=True) - count >= fewest)
-    ties = enumerate(undecided(table).tolist())
+    ties = enumerate(table.undecided.tolist())
     mute: dict[int, Mute] = {at: "alike" if count >= _ALWAYS else "tied" for at, count in ties if count}
     while True:
         heard = np.array([at not in mute for at in range(judges)], np.bool_)
         tested = enough & heard[:, None] & (int((heard & enough.any(axis=1)).sum()) >= JUDGES)
-        test = _Test(table, cells, tested, heard, level)
+        test = _Test(table, tested, heard, level)
         aside = test.settle()
         aside &= ~test.disputed(aside)
-        new = {at: why for at, why in test.mute(aside, orders.decided).items() if at not in mute}
+        new = {at: why for at, why in test.mute(aside, table.orders.decided).items() if at not in mute}
         if not new:
             break
         mute |= new
-    return Examined(
-        _listed(table, cells, count, test, aside), {table.judges[at]: why for at, why in mute.items()}
-    )
+    return Examined(_listed(table, test, aside), {table.judges[at]: why for at, why in mute.items()})
 
 
-def _listed(table: Marks, cells: Cells, count: Ints, test: _Test, aside: Flags) -> list[Favour]:
+def _listed(table: Compared, test: _Test, aside: Flags) -> list[Favour]:
     scores, z, critical, _ = test.judged(aside)
     tested = test.tested & (scores.information > 1e-9)
     pairs = int(tested.sum())
-    compared = np.maximum(cells.games.sum(axis=2), 1)
+    many = np.maximum(table.orders.all.games.sum(axis=2), 1)
     found = []
     for judge, author in zip(*np.nonzero(tested), strict=True):
         # a t beyond its critical value counts as the normal beyond its own
         normal = abs(z[judge, author]) / critical[judge, author] * _critical(test.level, pairs)
         p = 2 * _NORMAL.cdf(-normal)
-        excess = float(scores.score[judge, author] / compared[judge, author])
+        excess = float(scores.score[judge, author] / many[judge, author])
         is_found = bool(aside[judge, author]) and p * pairs <= test.level
-        row = (table.judges[judge], table.authors[author], int(count[judge, author]), excess)
+        row = (table.judges[judge], table.authors[author], int(table.marks[judge, author]), excess)
         found.append(Favour(*row, p, min(1.0, p * pairs), is_found))
     return sorted(found, key=lambda pair: (not pair.found, pair.p, pair.judge, pair.author))
 
@@ -138,14 +133,11 @@ def _listed(table: Marks, cells: Cells, count: Ints, test: _Test, aside: Flags) 
 class _Test:
     """The search for pairs that stand out, among those `tested` of the judges that are `heard`."""
 
-    def __init__(self, table: Marks, cells: Cells, tested: Flags, heard: Flags, level: float) -> None:
-        self.cells, self.tested, self.heard, self.level = cells, tested, heard, level
+    def __init__(self, table: Compared, tested: Flags, heard: Flags, level: float) -> None:
+        self.cells, self.tested, self.heard, self.level = table.orders.all, tested, heard, level
         self._view: View | None = None
         nobody = np.zeros(tested.shape, np.bool_)
-        expected = slopes(cells, nobody, self._seen(nobody).strength, SPREADS).chance
-        own = table.judge * tested.shape[1] + table.author
-        squares = residuals(table, expected) ** 2
-        self._squares = np.bincount(own, squares, tested.size).reshape(tested.shape)
+        self._squares = table.squares(slopes(self.cells, nobody, self._seen(nobody).strength, SPREADS).chance)
 
     def settle(self) -> Flags:
         """The pairs that stand out, once what they do to everybody else's view is out of it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from peerage.judging.columns import Columns, Layout, Rows
-from peerage.ratings.history import Duels
+from peerage.judging.votes import Votes
 from peerage.ratings.kernels import Floats, Ints
-from peerage.ratings.merging import coded
+from peerage.ratings.merging import ascending, by_code, coded, numbered
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -63,7 +63,7 @@ class Marks:
     @cached_property
     def answer(self) -> Ints:
         """The number of each mark's answer, from 0: contest by contest, author by author."""
-        return _numbered(self.contest * len(self.authors) + self.author)[1]
+        return numbered(self.contest * len(self.authors) + self.author)[1]
 
     @cached_property
     def sheet(self) -> Ints:
@@ -117,22 +117,8 @@ class Marks:
 
 def _held(names: tuple[str, ...], code: Ints) -> tuple[tuple[str, ...], Ints]:
     """The names that a column of places holds, and the column as places among those."""
-    held, place = _numbered(code)
+    held, place = numbered(code)
     return tuple([names[at] for at in held.tolist()]), place
-
-
-_SPARSE = 16  # numbers for each of a column's elements from which on sorting is less work than counting
-
-
-def _numbered(code: Ints) -> tuple[Ints, Ints]:
-    """The numbers that a column of whole numbers from 0 holds, in order, and the column as places in them."""
-    most = int(code.max(initial=-1)) + 1
-    if most > _SPARSE * len(code):
-        held, place = np.unique(code, return_inverse=True)
-        return held, np.asarray(place, np.int64)
-    is_held = np.zeros(most, np.bool_)
-    is_held[code] = True
-    return np.flatnonzero(is_held), (np.cumsum(is_held) - 1)[code]
 
 
 def add_marks(rows: Rows, marks: Iterable[Mark]) -> None:
@@ -162,17 +148,26 @@ def marks_in(columns: Columns) -> Marks:
     )
 
 
-def of_votes(players: Sequence[str], history: Duels, judges: Sequence[str], on: Sequence[int]) -> Marks:
-    """The marks that votes come to: `history` numbers `players`, `judges` say who cast each, `on` which
-    match."""
-    names, judge = coded(judges)
-    contests, contest = coded(np.asarray(on, np.int64))
-    author = np.concatenate([history.first, history.second])
-    value = np.concatenate([history.score, 1 - history.score])
-    judge, contest = np.tile(judge, 2), np.tile(contest, 2)
-    order = np.lexsort((author, contest, judge))
-    columns = judge[order], author[order], contest[order], value[order], np.full(len(order), np.nan)
-    return Marks(tuple(names), tuple(players), tuple(map(str, contests)), *columns)
+def of_votes(votes: Votes) -> Marks:
+    """The marks that votes come to."""
+    history = votes.history
+    contests, contest = coded(votes.matches)
+    order = by_code(votes.judge, len(votes.judges)) if ascending(contest) else None
+    order = np.lexsort((contest, votes.judge)) if order is None else order
+    judge, contest, score = votes.judge[order], contest[order], history.score[order]
+    one, other = history.first[order], history.second[order]
+    turned, size = one > other, 2 * len(order)
+    author, value = np.empty(size, np.int64), np.empty(size)
+    author[::2], author[1::2] = np.minimum(one, other), np.maximum(one, other)
+    value[::2] = np.where(turned, 1 - score, score)
+    value[1::2] = 1 - value[::2]
+    again = (judge[1:] == judge[:-1]) & (contest[1:] == contest[:-1])
+    judge, contest = np.repeat(judge, 2), np.repeat(contest, 2)
+    if again.any():  # a judge with several votes on one match
+        order = np.lexsort((author, contest, judge))
+        judge, author, contest, value = judge[order], author[order], contest[order], value[order]
+    names = tuple(map(str, contests))
+    return Marks(votes.judges, votes.players, names, judge, author, contest, value, np.full(size, np.nan))
 
 
 def tabled(marks: Iterable[Mark]) -> Marks:

@@ -14,9 +14,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from peerage.judging.corrections import Recorded
 from peerage.judging.marks import Flags
-from peerage.judging.style import Style
+from peerage.judging.style import STYLE
+from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import fit_duels
 from peerage.ratings.history import duels
 from peerage.ratings.kernels import Floats, Ints
@@ -48,12 +48,11 @@ class Schedule:
     def matches(self) -> int:
         return int(self.match.max(initial=-1)) + 1
 
-    def recorded(self, score: Floats) -> Recorded:
+    def votes(self, score: Floats) -> Votes:
         """These votes with the first player's points; those of a match weigh as one match."""
         weight = 1 / np.bincount(self.match)[self.match]
         history = duels(len(self.players), self.first, self.second, score, weight)
-        named = [self.judges[at] for at in self.judge.tolist()]
-        return Recorded(self.players, history, named, self.match.tolist(), self.shown.tolist())
+        return Votes(self.players, history, self.judges, self.judge, self.match, self.shown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,12 +121,18 @@ class Pool:
     chars: Floats | None = None
     families: Mapping[str, str] | None = None
 
-    def votes(self, luck: Luck, fault: Fault) -> Recorded:
+    def votes(self, luck: Luck, fault: Fault) -> Votes:
         """The votes of these judges."""
-        found = self.schedule.recorded(cast(luck, self.schedule, self.skill, self.discernment, fault))
-        lengths = [] if self.chars is None else self.chars.T.tolist()
-        styles = {at: (Style(one, 0, 0, 0), Style(two, 0, 0, 0)) for at, (one, two) in enumerate(lengths)}
-        return replace(found, styles=styles, families=self.families)
+        return self.schedule.votes(cast(luck, self.schedule, self.skill, self.discernment, fault))
+
+    @property
+    def styles(self) -> Floats | None:
+        """The counts of both answers of each match, as corrections want them."""
+        if self.chars is None:
+            return None
+        found = np.zeros((self.schedule.matches, 2, len(STYLE)))
+        found[:, :, 0] = self.chars.T
+        return found
 
     def truth(self, judges: Flags | None = None) -> Floats:
         """The ratings that endless honest votes in these matches come to; with `judges` of theirs alone,

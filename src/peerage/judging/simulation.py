@@ -172,7 +172,8 @@ class Arena:
         return self.pool.truth(heard) if "reliability" in self.wanted else self.pool.truth()
 
     def _corrected(self, fault: Fault) -> Corrected:
-        return corrected(self.pool.votes(self.luck, fault), self.wanted)
+        pool = self.pool
+        return corrected(pool.votes(self.luck, fault), self.wanted, pool.styles, pool.families)
 
     def found(self, plant: Plant) -> Found:
         """What the plant comes to here."""

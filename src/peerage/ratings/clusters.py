@@ -16,6 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from peerage.ratings import tally_kernels
+from peerage.ratings.compiled import kernel
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
 from peerage.ratings.merging import coded
@@ -24,6 +26,7 @@ from peerage.ratings.table import floored
 FEWEST = 10
 """Clusters from which on anything is claimed."""
 _HEAVY = 0.03  # leverage; a lighter cluster's influence is off by less than that share of itself
+_LONG = 200_000
 _AT_ONCE = 2_000_000  # numbers held at a time
 
 
@@ -155,19 +158,11 @@ def _jackknife(
 def _squared(first: Ints, second: Ints, rows: Curves, codes: Ints, wanted: np.ndarray, n: int) -> Floats:
     """The sum over the `wanted` clusters of their slope by itself; `codes` are sorted."""
     clusters, m = len(wanted), rows.e.shape[1]
-    starts = np.searchsorted(codes, np.arange(clusters))
-    if (first == first[starts][codes]).all() and (second == second[starts][codes]).all():
+    same = codes[1:] == codes[:-1]
+    if not (same & ((first[1:] != first[:-1]) | (second[1:] != second[:-1]))).any():
         # all of a cluster is about one pair of players, as the votes of a duel are
-        a, b = first[starts], second[starts]
-        d = np.bincount(codes, rows.d, clusters) * wanted
-        e = np.column_stack(
-            [np.bincount(codes, column, clusters) for column in rows.e.T] or [d[:, None][:, :0]]
-        )
-        cross = np.zeros((n, m))
-        for k in range(m):
-            cross[:, k] = np.bincount(a, d * e[:, k], n) - np.bincount(b, d * e[:, k], n)
-        pair: Floats = np.bincount(a * n + b, d * d, n * n).reshape(n, n).astype(np.float64)
-        return quadratic(pair, cross, (e * wanted[:, None]).T @ e)
+        sums = kernel(tally_kernels.squared, long=len(codes) >= _LONG)
+        return quadratic(*sums(first, second, rows.d, rows.e, codes, wanted, n))
     found = np.zeros((n + m, n + m))
     at_once = max(1, _AT_ONCE // max(n + m, 1))
     for start in range(0, clusters, at_once):

@@ -27,6 +27,7 @@ from peerage.ratings.bradley_terry import PRIOR_GAMES, solve
 from peerage.ratings.clusters import Curves, clustered
 from peerage.ratings.history import Duels
 from peerage.ratings.kernels import Floats, Ints
+from peerage.ratings.merging import coded
 from peerage.ratings.table import POINTS, Z95, Row, rows_of, separated, t_quantile
 from peerage.ratings.tally import Tally
 
@@ -192,25 +193,17 @@ def fit(
     judge: Sequence[str],
     *,
     cluster: ArrayLike | None = None,
-    aside: Sequence[tuple[str, int]] = (),
     prior_games: float = PRIOR_GAMES,
 ) -> JudgeAware:
     """Ratings and reliabilities from a history and who judged each row.
 
-    `cluster` labels the rows that hang together (the votes of one match). The votes of a judge on a player
-    that are `aside` (a favour that was found) count for nothing. Where not everybody can be compared
+    `cluster` labels the rows that hang together (the votes of one match). Where not everybody can be compared
     `prior_games` hold the ratings, as in `bradley_terry.fit`.
     """
     if len(judge) != len(history):
         raise ValueError(f"there are {len(judge)} judges and {len(history)} rows")
-    names = sorted(set(judge))
-    place = {name: at for at, name in enumerate(names)}
-    code = np.array([place[name] for name in judge], np.int64)
-    left_out = np.zeros((len(names), history.players), np.bool_)
-    for name, player in aside:
-        if name in place:
-            left_out[place[name], player] = True
-    return fit_coded(history, names, code, cluster=cluster, aside=left_out, prior_games=prior_games)
+    names, code = coded(judge)
+    return fit_coded(history, names, code, cluster=cluster, prior_games=prior_games)
 
 
 @one_thread
@@ -223,7 +216,8 @@ def fit_coded(
     aside: np.ndarray | None = None,
     prior_games: float = PRIOR_GAMES,
 ) -> JudgeAware:
-    """As `fit`, with the judge of each row as a place in `judges`; who judged no row has reliability 1.
+    """As `fit`, with the judge of each row as a place in `judges`; who judged no row has reliability 1. The
+    votes of a judge on a player that are `aside` (a matrix: a favour that was found) count for nothing.
 
     Of its judge a vote says as much whatever part of a match it weighs: reliabilities count whole votes.
     """

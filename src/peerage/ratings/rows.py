@@ -113,8 +113,8 @@ def fit_merged(
     they have none, `every` row as it was is needed: players, covariates, score and weight."""
     solved = solve(counted, "half", prior_games)
     n, m = counted.players, len(names)
-    few, fz = short.history, short.columns
-    rows = (few.first, few.second, fz, few.score, few.weight)
+    few, columns = short.whatever_label()
+    rows = (few.first, few.second, columns, few.score, few.weight)
     climb = kernel(tally_kernels.climb, long=len(few) >= _LONG)
     place = np.concatenate([solved.strength, np.zeros(m)])
     step: Floats = np.zeros(n + m)
@@ -144,6 +144,9 @@ def fit_merged(
     inverse = inverse_of(information, n, solved.prior)
     counts: tuple[int, ...] = ()
     freedom: Floats | None = None
+    few, fz = short.history, short.columns
+    gap = place[few.first] - place[few.second] + fz @ place[n:]
+    chance = 1 / (1 + np.exp(-np.clip(gap, -700.0, 700.0)))
     if short.labels:
         d, dd = few.weight * (few.score - chance), few.weight * chance * (1 - chance)
         de = dd[:, None] * fz
@@ -208,11 +211,11 @@ def contrast(a: Floats, b: Floats) -> Floats:
     return np.asarray(gap / spread if spread > 0 else gap)
 
 
-def distinct(history: Duels, covariates: Floats, least: float) -> np.ndarray:
-    """Which covariates keep at least that share of their information once the players, and the earlier of
-    them, have taken theirs: where too little is left, a fit moves the ratings by chance."""
-    n, m = history.players, covariates.shape[1]
-    columns = np.ascontiguousarray(covariates)
+def distinct(short: Merged, least: float) -> np.ndarray:
+    """Which columns of merged rows keep at least that share of their information once the players, and the
+    earlier of them, have taken theirs: where too little is left, a fit moves the ratings by chance."""
+    history, columns = short.whatever_label()
+    n, m = history.players, columns.shape[1]
     nobody = (np.zeros(n), np.zeros(m))
     climb = kernel(tally_kernels.climb, long=len(history) >= _LONG)
     rows = (history.first, history.second, columns, history.score, history.weight)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from peerage.ratings.kernels import Floats, Ints
+
+Flags = NDArray[np.bool_]
 
 
 def count(first: Ints, second: Ints, score: Floats, weight: Floats, players: int) -> tuple[Floats, int, bool]:
@@ -96,11 +99,16 @@ def climb_loops(
     n, m = len(strength), len(effect)
     chance, slope = np.empty(len(first)), np.zeros(n + m)
     pair, cross, own = np.zeros((n, n)), np.zeros((n, m)), np.zeros((m, m))
+    there, value = np.empty(m, np.int64), np.empty(m)
     for i in range(len(first)):
         a, b = first[i], second[i]
         gap = strength[a] - strength[b]
+        count = 0  # of families, most covariates are 0 in most rows
         for k in range(m):
-            gap += covariates[i, k] * effect[k]
+            z = covariates[i, k]
+            there[count], value[count] = k, z
+            count += z != 0.0
+            gap += z * effect[k]
         p = 1.0 / (1.0 + np.exp(-min(max(gap, -700.0), 700.0)))
         chance[i] = p
         residual = weight[i] * (score[i] - p)
@@ -108,13 +116,17 @@ def climb_loops(
         slope[b] -= residual
         curve = weight[i] * p * (1.0 - p)
         pair[a, b] += curve
-        for k in range(m):
-            slope[n + k] += residual * covariates[i, k]
-            part = curve * covariates[i, k]
+        for at in range(count):
+            k, z = there[at], value[at]
+            slope[n + k] += residual * z
+            part = curve * z
             cross[a, k] += part
             cross[b, k] -= part
-            for j in range(m):  # both triangles: whole rows go through the processor at once
-                own[k, j] += part * covariates[i, j]
+            for other in range(at + 1):
+                own[k, there[other]] += part * value[other]
+    for k in range(m):
+        for j in range(k):
+            own[j, k] = own[k, j]
     return chance, slope, (pair, cross, own)
 
 
@@ -171,6 +183,54 @@ def scatter_loops(
             cross[b, k] -= part
             for j in range(m):  # both triangles: whole rows go through the processor at once
                 own[k, j] += part * covariates[i, j]
+    return pair, cross, own
+
+
+def squared(
+    first: Ints, second: Ints, d: Floats, e: Floats, codes: Ints, wanted: Flags, players: int
+) -> Sums:
+    """The sums of the squares of the `wanted` clusters' slopes, in strengths and by further parameters, `d`
+    and `e` being each row's. `codes` are sorted, and all rows of a cluster about the same players."""
+    clusters = len(wanted)
+    starts = np.searchsorted(codes, np.arange(clusters))
+    total = np.bincount(codes, d, clusters) * wanted
+    more = np.empty((clusters, e.shape[1]))
+    for k in range(e.shape[1]):
+        more[:, k] = np.bincount(codes, e[:, k], clusters) * wanted
+    a, b, n = first[starts], second[starts], players
+    cross = np.zeros((n, e.shape[1]))
+    for k in range(e.shape[1]):
+        cross[:, k] = np.bincount(a, total * more[:, k], n) - np.bincount(b, total * more[:, k], n)
+    pair = np.bincount(a * n + b, total * total, n * n).reshape(n, n)
+    own: Floats = more.T @ more
+    return pair.astype(np.float64), cross, own
+
+
+def squared_loops(
+    first: Ints, second: Ints, d: Floats, e: Floats, codes: Ints, wanted: Flags, players: int
+) -> Sums:
+    """`squared` in one pass."""
+    n, m, size = players, e.shape[1], len(codes)
+    pair, cross, own = np.zeros((n, n)), np.zeros((n, m)), np.zeros((m, m))
+    more = np.empty(m)
+    i = 0
+    while i < size:
+        a, b, code = first[i], second[i], codes[i]
+        total = 0.0
+        more[:] = 0.0
+        while i < size and codes[i] == code:
+            total += d[i]
+            for k in range(m):
+                more[k] += e[i, k]
+            i += 1
+        if not wanted[code]:
+            continue
+        pair[a, b] += total * total
+        for k in range(m):
+            cross[a, k] += total * more[k]
+            cross[b, k] -= total * more[k]
+            for j in range(m):
+                own[k, j] += more[k] * more[j]
     return pair, cross, own
 
 

@@ -167,12 +167,11 @@ class Annotator:
         seen = public(self._ledger)
         decided = [one for one in amended(seen) if one.status == DONE and one.players]
         cast = cast_by_judges(seen, decided, {})
-        match, row = np.unique(np.array(cast.matches, np.int64), return_inverse=True)
+        match, row = np.unique(cast.matches, return_inverse=True)
         mean = np.bincount(row, cast.history.score) / np.bincount(row)
         told = zip(match.tolist(), split(mean).astype(bool).tolist(), strict=True)
         self._own = {one.number for one in decided if self.name in one.players}
-        self._own.update(
-            [number for number, judge in zip(cast.matches, cast.judges, strict=True) if judge == self.name]
-        )
+        if self.name in cast.judges:
+            self._own.update(cast.matches[cast.judge == cast.judges.index(self.name)].tolist())
         self._split = {number: telling for number, telling in told if number not in self._own}
         self._read_until = until

@@ -93,8 +93,8 @@ class _Duels:
         decided = [one for one in amended(self._ledger) if one.status == DONE and one.players]
         cast = cast_by_judges(self._ledger, decided, {})
         self.judges: dict[int, set[str]] = {}
-        for match, judge in zip(cast.matches, cast.judges, strict=True):
-            self.judges.setdefault(match, set()).add(judge)
+        for match, judge in zip(cast.matches.tolist(), cast.judge.tolist(), strict=True):
+            self.judges.setdefault(match, set()).add(cast.judges[judge])
         self.known: dict[int, Finished] = {}
         cards = registered(self._ledger)
         self._models = {name for name, card in cards.items() if not is_person(str(card.get("model", "")))}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from peerage.judging.audit import audited, pool_of
-from peerage.judging.corrections import Recorded
 from peerage.judging.simulation import Power
 from peerage.ledger.store import Ledger
 from peerage.tables.played import Played, Scope, ScopeError
@@ -17,5 +16,4 @@ def audit(ledger: Ledger, seed: int, arenas: int) -> Iterator[Power]:
     cast = Played(ledger, Scope()).votes()
     if not cast.judges:
         raise ScopeError("no judge has voted in this arena: there is nothing to audit")
-    votes = Recorded(cast.players, cast.history, cast.judges, cast.matches, cast.shown)
-    return audited(pool_of(votes), seed, arenas)
+    return audited(pool_of(cast), seed, arenas)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from peerage.engine.registration import families_of
-from peerage.judging.corrections import CORRECTIONS, Correction, Recorded, corrected
-from peerage.judging.style import Style, style_of
+from peerage.judging.corrections import CORRECTIONS, Correction, corrected
+from peerage.judging.style import STYLE, Style, style_of
 from peerage.ledger.store import Ledger
 from peerage.settings import ArenaSettings, suggest
 from peerage.tables import Shown
@@ -54,20 +56,15 @@ def what_would_change(
     cast = played.votes()
     if not cast.judges:
         raise ScopeError("no judge voted on these matches: there are no votes to correct")
-    recorded = Recorded(
-        cast.players,
-        cast.history,
-        cast.judges,
-        cast.matches,
-        cast.shown,
-        _styles(ledger, played) if "style" in wanted else {},
-        families_of(ledger, settings.players),
-    )
+    known, unknown = _styles(ledger, played) if "style" in wanted else {}, (np.nan,) * len(STYLE)
+    of = [known.get(number, (None, None)) for number in np.unique(cast.matches).tolist()]
+    styles = np.array([[style or unknown for style in both] for both in of], np.float64)
+    families = families_of(ledger, settings.players)
     try:
-        found = corrected(recorded, wanted)
+        found = corrected(cast, wanted, styles, families)
     except ValueError as error:
         raise ScopeError(
-            f"{len(cast.judges)} votes are too few for the corrections {', '.join(wanted)} together: {error}"
+            f"{len(cast.judge)} votes are too few for the corrections {', '.join(wanted)} together: {error}"
         ) from None
     notes = (
         "Bradley-Terry on the judges' votes, both times; those of a match count as one match together",

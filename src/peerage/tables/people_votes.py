@@ -14,11 +14,11 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from peerage.judging.votes import Votes
 from peerage.ledger.merkle import digest
 from peerage.ledger.store import Ledger
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote
 from peerage.ratings.kernels import Floats, Ints
-from peerage.tables.votes import Votes
 
 
 class _Seat(Struct, gc=False):
@@ -120,7 +120,7 @@ def split(score: Floats) -> Ints:
 
 def annotated(cast: Votes, verdicts: Iterable[Said]) -> Annotated:
     """The duels of `cast`, with what people said of them."""
-    match, start, row = np.unique(np.array(cast.matches, np.int64), return_index=True, return_inverse=True)
+    match, start, row = np.unique(cast.matches, return_index=True, return_inverse=True)
     judges = np.bincount(row, cast.history.score) / np.bincount(row)
     place = {number: at for at, number in enumerate(match.tolist())}
     total, count = np.zeros(len(match)), np.zeros(len(match))

@@ -15,6 +15,7 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.accounts import Account, count, totals_of
+from peerage.judging.votes import Votes
 from peerage.ledger.series import SERIES, InSeries, in_series
 from peerage.ledger.store import Ledger, LedgerError, Summary
 from peerage.ledger.votes import Votes as PeoplesVotes
@@ -26,7 +27,7 @@ from peerage.standings import DONE, moves_elo, unrated
 from peerage.tables.challenges import amended, match_points, withdrawn
 from peerage.tables.in_series import Hanging, hanging
 from peerage.tables.people_votes import Annotated, annotated, said
-from peerage.tables.votes import Votes, votes
+from peerage.tables.votes import votes
 
 
 class ScopeError(ValueError):
@@ -250,7 +251,7 @@ class Played:
         people's votes that is."""
         cast = self.votes()
         verdicts = said(self._ledger, self._people.votes()) if self._people is not None else []
-        there = set(cast.matches)
+        there = set(cast.matches.tolist())
         counted = [one for one in verdicts if one.match in there and one.take == 1]
         return cast, annotated(cast, counted), len(counted)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from peerage.judging.favours import favours
-from peerage.judging.marks import of_votes
 from peerage.ratings import judges, prediction_powered
 from peerage.ratings.bradley_terry import PRIOR_GAMES
 from peerage.ratings.history import duels
@@ -21,11 +20,12 @@ from peerage.tables.rated import Ratings, of_odds
 def judge_aware(played: Played, rating: Rating, standings: Standings) -> Ratings:
     """Bradley-Terry on the votes of judges, each weighing by a reliability estimated with the ratings."""
     cast = played.votes()
-    marks = of_votes(cast.players, cast.history, cast.judges, cast.matches)
-    guilty = [pair for pair in favours(marks).favours if pair.found]
-    left_out = [(pair.judge, cast.players.index(pair.author)) for pair in guilty]
-    cluster = [played.cluster(number) for number in cast.matches]
-    table = judges.fit(cast.history, cast.judges, cluster=cluster, aside=left_out)
+    guilty = [pair for pair in favours(cast).favours if pair.found]
+    aside = np.zeros((len(cast.judges), len(cast.players)), np.bool_)
+    for pair in guilty:
+        aside[cast.judges.index(pair.judge), cast.players.index(pair.author)] = True
+    cluster = [played.cluster(number) for number in cast.matches.tolist()]
+    table = judges.fit_coded(cast.history, cast.judges, cast.judge, cluster=cluster, aside=aside)
     reliable = sorted(table.listed, key=lambda judge: -judge[1])
     notes = [
         "Bradley-Terry on the judges' votes, each judge counting by its reliability (1 on average, 0 tosses "
@@ -51,16 +51,12 @@ def anchored(played: Played, rating: Rating, standings: Standings) -> Ratings:
     voted = ~np.isnan(duelled.people)
     if not voted.any():
         return _nobody("no duel that judges voted on was judged by people; `peerage annotate` shows you some")
-    names = sorted(set(cast.judges))
-    place = {name: at for at, name in enumerate(names)}
     row = np.searchsorted(duelled.match, cast.matches)
-    soft = calibrate(
-        row, np.array([place[name] for name in cast.judges]), cast.history.score, duelled.people, len(names)
-    )
+    soft = calibrate(row, cast.judge, cast.history.score, duelled.people, len(cast.judges))
     history = duels(len(cast.players), duelled.first, duelled.second, soft.probability, duelled.weight)
     stratum = strata(duelled.stratum, voted)
     table = prediction_powered.fit(history, duelled.people, stratum=stratum)
-    by_weight = sorted(zip(soft.weight.tolist(), names, strict=True), reverse=True)
+    by_weight = sorted(zip(soft.weight.tolist(), cast.judges, strict=True), reverse=True)
     (most, best), (least, worst) = by_weight[0], by_weight[-1]
     notes = [
         f"Bradley-Terry from {given} votes of people on {int(voted.sum())} of {len(voted)} duels; judges' "

@@ -15,10 +15,10 @@ import msgspec
 import numpy as np
 
 from peerage.judging.audit import pool_of, shrunk
-from peerage.judging.corrections import Recorded
 from peerage.judging.simulation import KINDS, Found, Power, Results, Rounds, Setup, power, simulated
 from peerage.ledger.store import Ledger
 from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.merging import coded
 from peerage.scheduling import standing
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import History, Standing
@@ -165,14 +165,14 @@ def own(ledger: Ledger, settings: ArenaSettings, seed: int = 0) -> Own:
     spent = [one.spent_nano / 1e9 for one in played.finished]
     usd = sum(spent) / len(spent) if spent else None
     if votes.judges:
-        pool = pool_of(Recorded(*votes))
+        pool = pool_of(votes)
         judges = dict(zip(pool.schedule.judges, pool.discernment.tolist(), strict=True))
-        ballots = np.bincount(np.unique(np.asarray(votes.matches), return_inverse=True)[1])
+        ballots = np.bincount(coded(votes.matches)[1])
         setup = msgspec.structs.replace(
             setup,
             players=len(votes.players),
             panel=int(np.median(ballots)),
-            once=any(votes.shown),
+            once=bool(votes.shown.any()),
             skills=tuple(pool.skill.tolist()),
             discernment=tuple([judges.get(name, 1.0) for name in votes.players]),
         )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from peerage.judging.ballots import UNUSABLE
 from peerage.judging.panel import ABSTAIN, TIE, Ballot
+from peerage.judging.votes import Votes
 from peerage.ledger.store import Ledger, LedgerError, Summary
-from peerage.ratings.history import Duels, duels
+from peerage.ratings.history import duels
+from peerage.ratings.merging import coded
 from peerage.standings import DONE
 from peerage.tables.challenges import amended
 
@@ -44,26 +46,14 @@ class _Record(msgspec.Struct):
     outcome: _Outcome
 
 
-class Votes(NamedTuple):
-    """Every valid vote on a duel as one result: `history` numbers `players`, `judges` say who cast each, and
-    `matches` on what. `shown` is 1 where the judge said something usable of the first player's answer shown
-    first alone, -1 with the second's, and 0 of both orders."""
-
-    players: tuple[str, ...]
-    history: Duels
-    judges: list[str]
-    matches: list[int]
-    shown: list[int]
-
-
 def votes(
     ledger: Ledger,
     matches: Sequence[Summary],
     weights: Mapping[str, float],
     silenced: Set[str] = frozenset(),
 ) -> Votes:
-    """The votes on decided matches, given in number order, without those of the judges `silenced`; `weights`
-    are those of their games.
+    """The valid votes on decided duels, given in number order, without those of the judges `silenced`;
+    `weights` are those of their games. An order counts as shown where the judge said something usable of it.
 
     The votes of one match together weigh as much as one match: they are about the same two answers. Raises
     LedgerError when a fixture or a record is missing.
@@ -99,7 +89,9 @@ def votes(
             usable = [order for order, said in ballot.verdicts.items() if said not in UNUSABLE]
             shown.append(sum(1 if order.startswith(f"{label}-") else -1 for order in usable))
     columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
-    return Votes(tuple(places), duels(len(places), *columns), judges, on, shown)
+    names, judge = coded(judges)
+    more = np.array(on, np.int64), np.array(shown, np.int64)
+    return Votes(tuple(places), duels(len(places), *columns), tuple(names), judge, *more)
 
 
 def flips(ledger: Ledger, matches: Sequence[Summary]) -> tuple[int, int]:
@@ -130,8 +122,8 @@ def battles(ledger: Ledger) -> Iterator[str]:
         history.second.tolist(),
         history.score.tolist(),
         history.weight.tolist(),
-        cast.judges,
-        cast.matches,
+        cast.judge.tolist(),
+        cast.matches.tolist(),
         strict=True,
     ):
         row = {
@@ -139,7 +131,7 @@ def battles(ledger: Ledger) -> Iterator[str]:
             "model_a": cast.players[first],
             "model_b": cast.players[second],
             "winner": winner[score],
-            "judge": judge,
+            "judge": cast.judges[judge],
             "tstamp": at_ms[match] / 1000,
             "weight": weight,
         }
