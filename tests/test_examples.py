@@ -56,7 +56,7 @@ def test_an_example_of_house_players_is_played(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(EXAMPLES[0].parents[1] / "own-prompts", tmp_path / "arena"))
     with open_arena(folder) as arena:
         assert arena.run(4).settled == 4
-        prompts = {tasks(arena.match_view(number).blocks)["prompt"] for number in range(1, 5)}
+        prompts = {tasks(arena.match(number).blocks)["prompt"] for number in range(1, 5)}
     assert len(prompts) == 4
     assert all(prompt in {task.prompt for task in rules_of(load(folder)).prompts} for prompt in prompts)
 

@@ -38,6 +38,7 @@ ACTING = (
     "cli",
     "arena",
     "playing",
+    "running",
     "tables",
     "accounts",
     "standings",
@@ -52,9 +53,10 @@ ABOVE = {
     "players": ("engine", "ledger", "tables", "site", "cli", "arena", "playing"),
     "engine": ("tables", "site", "cli", "arena", "playing"),
     "tables": ("site", "cli", "arena", "playing"),
-    "arena": ("site", "cli"),
-    "site": ("cli",),
-    "playing": ("tables", "site", "cli"),
+    "arena": ("cli",),
+    "site": ("cli", "arena", "playing", "running"),
+    "playing": ("tables", "site", "cli", "arena", "running"),
+    "running": ("tables", "site", "cli", "arena"),
 }
 
 

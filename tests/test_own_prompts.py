@@ -53,7 +53,7 @@ def check_each_match_holds_its_own(folder: Path) -> set[str]:
     assert shown == drawn
     with open_arena(folder) as opened:
         for number, own in enumerate(drawn, 1):
-            assert set(SECRET.findall(json.dumps(opened.match_view(number).as_dict()))) == own
+            assert set(SECRET.findall(json.dumps(opened.match(number).as_dict()))) == own
     return set().union(*drawn)
 
 

@@ -5,7 +5,7 @@ import peerage
 with peerage.open("my-arena") as arena:
     arena.run(max_matches=100)
     for row in arena.leaderboard():
-        print(row["rank"], row["player"], row["rating"])
+        print(row.rank, row.player, row.rating)
 """
 
 from __future__ import annotations

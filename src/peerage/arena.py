@@ -5,13 +5,13 @@ import peerage
 arena = peerage.open("my-arena")
 arena.run(max_matches=100)
 for row in arena.leaderboard(track="bt"):
-    print(row["rank"], row["player"], row["rating"])
+    print(row.rank, row.player, row.rating)
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -28,11 +28,20 @@ if TYPE_CHECKING:
     from peerage.ledger.verify import Report
     from peerage.match import MatchRecord, Outcome, Recording
     from peerage.players.client import Client
+    from peerage.running import Beside
+    from peerage.site.charts import Chart
+    from peerage.site.reading import Site
+    from peerage.tables.catalogue import PlayerRow
     from peerage.tables.leaderboard import Board
     from peerage.tables.match_view import MatchView
     from peerage.tables.plan import Plan
+    from peerage.tables.row import Row
     from peerage.tables.stats import Stats
+    from peerage.tables.table import PairRow, Table
     from peerage.tables.verdict import Verdict
+
+_CHARTS = {"course": "ratings", "frontier": "cost"}
+"""What the files of charts are called otherwise here."""
 
 Observer: TypeAlias = "Callable[[MatchRecord, Summary], None]"
 OpenClient: TypeAlias = "Callable[[Any], Client]"
@@ -78,27 +87,33 @@ class Arena:
         beside: Callable[[Runner], Awaitable[None]] | None = None,
         clients: OpenClient | None = None,
         replan: Callable[[], None] | None = None,
+        progress: bool | None = None,
     ) -> RunReport:
         """Play until `max_matches` of the arena are settled, the budget is spent, or Ctrl+C; resumes.
 
-        The first Ctrl+C (or SIGTERM, or SIGHUP of a terminal that was closed) lets calls in flight return, a
-        second gives them up. Time during which the process was suspended does not count. See `play`. Raises
+        The first Ctrl+C (or the interrupt of a notebook, SIGTERM, or SIGHUP of a terminal that was closed)
+        lets calls in flight return, a second gives them up. Where an event loop runs already, as in a
+        notebook, the run has a thread and a loop of its own, on which `observe` and `beside` are called.
+        `progress` shows a bar; by default in a notebook and in a terminal, unless `beside` watches the run.
+        Time during which the process was suspended does not count. See `play`. Raises
         ArenaError, SettingsError, LedgerError, PlayerError; whatever was recorded stays.
         """
-        from peerage.engine import awake
+        from peerage import running
         from peerage.playing import tuned
 
-        with tuned():
-            return awake.run(
-                self.play(
-                    max_matches,
-                    observe=observe,
-                    beside=beside,
-                    clients=clients,
-                    replan=replan,
-                    signals=True,
-                )
+        def play(watch: Beside | None) -> Coroutine[Any, Any, RunReport]:
+            return self.play(
+                max_matches,
+                observe=observe,
+                beside=running.both(beside, watch),
+                clients=clients,
+                replan=replan,
+                signals=True,
             )
+
+        shown = beside is None if progress is None else progress
+        with tuned():
+            return running.run(play, running.bar() if shown else None)
 
     async def play(
         self,
@@ -145,13 +160,26 @@ class Arena:
 
         return playing.enter(self.settings, self.ledger, recordings)
 
-    def leaderboard(
-        self, track: str = "", *, game: str = "", topic: str = "", side: str = ""
-    ) -> list[dict[str, Any]]:
+    @property
+    def players(self) -> Table[PlayerRow]:
+        """Who plays, in the order of the settings, with today's prices."""
+        from peerage.tables.catalogue import players
+        from peerage.tables.table import players_table
+
+        return players_table(list(players(self.settings, datetime.now(UTC).date())))
+
+    def leaderboard(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Table[Row]:
         """The table of one track (`bt`, `trueskill`, `raw`, `cost`, `glicko2`; empty: the game's own), best
-        first, over everything or one game, topic or side; see `tables.leaderboard.Row`.
+        first, over everything or one game, topic or side.
+
+        Raises ScopeError for a track, game or topic that is not there.
         """
-        return [row.as_dict() for row in self._board(track, game, topic, side).rows]
+        from peerage.tables.table import leaderboard_table
+        from peerage.tables.tracks import NAMES
+
+        found = self._board(track, game, topic, side)
+        title = ", ".join(filter(None, (NAMES[found.track], game, topic, side)))
+        return leaderboard_table(found.rows, title, found.notes)
 
     def verdict(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Verdict:
         """What the table of one track comes to: who is best or may be, the best value for money, how often
@@ -166,6 +194,72 @@ class Arena:
         people = Votes(self.ledger.address, self.folder)
         return board(self.ledger, self.settings, track, Scope(game, topic, side=side), people=people)
 
+    def head_to_head(self) -> Table[PairRow]:
+        """Who beat whom how often: a row for each ordered pair that met in a decided match, in the order of
+        the leaderboard."""
+        from peerage.tables.table import PairRow, pairs_table
+
+        site = self._site()
+        names = [row.player for row in site.table()]
+        met = [(name, other, site.met(name, other)) for name in names for other in names]
+        return pairs_table(
+            [
+                PairRow(name, other, record.matches, record.wins, record.draws, record.losses, record.rate)
+                for name, other, record in met
+                if record.rate is not None
+            ]
+        )
+
+    def chart(self, of: str = "", *, track: str = "") -> Chart:
+        """A chart of one track (empty: the game's own): `cost` against quality, `ratings` over the matches,
+        or `calibration` where players gave probabilities. By default the first there is.
+
+        In a notebook it shows itself; `svg` is the picture. Raises ArenaError where there is no such chart,
+        or where the extra `site` is not installed.
+        """
+        try:
+            from peerage.site.leaderboards import charts
+
+            site = self._site()
+            board = site.board(track)
+            drawn = list(charts(site, board.track, board))
+        except ModuleNotFoundError as error:
+            if (error.name or "").startswith("peerage"):
+                raise
+            raise ArenaError(
+                f"charts need {error.name}, which is not installed: pip install 'peerage[site]'"
+            ) from None
+        found = {_CHARTS.get(stem := one.name.split("-")[0], stem): one for one in drawn}
+        wanted = of or next(iter(found), "")
+        if wanted not in found:
+            there = f"there are {', '.join(found)}" if found else "no match has come to a result yet"
+            raise ArenaError(f"there is no chart {of!r} here: {there}".replace(" chart ''", " chart"))
+        return found[wanted]
+
+    def _site(self) -> Site:
+        from peerage.ledger.votes import Votes
+        from peerage.site.reading import Site
+
+        return Site(self.settings, self.ledger, Votes(self.ledger.address, self.folder))
+
+    def __repr__(self) -> str:
+        return f"<Arena {', '.join(self._about())}>"
+
+    def _about(self) -> list[str]:
+        from peerage.protocol import visible
+
+        return [
+            visible(self.settings.name or str(self.folder)),
+            f"{len(self.settings.players)} players",
+            f"{self.ledger.heads()[1]:,} matches",
+        ]
+
+    def _repr_html_(self) -> str:
+        from peerage.tables import notebook
+
+        name, *about = self._about()
+        return notebook.arena(name, about, self.leaderboard()._repr_html_())
+
     def stats(self, *, game: str = "", topic: str = "") -> Stats:
         """Statistics of players, judges and authors, over everything or one game or topic."""
         from peerage.tables.played import Scope
@@ -173,8 +267,9 @@ class Arena:
 
         return stats(self.ledger, self.settings, Scope(game, topic))
 
-    def match_view(self, number: int) -> MatchView:
-        """The whole of one match, finished or under way. Raises LedgerError when there is no such match."""
+    def match(self, number: int) -> MatchView:
+        """The whole of one match, finished or under way: who sat where, the blocks that tell it, every
+        request and reply. Raises LedgerError when there is no such match."""
         from peerage.tables.match_view import match_view
 
         return match_view(self.ledger, number)

@@ -135,9 +135,9 @@ def test_a_resumed_run_counts_what_was_before(tmp_path: Path) -> None:
         arena.run(8)
         spectator = Spectator(arena, 12, None, Console(file=io.StringIO()))
         arena.run(12, observe=spectator.observe, beside=spectator.watch)
-        rows = {row["player"]: row for row in arena.leaderboard("raw")}
+        rows = {row.player: row for row in arena.leaderboard("raw")}
     for player, (won, drawn, lost) in spectator._record.items():
-        assert (won, drawn, lost) == tuple(rows[player][key] for key in ("wins", "draws", "losses"))
+        assert (won, drawn, lost) == tuple(getattr(rows[player], key) for key in ("wins", "draws", "losses"))
 
 
 def test_what_a_player_learns_during_a_run_is_told_once(

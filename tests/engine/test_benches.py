@@ -132,9 +132,9 @@ def test_a_permanent_failure_benches_a_player_and_pairing_goes_on_without_it(
     assert set(found) <= {"done", f"benched: {DEAD}", "no_answer", "no_challenge", "inconclusive"}
     sound(tmp_path)
     with open_arena(tmp_path) as opened:
-        rows = {row["player"]: row for row in opened.leaderboard()}
-        assert entry.told in rows[DEAD]["notes"]
-        assert not any("benched" in note for note in rows["p0"]["notes"])
+        rows = {row.player: row for row in opened.leaderboard()}
+        assert entry.told in rows[DEAD].notes
+        assert not any("benched" in note for note in rows["p0"].notes)
     listed = CliRunner().invoke(app, ["players", "--dir", str(tmp_path)]).output
     assert f"{DEAD} is benched since match {entry.after_match}: " in listed
 

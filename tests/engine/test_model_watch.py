@@ -93,7 +93,7 @@ def test_readers_of_the_rating_are_told(arena: Path) -> None:
     change = on_record(arena)[-1]
     said = f"from match {change.match} on the provider names {NEW} (before: {OLD})"
     with open_arena(arena) as found:
-        notes = {row["player"]: row["notes"] for row in found.leaderboard()}
+        notes = {row.player: row.notes for row in found.leaderboard()}
     assert said in notes[WATCHED]
     assert not any("provider" in note for name, mine in notes.items() if name != WATCHED for note in mine)
     listed = CliRunner().invoke(app, ["players", "--dir", str(arena)]).output
@@ -102,7 +102,7 @@ def test_readers_of_the_rating_are_told(arena: Path) -> None:
 
 def test_it_stays_one_player_with_one_rating(arena: Path) -> None:
     with open_arena(arena) as found:
-        names = [row["player"] for row in found.leaderboard()]
+        names = [row.player for row in found.leaderboard()]
         assert names.count(WATCHED) == 1
         assert len(names) == 7
 

@@ -75,7 +75,7 @@ def test_a_registration_stands_before_the_first_match_and_nothing_deviates(tmp_p
             f"preregistered before match 1 as {digest}: 7 players, to end at 6 matches or the end of "
             "2999-01-01 UTC; 6 of 6 matches have a result, nothing deviates"
         )
-        assert all(note in row["notes"] for row in arena.leaderboard())
+        assert all(note in row.notes for row in arena.leaderboard())
         assert arena.replay().ok
 
 
@@ -125,7 +125,7 @@ def test_what_is_done_otherwise_is_shown_by_name_and_match(deviating: tuple[Path
         decided = [row.number for row in arena.ledger.summaries() if row.status == "done"]
         due = [f"from match {after + 1} on: {one.told}" for one in changes]
         due.append(f"from match {decided[12]} on: beyond the registered 12 matches")
-        notes = arena.leaderboard()[0]["notes"]
+        notes = arena.leaderboard()[0].notes
         assert [note for note in notes if note.startswith("deviates")] == sorted(
             [f"deviates from what was registered, {one}" for one in due],
             key=lambda one: (int(one.split()[7]), one.partition(": ")[2]),
@@ -183,7 +183,7 @@ def test_the_owners_prompts_are_registered_and_not_shown(tmp_path: Path) -> None
     assert secret not in before
     play(folder, 1)
     with open_arena(folder) as arena:
-        notes = str(arena.leaderboard()[0]["notes"])
+        notes = str(arena.leaderboard()[0].notes)
         assert "games.duel.rules.prompts.texts is others, not those registered" in notes
         assert secret not in notes
 
@@ -208,7 +208,7 @@ def test_one_written_after_the_first_match_does_not_count(tmp_path: Path) -> Non
         plan = plan_of(arena.settings, stop_of(arena.settings, Stop(5)), "")
         arena.ledger.write(Batch(amendments=[Amendment("preregistration", registered_body(plan), 1)]))
         found = verify(arena.ledger)
-        assert "stands after the first match: it does not count" in str(arena.leaderboard()[0]["notes"])
+        assert "stands after the first match: it does not count" in str(arena.leaderboard()[0].notes)
     assert found.preregistered == ""
     assert any("after its first match" in str(one) for one in found.problems)
 
@@ -218,7 +218,7 @@ def test_the_last_day_of_the_calendar_and_too_many_matches(tmp_path: Path) -> No
     assert "--max-matches" in command(folder, "preregister", "--max-matches", "9" * 30, code=2)
     command(folder, "preregister", "--until", "9999-12-31")
     with open_arena(folder) as arena:
-        assert "the end of 9999-12-31 UTC" in str(arena.leaderboard()[0]["notes"])
+        assert "the end of 9999-12-31 UTC" in str(arena.leaderboard()[0].notes)
 
 
 def test_what_was_said_of_another_arena_does_not_count(tmp_path: Path) -> None:

@@ -171,8 +171,8 @@ def test_an_arena_plays_resumes_and_replays_the_same(tmp_path: Path) -> None:
         assert [one.role for one in shown.exchanges].count("sandbox") >= 6
         shown_programs = {shown.player(one.label) for one in shown.blocks if isinstance(one, ShownProgram)}
         assert shown_programs == {"p0", "p1", "p2"}
-        assert [row["track"] for row in arena.leaderboard()] == ["trueskill"] * 3
-        assert SANDBOX not in {row["player"] for row in arena.leaderboard()}
+        assert [row.track for row in arena.leaderboard()] == ["trueskill"] * 3
+        assert SANDBOX not in {row.player for row in arena.leaderboard()}
         assert SANDBOX not in {one.player for one in arena.stats().players}
     with open_arena(parts) as arena:
         arena.run(1)

@@ -50,9 +50,9 @@ def test_who_left_keeps_its_model_on_the_leaderboard(tmp_path: Path) -> None:
         arena.run(6)
     (tmp_path / "arena.yaml").write_text(ARENA)
     with open_arena(tmp_path) as arena:
-        row = next(row for row in arena.leaderboard() if row["player"] == "gone")
-    assert row["model"] == "house:0.6"
-    assert any(note.startswith("no longer in arena.yaml: withdrawn after match") for note in row["notes"])
+        row = next(row for row in arena.leaderboard() if row.player == "gone")
+    assert row.model == "house:0.6"
+    assert any(note.startswith("no longer in arena.yaml: withdrawn after match") for note in row.notes)
 
 
 def test_a_card_holds_no_key_and_no_credentials() -> None:
@@ -110,10 +110,10 @@ def test_a_new_version_starts_as_a_newcomer_and_keeps_its_line(tmp_path: Path) -
     with open_arena(tmp_path) as arena:
         cards = registered(arena.ledger)
         assert cards["low v2"]["versions_of"] == "low"
-        rows = {row["player"]: row for row in arena.leaderboard()}
-        assert rows["low"]["matches"] == 4, "what the old version won stays with it"
-        assert 0 < rows["low v2"]["matches"] <= 4
-        assert any(note.startswith("no longer in arena.yaml") for note in rows["low"]["notes"])
+        rows = {row.player: row for row in arena.leaderboard()}
+        assert rows["low"].matches == 4, "what the old version won stays with it"
+        assert 0 < rows["low v2"].matches <= 4
+        assert any(note.startswith("no longer in arena.yaml") for note in rows["low"].notes)
 
 
 def test_the_arguments_of_a_command_are_told_apart_and_never_shown() -> None:

@@ -71,7 +71,7 @@ def test_items_are_what_the_first_panel_saw(source: Path) -> None:
         found = list(items(arena.ledger))
         assert len(found) > MATCHES / 2
         for item in found:
-            match = arena.match_view(item.source)
+            match = arena.match(item.source)
             said = {one.key.removesuffix("~repair"): one.reply for one in match.exchanges}
             assert item.answers == {label: said[f"answer/{label}"][:8000] for label in "AB"}
             assert item.given["question"].text == tasks(match.blocks)["question"]
@@ -99,8 +99,8 @@ def test_an_interrupted_run_asks_nothing_twice_and_ends_the_same(source: Path, t
         assert arena.verify().ok
         assert arena.replay().ok
         assert arena.replay().recomputed == count
-        assert {call.role for n in range(1, count + 1) for call in arena.match_view(n).exchanges} == {"judge"}
-        assert all(row["matches"] == 0 for row in arena.leaderboard()), "no track moves"
+        assert {call.role for n in range(1, count + 1) for call in arena.match(n).exchanges} == {"judge"}
+        assert all(row.matches == 0 for row in arena.leaderboard()), "no track moves"
         folded = after_all(NOBODY, arena.ledger.summaries(), EloSettings())
         assert folded == msgspec.structs.replace(NOBODY, number=count), "nobody's standing either"
 

@@ -109,11 +109,11 @@ def test_an_arena_of_several_seats_is_kept_verified_and_replayed(tmp_path: Path,
         played = fixtures(opened.ledger)
         assert {one.slots for one in played} == {slots}
         assert {len(one.seats) for one in played} == {5}
-        rows = {row["player"]: row for row in opened.leaderboard("bt")}
+        rows = {row.player: row for row in opened.leaderboard("bt")}
         assert set(rows) == {"p0", "p1", "p2"}
         seats = sum(len(one.seats) for one in played[:12])
-        assert sum(row["matches"] for row in rows.values()) == (seats if slots == "each" else 36)
-        assert sorted(rows, key=lambda name: -rows[name]["rating"]) == ["p2", "p1", "p0"]
+        assert sum(row.matches for row in rows.values()) == (seats if slots == "each" else 36)
+        assert sorted(rows, key=lambda name: -rows[name].rating) == ["p2", "p1", "p0"]
         summary = next(iter(opened.ledger.summaries()))
         view = match_view(opened.ledger, 1)
         assert sum(view.costs.values()) == pytest.approx(sum(summary.costs))  # type: ignore[arg-type]

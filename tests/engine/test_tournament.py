@@ -39,7 +39,7 @@ def test_it_replays_verifies_and_reads(tmp_path: Path) -> None:
     with open_arena(tmp_path) as opened:
         assert opened.replay().ok
         assert opened.verify().ok
-        story = opened.match_view(1)
+        story = opened.match(1)
     assert story.status == "done"
     assert story.detail["decided"].startswith("by the scores")
     assert {"author", "judge", "contestant"} == {one.role for one in story.exchanges}
@@ -66,7 +66,7 @@ def test_a_lost_player_is_on_record_and_in_no_rating(tmp_path: Path) -> None:
         assert opened.verify().ok
         assert opened.replay().ok
         for row, summary in zip(opened.ledger.records(), opened.ledger.summaries(), strict=True):
-            story = opened.match_view(row.number)
+            story = opened.match(row.number)
             lost = next(seat.player for seat in story.seats if seat.label == "B")
             record = read_record(row.body)
             assert summary.status == "done"
@@ -79,8 +79,8 @@ def test_a_lost_player_is_on_record_and_in_no_rating(tmp_path: Path) -> None:
             assert shown.ranking[-1].player == lost
             assert shown.ranking[-1].rank is None
         assert {seat.player for seat in story.seats} == {"p0", "p1", "p2", "p3"}
-        rows = {row["player"]: row for row in opened.leaderboard()}
-        assert sum(row["matches"] for row in rows.values()) == 6
+        rows = {row.player: row for row in opened.leaderboard()}
+        assert sum(row.matches for row in rows.values()) == 6
     said = CliRunner().invoke(app, ["match", "2", "--dir", str(folder)]).output
     assert "(B): unranked, its provider failed" in said
     assert f"({lost} is unranked: the provider failed)" in said

@@ -94,9 +94,9 @@ def test_entered_battles_verify_replay_rate_and_leave_as_they_came(arena_folder:
         report = arena.replay()
         assert report.ok
         assert report.recomputed == 10
-        ratings = {row["player"]: row["rating"] for row in arena.leaderboard("raw")}
+        ratings = {row.player: row.rating for row in arena.leaderboard("raw")}
         assert ratings == pytest.approx(published())
-        source = arena.match_view(1).drawn["source"]
+        source = arena.match(1).drawn["source"]
         assert (source["from"], source["sha256"]) == (SOURCE, "ab" * 32)
         assert arena.stats().matches == 10
         assert written(arena).encode() == FILE.read_bytes()

@@ -321,4 +321,4 @@ def test_a_match_is_told_question_by_question(tmp_path: Path) -> None:
     ]
     assert order == sorted(order)
     with open_arena(tmp_path) as opened:
-        assert opened.match_view(1).as_dict()
+        assert opened.match(1).as_dict()

@@ -261,8 +261,8 @@ def read_back(folder: Path, matches: int) -> Played:
             found = msgspec.json.decode(one.reply.text)
             assert found.keys() == {"reason", one.vote.field}, "the server's grammar was not in force"
             assert found[one.vote.field] in one.vote.options
-    assert {row["player"] for row in table} == {player["name"] for player in PLAYERS}
-    assert sum(row["wins"] for row in table) == sum(row["losses"] for row in table)
+    assert {row.player for row in table} == {player["name"] for player in PLAYERS}
+    assert sum(row.wins for row in table) == sum(row.losses for row in table)
     return Played(records, said)
 
 

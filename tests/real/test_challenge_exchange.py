@@ -26,13 +26,13 @@ def test_a_match(tmp_path: Path) -> None:
     (tmp_path / "arena.yaml").write_text(yaml.safe_dump(arena), "utf-8")
     with open_arena(tmp_path) as opened:
         assert opened.run(max_matches=1).settled == 1
-        match = opened.match_view(1)
+        match = opened.match(1)
         assert match.status == "done"
         # a model of this size hardly ever writes a challenge or a number; whatever it wrote has a result
         said = [one for one in match.exchanges if one.player == "model"]
         assert all(one.reply and one.output_tokens for one in said)
         assert {one.status for one in said} <= {"ok", "invalid"}
-        points = {row["player"]: row["rating"] for row in opened.leaderboard("points")}
+        points = {row.player: row.rating for row in opened.leaderboard("points")}
         assert points["expert"] >= 1 > points["model"]
         assert opened.verify().ok
         assert opened.replay().ok

@@ -28,7 +28,7 @@ def test_a_battle(tmp_path: Path) -> None:
     with open_arena(tmp_path) as opened:
         report = opened.run(max_matches=1)
         assert report.settled == 1
-        match = opened.match_view(1)
+        match = opened.match(1)
         assert match.status == "done"
         assert sum(match.scores.values()) == 1
         replies = {one.key: one for one in match.exchanges}

@@ -50,7 +50,7 @@ def test_a_match(tmp_path: Path, game: str, rules: dict[str, Any], others: int) 
     (tmp_path / "arena.yaml").write_text(stated, "utf-8")
     with open_arena(tmp_path) as opened:
         assert opened.run(max_matches=1).settled == 1
-        match = opened.match_view(1)
+        match = opened.match(1)
         assert match.status == "done"
         said = [one for one in match.exchanges if match.player(one.label) in ("cool", "warm")]
         assert said
@@ -69,5 +69,5 @@ def test_a_model_that_rambles_is_told_from_the_same_model_that_does_not(tmp_path
     (tmp_path / "arena.yaml").write_text(stated, "utf-8")
     with open_arena(tmp_path) as opened:
         opened.run(max_matches=5)
-        rows = {row["player"]: row for row in opened.leaderboard()}
-        assert rows["cool"]["wins"] > rows["wild"]["wins"]
+        rows = {row.player: row for row in opened.leaderboard()}
+        assert rows["cool"].wins > rows["wild"].wins

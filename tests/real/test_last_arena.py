@@ -41,7 +41,7 @@ def test_a_tournament(tmp_path: Path) -> None:
     with open_arena(tmp_path) as opened:
         report = opened.run(max_matches=1)
         assert report.settled == 1
-        match = opened.match_view(1)
+        match = opened.match(1)
         # a model of this size keeps a format often, not always
         assert match.status in ("done", "inconclusive")
         phases = ("question", "rate", "answer", "judge")

@@ -34,7 +34,7 @@ def test_a_match(tmp_path: Path, game: str, rules: dict[str, object]) -> None:
     (tmp_path / "arena.yaml").write_text(yaml.safe_dump(arena), "utf-8")
     with open_arena(tmp_path) as opened:
         assert opened.run(max_matches=1).settled == 1
-        match = opened.match_view(1)
+        match = opened.match(1)
         assert match.status == "done"
         made = {match.player(label): one for label, one in match.detail["programs"].items()}
         assert set(made["expert"]["tests"]) == {"passed"}
@@ -68,7 +68,7 @@ def test_tasks_that_a_model_writes_stand_or_give_way(tmp_path: Path) -> None:
         assert opened.run(max_matches=2).settled == 2
         authors = set()
         for number in (1, 2):
-            match = opened.match_view(number)
+            match = opened.match(number)
             assert match.status in ("done", "no_challenge", "unsolved")
             drafts = match.detail["drafts"]
             assert drafts

@@ -65,9 +65,9 @@ def test_own_prompts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert played.valid_share >= 0.8
     with open_arena(folder, create=False) as arena:
         table = arena.leaderboard("raw")
-        prompts = Counter(tasks(arena.match_view(number).blocks)["prompt"] for number in range(1, 21))
-    assert sum(row["matches"] + row["void"] for row in table) == 44
-    assert all(9 <= row["matches"] + row["void"] <= 13 for row in table), "everybody plays alike"
+        prompts = Counter(tasks(arena.match(number).blocks)["prompt"] for number in range(1, 21))
+    assert sum(row.matches + row.void for row in table) == 44
+    assert all(9 <= row.matches + row.void <= 13 for row in table), "everybody plays alike"
     assert prompts == dict.fromkeys(TASKS, 5), "prompts come up equally often"
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.engine.arenas import write_arena
 from tests.tables.test_leaderboard import UNLOGGED, copied
@@ -28,6 +29,7 @@ from peerage.protocol import Reply
 from peerage.ratings.judges import fit
 from peerage.tables.leaderboard import board
 from peerage.tables.played import Scope, ScopeError
+from peerage.tables.row import Row
 from peerage.tables.stats import stats
 from peerage.tables.tracks import TRACKS as EVERY
 from peerage.tables.votes import votes
@@ -112,12 +114,12 @@ def arena(folder: Path) -> Iterator[Arena]:
         yield opened
 
 
-def table(arena: Arena, track: str = "", **scope: Any) -> dict[str, dict[str, Any]]:
-    return {row["player"]: row for row in arena.leaderboard(track, **scope)}
+def table(arena: Arena, track: str = "", **scope: Any) -> dict[str, Row]:
+    return {row.player: row for row in arena.leaderboard(track, **scope)}
 
 
-def sums(row: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[key] for key in ("matches", "wins", "draws", "losses", "void"))
+def sums(row: Row) -> tuple[Any, ...]:
+    return tuple(getattr(row, key) for key in ("matches", "wins", "draws", "losses", "void"))
 
 
 def test_the_ledger_replays_like_any_other(arena: Arena) -> None:
@@ -131,12 +133,12 @@ def test_wins_draws_losses_and_costs(arena: Arena, track: str) -> None:
     assert sums(rows["bob"]) == (4, 0, 1, 3, 0)
     assert sums(rows["cid"]) == (3, 1, 2, 0, 1)
     assert all(sums(rows[name]) == (0, 0, 0, 0, 0) for name in JUDGES)
-    dollars = {name: row["cost_usd"] for name, row in rows.items()}
+    dollars = {name: row.cost_usd for name, row in rows.items()}
     assert dollars == pytest.approx(
         {"ann": 0.006, "bob": 0.018, "cid": 0.012, "jo": 0.008, "kim": 0.009, "lee": 0.008}
     )
-    assert [rows[name]["cost_per_match"] for name in ANSWERS] == pytest.approx([0.002, 0.0045, 0.003])
-    assert [rows[name]["input_tokens"] for name in ANSWERS] == [30, 30, 40]
+    assert [rows[name].cost_per_match for name in ANSWERS] == pytest.approx([0.002, 0.0045, 0.003])
+    assert [rows[name].input_tokens for name in ANSWERS] == [30, 30, 40]
 
 
 def test_elo_by_hand(arena: Arena) -> None:
@@ -149,14 +151,14 @@ def test_elo_by_hand(arena: Arena) -> None:
           ann 1507.2 · 1505.908 · 1510.106, bob 1489.6 · 1479.706 · 1472.308 · 1470.920,
           cid 1506.694 · 1504.786 · 1502.974
     """
-    raw = {name: table(arena, "raw")[name]["rating"] for name in ANSWERS}
+    raw = {name: table(arena, "raw")[name].rating for name in ANSWERS}
     assert raw == pytest.approx({"ann": 1515.449, "bob": 1477.445, "cid": 1507.106}, abs=0.002)
-    cost = {name: table(arena, "cost")[name]["rating"] for name in ANSWERS}
+    cost = {name: table(arena, "cost")[name].rating for name in ANSWERS}
     assert cost == pytest.approx({"ann": 1510.106, "bob": 1470.920, "cid": 1502.974}, abs=0.002)
 
 
 def test_bradley_terry_expects_the_points_that_were_made(arena: Arena) -> None:
-    rating = {name: row["rating"] for name, row in table(arena, "bt").items() if row["rank"] is not None}
+    rating = {name: row.rating for name, row in table(arena, "bt").items() if row.rank is not None}
     assert rating.keys() == ANSWERS.keys()
     assert sum(rating.values()) == pytest.approx(4500)
 
@@ -170,8 +172,8 @@ def test_bradley_terry_expects_the_points_that_were_made(arena: Arena) -> None:
 
 def test_points_by_hand(arena: Arena) -> None:
     rows = table(arena, "points")
-    assert [rows[name]["rating"] for name in ANSWERS] == [2.5, 0.5, 2]
-    assert [rows[name]["mu"] for name in ANSWERS] == pytest.approx([2.5 / 3, 0.5 / 4, 2 / 3])
+    assert [rows[name].rating for name in ANSWERS] == [2.5, 0.5, 2]
+    assert [rows[name].mu for name in ANSWERS] == pytest.approx([2.5 / 3, 0.5 / 4, 2 / 3])
 
 
 def test_judges_weigh_by_what_their_votes_are_worth(arena: Arena) -> None:
@@ -189,16 +191,16 @@ def test_judges_weigh_by_what_their_votes_are_worth(arena: Arena) -> None:
     fitted = fit(cast.history, named)
     rows = table(arena, "judge-aware")
     for place, name in enumerate(cast.players):
-        assert rows[name]["rating"] == pytest.approx(fitted.rating[place])
-    assert any(note.startswith("reliability: from 1.") for note in rows["ann"]["notes"])
+        assert rows[name].rating == pytest.approx(fitted.rating[place])
+    assert any(note.startswith("reliability: from 1.") for note in rows["ann"].notes)
 
 
 def test_elo_averaged_over_orders_is_in_the_middle_of_them(arena: Arena) -> None:
     """bob lost three and tied one whatever the order; the first win of an order is worth 8 points."""
     rows = table(arena, "averaged")
-    assert rows["ann"]["rating"] == pytest.approx(1515.4, abs=0.5)
-    assert rows["bob"]["rating"] == pytest.approx(1477.4, abs=0.5)
-    assert any(note.startswith("the order alone moves a rating by 0.") for note in rows["ann"]["notes"])
+    assert rows["ann"].rating == pytest.approx(1515.4, abs=0.5)
+    assert rows["bob"].rating == pytest.approx(1477.4, abs=0.5)
+    assert any(note.startswith("the order alone moves a rating by 0.") for note in rows["ann"].notes)
     assert rows == table(arena, "averaged"), "the orders are seeded"
 
 
@@ -222,7 +224,7 @@ def test_players_by_hand(arena: Arena) -> None:
     for name, row in table(arena).items():
         one = players[name]
         assert (one.matches, one.wins, one.draws, one.losses, one.void_matches) == sums(row)
-        assert (one.cost_usd, one.cost_per_match) == (row["cost_usd"], row["cost_per_match"])
+        assert (one.cost_usd, one.cost_per_match) == (row.cost_usd, row.cost_per_match)
     assert {name: one.calls for name, one in players.items()} == {
         "ann": 4,
         "bob": 4,
@@ -240,32 +242,32 @@ def test_a_topic_alone(arena: Arena, track: str) -> None:
     law, maths = table(arena, track, topic="law"), table(arena, track, topic="maths")
     assert [sums(law[name]) for name in ANSWERS] == [(1, 1, 0, 0, 1), (2, 0, 0, 2, 0), (1, 1, 0, 0, 1)]
     assert [sums(maths[name]) for name in ANSWERS] == [(2, 1, 1, 0, 0), (2, 0, 1, 1, 0), (2, 0, 2, 0, 0)]
-    costs = {name: (law[name]["cost_usd"], maths[name]["cost_usd"]) for name in law}
+    costs = {name: (law[name].cost_usd, maths[name].cost_usd) for name in law}
     assert costs["ann"] == pytest.approx((0.002, 0.004))
     assert costs["bob"] == pytest.approx((0.006, 0.012))
     assert costs["kim"] == pytest.approx((0.002, 0.007))
-    assert law["bob"]["rank"] == 3
-    assert {row["topic"] for row in law.values()} == {"law"}
-    unconnected = [note for note in law["ann"]["notes"] if "not strongly connected" in note]
+    assert law["bob"].rank == 3
+    assert {row.topic for row in law.values()} == {"law"}
+    unconnected = [note for note in law["ann"].notes if "not strongly connected" in note]
     assert len(unconnected) == (track != "points"), "on law nobody ever lost to bob; points compare nobody"
-    assert not any("not strongly connected" in note for note in maths["ann"]["notes"])
+    assert not any("not strongly connected" in note for note in maths["ann"].notes)
 
 
 @pytest.mark.parametrize("track", TRACKS)
 def test_one_game_is_everything_where_there_is_no_other(arena: Arena, track: str) -> None:
-    alone = [{**row, "game": ""} for row in arena.leaderboard(track, game="duel")]
-    assert alone == arena.leaderboard(track)
+    alone = [msgspec.structs.replace(row, game="") for row in arena.leaderboard(track, game="duel")]
+    assert alone == list(arena.leaderboard(track))
 
 
 @pytest.mark.parametrize("track", RATED)
 def test_every_ranked_row_has_its_interval_and_ranks(arena: Arena, track: str) -> None:
     rows = arena.leaderboard(track)
     for row in rows[:3]:
-        assert row["lower"] < row["upper"]
-        assert row["rank_range"][0] <= row["rank"] <= row["rank_range"][1]
-        assert row["rank_range"][1] == 3 - len(row["above"])
+        assert row.lower < row.upper
+        assert row.rank_range[0] <= row.rank <= row.rank_range[1]
+        assert row.rank_range[1] == 3 - len(row.above)
     for row in rows[3:]:
-        assert (row["lower"], row["upper"], row["rank_range"], row["above"]) == (None, None, None, [])
+        assert (row.lower, row.upper, row.rank_range, row.above) == (None, None, None, ())
 
 
 def test_statistics_of_a_topic(arena: Arena) -> None:
@@ -278,7 +280,7 @@ def test_statistics_of_a_topic(arena: Arena) -> None:
     assert [players[name].calls for name in ("ann", "bob", "cid", "kim")] == [2, 2, 2, 2]
     assert (players["bob"].refused, players["ann"].void, players["kim"].invalid) == (1, 1, 0)
     for row in arena.leaderboard(topic="law"):
-        assert players[row["player"]].cost_usd == pytest.approx(row["cost_usd"])
+        assert players[row.player].cost_usd == pytest.approx(row.cost_usd)
     with pytest.raises(ScopeError, match="no match is of the topic 'art'; known: law, maths"):
         stats(arena.ledger, arena.settings, Scope(topic="art"))
 

@@ -15,9 +15,9 @@ ROW = Row(1, None, "", "", "", "bt", 1500.0, None, None, 1, 1, 0, 0, 0, 0.0, 0.0
 
 def test_a_point_for_each_decided_match(arena: Arena) -> None:
     found = trajectories(arena.ledger)
-    rows = {row["player"]: row for row in arena.leaderboard("raw")}
+    rows = {row.player: row for row in arena.leaderboard("raw")}
     assert {player: len(points) for player, points in found.items()} == {
-        player: row["matches"] for player, row in rows.items()
+        player: row.matches for player, row in rows.items()
     }
     for player, points in found.items():
         assert [point.number for point in points] == sorted({point.number for point in points})

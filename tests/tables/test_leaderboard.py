@@ -59,12 +59,12 @@ def test_every_sum_is_what_the_records_add_up_to(arena: Arena, track: str) -> No
     rows = arena.leaderboard(track)
     assert len(rows) == 7
     for row in rows:
-        summed = results[row["player"]]
+        summed = results[row.player]
         for key in ("matches", "wins", "draws", "losses", "void", "input_tokens", "output_tokens"):
-            assert row[key] == summed[key], (row["player"], key)
-        assert row["cost_usd"] == pytest.approx(summed["nano"] / 1e9)
-        assert row["cost_per_match"] == pytest.approx(sum(answers[row["player"]]) / row["matches"])
-    assert sum(row["void"] for row in rows) > 0
+            assert getattr(row, key) == summed[key], (row.player, key)
+        assert row.cost_usd == pytest.approx(summed["nano"] / 1e9)
+        assert row.cost_per_match == pytest.approx(sum(answers[row.player]) / row.matches)
+    assert sum(row.void for row in rows) > 0
 
 
 def test_elo_is_the_fold_of_all_matches(arena: Arena) -> None:
@@ -74,9 +74,9 @@ def test_elo_is_the_fold_of_all_matches(arena: Arena) -> None:
         standings = after_match(standings, one.game, one.players, one.scores, one.costs, settings)
     for track in ("raw", "cost"):
         for row in arena.leaderboard(track):
-            expected = getattr(standings.of(row["player"], 1500), track)
-            assert row["rating"] == expected
-            assert row["lower"] < expected < row["upper"]
+            expected = getattr(standings.of(row.player, 1500), track)
+            assert row.rating == expected
+            assert row.lower < expected < row.upper
 
 
 def test_bradley_terry_is_the_fit_of_all_results(arena: Arena) -> None:
@@ -88,25 +88,25 @@ def test_bradley_terry_is_the_fit_of_all_results(arena: Arena) -> None:
     ]
     table = fit_duels(duels(len(names), *zip(*results, strict=True)))
     for row in arena.leaderboard():
-        line = table.rows[names.index(row["player"])]
-        assert row["rating"] == pytest.approx(line.rating)
-        assert (row["lower"], row["upper"]) == (pytest.approx(line.lower), pytest.approx(line.upper))
-        assert tuple(row["rank_range"]) == line.rank_range
-        assert row["rank"] == line.rank
+        line = table.rows[names.index(row.player)]
+        assert row.rating == pytest.approx(line.rating)
+        assert (row.lower, row.upper) == (pytest.approx(line.lower), pytest.approx(line.upper))
+        assert tuple(row.rank_range) == line.rank_range
+        assert row.rank == line.rank
 
 
 @pytest.mark.parametrize("track", TRACKS)
 def test_the_best_stands_first(arena: Arena, track: str) -> None:
     rows = arena.leaderboard(track)
-    ratings = [row["rating"] for row in rows]
+    ratings = [row.rating for row in rows]
     assert ratings == sorted(ratings, reverse=True)
-    assert [row["rank"] for row in rows] == [1 + sum(other > one for other in ratings) for one in ratings]
-    assert {row["track"] for row in rows} == {track}
-    assert rows[0]["model"] in ("house:0.90", "house:0.78")
+    assert [row.rank for row in rows] == [1 + sum(other > one for other in ratings) for one in ratings]
+    assert {row.track for row in rows} == {track}
+    assert rows[0].model in ("house:0.90", "house:0.78")
 
 
 def test_rows_are_stable_json(arena: Arena) -> None:
-    row = arena.leaderboard()[0]
+    (row, *_) = arena.leaderboard().to_dicts()
     assert json.loads(json.dumps(row)) == row
     assert list(row) == [
         "rank",
@@ -179,29 +179,29 @@ def test_a_player_without_matches_comes_last_and_one_who_left_stays(folder: Path
             rows = arena.leaderboard(track)
             assert len(rows) == 8
             last = rows[-1]
-            assert (last["player"], last["rank"], last["rating"]) == ("a newcomer", None, START[track])
-            assert (last["lower"], last["matches"], last["cost_usd"]) == (None, 0, 0)
-            assert "no decided match yet" in last["notes"]
-            gone = next(row for row in rows if row["player"] == "p6")
-            assert gone["model"] == "house:0.90"
-            assert gone["rank"] is not None
+            assert (last.player, last.rank, last.rating) == ("a newcomer", None, START[track])
+            assert (last.lower, last.matches, last.cost_usd) == (None, 0, 0)
+            assert "no decided match yet" in last.notes
+            gone = next(row for row in rows if row.player == "p6")
+            assert gone.model == "house:0.90"
+            assert gone.rank is not None
             decided = [row for row in arena.ledger.summaries() if row.status == "done"]
             last = max(row.number for row in decided if "p6" in row.players)
-            assert gone["withdrawn_after"] == last
-            then = f"withdrawn after match {last}, then rated {gone['rating_then']:,.1f}"
-            assert f"no longer in arena.yaml: {then}" in gone["notes"]
+            assert gone.withdrawn_after == last
+            then = f"withdrawn after match {last}, then rated {gone.rating_then:,.1f}"
+            assert f"no longer in arena.yaml: {then}" in gone.notes
 
 
 def test_an_arena_not_yet_played_lists_everybody(tmp_path: Path) -> None:
     with open_arena(write_arena(tmp_path)) as arena:
         for track in TRACKS:
             rows = arena.leaderboard(track)
-            assert [row["player"] for row in rows] == [f"p{place}" for place in range(7)]
-            assert {row["rating"] for row in rows} == {START[track]}
+            assert [row.player for row in rows] == [f"p{place}" for place in range(7)]
+            assert {row.rating for row in rows} == {START[track]}
 
 
 def test_elo_tables_say_how_they_were_made(arena: Arena) -> None:
-    raw, cost = arena.leaderboard("raw")[0]["notes"], arena.leaderboard("cost")[0]["notes"]
+    raw, cost = arena.leaderboard("raw")[0].notes, arena.leaderboard("cost")[0].notes
     assert "propagation on: width 50 Elo, share 0.5" in raw
     assert not any("cost mode" in note for note in raw)
     assert "cost mode linear, τ_c = 0.2" in cost
@@ -211,7 +211,7 @@ def test_elo_tables_say_how_they_were_made(arena: Arena) -> None:
 def test_other_settings_say_so_too(tmp_path: Path) -> None:
     rating = {"propagation_width": None, "cost_mode": "balanced", "cost_sensitivity": 0.1}
     with open_arena(write_arena(tmp_path, rating=rating)) as arena:
-        notes = arena.leaderboard("cost")[0]["notes"]
+        notes = arena.leaderboard("cost")[0].notes
     assert "cost mode balanced, τ_c = 0.1" in notes
     assert "propagation off" in notes
     assert not any("propagation on" in note or "sinks" in note for note in notes)
@@ -221,8 +221,8 @@ def test_few_matches_need_a_prior_and_say_so(tmp_path: Path) -> None:
     play(write_arena(tmp_path), 3)
     with open_arena(tmp_path) as arena:
         rows = arena.leaderboard()
-    assert any("not everybody can be compared yet" in note for note in rows[0]["notes"])
-    assert rows[0]["lower"] < rows[0]["rating"] < rows[0]["upper"]
+    assert any("not everybody can be compared yet" in note for note in rows[0].notes)
+    assert rows[0].lower < rows[0].rating < rows[0].upper
 
 
 def test_an_unknown_price_is_no_price_of_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,10 +236,10 @@ def test_an_unknown_price_is_no_price_of_nothing(tmp_path: Path, monkeypatch: py
     with open_arena(tmp_path) as arena:
         rows = arena.leaderboard("cost")
     for row in rows:
-        if row["matches"]:
-            assert row["cost_usd"] is None
-            assert row["cost_per_match"] is None
-            assert f"{row['matches']} of its matches have no known cost" in row["notes"]
+        if row.matches:
+            assert row.cost_usd is None
+            assert row.cost_per_match is None
+            assert f"{row.matches} of its matches have no known cost" in row.notes
 
 
 def test_a_track_that_there_is_not(arena: Arena) -> None:

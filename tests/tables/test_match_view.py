@@ -21,7 +21,7 @@ from peerage.tables.match_view import MatchView, tasks
 
 
 def matches(arena: Arena) -> list[MatchView]:
-    return [arena.match_view(number) for number in range(1, MATCHES + 1)]
+    return [arena.match(number) for number in range(1, MATCHES + 1)]
 
 
 def judged(arena: Arena) -> MatchView:
@@ -142,7 +142,7 @@ def test_a_match_under_way_shows_what_there_is(folder: Path, tmp_path: Path, are
         f"DELETE FROM replies WHERE intent IN ({reply_to_b(number)})",
     )
     with open_arena(tmp_path, create=False) as cut:
-        match = cut.match_view(number)
+        match = cut.match(number)
     assert match.status == "under way"
     assert (match.detail, match.scores, match.ratings, match.totals) == ({}, {}, {}, {})
     assert (match.digests.root, match.digests.chain, match.at_ms) == ("", "", None)
@@ -157,8 +157,8 @@ def test_a_lost_reply_leaves_the_rest_readable(folder: Path, tmp_path: Path, are
     number = judged(arena).number
     copied(folder, tmp_path, f"DELETE FROM replies WHERE intent IN ({reply_to_b(number)})")
     with open_arena(tmp_path, create=False) as cut:
-        match = cut.match_view(number)
-    assert len(match.exchanges) == len(arena.match_view(number).exchanges)
+        match = cut.match(number)
+    assert len(match.exchanges) == len(arena.match(number).exchanges)
     assert any("(not on record)" in one.request[-1][1] for one in match.exchanges if one.role == "judge")
 
 
@@ -174,7 +174,7 @@ def test_a_match_whose_game_cannot_show_it_is_shown_all_the_same(
         "newer": {"duel": replace(spec, version=99)},
     }
     monkeypatch.setattr("peerage.tables.matches.installed", games[game].get)
-    shown = arena.match_view(known.number)
+    shown = arena.match(known.number)
     assert shown.exchanges == known.exchanges
     assert ("not recomputable here" in shown.note) == (game != "broken")
     text = json.dumps(msgspec.to_builtins(shown.blocks))
@@ -190,7 +190,7 @@ def test_a_number_that_there_is_not(arena: Arena, tmp_path: Path, folder: Path) 
     issued = arena.ledger.heads()[0]
     for number in (0, -3, issued + 1):
         with pytest.raises(LedgerError, match=f"no match {number}: this arena has matches 1 to {issued}"):
-            arena.match_view(number)
+            arena.match(number)
     empty = copied(folder, tmp_path, *[f"DELETE FROM {table}" for table in ("fixtures", "records")])
     with open_arena(empty) as opened, pytest.raises(LedgerError, match="nothing was played yet"):
-        opened.match_view(1)
+        opened.match(1)

@@ -19,7 +19,7 @@ def test_what_was_spent_lies_below_the_worst(arena: Arena, tmp_path: Path, folde
     with open_arena(write_arena(tmp_path, house(7, **PRICED))) as fresh:
         plan = fresh.plan(24)
         play(tmp_path, 24)
-        spent = {row["player"]: row["cost_usd"] for row in fresh.leaderboard()}
+        spent = {row.player: row.cost_usd for row in fresh.leaderboard()}
     assert 0 < sum(spent.values()) < plan.worst_usd
     assert plan.expected_usd < plan.worst_usd
     for player in plan.players:
@@ -69,5 +69,5 @@ def test_a_player_without_a_price_is_named(tmp_path: Path) -> None:
 
 def test_who_stands_high_is_asked_to_judge(arena: Arena) -> None:
     calls = {player.player: player.calls for player in arena.plan(40).players}
-    standing = [row["player"] for row in arena.leaderboard("raw")]
+    standing = [row.player for row in arena.leaderboard("raw")]
     assert calls[standing[0]] > calls[standing[-1]]

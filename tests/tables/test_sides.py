@@ -105,7 +105,7 @@ def test_terminal_json_and_pages_show_the_same_table(villages: Path) -> None:
     assert ", as village" in shown.output
     rows = json.loads(cli.invoke(app, ["leaderboard", *where, "--format", "json"]).stdout)
     with open_arena(villages) as arena:
-        assert arena.leaderboard(side="village") == rows
+        assert arena.leaderboard(side="village").to_dicts() == rows
     site = Site.open(villages)
     (address,) = [path for path in leaderboards.paths(site) if "village" in path]
     assert address.startswith("leaderboard/trueskill/side-village")

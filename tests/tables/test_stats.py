@@ -63,20 +63,20 @@ def test_players_replies_are_counted_by_what_they_were(counted: Stats, told: lis
 
 
 def test_sums_agree_with_the_leaderboard(counted: Stats, arena: Arena) -> None:
-    rows = {row["player"]: row for row in arena.leaderboard()}
+    rows = {row.player: row for row in arena.leaderboard()}
     for player in counted.players:
         row = rows[player.player]
         assert (player.matches, player.wins, player.draws, player.losses, player.void_matches) == (
-            row["matches"],
-            row["wins"],
-            row["draws"],
-            row["losses"],
-            row["void"],
+            row.matches,
+            row.wins,
+            row.draws,
+            row.losses,
+            row.void,
         )
-        assert player.cost_usd == row["cost_usd"]
-        assert (player.model, player.family) == (row["model"], row["family"])
+        assert player.cost_usd == row.cost_usd
+        assert (player.model, player.family) == (row.model, row.family)
     assert counted.matches == MATCHES
-    assert sum(counted.voids.values()) * 2 == sum(row["void"] for row in rows.values())
+    assert sum(counted.voids.values()) * 2 == sum(row.void for row in rows.values())
 
 
 def test_judges_are_counted_from_their_ballots(counted: Stats, told: list[Match]) -> None:

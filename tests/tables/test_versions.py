@@ -61,11 +61,11 @@ def test_the_new_one_begins_as_a_newcomer_after_the_old_one(arena: Path) -> None
 def test_every_leaderboard_rates_each_by_its_own_matches(arena: Path, track: str) -> None:
     matches = played(arena)
     with open_arena(arena) as found:
-        rows = {row["player"]: row for row in found.leaderboard(track)}
+        rows = {row.player: row for row in found.leaderboard(track)}
     for name in (OLD, NEW):
-        assert rows[name]["matches"] + rows[name]["void"] == len(matches[name])
-    assert rows[NEW]["rating"] > rows[OLD]["rating"]
-    assert (rows[OLD]["model"], rows[NEW]["model"]) == ("house:0.20", "house:0.95")
+        assert rows[name].matches + rows[name].void == len(matches[name])
+    assert rows[NEW].rating > rows[OLD].rating
+    assert (rows[OLD].model, rows[NEW].model) == ("house:0.20", "house:0.95")
 
 
 def test_statistics_and_judges_keep_them_apart(arena: Path) -> None:
@@ -104,6 +104,6 @@ def test_each_page_leads_to_the_other(arena: Path) -> None:
 def test_both_are_of_one_family(arena: Path) -> None:
     with open_arena(arena) as found:
         families = families_of(found.ledger, found.settings.players)
-        rows = {row["player"]: row["family"] for row in found.leaderboard("bt")}
+        rows = {row.player: row.family for row in found.leaderboard("bt")}
     assert families[OLD] == families[NEW] == rows[OLD] == rows[NEW] == "house:0.20"
     assert families["p1"] != families[OLD]

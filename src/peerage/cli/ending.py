@@ -123,7 +123,7 @@ def _troubles(arena: Arena, numbers: Sequence[int]) -> Counter[str]:
     """Why replies in these matches were void, in their clients' words."""
     found: Counter[str] = Counter()
     for number in numbers:
-        for one in arena.match_view(number).exchanges:
+        for one in arena.match(number).exchanges:
             if one.status == "void" and one.reason:
                 found[one.reason if one.player in one.reason else f"{one.player}: {one.reason}"] += 1
     return found

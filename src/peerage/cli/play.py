@@ -179,7 +179,7 @@ def demo(
             )
         limit = matches or _demo_matches(arena.settings)
         code = _play(arena, limit, None, _watchable if sys.stdout.isatty() else None)
-        best = next(iter(arena.leaderboard()))["player"] if len(games) > 1 else ""
+        best = arena.leaderboard()[0].player if len(games) > 1 else ""
         if best and not code:
             typer.echo()
             show_profile(arena, best, Format.table)

@@ -24,13 +24,14 @@ from peerage.ratings.table import Z95
 from peerage.settings import EVERY, ArenaSettings
 from peerage.site import downloads
 from peerage.site.charts import chart, spending
-from peerage.site.leaderboards import NAMES, Filter, address, filters
+from peerage.site.leaderboards import Filter, address, filters
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.standings import DONE
 from peerage.tables.leaderboard import Row
 from peerage.tables.match_view import tasks
 from peerage.tables.matches import Match
+from peerage.tables.tracks import NAMES
 
 NEWEST = 60
 """Challenges of so many of the newest matches are shown."""

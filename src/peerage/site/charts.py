@@ -50,6 +50,12 @@ class Chart(NamedTuple):
     rows: Sequence[Sequence[Any]]
     length: int
 
+    def _repr_html_(self) -> str:
+        return Markup(
+            '<figure style="max-width:60em;margin:0;padding:.5em;background:#fff;color:#111"><figcaption>'
+            "<b>{}</b> {}</figcaption>{}</figure>"
+        ).format(visible(self.title), visible(self.about), self.svg)
+
 
 def chart(title: str, about: str, name: str, rows: Values, spec: Spec) -> Chart:
     """The chart that `spec` draws of these rows; `name` is that of its file of data."""

@@ -18,21 +18,7 @@ from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.outside import listed
 from peerage.tables.overall import strengths
 from peerage.tables.played import Scope
-from peerage.tables.tracks import Track
-
-NAMES: Mapping[Track, str] = {
-    "bt": "Bradley-Terry",
-    "trueskill": "TrueSkill",
-    "raw": "Elo",
-    "cost": "Cost Elo",
-    "glicko2": "Glicko-2",
-    "points": "Points",
-    "averaged": "Elo over orders",
-    "judge-aware": "Judge-aware",
-    "anchored": "Anchored to people",
-    "duplicate": "Duplicate",
-    "overall": "Overall",
-}
+from peerage.tables.tracks import NAMES, Track
 
 OUTSIDE = "leaderboard/outside.html"
 COLOURED = 6

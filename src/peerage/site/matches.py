@@ -16,10 +16,10 @@ import msgspec
 from peerage.protocol import visible
 from peerage.site.addresses import BUNDLE, SHARD, first_of, number_in, slug
 from peerage.site.charts import embedded
-from peerage.site.leaderboards import NAMES
 from peerage.site.match_markup import article
 from peerage.site.reading import Site
 from peerage.site.rendering import View
+from peerage.tables.tracks import NAMES
 
 NEWEST = 100
 """Matches listed where no script runs."""

@@ -10,10 +10,11 @@ from peerage.engine.registration import registered
 from peerage.protocol import visible
 from peerage.site.addresses import player_page
 from peerage.site.charts import chart, strength, trajectories
-from peerage.site.leaderboards import NAMES, calibration, course, drawn, in_tenths, of_mu, shade
+from peerage.site.leaderboards import calibration, course, drawn, in_tenths, of_mu, shade
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record
+from peerage.tables.tracks import NAMES
 
 
 def paths(site: Site) -> Iterator[str]:

@@ -12,9 +12,10 @@ from markupsafe import Markup
 
 from peerage.engine.model_watch import changes
 from peerage.protocol import visible
-from peerage.site.leaderboards import NAMES, WIDTH, before, charts, in_tenths, lines, moves, shade
+from peerage.site.leaderboards import WIDTH, before, charts, in_tenths, lines, moves, shade
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
+from peerage.tables.tracks import NAMES
 
 COMPARED = 12
 """Players in the table of who beat whom."""

@@ -20,7 +20,7 @@ from peerage.ledger.series import matches_of, shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.match import Totals
 from peerage.protocol import Chosen, Role, Run, fence, render, visible
-from peerage.tables import Shown
+from peerage.tables import Shown, notebook
 from peerage.tables.matches import Match, Matches, Step
 
 
@@ -130,6 +130,16 @@ class MatchView(Shown, frozen=True):
     def player(self, label: str) -> str:
         """Who sits at `label`; the label itself where nobody does."""
         return next((seat.name for seat in self.seats if seat.label == label), label)
+
+    def _repr_html_(self) -> str:
+        def who(label: str) -> str:
+            player = self.player(label)
+            return label if player == label else f"{player} ({label})"
+
+        met = " against ".join([who(seat.label) for seat in self.seats if seat.role == "contestant"])
+        title = f"Match {self.number}: {met}{', on ' * bool(self.topic)}{self.topic}"
+        about = f"{self.game} · round {self.round} · {self.verdict}"
+        return notebook.match(title, about, self.blocks, who)
 
 
 def match_view(ledger: Ledger, number: int) -> MatchView:

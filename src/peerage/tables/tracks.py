@@ -44,6 +44,20 @@ Track: TypeAlias = Literal[
 ]
 TRACKS: tuple[Track, ...] = get_args(Track)
 
+NAMES: Mapping[Track, str] = {
+    "bt": "Bradley-Terry",
+    "trueskill": "TrueSkill",
+    "raw": "Elo",
+    "cost": "Cost Elo",
+    "glicko2": "Glicko-2",
+    "points": "Points",
+    "averaged": "Elo over orders",
+    "judge-aware": "Judge-aware",
+    "anchored": "Anchored to people",
+    "duplicate": "Duplicate",
+    "overall": "Overall",
+}
+
 _SKILL = TrueSkillSettings()
 _PLAYS = 200_000  # duels that averaging over orders plays at most, though ten orders in any case
 _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
