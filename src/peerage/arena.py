@@ -179,7 +179,7 @@ class Arena:
 
         found = self._board(track, game, topic, side)
         title = ", ".join(filter(None, (NAMES[found.track], game, topic, side)))
-        return leaderboard_table(found.rows, title, found.notes)
+        return leaderboard_table(found, title)
 
     def verdict(self, track: str = "", *, game: str = "", topic: str = "", side: str = "") -> Verdict:
         """What the table of one track comes to: who is best or may be, the best value for money, how often

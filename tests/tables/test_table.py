@@ -30,7 +30,10 @@ def test_a_leaderboard_is_a_sequence_of_typed_rows(arena: Arena) -> None:
 
 
 def test_a_table_reads_well_as_text(arena: Arena) -> None:
-    lines = str(arena.leaderboard("bt")).splitlines()
+    verdict = arena.verdict("bt").lines
+    told = str(arena.leaderboard("bt")).splitlines()
+    assert tuple(told[: len(verdict)]) == verdict
+    lines = told[len(verdict) :]
     assert lines[0] == "Bradley-Terry"
     assert " ".join(lines[1].split()) == ("Rank Player Rating 95% interval Ranks Matches Won Drawn Lost Cost")
     best = arena.leaderboard("bt")[0]

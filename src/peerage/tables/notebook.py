@@ -35,6 +35,13 @@ def table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]], ti
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def lead(lines: Sequence[str]) -> str:
+    """Sentences above a table, the first of them the answer."""
+    return "".join(
+        [f"<p>{shown(line) if place else f'<b>{shown(line)}</b>'}</p>" for place, line in enumerate(lines)]
+    )
+
+
 def _cells(tag: str, texts: Iterable[str], sides: Sequence[str]) -> str:
     return "".join(
         f'<{tag} style="{side}">{shown(text)}</{tag}>' for text, side in zip(texts, sides, strict=True)

@@ -10,6 +10,7 @@ from peerage.figures import dollars, span, tenths, whole
 from peerage.protocol import visible
 from peerage.tables import Shown
 from peerage.tables.catalogue import PlayerRow
+from peerage.tables.leaderboard import Board
 from peerage.tables.row import Row
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Table(Sequence[AnyRow], Generic[AnyRow]):
-    """Rows with named, typed fields, best or first in front, with a `title` and `notes` on all of them.
+    """Rows with named, typed fields, the best or first in front. `lead` says in sentences what the table
+    comes to, `notes` what a reader must know of all rows.
 
     A sequence: `table[0].player`, `len(table)`, `for row in table`; a slice is a table. Printed or shown in a
     notebook it has the columns that matter most; `to_pandas` and `to_dicts` have every field.
@@ -37,6 +39,7 @@ class Table(Sequence[AnyRow], Generic[AnyRow]):
     rows: tuple[AnyRow, ...]
     title: str = ""
     notes: tuple[str, ...] = ()
+    lead: tuple[str, ...] = ()
     columns: tuple[Column, ...] = field(default=(), repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -51,7 +54,7 @@ class Table(Sequence[AnyRow], Generic[AnyRow]):
     def __getitem__(self, place: slice) -> Table[AnyRow]: ...
     def __getitem__(self, place: int | slice) -> AnyRow | Table[AnyRow]:
         if isinstance(place, slice):
-            return Table(self.rows[place], self.title, self.notes, self.columns)
+            return Table(self.rows[place], self.title, self.notes, columns=self.columns)
         return self.rows[place]
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -68,7 +71,7 @@ class Table(Sequence[AnyRow], Generic[AnyRow]):
         return pandas.DataFrame(self.to_dicts(), columns=list(fields) or None)
 
     def __str__(self) -> str:
-        """Title, heading and rows as text in columns; control characters are visible."""
+        """Lead, title, heading and rows as text in columns; control characters are visible."""
         lines = [[column.heading for column in self.columns], *self.cells()]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         told = [
@@ -78,7 +81,7 @@ class Table(Sequence[AnyRow], Generic[AnyRow]):
             ).rstrip()
             for line in lines
         ]
-        return "\n".join([*filter(None, [visible(self.title)]), *told])
+        return "\n".join([*map(visible, filter(None, (*self.lead, self.title))), *told])
 
     __repr__ = __str__
 
@@ -87,9 +90,10 @@ class Table(Sequence[AnyRow], Generic[AnyRow]):
         return [[visible(column.write(row)) for column in self.columns] for row in self.rows]
 
     def _repr_html_(self) -> str:
-        from peerage.tables.notebook import table
+        from peerage.tables.notebook import lead, table
 
-        return table([(column.heading, column.number) for column in self.columns], self.cells(), self.title)
+        columns = [(column.heading, column.number) for column in self.columns]
+        return lead(self.lead) + table(columns, self.cells(), self.title)
 
 
 class PairRow(Shown, frozen=True):
@@ -105,9 +109,9 @@ class PairRow(Shown, frozen=True):
     share: float
 
 
-def leaderboard_table(rows: Sequence[Row], title: str, notes: Sequence[str]) -> Table[Row]:
-    """A leaderboard; TrueSkill and shares of wins show tenths."""
-    small = any(row.track in ("trueskill", "overall") for row in rows)
+def leaderboard_table(found: Board, title: str) -> Table[Row]:
+    """A leaderboard, its verdict first; TrueSkill and shares of wins show tenths."""
+    small = found.track in ("trueskill", "overall")
     number = tenths if small else whole
 
     def interval(row: Row) -> str:
@@ -125,7 +129,7 @@ def leaderboard_table(rows: Sequence[Row], title: str, notes: Sequence[str]) -> 
         Column("Lost", lambda row: whole(row.losses)),
         Column("Cost", lambda row: dollars(row.cost_usd)),
     )
-    return Table(tuple(rows), title, tuple(notes), columns)
+    return Table(found.rows, title, found.notes, found.verdict.lines, columns)
 
 
 def players_table(rows: Sequence[PlayerRow]) -> Table[PlayerRow]:
@@ -136,7 +140,7 @@ def players_table(rows: Sequence[PlayerRow]) -> Table[PlayerRow]:
         Column("$ per million in", lambda row: dollars(row.input_usd_per_million)),
         Column("$ per million out", lambda row: dollars(row.output_usd_per_million)),
     )
-    return Table(tuple(rows), "Players", (), columns)
+    return Table(tuple(rows), "Players", columns=columns)
 
 
 def pairs_table(rows: Sequence[PairRow]) -> Table[PairRow]:
@@ -148,4 +152,4 @@ def pairs_table(rows: Sequence[PairRow]) -> Table[PairRow]:
         Column("Lost", lambda row: whole(row.losses)),
         Column("Share", lambda row: f"{row.share:.0%}"),
     )
-    return Table(tuple(rows), "Head to head", (), columns)
+    return Table(tuple(rows), "Head to head", columns=columns)
