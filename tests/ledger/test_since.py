@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 from tests.engine.arenas import SMALL, head, house, ledger_of, play, write_arena
+from tests.ledger.forger import changed
 from typer.testing import CliRunner
 
 from peerage.cli.main import app
-from peerage.ledger.audit import audit
-from peerage.ledger.log import entry_leaf, linked
+from peerage.ledger.log import entry_leaf
 from peerage.ledger.merkle import root
 from peerage.ledger.since import read_head
 from peerage.ledger.store import amend
@@ -79,16 +79,15 @@ def test_further_matches_and_amendments_extend(folder: Path) -> None:
 
 def rewritten(folder: Path) -> None:
     """The time of an early reply, and every digest and chain made anew, as a forger of the whole would."""
-    with closing(sqlite3.connect(folder / "arena.db")) as db, db:
-        db.execute("UPDATE replies SET at_ms = at_ms + 1 WHERE id = 1")
-    with closing(ledger_of(folder)) as ledger:
-        digests = audit(ledger, 1, 1).digests
-    with closing(sqlite3.connect(folder / "arena.db")) as db, db:
-        chain = bytes(32)
-        for position, about, held in db.execute("SELECT position, about, digest FROM log").fetchall():
-            held = digests[1][0] if about == "record 1" else held
-            chain = linked(chain, about, held)
-            db.execute("UPDATE log SET digest = ?, chain = ? WHERE position = ?", (held, chain, position))
+    changed(folder, "UPDATE replies SET at_ms = at_ms + 1 WHERE id = 1")
+
+
+def reworded(folder: Path) -> None:
+    """Another reply, and nothing else: neither its time nor what it cost, nor any rating."""
+    changed(
+        folder,
+        """UPDATE replies SET body = CAST(replace(body, '"text":"', '"text":"So: ') AS BLOB) WHERE id = 1""",
+    )
 
 
 def cut(folder: Path) -> None:
@@ -107,6 +106,7 @@ def another(folder: Path) -> None:
 
 HARMS: list[tuple[Callable[[Path], None], str, bool]] = [
     (rewritten, "first {size} entries, with 4 matches, are not those", True),
+    (reworded, "first {size} entries, with 4 matches, are not those", False),
     (cut, "that one had {size} entries. Its end was cut off", False),
     (another, "Its past was rewritten, or it is another arena", False),
 ]

@@ -252,7 +252,7 @@ class _Audit:
             if self._replies:
                 row = (record.number, record.chain, record.at_ms)
                 before = of_match(fixture, row, tally.rows) if self._earlier else b""
-                found.digests[number] = of_record(record.at_ms, tally.rows), before
+                found.digests[number] = of_record(record.at_ms, record.chain, tally.rows), before
 
     def _match(
         self,

@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from msgspec import MsgspecError, Struct, field
 
-from peerage.ledger.log import GENESIS, digest, entry_leaf, linked, of_amendment, of_play
+from peerage.ledger.log import GENESIS, digest, entry_leaf, linked, of_amendment, of_play, of_record
 from peerage.ledger.merkle import link, stream_genesis
 from peerage.ledger.secret import OLD_FACT, TOPIC
 from peerage.ledger.store import COPY, UNLOGGED, Ledger
@@ -194,19 +194,31 @@ def votes(there: Sequence[bytes], logged: Logged) -> Iterator[Found]:
 
 
 def records(
-    found: Mapping[int, tuple[bytes, bytes]], logged: Logged, told: Container[int | None], last: int
+    ledger: Ledger,
+    found: Mapping[int, tuple[bytes, bytes]],
+    logged: Logged,
+    told: Container[int | None],
+    last: int,
 ) -> Iterator[Found]:
-    """Matches up to `last`, but for those `told` of, whose rows beside the bodies are not as they were
-    logged; `found` are their digests in the form of today and the earlier one."""
-    for number, digests in found.items():
-        due = logged.records.get(number), logged.matches.get(number)
-        if due == (None, None):
+    """Matches up to `last`, but for those `told` of, that are not as they were logged; `found` are their
+    digests in the form of today and the earlier one."""
+    for number, (today, earlier) in found.items():
+        record, match = logged.records.get(number), logged.matches.get(number)
+        if record is None and match is None:
             yield number, "it is not in the log"
-        elif any(one is not None and one != what for one, what in zip(due, digests, strict=True)):
-            yield number, "attempts, costs, times or failures of it are not as they were logged"
+        elif match not in (None, earlier) or (
+            record not in (None, today) and record != _without_link(ledger, number)
+        ):
+            yield number, "record, attempts, costs, times or failures of it are not as they were logged"
     for number in sorted((logged.records.keys() | logged.matches.keys()) - found.keys()):
         if number <= last and number not in told:
             yield number, "it was logged, and it is not there"
+
+
+def _without_link(ledger: Ledger, number: int) -> bytes | None:
+    """The digest of a finished match in the form in which a log was first written."""
+    rows = ledger.match(number)
+    return of_record(rows.record.at_ms, b"", rows.exchanges) if rows and rows.record else None
 
 
 def in_play(ledger: Ledger, recorded: int, logged: Logged) -> Iterator[Found]:

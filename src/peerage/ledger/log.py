@@ -3,7 +3,8 @@
 An entry says what it is about and gives a digest of it. Its chain value is SHA-256 of 0x04, the chain value
 before it (32 zero bytes before the first), the digest, and what it is about as UTF-8:
 
-    record N      a finished match: the rows beside its bodies, which are attempts, costs, times, failures
+    record N      a finished match: its link in the chain of records, and the rows next to its bodies, which
+                  are attempts, costs, times, failures
     TOPIC         an amendment: somebody benched, a player registered, a challenge withdrawn, and so on
     narrow N      the rows of the narrow table of the first N matches folded, in that order
     snapshot N    the bytes of the rating snapshot after N matches
@@ -110,15 +111,23 @@ def of_amendment(at_ms: int, body: bytes) -> bytes:
     return sha256(b"%d %b" % (at_ms, committed(body))).digest()
 
 
-def of_record(at_ms: int, attempts: Iterable[Exchange]) -> bytes:
-    """The digest of a finished match's rows, their bodies left out; `attempts` are in order of writing.
+def record_rows(at_ms: int, chain: bytes, attempts: Iterable[Exchange]) -> bytes:
+    """What the digest of a finished match is over, as JSON: its time, its link in the chain of records, which
+    holds every reply, its attempts and failures. `attempts` are in order of writing.
 
-    Requests that nobody answered are in no Merkle tree, so their bodies are held here.
+    Requests that nobody answered are in no Merkle tree, so their bodies are here. Without `chain` (empty)
+    this is the form in which logs were first written, which held no reply.
     """
     rows = list(attempts)
     failures = [(row.key, row.attempt, *row.failure[1:]) for row in rows if row.failure is not None]
     unanswered = [committed(row.request) for row in rows if row.reply is None]
-    return digest((at_ms, [*map(_said, rows)], failures, unanswered))
+    said = [*map(_said, rows)], failures, unanswered
+    return _encode((at_ms, chain, *said) if chain else (at_ms, *said))
+
+
+def of_record(at_ms: int, chain: bytes, attempts: Iterable[Exchange]) -> bytes:
+    """The digest of a finished match: of its `record_rows`."""
+    return sha256(record_rows(at_ms, chain, attempts)).digest()
 
 
 _said = attrgetter("key", "attempt", "player", "worst_nano", "cost_nano", "at_ms")

@@ -191,11 +191,12 @@ class SqlWriter:
         if not numbers:
             return {}
         r, match = RECORDS.c, INTENTS.c.match
-        ended: dict[int, int] = dict(self._read(select(r.number, r.at_ms).where(r.number.in_(numbers))))
+        ended = self._read(select(r.number, r.at_ms, r.chain).where(r.number.in_(numbers)))
+        links = {number: (at_ms, bytes(chain)) for number, at_ms, chain in ended}
         played = attempts(self._read, lambda wanted: self._read(wanted.where(match.in_(numbers))))
         asked = {match: list(rows) for match, rows in groupby(played, attrgetter("match"))}
         return {
-            number: (f"record {number}", of_record(ended.get(number, 0), asked.get(number, ())))
+            number: (f"record {number}", of_record(*links.get(number, (0, GENESIS)), asked.get(number, ())))
             for number in numbers
         }
 

@@ -159,7 +159,7 @@ def _verify(
             # What was told is not told again as a digest that differs.
             told = {match for match, _ in problems}
             there = {number: what for number, what in found.digests.items() if number not in told}
-            problems += records(there, logged, told, recorded) if logged.length else ()
+            problems += records(ledger, there, logged, told, recorded) if logged.length else ()
         if not in_play:
             problems += play(ledger, recorded, logged)
         problems += amendments(ledger, logged)

@@ -1,0 +1,74 @@
+"""A forger who can write the ledger and knows how it is made: every digest and chain made again, so that the
+ledger is whole when it is looked at by itself."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import msgspec
+from tests.engine.arenas import ledger_of
+
+from peerage.ledger.log import linked, of_amendment, of_record
+from peerage.ledger.merkle import GENESIS, digest, leaf, link, root, stream_genesis
+from peerage.ledger.votes import STREAM
+
+
+def changed(folder: Path, *statements: str, file: str = "arena.db") -> None:
+    """Run statements on a database of the arena, and make again whatever held the rows."""
+    with closing(sqlite3.connect(folder / file)) as db, db:
+        for statement in statements:
+            assert db.execute(statement).rowcount > 0, statement
+    again(folder)
+
+
+def again(folder: Path) -> None:
+    """Make every digest and chain of an arena's ledger and votes again, from the rows there are."""
+    chains = _votes(folder)
+    with closing(sqlite3.connect(folder / "arena.db")) as db, db:
+        for table in ("intents", "replies"):
+            rows = db.execute(f"SELECT id, body FROM {table}").fetchall()
+            db.executemany(f"UPDATE {table} SET checksum = ? WHERE id = ?", [(crc32(b), i) for i, b in rows])
+        chain = GENESIS
+        for number, body in db.execute("SELECT number, body FROM records ORDER BY number").fetchall():
+            record: dict[str, Any] = msgspec.json.decode(body)
+            [(fixture,)] = db.execute("SELECT body FROM fixtures WHERE number = ?", [number])
+            asked = db.execute(
+                "SELECT key, player, i.body, r.body FROM intents i JOIN replies r ON r.intent = i.id "
+                "WHERE match = ?",
+                [number],
+            )
+            tree = root([leaf(*row) for row in sorted(asked, key=lambda row: row[0].encode())])
+            body = msgspec.json.encode(record | {"fixture": digest(fixture), "root": tree.hex()})
+            chain = link(chain, body)
+            db.execute("UPDATE records SET body = ?, chain = ? WHERE number = ?", (body, chain, number))
+    with closing(ledger_of(folder)) as ledger:
+        held = {f"votes {number}": chain for number, chain in enumerate(chains, 1)}
+        for record_row in ledger.records():
+            rows = ledger.match(record_row.number)
+            assert rows is not None
+            held[f"record {record_row.number}"] = of_record(
+                record_row.at_ms, record_row.chain, rows.exchanges
+            )
+        said = {row.position: of_amendment(row.at_ms, row.body) for row in ledger.amendments()}
+    with closing(sqlite3.connect(folder / "arena.db")) as db, db:
+        chain = bytes(32)
+        for position, about, before in db.execute("SELECT position, about, digest FROM log").fetchall():
+            due = said.get(position, held.get(about, before))
+            chain = linked(chain, about, due)
+            db.execute("UPDATE log SET digest = ?, chain = ? WHERE position = ?", (due, chain, position))
+
+
+def _votes(folder: Path) -> list[bytes]:
+    """Chain the votes again; their chain values."""
+    if not (folder / "arena.votes.db").exists():
+        return []
+    chains = [stream_genesis(STREAM)]
+    with closing(sqlite3.connect(folder / "arena.votes.db")) as db, db:
+        for sequence, body in db.execute("SELECT sequence, body FROM votes ORDER BY 1").fetchall():
+            chains.append(link(chains[-1], body))
+            db.execute("UPDATE votes SET chain = ? WHERE sequence = ?", (chains[-1], sequence))
+    return chains[1:]
