@@ -24,6 +24,7 @@ from peerage.figures import span
 from peerage.games import GAMES
 from peerage.games.last_arena.tables import BudgetRow, Cell, Place, ReasonsRow, SortRow
 from peerage.judging.simulation import Power
+from peerage.ledger.kept import Extension
 from peerage.ledger.preregistration import Deviation, Preregistration
 from peerage.ledger.since import Since
 from peerage.ledger.verify import Problem, Report
@@ -291,7 +292,7 @@ _JSON: dict[str, tuple[str | type, ...]] = {
         Digests,
     ),
     "`estimate`: one object": (Plan, PlayerPlan, GamePlan),
-    "`verify`: one object": (_OK, Report, Since, Problem),
+    "`verify`: one object": (_OK, Report, Since, Extension, Problem),
     "`preregister`: one object": (
         "The keys below, and beside them `ok`, `quoted` (the part of the digest to quote), the list "
         "`deviations` and with `--check` `problems`, in words. `plan` has `players`, `settings`, `stop` and "

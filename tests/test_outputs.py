@@ -280,6 +280,7 @@ WITHIN = {
     "sandbox/worker.py": "a file in memory that becomes stdin",
     "site/private_key.py": "a key, made only where there is none",
     "sandbox/image.py": "a cache of the sandbox",
+    "ledger/checkpoints.py": "a key, made only where there is none, and the draft that `replacing` gives",
     "ledger/sqlite.py": "the draft that `replacing` gives",
     "site/downloads.py": "the draft that `replacing` gives",
     "outputs.py": "here",

@@ -51,6 +51,7 @@ WORKFLOW = Kind("workflow", b"# Builds the pages from the results in this reposi
 SITE = Kind("site", b'<meta name="generator" content="Peerage">')
 REDACTED = Kind("redacted ledger")
 GAME_FILE = Kind("game's file")
+CHECKPOINT = Kind("checkpoint", b"peerage/")
 
 
 class Kept:
@@ -108,6 +109,7 @@ def secret_files(folder: Path, ledger: str) -> list[tuple[Path, str]]:
         *stores.items(),
         (votes.with_suffix(".key"), "the key of the voters' sessions"),
         (people.with_suffix(".key"), "the key of people's links"),
+        (checkpoint_key(), "the key that signs checkpoints"),
         *[
             (one.with_name(one.name + side), f"a file of {what}")
             for named, what in stores.items()
@@ -115,6 +117,14 @@ def secret_files(folder: Path, ledger: str) -> list[tuple[Path, str]]:
             for side in _SIDES
         ],
     ]
+
+
+def checkpoint_key() -> Path:
+    """The file of the key that signs checkpoints: PEERAGE_CHECKPOINT_KEY, or one in this user's settings."""
+    if stated := os.environ.get("PEERAGE_CHECKPOINT_KEY"):
+        return Path(stated)
+    settings = os.environ.get("APPDATA") if os.name == "nt" else os.environ.get("XDG_CONFIG_HOME")
+    return Path(settings or os.path.expanduser("~/.config")) / "peerage" / "checkpoint.key"
 
 
 def copies(folder: Path) -> list[Path]:

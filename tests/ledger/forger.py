@@ -12,8 +12,9 @@ from zlib import crc32
 import msgspec
 from tests.engine.arenas import ledger_of
 
-from peerage.ledger.log import linked, of_amendment, of_record
+from peerage.ledger.log import Rolling, linked, of_amendment, of_record
 from peerage.ledger.merkle import GENESIS, digest, leaf, link, root, stream_genesis
+from peerage.ledger.narrow import flat
 from peerage.ledger.votes import STREAM
 
 
@@ -27,7 +28,6 @@ def changed(folder: Path, *statements: str, file: str = "arena.db") -> None:
 
 def again(folder: Path) -> None:
     """Make every digest and chain of an arena's ledger and votes again, from the rows there are."""
-    chains = _votes(folder)
     with closing(sqlite3.connect(folder / "arena.db")) as db, db:
         for table in ("intents", "replies"):
             rows = db.execute(f"SELECT id, body FROM {table}").fetchall()
@@ -45,6 +45,7 @@ def again(folder: Path) -> None:
             body = msgspec.json.encode(record | {"fixture": digest(fixture), "root": tree.hex()})
             chain = link(chain, body)
             db.execute("UPDATE records SET body = ?, chain = ? WHERE number = ?", (body, chain, number))
+    chains = _votes(folder)
     with closing(ledger_of(folder)) as ledger:
         held = {f"votes {number}": chain for number, chain in enumerate(chains, 1)}
         for record_row in ledger.records():
@@ -53,6 +54,10 @@ def again(folder: Path) -> None:
             held[f"record {record_row.number}"] = of_record(
                 record_row.at_ms, record_row.chain, rows.exchanges
             )
+        rolling = Rolling()
+        for number, summary in enumerate(ledger.summaries(), 1):
+            rolling.add([flat(summary)])
+            held[f"narrow {number}"] = rolling.digest()
         said = {row.position: of_amendment(row.at_ms, row.body) for row in ledger.amendments()}
     with closing(sqlite3.connect(folder / "arena.db")) as db, db:
         chain = bytes(32)
@@ -63,12 +68,17 @@ def again(folder: Path) -> None:
 
 
 def _votes(folder: Path) -> list[bytes]:
-    """Chain the votes again; their chain values."""
+    """Have the votes cite the records there are, and chain them again; their chain values."""
     if not (folder / "arena.votes.db").exists():
         return []
+    with closing(ledger_of(folder)) as ledger:
+        records = {row.number: digest(row.body) for row in ledger.records()}
     chains = [stream_genesis(STREAM)]
     with closing(sqlite3.connect(folder / "arena.votes.db")) as db, db:
         for sequence, body in db.execute("SELECT sequence, body FROM votes ORDER BY 1").fetchall():
+            vote: dict[str, Any] = msgspec.json.decode(body)
+            body = msgspec.json.encode(vote | {"record": records.get(vote["match"], vote["record"])})
             chains.append(link(chains[-1], body))
-            db.execute("UPDATE votes SET chain = ? WHERE sequence = ?", (chains[-1], sequence))
+            row = body, chains[-1], sequence
+            db.execute("UPDATE votes SET body = ?, chain = ? WHERE sequence = ?", row)
     return chains[1:]

@@ -14,6 +14,7 @@ from peerage.cli.options import HERE, Folder, Force, Report, Written, at, ledger
 from peerage.clock import now_ms
 
 if TYPE_CHECKING:
+    from peerage.ledger.kept import Extension
     from peerage.ledger.store import Ledger
     from peerage.ledger.votes import Votes
 
@@ -25,30 +26,51 @@ Document = Literal["jsonl", "json", "csv", "votes", "people", "cob", "valyrian",
 
 
 def verify(
+    folder_: Annotated[
+        Path | None,
+        typer.Argument(metavar="FOLDER", help="The arena's folder, as --dir.", show_default="here"),
+    ] = None,
     folder: Folder = HERE,
     since: Annotated[
         str, typer.Option(metavar="HEAD", help="A log root or play head that verify printed before.")
     ] = "",
+    checkpoint: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE", help="A checkpoint or proof that you kept, a folder or a site of them; repeat it."
+        ),
+    ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY", help="Who must have signed them: a public key, or a file of such."),
+    ] = None,
     shape: Written = Report.text,
 ) -> None:
     """Check that no byte of the ledger was altered.
 
     Recomputes every digest, reply rows included. Prints two heads: the play head says what was played, the
-    log root (as 412:5f0c…) holds everything. Keep the root: --since tells later whether the ledger goes on
-    from there. Exits with 0 when the ledger is whole and extends that one, with 1 when not, naming what
-    differs.
+    log root (as 412:5f0c…) holds everything. Keep the root, or a signed checkpoint: --since and --checkpoint
+    tell later whether the ledger goes on from there. Checkpoints in the arena's own folder are always held
+    against it. Exits with 0 when the ledger is whole and extends them, with 1 when not, naming what differs.
     """
+    from peerage.cli.checkpoint import kept_of, keys_of
+    from peerage.ledger.checkpoints import kept_in
     from peerage.ledger.since import read_head
     from peerage.ledger.verify import remedy
     from peerage.ledger.verify import verify as check
     from peerage.ledger.votes import Votes
 
+    if folder_ is not None and folder != HERE:
+        raise typer.BadParameter("FOLDER and --dir name the same thing; give one of them")
+    folder = folder_ or folder
     try:
-        kept = read_head(since) if since else None
+        head = read_head(since) if since else None
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--since") from None
+    keys = keys_of(key or ())
+    kept = [*kept_in(folder), *[one for stated in checkpoint or () for one in kept_of(stated, keys)]]
     with ledger_in(folder) as ledger:
-        report = check(ledger, votes=Votes(ledger.address, folder), since=kept)
+        report = check(ledger, votes=Votes(ledger.address, folder), since=head, kept=kept)
     code = 0 if report.ok else 1
     if shape is Report.json:
         _leave(report, code)
@@ -61,8 +83,8 @@ def verify(
         say(f"log root: {report.log_root}")
     if report.preregistered:
         say(f"preregistered before match 1: {report.preregistered}")
-    for stream, head in report.streams.items():
-        say(f"head of {stream}: {head}")
+    for stream, chain in report.streams.items():
+        say(f"head of {stream}: {chain}")
     if report.copy:
         say("a copy for others: what was in play and the audience's votes are not in it")
     if not report.ended:
@@ -70,9 +92,20 @@ def verify(
     if report.since is not None and report.since.extends:
         more = f" and {report.since.entries:,} entries" if report.since.entries is not None else ""
         say(f"extends {report.since.head} by {report.since.matches:,} matches{more}")
+    for one in report.checkpoints:
+        if one.extends:
+            say(f"extends {one.name} by {one.matches:,} matches and {one.entries:,} entries; {_who(one)}")
     if report.problems:
         say(remedy(report))
     raise typer.Exit(code)
+
+
+def _who(one: Extension) -> str:
+    """Who signed a checkpoint."""
+    if not one.signed and not one.cosigned:
+        return "its signature was not checked: --key KEY names who must have signed it"
+    by = [f"signed by {name}" for name in one.signed] + [f"witnessed by {name}" for name in one.cosigned]
+    return ", ".join(by)
 
 
 def replay(

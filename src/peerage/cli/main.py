@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 from peerage.cli import (
     annotate,
     challenges,
+    checkpoint,
     games,
     imports,
     leaderboard,
@@ -104,6 +105,7 @@ for command in (
     simulate.simulate,
     rejudge.rejudge,
     ledger.verify,
+    checkpoint.checkpoint,
     ledger.replay,
     ledger.disclose,
     ledger.export,

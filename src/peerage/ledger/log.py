@@ -60,10 +60,15 @@ def linked(before: bytes, about: str, digest: bytes) -> bytes:
     return sha256(b"\x04" + before + digest + about.encode()).digest()
 
 
+def entry_text(position: int, about: str, digest: bytes) -> str:
+    """What the leaf of an entry is of: its position in decimal, its digest in hex and what it is about, a
+    blank between them."""
+    return f"{position} {digest.hex()} {about}"
+
+
 def entry_leaf(position: int, about: str, digest: bytes) -> bytes:
-    """The leaf of an entry in the tree of the log: SHA-256 of 0x00 and, as UTF-8, its position in decimal,
-    its digest in hex and what it is about, a blank between them."""
-    return sha256(b"\x00%d %b %b" % (position, digest.hex().encode(), about.encode())).digest()
+    """The leaf of an entry in the tree of the log: SHA-256 of 0x00 and its text as UTF-8."""
+    return sha256(b"\x00" + entry_text(position, about, digest).encode()).digest()
 
 
 def digest(value: object) -> bytes:

@@ -4,7 +4,8 @@ What is on record (fixtures, requests, replies, records, texts, amendments) is h
 their own digest, fixtures and exchanges by the record of their match, records by the chain. What else there
 is of them (attempts, costs, times, failures, facts, snapshots, what is in play) is held by the log, and what
 follows from the records is computed again. A chain cannot show that its end was cut off, nor that all of it
-was written again: for that, give the root of the log that was printed `since` (`ledger.since`).
+was written again: for that, give the root of the log that was printed `since` (`ledger.since`), or
+checkpoints that were `kept` (`ledger.kept`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -22,9 +23,11 @@ from zlib import crc32
 import msgspec
 
 from peerage.ledger.audit import Findings, altered, audit, read_issued, settings_text, texts_of
+from peerage.ledger.checkpoints import origin
 from peerage.ledger.held import Found, Logged, amendments, facts, read_log, records, stream, streams
 from peerage.ledger.held import in_play as play
 from peerage.ledger.held import votes as held_votes
+from peerage.ledger.kept import Extension, Kept, held_against
 from peerage.ledger.merkle import GENESIS, stream_genesis
 from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.preregistration import TOPIC
@@ -58,8 +61,9 @@ class Report:
     ledgers of the earlier form every topic of amendments. `copy` says that this is a copy for others, without
     what is in play and without votes. `ended` says that the run that
     wrote last came to its end: otherwise what is in play is held by checksums alone. `since` says what a head
-    that was given says of this ledger; where it does not extend that one, `problems` say so. `preregistered`
-    is the digest of what was registered before the first match, in hex.
+    that was given says of this ledger, `checkpoints` what each kept one says; where it does not extend one of
+    them, `problems` say so. `preregistered` is the digest of what was registered before the first match, in
+    hex.
     """
 
     matches: int
@@ -73,6 +77,7 @@ class Report:
     ended: bool = True
     since: Since | None = None
     preregistered: str = ""
+    checkpoints: tuple[Extension, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -80,15 +85,19 @@ class Report:
 
 
 def verify(
-    ledger: Ledger, workers: int | None = None, votes: Votes | None = None, since: Head | None = None
+    ledger: Ledger,
+    workers: int | None = None,
+    votes: Votes | None = None,
+    since: Head | None = None,
+    kept: Sequence[Kept] = (),
 ) -> Report:
     """Check a whole ledger and the `votes` on it, in `workers` processes (by default as many as it is worth),
-    and whether it extends the one whose head is `since`.
+    and whether it extends the one whose head is `since`, and those whose checkpoints were `kept`.
 
     A running arena may go on writing meanwhile; what was finished at the start is checked. Raises
     LedgerError when the ledger cannot be read at all.
     """
-    return _verify(ledger, workers, votes, since, replies=True)
+    return _verify(ledger, workers, votes, since, kept, replies=True)
 
 
 def check_records(ledger: Ledger) -> None:
@@ -97,7 +106,7 @@ def check_records(ledger: Ledger) -> None:
 
     Raises LedgerError, which says what is wrong first and what to do about it.
     """
-    report = _verify(ledger, None, None, None, replies=False)
+    report = _verify(ledger, None, None, None, (), replies=False)
     if report.problems:
         first, more = report.problems[0], len(report.problems) - 1
         raise LedgerError(
@@ -116,7 +125,13 @@ def remedy(report: Report) -> str:
 
 
 def _verify(
-    ledger: Ledger, workers: int | None, votes: Votes | None, since: Head | None, *, replies: bool
+    ledger: Ledger,
+    workers: int | None,
+    votes: Votes | None,
+    since: Head | None,
+    kept: Sequence[Kept],
+    *,
+    replies: bool,
 ) -> Report:
     issued, recorded = ledger.heads()
     if workers is None:
@@ -189,6 +204,11 @@ def _verify(
             else:
                 extension, differs = extends_log(since, logged.leaves, logged.firsts)
             problems += [(None, differs)] if differs else []
+    checkpoints: list[Extension] = []
+    if kept:
+        with _noted(problems):
+            checkpoints, rewritten = held_against(kept, origin(ledger), ledger, logged)
+            problems += rewritten
     return Report(
         recorded,
         found.exchanges,
@@ -201,6 +221,7 @@ def _verify(
         logged.in_play is not None or not logged.length,
         extension,
         preregistered,
+        tuple(checkpoints),
     )
 
 
