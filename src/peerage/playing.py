@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from peerage.clock import now_ms
+from peerage.engine.availability import Availability, spent_today
 from peerage.engine.benches import OVERBILLED
 from peerage.engine.budget import whole_nano
 from peerage.engine.import_recordings import admit
@@ -97,11 +98,14 @@ async def play(
             lines = await _open_lines(folder, settings, ledger, stack, clients)
             _check_budget(settings, lines)
             over = _overbilled(settings, ledger, lines, recovered)
+            spent = spent_today(ledger, settings.players, now_ms())
+            availability = Availability(settings.players, now_ms, spent)
             reached = max_matches is not None and decided(ledger) >= max_matches
             probed: Mapping[str, Probed] = {}
             if settings.engine.probe and clients is None and not reached:
                 roomy = _with_room(ledger, lines)
-                asked = {name: line for name, line in lines.items() if name not in over}
+                away = [name for name in lines if availability.away(name) is not None]
+                asked = {name: line for name, line in lines.items() if name not in {*over, *away}}
                 probed = await _probe(folder, settings, ledger, asked, recovered)
                 if replan is not None and roomy != _with_room(ledger, lines):
                     replan()
@@ -136,6 +140,7 @@ async def play(
                 inline=inline,
                 programs=programs,
                 votes=_votes_of(ledger, folder),
+                availability=availability,
             )
             if signals:
                 stack.enter_context(_stopped_by_signals(runner))

@@ -96,7 +96,10 @@ def refuse_unpriced(settings: ArenaSettings, unpriced: Sequence[str]) -> None:
     """Raise ArenaError when the settings bound what may be spent and these players' prices are unknown."""
     budget = settings.budget
     bounded = any(limit is not None for limit in (budget.arena, budget.match, budget.player))
-    if bounded and unpriced:
+    if not bounded:  # a daily budget bounds its own player alone
+        daily = {player.name for player in settings.players if player.daily_budget is not None}
+        unpriced = [name for name in unpriced if name in daily]
+    if unpriced:
         named = with_meant(settings, unpriced)
         correct = "Correct the model's name, or state" if "did you mean" in named else "State"
         raise ArenaError(

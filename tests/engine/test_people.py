@@ -22,7 +22,7 @@ from peerage.arena import open_arena
 from peerage.clock import now_ms
 from peerage.engine.dropping import drop
 from peerage.engine.report import RunReport
-from peerage.engine.rounds import WAIT_FOR_A_PERSON
+from peerage.engine.rounds import MOST_WAITING
 from peerage.engine.runner import Runner
 from peerage.engine.waiting import Away, WaitingMatches
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
@@ -133,7 +133,7 @@ def test_an_absent_person_holds_up_nobody_and_matches_do_not_pile_up(tmp_path: P
     arena(tmp_path)
     report = until(tmp_path, lambda runner: runner.progress().settled >= 40)
     assert report.reason == "interrupted"
-    most = WAIT_FOR_A_PERSON + 4 + 8  # as many as may, those paired before that was seen, those under way
+    most = MOST_WAITING + 4 + 8  # as many as may, those paired before that was seen, those under way
     assert 0 < len(report.waiting) <= most
     assert {one.player for one in report.waiting} == {"me"}
     sound(tmp_path)
@@ -153,7 +153,7 @@ def test_alone_with_a_person_rounds_wait_for_it(tmp_path: Path) -> None:
 
     report = until(tmp_path, replied)
     assert report.settled >= 8, "the run stays"
-    assert most[0] <= WAIT_FOR_A_PERSON - 1 + 4, "one fewer than may, and the rounds that were issued then"
+    assert most[0] <= MOST_WAITING - 1 + 4, "one fewer than may, and the rounds that were issued then"
     sound(tmp_path)
 
 

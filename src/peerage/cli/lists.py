@@ -33,16 +33,25 @@ def players(
     from datetime import UTC, datetime
 
     from peerage.settings import load
+    from peerage.settings.hours import closed_until, read_hours
     from peerage.tables import catalogue
 
-    rows = list(catalogue.players(load(folder, reading=True), datetime.now(UTC).date()))
+    settings = load(folder, reading=True)
+    rows = list(catalogue.players(settings, datetime.now(UTC).date()))
     columns = [
         *texts(player="Player", model="Model", family="Family ~2"),
         *numbers("{:g}".format, input_usd_per_million="$ in / M tokens"),
         *numbers("{:g}".format, output_usd_per_million="$ out / M tokens"),
         *texts(pricing_source="Prices from ~1"),
     ]
-    notes = _on_record(folder)
+    notes = [
+        f"{player.name} is available {player.available}"
+        + (f"; out of hours until {moment(until)}" if until else "")
+        for player in settings.players
+        if player.available
+        for until in (closed_until(read_hours(player.available), now_ms()),)
+    ]
+    notes += _on_record(folder)
     if unknown := ", ".join(row.player for row in rows if not row.price_known):
         notes.insert(
             0,

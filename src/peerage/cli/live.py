@@ -167,10 +167,16 @@ def troubles(progress: Progress) -> list[str]:
 
 
 def waiting(found: Sequence[Waiting]) -> Iterator[str]:
-    """For whom matches wait since when, the most first."""
+    """For whom matches wait, since and until when, and why, the most first."""
+    from peerage.protocol import visible
+
     for player, count in Counter(one.player for one in found).most_common(TROUBLED):
-        since = moment(min(one.since_ms for one in found if one.player == player))
-        yield f"{counted(count, 'match waits', 'matches wait')} for {player} since {since}"
+        mine = [one for one in found if one.player == player]
+        since = moment(min(one.since_ms for one in mine))
+        first = min(mine, key=lambda one: (one.until_ms is None, one.until_ms or 0))
+        until = f" until {moment(first.until_ms)}" if first.until_ms else ""
+        waits = counted(count, "match waits", "matches wait")
+        yield visible(f"{waits} for {player} since {since}{until}: {first.why}")
 
 
 def hint(progress: Progress) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from peerage.engine.availability import Availability, Away
 from peerage.engine.benches import BENCHED, OVERBILLED
 from peerage.engine.budget import Budget, Verdict, dollars
 from peerage.engine.dispatch import Dispatcher, Lane
@@ -80,6 +81,7 @@ class Calls:
         journal: Journal,
         clock: Callable[[], int],
         budget: Budget,
+        availability: Availability,
         programs: Programs | None = None,
     ) -> None:
         self._matches = matches
@@ -89,6 +91,7 @@ class Calls:
         self._clock = clock
         self._budget = budget
         self._reservations = Reservations(budget)
+        self._availability = availability
         self._programs = programs
         self._loop = asyncio.get_running_loop()
         self._instant: dict[str, InstantClient] = {}
@@ -120,7 +123,8 @@ class Calls:
 
     @property
     def waiting(self) -> int:
-        return self._dispatcher.waiting + len(self._backing_off) + len(self._reservations)
+        short = len(self._reservations) + self._availability.waiting
+        return self._dispatcher.waiting + len(self._backing_off) + short
 
     def troubles(self) -> tuple[Trouble, ...]:
         """Who is waited for and why, whose replies are cut, who fails."""
@@ -136,6 +140,9 @@ class Calls:
         """Queue a call when its worst case is reserved; else it waits, lower matches before higher ones."""
         if pending.player in self.benched:
             self._void_benched(pending)
+            return
+        if (away := self._availability.away(pending.player)) is not None:
+            self._matches.put_off(pending, *away)
             return
         if not self._budget.bounded or isinstance(pending.ask, Run):
             self._ready(pending)
@@ -193,7 +200,8 @@ class Calls:
         taken = [pending for pending in self._backing_off if unwanted(pending)]
         for pending in taken:
             self._backing_off.pop(pending).cancel()
-        return taken + self._reservations.recall(unwanted) + self._dispatcher.withdraw(unwanted)
+        taken += self._reservations.recall(unwanted) + self._availability.recall(unwanted)
+        return taken + self._dispatcher.withdraw(unwanted)
 
     def bench(self, player: str, why: str) -> None:
         """Ask a player no more: its waiting calls are void, and so is what it would be asked from now on."""
@@ -229,6 +237,7 @@ class Calls:
             timer.cancel()
         self._backing_off.clear()
         self._reservations.recall(lambda _: True)
+        self._availability.recall(lambda _: True)
         if self._tasks and grace_s > 0:
             await asyncio.wait(self._tasks, timeout=grace_s)
         self.abandon()
@@ -251,6 +260,8 @@ class Calls:
                 pending.prompt = prompt = Rendering(ask, pending.seed)
                 if not self._budget.bounded:
                     pending.worst = self._lines[pending.player].worst_nano(ask, prompt)
+                if not self._may_leave(pending):
+                    return
             self._intend(pending)
         except Exception as fault:
             self._matches.broken(fault)
@@ -258,6 +269,21 @@ class Calls:
         self._journal.then(partial(self._send, pending))
         if self._reservations:
             self._loop.call_soon(self._decide)
+
+    def _may_leave(self, pending: Pending) -> bool:
+        """Whether a call's player may be asked now; else the call is put off, waits, or is void."""
+        never = self._availability.never(pending)
+        may = False if never else self._availability.reserve(pending)
+        if may is True:
+            return True
+        if pending.player not in self._instant:
+            self._dispatcher.returned(pending.player)
+        self._pay(pending, 0, known=True, answered=False)
+        if isinstance(may, Away):
+            self._matches.put_off(pending, *may)
+        elif never:
+            self.void(pending, [], never)
+        return False
 
     def _intend(self, pending: Pending) -> None:
         """Write down one more attempt, and what it may cost at most."""
@@ -414,6 +440,9 @@ class Calls:
         before = self._budget.overrun.get(player, 0)
         self._budget.pay(number, player, nano, most, known=known, answered=answered)
         pending.reserved = 0
+        for other in self._availability.paid(pending, nano):
+            if not self.stopped:
+                self._loop.call_soon(self._go, other)
         if self._budget.overrun.get(player, 0) > before and player not in self.benched:
             figures = f"{OVERBILLED}{dollars(nano)} for a call of at most {dollars(most)}"
             why = f"{figures}; does its provider ignore max_tokens?"

@@ -50,7 +50,8 @@ class Pending:
     when the last one was sent, on the event loop's clock.
 
     `salt` seals its reply; empty: it is not sealed. `worst` is what it may cost at most, in 1e-9 dollars,
-    `reserved` what of that the budget holds for it now. `reason` says in short why the last attempt failed.
+    `reserved` what of that the budget holds for it now, `of_day` what its player's daily budget does.
+    `reason` says in short why the last attempt failed.
     """
 
     match: int
@@ -66,6 +67,7 @@ class Pending:
     sent_at: float = 0.0
     worst: int | None = None
     reserved: int = 0
+    of_day: int = 0
     prompt: Sequence[tuple[Speaker, str]] = ()
 
 

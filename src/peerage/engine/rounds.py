@@ -7,8 +7,9 @@ what it holds depends on nothing later. A round has ended when each of its match
 go on later, and earlier rounds have ended; what is folded afterwards belongs to the next one. A player whose
 budget voided a match, or that was benched in one, is left out of the rounds paired from ratings that include
 that match. So is, for as long as it lasts, one for which as many matches wait as may be under way at once: no
-more pile up while it is away. Only where too few would be left to play does it go on being paired; a round
-that needs a person for whom so many wait is issued when fewer do.
+more pile up while it is away; for a person and a player that has hours fewer may wait. Only where too few
+would be left to play does it go on being paired; a round that needs a person, or a player that has hours, for
+whom so many wait is issued when fewer do.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from peerage.scheduling.standing import Ended, History, Results, Standing
 from peerage.settings import PlayerSettings
 from peerage.standings import NOBODY, Standings
 
-WAIT_FOR_A_PERSON = 8
-"""Matches that may wait for one person where its settings do not say."""
+MOST_WAITING = 8
+"""Matches that may wait for one person where its settings do not say, or for a player that has hours."""
 
 
 class Rounds:
@@ -62,7 +63,8 @@ class Rounds:
         self._learning = {name for name, one in games.items() if one.policy.learns}
         self._ended = deque([(round, match) for round, match in ended if match.game in self._learning])
         self._results = {name: Results() for name in self._learning}
-        self._most = {one.name: one.concurrency or WAIT_FOR_A_PERSON for one in players if one.is_person}
+        self._most = {one.name: one.concurrency or MOST_WAITING for one in players if one.is_person}
+        self._most |= {one.name: min(window, MOST_WAITING) for one in players if one.available}
 
     @property
     def patience(self) -> int:
@@ -88,6 +90,7 @@ class Rounds:
                 *standings.of(player.name, self._initial),
                 standings.skill(player.name).mu,
                 player.slots,
+                player.priority,
             )
             for player in self._players
             if not self._left_out(player.name)
@@ -113,8 +116,8 @@ class Rounds:
         return fixtures
 
     def _awaited(self) -> bool:
-        """Whether as many matches wait for a person as may, or go on with it and may wait again. When a round
-        is issued changes nothing in it."""
+        """Whether as many matches wait for somebody who is awaited as may, or go on and may wait again. When
+        a round is issued changes nothing in it."""
         unfinished = self._waits.unfinished_now()
         return any(unfinished[player] >= most for player, most in self._most.items())
 
@@ -150,6 +153,11 @@ class Rounds:
         if not fixtures:
             self.over = "fewer than two players are left for a match"
         return fixtures
+
+    @property
+    def awaits(self) -> bool:
+        """Whether players may be away as a matter of course: people, and those with hours."""
+        return bool(self._most)
 
     @property
     def for_want_of_players(self) -> bool:

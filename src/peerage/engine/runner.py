@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from peerage.engine.availability import Availability
 from peerage.engine.benches import want_of
 from peerage.engine.budget import ARENA_BUDGET, PLAYER_BUDGET, Budget, Share, Verdict, dollars, whole_nano
 from peerage.engine.folding import Folding
@@ -53,6 +54,7 @@ class Runner:
     `clock` gives Unix milliseconds. `observe(record, summary)` is called for each match as it is folded.
     `inline` journals on the loop's own thread, for virtual time. `programs` is the sandbox of games that
     need one, `secret` the arena's. `votes` gives the head of the audience's votes, which the log binds.
+    `availability` says who may be asked when.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Runner:
         inline: bool = False,
         programs: Programs | None = None,
         votes: Callable[[], tuple[int, bytes] | None] = lambda: None,
+        availability: Availability,
     ) -> None:
         self._settings = settings
         self._lines = lines
@@ -92,7 +95,16 @@ class Runner:
         games = schedulers(settings, secret)
         self._plans = Plans(games, lines)
         self._matches = MatchesUnderWay(
-            self, lines, settings.engine, ledger, self._journal, clock, self._budget, self._plans, programs
+            self,
+            lines,
+            settings.engine,
+            ledger,
+            self._journal,
+            clock,
+            self._budget,
+            self._plans,
+            availability,
+            programs,
         )
         self._calls = self._matches.calls
         self._rounds = Rounds(
@@ -125,7 +137,8 @@ class Runner:
         self._recovered = recovered
         self._waits = recovered.waits
         self._people = {name: one.client for name, one in lines.items() if isinstance(one.client, Awaited)}
-        self._waiting = WaitingMatches(lines, self._calls.benched, self.look_soon, self._people)
+        priorities = {one.name: one.priority for one in settings.players if one.priority > 1}
+        self._waiting = WaitingMatches(lines, self._calls.benched, self.look_soon, self._people, priorities)
         self._waiting.listen([fixture.seed for fixture, _ in recovered.pending])
         self._left_in_a_row = 0
         self._queue: deque[tuple[Fixture, str]] = deque()
@@ -274,7 +287,10 @@ class Runner:
 
     def _everybody_left(self) -> bool:
         """Whether match after match left its round and none was folded: more of them would do the same."""
-        return self._left_in_a_row >= self._settings.engine.give_up_after + self._settings.engine.concurrency
+        engine, window = self._settings.engine, self._settings.pairing.window or WINDOW
+        # Pairing learns from the log, `window` matches later, that somebody is away.
+        most = engine.give_up_after + engine.concurrency + window * self._rounds.awaits
+        return self._left_in_a_row >= most
 
     def _begin(self) -> bool:
         """Begin the next match in number order, or end it without a result; False when it must wait."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+from peerage.engine.availability import Availability
 from peerage.engine.benches import want_of
 from peerage.engine.budget import Budget, dollars
 from peerage.engine.calls import Calls
@@ -89,9 +90,10 @@ class MatchesUnderWay:
         clock: Callable[[], int],
         budget: Budget,
         plans: Plans,
+        availability: Availability,
         programs: Programs | None,
     ) -> None:
-        self.calls = Calls(self, lines, engine, journal, clock, budget, programs)
+        self.calls = Calls(self, lines, engine, journal, clock, budget, availability, programs)
         self.unfinished: dict[int, str] = {}
         self._run = run
         self._lines = lines

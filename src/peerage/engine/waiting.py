@@ -1,4 +1,5 @@
-"""The matches of a run that wait, and which of them may go on: those whose time has come, the lowest first.
+"""The matches of a run that wait, and which of them may go on: those whose time has come, by the priority of
+their players and then the lowest first.
 
 Of the matches that wait for a player from whom nothing has come since, one goes on at a time: when it gets
 its reply the others follow. A match whose time is not known is asked for again after a while; one that waits
@@ -47,9 +48,11 @@ class WaitingMatches:
         benched: Collection[str],
         look: Callable[[], None],
         people: Mapping[str, Awaited] = {},
+        priorities: Mapping[str, int] = {},
     ) -> None:
         self._players = players
         self._people = people
+        self._priorities = priorities
         self._asked: set[str] = set()
         self._woken: set[str] = set()
         self._benched = benched
@@ -119,7 +122,8 @@ class WaitingMatches:
             person.over(seed)
 
     def next(self) -> Away | None:
-        """The lowest match that may go on now; without one `look` is called when there may be."""
+        """The first match that may go on now, by the highest priority of its contestants and then by its
+        number; without one `look` is called when there may be."""
         now, tried = self._loop.time(), set(self._tried.values())
         if now < self._none_before:
             return None
@@ -137,7 +141,7 @@ class WaitingMatches:
         woken = [away for away in saved if away.fixture.seed in self._woken]
         ready += [away for away in woken if away.player not in self._benched]
         if ready:
-            return min(ready, key=lambda away: away.fixture.number)
+            return min(ready, key=self._turn)
         self._none_before = min([away.due for away in known if away.due > now], default=inf)
         if self._timer is not None:
             self._timer.cancel()
@@ -145,6 +149,11 @@ class WaitingMatches:
         if self._none_before < inf:
             self._timer = self._loop.call_at(self._none_before, self._look)
         return None
+
+    def _turn(self, away: Away) -> tuple[int, int]:
+        known = self._priorities
+        most = max([known.get(seat.player, 1) for seat in away.fixture.seats], default=1) if known else 1
+        return -most, away.fixture.number
 
     def take(self, away: Away) -> None:
         """A match goes on."""

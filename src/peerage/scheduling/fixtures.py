@@ -19,6 +19,7 @@ from peerage.scheduling.officials import Shortage, by_merit, choose
 from peerage.scheduling.policies import SWISS, Policy
 from peerage.scheduling.series import Series, in_series
 from peerage.scheduling.standing import History, Results, Standing
+from peerage.scheduling.turns import in_turn
 from peerage.sealing import match_key
 
 
@@ -107,18 +108,17 @@ def next_round(
     few officials, which `officials.first_shortage` tells beforehand.
     """
     lot, seats = f"{scheduler.secret}/round/{round}", scheduler.spec.seats(scheduler.rules)
+    outside = _outside(scheduler.spec, scheduler.rules) if seats > 2 else 0
+    playing = in_turn(standings, f"{lot}/turns", seats + outside, pairs=seats == 2)
     drawn_up: Sequence[Sequence[str]]
     if seats == 2:
         kin = scheduler.spec.kin(scheduler.rules)
         once = scheduler.series == "tasks"  # nobody meets its task twice
-        drawn_up = scheduler.policy.pair(standings, history, results or Results(), lot, kin, once)
+        drawn_up = scheduler.policy.pair(playing, history, results or Results(), lot, kin, once)
     else:
-        outside = _outside(scheduler.spec, scheduler.rules)
         fewest = max(2, scheduler.spec.contestants[0])
-        slots = {one.player: one.slots for one in standings} if scheduler.spec.slots else {}
-        drawn_up = groups.group(
-            standings, history, lot, seats, scheduler.policy.width, outside, fewest, slots
-        )
+        slots = {one.player: one.slots for one in playing} if scheduler.spec.slots else {}
+        drawn_up = groups.group(playing, history, lot, seats, scheduler.policy.width, outside, fewest, slots)
     order = Random(f"{lot}/seats")  # else labels would tell who is stronger, and which seats are whose
     seated = tuple([tuple(order.sample(table, len(table))) for table in drawn_up])
     ratings = {standing.player: standing for standing in standings}

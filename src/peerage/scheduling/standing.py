@@ -14,7 +14,7 @@ class Standing(NamedTuple):
     """A player as the scheduler sees it: its kin and its ratings in the snapshot a round is paired by.
 
     `mu` is the mean of its TrueSkill skill, which games of more than two group by; `slots` are the seats that
-    it may hold in one match.
+    it may hold in one match, `priority` how often it is a contestant beside the others.
     """
 
     player: str
@@ -23,6 +23,7 @@ class Standing(NamedTuple):
     cost: float
     mu: float = 25.0
     slots: int = 1
+    priority: int = 1
 
 
 class History:

@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from peerage.games.section import Section, Share
 from peerage.protocol import visible
+from peerage.settings.hours import read_hours
 
 PROVIDERS = (
     "openai",
@@ -37,7 +38,7 @@ OTHERS = ("house", PERSON, "gguf", "command", "http", "https", "python")
 """Players that are no provider's model."""
 
 DAY_S = 86_400.0
-_OF_A_PERSON = {"model", "name", "version", "family", "timeout_s", "concurrency"}
+_OF_A_PERSON = {"model", "name", "version", "family", "timeout_s", "concurrency", "priority"}
 
 _HOW = "write `provider:model`, such as `openai:gpt-5-mini`"
 
@@ -149,6 +150,23 @@ class PlayerSettings(Section):
         description="Seconds until a call counts as failed. A person has a day if not stated, counted from "
         "when it is its turn.",
     )
+    available: str = Field(
+        "",
+        description="Hours at which it may be asked, such as `22:00-06:00 Europe/Berlin, weekends`: days, "
+        "hours or both, commas between stretches, one time zone (UTC where none is named). Outside of them "
+        "its matches wait. Default: always.",
+    )
+    daily_budget: NotNegative | None = Field(
+        None,
+        description="Dollars that it may cost in a day (UTC) at most; then its matches wait until the next.",
+    )
+    priority: int = Field(
+        1,
+        ge=1,
+        le=100,
+        description="How often it is a contestant beside the others: one with 3 is paired in three times as "
+        "many rounds as one with 1. Of matches that wait, those with the highest priority go on first.",
+    )
     faults: Faults = Field(default_factory=Faults, description="House players only.")
 
     @model_validator(mode="before")
@@ -174,6 +192,13 @@ class PlayerSettings(Section):
     def _words(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if any("\0" in word for word in value):
             raise ValueError("a word holds the character U+0000, which no program can be given; remove it")
+        return value
+
+    @field_validator("available")
+    @classmethod
+    def _hours(cls, value: str) -> str:
+        if value:
+            read_hours(value)
         return value
 
     @model_validator(mode="after")

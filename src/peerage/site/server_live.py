@@ -15,7 +15,7 @@ from peerage.ledger.store import Ledger, LedgerError
 from peerage.site.events import Feed, playing, settled
 from peerage.site.server_connections import Held, Places
 from peerage.site.server_frame import PageFrame, full, line
-from peerage.tables.under_way import UnderWay, under_way
+from peerage.tables.under_way import UnderWay, out_of_hours, under_way
 
 RECENT = 12
 """Finished matches on the page of what is in play."""
@@ -35,7 +35,8 @@ class LiveRoutes:
         flight = await asyncio.to_thread(playing, self._ledger)
         newest = await asyncio.to_thread(shown, self._ledger)
         recent = await asyncio.to_thread(settled, self._ledger, max(0, newest - RECENT), newest)
-        values = {"playing": flight, "recent": recent[::-1], "now": now_ms()}
+        away = await asyncio.to_thread(out_of_hours, self._ledger, now_ms())
+        values = {"playing": flight, "recent": recent[::-1], "now": now_ms(), "away": away}
         return await self._frame.page("live.html", "live.html", "Live", values)
 
     async def match(self, request: Request) -> Response:

@@ -143,6 +143,7 @@ def _fixtures(
             *standings.of(p.name, settings.rating.initial),
             standings.skill(p.name).mu,
             p.slots,
+            p.priority,
         )
         for p in settings.players
     ]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from msgspec import Struct
 
 from peerage.blocks import Task, sent_to_all
+from peerage.engine.registration import registered
 from peerage.games import hides
 from peerage.ledger.codec import MissingText
 from peerage.ledger.series import shown
 from peerage.ledger.store import Ledger, LedgerError
 from peerage.ledger.waits import waits
 from peerage.protocol import Quote
+from peerage.settings.hours import closed_until, read_hours
 from peerage.tables.matches import UNDER_WAY, Matches
 
 
@@ -74,3 +78,14 @@ def under_way(ledger: Ledger, number: int) -> UnderWay | None:
         until_ms=wait.until_ms if wait else None,
         series=series,
     )
+
+
+def out_of_hours(ledger: Ledger, at_ms: int) -> list[tuple[str, int]]:
+    """The registered players that may not be asked at this time by their hours, each with when it may be
+    again, in Unix milliseconds. That follows from what they stated, and tells nothing of a match."""
+    found: list[tuple[str, int]] = []
+    for name, card in sorted(registered(ledger).items()):
+        with suppress(KeyError, ValueError):
+            if (until := closed_until(read_hours(card["available"]), at_ms)) is not None:
+                found.append((name, until))
+    return found

@@ -1,0 +1,146 @@
+"""When players may be asked: within their hours, while their day's money lasts, while their host is up.
+
+A call to a player that may not be asked now is put off before anything is written or sent: its match does
+all else that it can, then leaves its round (`engine.waiting`). The worst case of a call counts against the
+day in which it is sent until its cost is known, so that no day costs more than was stated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
+from typing import NamedTuple
+
+from peerage.engine.budget import dollars, whole_nano
+from peerage.engine.pending import Pending
+from peerage.engine.probes import TOPIC as PROBES
+from peerage.engine.probes import probe_costs
+from peerage.ledger.store import Ledger
+from peerage.settings import PlayerSettings
+from peerage.settings.hours import Hours, closed_until, read_hours
+
+DAY_MS = 86_400_000
+DAILY_BUDGET = "daily_budget"
+"""Why there is no reply where one call may cost more than its player's whole day."""
+
+
+class Away(NamedTuple):
+    """Why a player may not be asked now, and until when (Unix milliseconds; None: that is not known)."""
+
+    why: str
+    until_ms: int | None
+
+
+class Availability:
+    """Who of the `players` may be asked when. `clock` gives Unix milliseconds; `spent` is what each player
+    with a daily budget has cost today; `host` says why a player's host does not serve it now. For the event
+    loop's thread alone."""
+
+    def __init__(
+        self,
+        players: Iterable[PlayerSettings],
+        clock: Callable[[], int],
+        spent: Mapping[str, int] = {},
+        host: Callable[[str], Away | None] = lambda _: None,
+    ) -> None:
+        players = list(players)
+        self._hours: dict[str, Hours] = {
+            one.name: read_hours(one.available) for one in players if one.available
+        }
+        self._daily = {
+            one.name: limit for one in players if (limit := whole_nano(one.daily_budget)) is not None
+        }
+        self._clock = clock
+        self._host = host
+        self._day = clock() // DAY_MS
+        self._spent = Counter(spent)
+        self._held: Counter[str] = Counter()
+        self._short: dict[str, deque[Pending]] = {}
+
+    def away(self, player: str) -> Away | None:
+        """Why a player may not be asked now."""
+        hours = self._hours.get(player)
+        if hours is not None and (until := closed_until(hours, self._clock())) is not None:
+            return Away("out of hours", until)
+        limit = self._daily.get(player)
+        if limit is not None and self._today()[player] >= limit:
+            return self._until_tomorrow(player)
+        return self._host(player)
+
+    def reserve(self, pending: Pending) -> Away | bool:
+        """Set the worst case of a call aside for the day. False: it waits for calls in flight, which may cost
+        less (`paid`)."""
+        player, worst = pending.player, pending.worst or 0
+        if (away := self.away(player)) is not None:
+            return away
+        limit = self._daily.get(player)
+        if limit is None:
+            return True
+        if self._today()[player] + worst > limit:
+            return self._until_tomorrow(player)
+        if self._spent[player] + self._held[player] + worst > limit:
+            self._short.setdefault(player, deque()).append(pending)
+            return False
+        self._held[player] += worst
+        pending.of_day = worst
+        return True
+
+    def never(self, pending: Pending) -> str:
+        """Why no day can pay for a call; empty where one can."""
+        limit = self._daily.get(pending.player)
+        if limit is None or (pending.worst or 0) <= limit:
+            return ""
+        worst = dollars(pending.worst or 0)
+        return f"{DAILY_BUDGET}: one call may cost up to {worst}, a day at most {dollars(limit)}"
+
+    def paid(self, pending: Pending, nano: int) -> Iterable[Pending]:
+        """Count what a call has cost, or may have. The calls that waited for it; they are to be reserved
+        again."""
+        player, held = pending.player, pending.of_day
+        if player not in self._daily:
+            return ()
+        self._held[player] -= held
+        self._today()[player] += nano
+        pending.of_day = 0
+        return self._short.pop(player, ()) if held else ()
+
+    def recall(self, unwanted: Callable[[Pending], bool]) -> list[Pending]:
+        """Take waiting calls back."""
+        taken = [one for one in chain.from_iterable(self._short.values()) if unwanted(one)]
+        for player, waiting in self._short.items():
+            self._short[player] = deque(one for one in waiting if not unwanted(one))
+        return taken
+
+    @property
+    def waiting(self) -> int:
+        """Calls that wait for others of their player."""
+        return sum(map(len, self._short.values()))
+
+    def _today(self) -> Counter[str]:
+        day = self._clock() // DAY_MS
+        if day != self._day:
+            self._day = day
+            self._spent.clear()
+        return self._spent
+
+    def _until_tomorrow(self, player: str) -> Away:
+        return Away(f"its day's {dollars(self._daily[player])} are spent", (self._day + 1) * DAY_MS)
+
+
+def spent_today(ledger: Ledger, players: Iterable[PlayerSettings], now_ms: int) -> Counter[str]:
+    """What each player with a daily budget has cost, or may have, since midnight UTC, in 1e-9 dollars. A call
+    that a crash left open counts for the day on which that is found."""
+    daily = {one.name for one in players if one.daily_budget is not None}
+    spent: Counter[str] = Counter()
+    if not daily:
+        return spent
+    midnight = now_ms // DAY_MS * DAY_MS
+    before = sum(row.at_ms < midnight for row in ledger.amendments(PROBES))
+    spent.update({p: cost.most_nano for p, cost in probe_costs(ledger, after=before).items() if p in daily})
+    first = 1 + sum(row.at_ms < midnight for row in ledger.summaries())
+    for one in ledger.exchanges(first):
+        at_ms = one.failure.at_ms if one.failure is not None else one.at_ms
+        if one.player in daily and (at_ms is None or at_ms >= midnight):
+            spent[one.player] += (one.cost_nano if one.reply is not None else one.lost_nano) or 0
+    return spent
