@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from typer.main import get_command
 
+import peerage
 from peerage.blocks import Block
 from peerage.cli.main import app
 from peerage.engine.replay import Difference, Elsewhere, ReplayReport
@@ -60,6 +61,7 @@ def pages() -> dict[str, str]:
         "commands.md": commands_page(),
         "json.md": json_page(),
         "games.md": games_page(),
+        "python.md": python_page(),
     }
 
 
@@ -221,6 +223,84 @@ def commands_page() -> str:
         lines += _command(name, about)
     lines += ["What `--format json` writes: [JSON](json.md)."]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def python_page() -> str:
+    """The public API: every name of `peerage.__all__`."""
+    lines = [_PYTHON, "## `peerage.open`", "", *_signature("peerage.open", peerage.open), ""]
+    lines += ["## `Arena`", "", inspect.cleandoc(peerage.Arena.__doc__ or ""), ""]
+    for name, member in vars(peerage.Arena).items():
+        if name.startswith("_"):
+            continue
+        lines.append(f"### `{name}`\n")
+        if isinstance(member, property):
+            returned = inspect.signature(member.fget).return_annotation  # type: ignore[arg-type]
+            lines += [_code(f"arena.{name} -> {returned}"), "", _paragraphs(member), ""]
+        else:
+            lines += [*_signature(f"arena.{name}", member), ""]
+    lines += ["## What comes back", ""]
+    errors = [name for name in peerage.__all__ if name.endswith("Error")]
+    for name in peerage.__all__:
+        if name in ("Arena", "open", "__version__", *errors):
+            continue
+        lines += [f"### `{name}`", "", _paragraphs(kind := getattr(peerage, name)), ""]
+        hints = {name: getattr(said, "__forward_arg__", said) for name, said in kind.__annotations__.items()}
+        if fields := [f"{field}: {said}" for field, said in hints.items()]:
+            lines += [_code("\n".join(fields)), ""]
+    lines += ["## Errors", ""]
+    lines += [f"- `{name}`: {' '.join(_paragraphs(getattr(peerage, name)).split())}" for name in errors]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+_PYTHON = """# Python
+
+Everything a program needs is in the package `peerage` itself; what is not on this page may change. It is made
+from the code by `make docs`. [A notebook](notebook.ipynb) shows it at work.
+
+```python
+import peerage
+
+with peerage.open("my-arena") as arena:
+    arena.run(max_matches=100)  # with a progress bar, in a script and in a notebook
+    print(arena.verdict())  # who is best, or may be, and what it takes to be sure
+    for row in arena.leaderboard("bt"):
+        print(row.rank, row.player, row.rating, row.lower, row.upper)
+    frame = arena.head_to_head().to_pandas()
+```
+
+In a notebook the arena, its tables, matches, charts and the verdict show themselves as the last line of a
+cell (`pip install 'peerage[notebook]'` has what draws charts, and pandas). What models wrote is escaped there
+as on every page. A run may be interrupted at any moment, by Ctrl+C or the notebook's stop button: calls in
+flight return, everything is on record, and the next `run` goes on. Games, formats and providers are written
+with other modules: [a game](writing-a-game.md), [a provider](adding-a-provider.md),
+[ratings alone](ratings.md).
+"""
+
+
+def _signature(name: str, member: Any) -> list[str]:
+    """A call as one writes it, and what it does."""
+    signature = inspect.signature(member)
+    given: list[str] = []
+    for one in signature.parameters.values():
+        if one.kind is one.KEYWORD_ONLY and "*" not in given:
+            given.append("*")
+        usual = "" if one.default is one.empty else f" = {one.default!r}"
+        if one.name != "self":
+            given.append(f"{one.name}: {one.annotation}{usual}")
+    before = "await " if inspect.iscoroutinefunction(member) else ""
+    returned = {"Report": "VerifyReport"}.get(signature.return_annotation, signature.return_annotation)
+    call = f"{before}{name}({', '.join(given)}) -> {returned}"
+    if len(call) > 100:
+        call = "\n".join([f"{before}{name}(", *[f"    {one}," for one in given], f") -> {returned}"])
+    return [_code(call), "", _paragraphs(member)]
+
+
+def _code(text: str) -> str:
+    return f"```text\n{text}\n```"
+
+
+def _paragraphs(of: Any) -> str:
+    return inspect.cleandoc(of.__doc__ or "")
 
 
 def json_page() -> str:

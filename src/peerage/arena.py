@@ -65,6 +65,7 @@ class Arena:
         self.close()
 
     def close(self) -> None:
+        """Release the ledger."""
         self.ledger.close()
 
     def ready(self) -> list[str]:

@@ -50,6 +50,9 @@ class Chart(NamedTuple):
     rows: Sequence[Sequence[Any]]
     length: int
 
+    def __repr__(self) -> str:
+        return f"<Chart {self.title}>"
+
     def _repr_html_(self) -> str:
         return Markup(
             '<figure style="max-width:60em;margin:0;padding:.5em;background:#fff;color:#111"><figcaption>'

@@ -131,15 +131,23 @@ class MatchView(Shown, frozen=True):
         """Who sits at `label`; the label itself where nobody does."""
         return next((seat.name for seat in self.seats if seat.label == label), label)
 
-    def _repr_html_(self) -> str:
-        def who(label: str) -> str:
-            player = self.player(label)
-            return label if player == label else f"{player} ({label})"
+    def who(self, label: str) -> str:
+        """Who sits at `label`, and the label; the label itself where nobody does."""
+        player = self.player(label)
+        return label if player == label else f"{player} ({label})"
 
-        met = " against ".join([who(seat.label) for seat in self.seats if seat.role == "contestant"])
-        title = f"Match {self.number}: {met}{', on ' * bool(self.topic)}{self.topic}"
+    @property
+    def title(self) -> str:
+        """Which match, who met, on what."""
+        met = " against ".join([self.who(seat.label) for seat in self.seats if seat.role == "contestant"])
+        return f"Match {self.number}: {met}{', on ' * bool(self.topic)}{self.topic}"
+
+    def __repr__(self) -> str:
+        return visible(f"<{self.title}: {self.verdict}>")
+
+    def _repr_html_(self) -> str:
         about = f"{self.game} · round {self.round} · {self.verdict}"
-        return notebook.match(title, about, self.blocks, who)
+        return notebook.match(self.title, about, self.blocks, self.who)
 
 
 def match_view(ledger: Ledger, number: int) -> MatchView:

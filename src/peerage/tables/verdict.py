@@ -80,6 +80,8 @@ class Verdict(Shown, frozen=True):
     def __str__(self) -> str:
         return "\n".join(self.lines)
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         """For notebooks: the answer, and what belongs to it."""
         first, *more = map(escape, self.lines)
