@@ -85,6 +85,16 @@ def test_corrected_intervals_hold_in_many_arenas(kind: str) -> None:
     assert 0.92 <= held(kind, 60) <= 0.98
 
 
+def test_corrected_intervals_hold_where_each_duel_leaves_two_judges() -> None:
+    """Who takes a family's lean out in a pool of four hears one judge of its discernment."""
+    few = Setup(4, 1600)
+    drawings = [Arena(*drawn(few, number), ("family",)) for number in range(16)]
+    inside = [
+        (one.clean.after.lower <= one.truth[1]) & (one.truth[1] <= one.clean.after.upper) for one in drawings
+    ]
+    assert 0.85 <= np.mean(inside) <= 0.99
+
+
 def held(kind: str, arenas: int) -> float:
     """The share of corrected 95% intervals that hold, with a plant of that kind, or none."""
     plants = [(kind, 0)] if kind else []

@@ -157,6 +157,18 @@ def test_votes_counted_are_compared_as_their_marks() -> None:
         assert found.squares(chance) == pytest.approx(by_marks.squares(chance))
 
 
+def test_who_prefers_its_kin_tosses_no_coin() -> None:
+    """In these arenas a family's lean hides what its members discern of anybody else."""
+    for number in (12, 23, 46):
+        pool, luck = drawn(Setup(10, 600, seed=16), number)
+        fault = planted.family(pool, range(3)).fault
+        assert fault is not None
+        assert not favours(pool.votes(luck, fault(luck.sold))).faulty
+        coin = planted.random(pool, [9], "").fault
+        assert coin is not None
+        assert favours(pool.votes(luck, coin(luck.sold))).mute == {"p09": "coin"}
+
+
 def test_errors_go_together_where_judges_copy() -> None:
     pool = votes(np.random.default_rng(1), 8, 400)
     alone = errors(pool.marks)

@@ -35,6 +35,7 @@ _PRIOR_VOTES = 4.0  # of the usual judge, counted for each in how readily it cal
 _ORDINARY = 1.25  # times the median's, or a part of it: so far eases differ by discernment alone
 _LEAST = 0.01  # of the most discerning judge's weight: a vote worth less is worth nothing
 _SCALE = 0.05  # standard deviation of how far ratings are spread, where judges weigh unequally
+_SCALE_OF_ONE = 0.2  # the same, times the judges that are left when two play, where those are few
 _MOST_WEIGHT = 4.0  # of a tie by a judge that hardly ever calls one
 _AT_ONCE = 50_000  # votes looked at before the next ones are
 _OWN = 0.05  # of a term's information that the players must not explain, for it to be corrected
@@ -63,8 +64,8 @@ def corrected(
     its own kind.
 
     What the votes cannot tell apart from the players is left out, and noted. Intervals allow for the votes of
-    a match hanging together; where judges weigh unequally also for how far ratings are spread, which is
-    known to within 5% (one standard deviation) only.
+    a match hanging together; where judges weigh unequally, or a family's lean is taken out, also for how far
+    ratings are spread, which is known to within 5% (one standard deviation) only, 10% in a pool of four.
     """
     history = votes.history
     judge, names = votes.judge, np.asarray(votes.judges, np.str_)
@@ -122,9 +123,10 @@ def corrected(
         for name, apart in zip(columns, told_apart, strict=True)
         if not apart
     ]
-    if (weight != 1).any():
-        far = table.rating - table.rating.mean()
-        table = replace(table, covariance=table.covariance + _SCALE**2 * np.outer(far, far))
+    if (weight != 1).any() or any(effect.name.startswith("family") for effect in table.effects):
+        far, others = table.rating - table.rating.mean(), max(len(names) - 2, 1)
+        scale = max(_SCALE, _SCALE_OF_ONE / others)
+        table = replace(table, covariance=table.covariance + scale**2 * np.outer(far, far))
     before = fit_merged(tally(history), merged(history, [], [match]), [])
     return Corrected(before, table, tuple(notes), examined)
 

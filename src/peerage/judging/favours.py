@@ -29,7 +29,7 @@ import numpy as np
 from peerage.judging.comparisons import SPREADS, Compared, compared
 from peerage.judging.marks import Flags, Marks
 from peerage.judging.votes import Votes
-from peerage.ratings.judges import Cells, View, others, slopes
+from peerage.ratings.judges import Cells, Slopes, View, others, slopes
 from peerage.ratings.kernels import Floats
 from peerage.ratings.student import quantile
 
@@ -209,7 +209,7 @@ class _Test:
         if asked.sum() < JUDGES:
             return {}
         highest = slope + 1.96 * error
-        dull = asked & (highest < _DULL * float(np.median(slope[asked])))
+        dull = asked & (highest < _DULL * float(np.median(slope[asked]))) & ~_partial(decided, fitted)
         return {at: "contrary" if highest[at] < 0 else "coin" for at in np.flatnonzero(dull).tolist()}
 
     def _seen(self, aside: Flags) -> View:
@@ -245,6 +245,24 @@ class _Test:
             np.maximum(variance, 0.0) + doubt + 1e-12,
             third,
         )
+
+
+def _partial(decided: Cells, fitted: Slopes) -> Flags:
+    """The judges that take sides for some authors or against them, whatever their slope: what a coin gives
+    each author scatters no more than chance does (Pearson's χ², at 99%; more where the median judge's does),
+    and who prefers its kin is no coin."""
+    games, chance = decided.games, fitted.chance
+    left = (decided.points - games * chance).sum(axis=2)
+    noise = (games * chance * (1 - chance)).sum(axis=2)
+    known = (noise > 1e-9).sum(axis=1)
+    squares = np.divide(left**2, noise, out=np.zeros_like(noise), where=noise > 1e-9).sum(axis=1)
+    free = np.maximum(known - 2.0, 1.0)
+    spread = 2 / (9 * free)  # of the cube root (Wilson, Hilferty 1931)
+    most = (1 - spread + 2.33 * np.sqrt(spread)) ** 3
+    ratio = squares * (1 - 1 / np.maximum(known, 2)) / free
+    return np.asarray(
+        ratio > most * max(1.0, float(np.median(ratio[known > 2])) if (known > 2).any() else 1.0)
+    )
 
 
 def _gaps(weight: Floats, columns: Floats) -> Floats:

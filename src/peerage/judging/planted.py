@@ -219,7 +219,8 @@ def family(pool: Pool, members: Sequence[int]) -> Plant:
     lean = np.isin(s.judge, members) * (np.isin(s.first, members) * 1.0 - np.isin(s.second, members))
     swayed = replace(honest(s), towards=1.5 * lean)
     about = f"{len(members)} of a family preferring its answers"
-    guilty = frozenset([(s.judges[one], s.players[of]) for one in members for of in members if one != of])
+    # by the same votes a member does outsiders down
+    guilty = frozenset([(s.judges[one], name) for one in members for name in s.players])
     return Plant(about, lambda sold: swayed, pairs=guilty, whom=tuple(members))
 
 
