@@ -30,7 +30,7 @@ def test_no_name_on_the_plane_of_costs_lies_over_a_point_or_another_name(less: f
             }
         )
         best = max(best, rating)
-    drawn = chart("Costs", "", "costs", offers, frontier(offers)).svg
+    drawn = chart("Costs", "", "costs", offers, frontier(offers, "rating", "$")).svg
     number = r"(-?[\d.]+)"
     points = [
         (float(x), float(y))
@@ -45,7 +45,7 @@ def test_no_name_on_the_plane_of_costs_lies_over_a_point_or_another_name(less: f
         )
     ]
     assert len(points) >= len(CROWDED)
-    assert len(names) == sum(offer["best"] for offer in offers)
+    assert len(names) >= sum(offer["best"] for offer in offers)
     for left, middle, long in names:
         assert not [(x, y) for x, y in points if left < x < left + long and abs(y - middle) < 8]
         others = [one for one in names if one != (left, middle, long)]

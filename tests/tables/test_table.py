@@ -70,7 +70,7 @@ def test_charts_are_by_name_and_one_that_is_not_there_says_which_are(arena: Aren
     assert chart.title == "Ratings over the matches"
     assert "<svg" in chart._repr_html_()
     assert arena.chart("cost").title == "Cost against quality"
-    with pytest.raises(ArenaError, match="no chart 'nonsense' here: there are cost, ratings"):
+    with pytest.raises(ArenaError, match="no chart 'nonsense' here: there are cost, speed, ratings"):
         arena.chart("nonsense")
 
 

@@ -1,8 +1,8 @@
 """Charts: Vega-Lite specs, drawn to SVG when a page is made, so that no script is needed to see them.
 
-Each is drawn for the width of a phone and scales up to half a page. Every mark has its values as a tooltip,
-and below each chart are its table and its data to download. Colours are names for what the style sheet makes
-of them, in light and in dark.
+Each is drawn for the width of a phone, where it gains by it once more for that of a page. Every mark has its
+values as a tooltip, and below each chart are its table and its data to download. Colours are names for what
+the style sheet makes of them, in light and in dark.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 from math import log
 from threading import Thread
 from typing import Any, NamedTuple, TypeAlias
@@ -23,7 +23,10 @@ from peerage.protocol import visible
 INK, QUIET, LINE = "#111111", "#666666", "#dddddd"
 COLOURS = ("#0a56a5", "#b3541e", "#2b7a4b", "#7a3f8f", "#8a6d00", "#00717d")
 """Of the first so many series; the others are quiet."""
-WIDTH, HEIGHT = 440, 300
+WIDTH, HEIGHT = 352, 290
+"""Of a chart in pixels: it fits a phone of 360, and two stand next to each other on a page."""
+WHOLE = 1100
+"""The width of a chart that has a whole page."""
 SHOWN = 60
 """Rows of a chart's table that are in the page; all of them are in its file."""
 LABEL_PX = 15
@@ -40,7 +43,7 @@ Spec: TypeAlias = dict[str, Any]
 
 class Chart(NamedTuple):
     """A drawn chart: `svg` is markup to put into a page, `rows` the first of its `length` rows of data. The
-    file `name` holds all of them."""
+    file `name` holds all of them. `wide` is the same drawn for a whole page, empty where there is none."""
 
     title: str
     about: str
@@ -49,6 +52,7 @@ class Chart(NamedTuple):
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Any]]
     length: int
+    wide: Markup = Markup("")
 
     def __repr__(self) -> str:
         return f"<Chart {self.title}>"
@@ -60,28 +64,36 @@ class Chart(NamedTuple):
         ).format(visible(self.title), visible(self.about), self.svg)
 
 
-def chart(title: str, about: str, name: str, rows: Values, spec: Spec) -> Chart:
-    """The chart that `spec` draws of these rows; `name` is that of its file of data."""
-    # Sizes are the style sheet's; an SVG inside a page needs no declarations of its own.
-    drawn = _svg(json.dumps(spec))
-    size = re.search(r'viewBox="([^"]*)"', drawn)
-    head = Markup('<svg viewBox="{}" role="img" aria-label="{}">').format(
-        size.group(1) if size else f"0 0 {WIDTH} {HEIGHT}", visible(f"{title}. {about}")
-    )
+def chart(title: str, about: str, name: str, rows: Values, spec: Spec, wide: Spec | None = None) -> Chart:
+    """The chart that `spec` draws of these rows, and `wide` for a whole page; `name` is that of its file of
+    data."""
+    said = visible(f"{title}. {about}")
     return Chart(
         title,
         about,
         name,
-        head + Markup(drawn[drawn.index(">") + 1 :]),
+        _inside(spec, said),
         tuple(rows[0]) if rows else (),
         [tuple(row.values()) for row in rows[:SHOWN]],
         len(rows),
+        _inside(wide, said) if wide else Markup(""),
     )
 
 
-def frontier(offers: Values) -> Spec:
-    """Cost against rating; the offers that nobody beats at their price are joined. Rows hold player, cost,
-    rating, low, high (None without an interval) and best."""
+def _inside(spec: Spec, said: str) -> Markup:
+    """A spec drawn to stand in a page, whose style sheet gives sizes; it needs no declarations of its own."""
+    drawn = _svg(json.dumps(spec))
+    size = re.search(r'viewBox="([^"]*)"', drawn)
+    head = Markup('<svg viewBox="{}" role="img" aria-label="{}">').format(
+        size.group(1) if size else f"0 0 {WIDTH} {HEIGHT}", said
+    )
+    return head + Markup(drawn[drawn.index(">") + 1 :])
+
+
+def frontier(offers: Values, rating: str, price: str, unit: str = "${:.3g}") -> Spec:
+    """Cost against rating, whose axes are called `price` and `rating`; the offers that nobody beats at their
+    price are joined. Rows hold player, cost, rating, low, high (None without an interval) and best; `unit`
+    writes a cost."""
     costs = [offer["cost"] for offer in offers]
     # Logarithmic where costs span more than a factor of eight and none is zero.
     scale = "log" if costs and min(costs) > 0 and max(costs) > 8 * min(costs) else "linear"
@@ -90,22 +102,32 @@ def frontier(offers: Values) -> Spec:
     layers = [
         _layer({"type": "rule", "color": LINE, "strokeWidth": 2, "aria": False}, y=_y("low"), y2=HIGH),
         _layer({**step, "aria": False}, "datum.best", y=_y("rating")),
-        _layer({"type": "circle", "size": 55, "opacity": 1}, y=_y("rating", "rating"), color=color, **TIP),
-        _labels(_placed(offers, scale), {"expr": "datum.align"}, {"expr": "datum.dx"}, {"expr": "datum.dy"}),
+        _layer({"type": "circle", "size": 55, "opacity": 1}, y=_y("rating", rating), color=color, **TIP),
+        _labels(
+            _placed(offers, scale),
+            {"expr": "datum.align"},
+            {"expr": "datum.dx"},
+            {"expr": "datum.dy"},
+            color={"condition": {"test": "datum.best", "value": INK}, "value": QUIET},
+        ),
     ]
     x = {
-        **_quantity("cost", "cost per match, in the arena's cost unit"),
+        **_quantity("cost", price),
         "scale": {"type": scale, "nice": False, "zero": False, "padding": EDGE},
-        "axis": {"labelOverlap": "greedy", "tickCount": 4, "grid": False},
+        "axis": {"labelOverlap": "greedy", "tickCount": 4, "grid": False, "format": "~g"},
     }
     tips = [
-        {**one, "tip": f"{one['player']}: {one['rating']:.0f}, {one['cost']:.3g} a match"} for one in offers
+        {**one, "tip": f"{one['player']}: {one['rating']:.0f}, {unit.format(one['cost'])}"} for one in offers
     ]
     return _spec({"x": x}, layers, tips)
 
 
 def trajectories(
-    points: Values, names: Sequence[str], what: str, marks: Sequence[tuple[int, str]] = ()
+    points: Values,
+    names: Sequence[str],
+    what: str,
+    marks: Sequence[tuple[int, str]] = (),
+    width: int = WIDTH,
 ) -> Spec:
     """Ratings, called `what`, over the matches. Rows hold player, match, rating, low and high (its band); the
     players in `names` are drawn in colour and named at the end of their lines. At `marks` stand dashed lines:
@@ -120,7 +142,7 @@ def trajectories(
         for point in points
     ]
     last = {row["player"]: row for row in rows if row["series"] >= 0}
-    shown = [row[end] for row in rows for end in ("rating", "low", "high") if row["series"] >= 0]
+    shown = [row[end] for row in rows for end in ("rating", "low", "high")[: 3 if row["series"] >= 0 else 1]]
     ends = [end for end in shown if end is not None]
     named = sorted(last.values(), key=lambda row: float(row["rating"]))
     labels = [
@@ -145,7 +167,7 @@ def trajectories(
         told = _shown([{"match": at, "tip": why} for at, why in marks])
         layers.append({"data": {"values": told}, **dashed})
     x = {**_quantity("match", "matches"), "scale": {"nice": False}}
-    return _spec({"x": x, "detail": {"field": "player"}}, layers, rows, right=104)
+    return _spec({"x": x, "detail": {"field": "player"}}, layers, rows, right=104, width=width)
 
 
 def reliability(bins: Values) -> Spec:
@@ -204,7 +226,7 @@ def strength(games: Values) -> Spec:
 
 def spending(days: Values) -> Spec:
     """Dollars by day. Rows hold day (ISO 8601), game and dollars."""
-    size = max(2, min(40, 340 // max(1, len({row["day"] for row in days}))))
+    size = max(2, min(40, 260 // max(1, len({row["day"] for row in days}))))
     rows = [{**row, "tip": f"{row['day']}, {row['game']}: ${row['dollars']:.4f}"} for row in days]
     colour = {"field": "game", "type": "nominal", "legend": None, "scale": {"range": list(COLOURS)}}
     y = {**_quantity("dollars", "dollars"), "scale": {"zero": True}}
@@ -244,14 +266,14 @@ def scaling(rows: Values) -> Spec:
 
 def picture(spec: Spec) -> str:
     """A spec as an SVG file of its own, with no page behind it to give it a colour."""
-    return _svg(json.dumps({**spec, "width": 1.5 * WIDTH, "background": "white"}))
+    return _svg(json.dumps({**spec, "width": 2 * WIDTH, "background": "white"}))
 
 
 def begin() -> None:
     """Have the library start in a thread: its first chart takes a second, others a tenth of that."""
 
     def start() -> None:
-        _svg(json.dumps(frontier([])))
+        _svg(json.dumps(frontier([], "", "")))
 
     Thread(target=start, daemon=True).start()
 
@@ -273,14 +295,15 @@ def embedded(data: Mapping[str, Any]) -> Markup:
 
 
 def _placed(offers: Values, scale: str) -> list[dict[str, Any]]:
-    """The best offers, each with the place of its name: where it lies over no point and no other name."""
+    """Offers, each with the place of its name: where it lies over no point, no other name, and best no line.
+    The best have one in any case, the others where there is room."""
     if not offers:
         return []
     costs: list[float] = [log(offer["cost"]) if scale == "log" else offer["cost"] for offer in offers]
     ends = [end for one in offers for end in (one["low"], one["rating"], one["high"]) if end is not None]
     wide, high = (max(costs) - min(costs)) or 1.0, (max(ends) - min(ends)) or 1.0
     # As Vega draws it, in pixels from the upper left corner: axes and their titles take the rest.
-    width, height = WIDTH - 52, HEIGHT - 72
+    width, height = WIDTH - 62, HEIGHT - 72
     points: list[tuple[float, float]] = [
         (
             EDGE + (cost - min(costs)) / wide * (width - 2 * EDGE),
@@ -288,34 +311,45 @@ def _placed(offers: Values, scale: str) -> list[dict[str, Any]]:
         )
         for cost, one in zip(costs, offers, strict=True)
     ]
+    stairs = [point for point, one in zip(points, offers, strict=True) if one["best"]]
     taken: list[tuple[float, float, float]] = []
 
     def crowded(left: float, middle: float, long: float) -> int:
-        over = [left - 5 < x < left + long + 5 and abs(middle - y) < 11 for x, y in points]
-        names = [left < x + more and x < left + long and abs(middle - y) < 18 for x, y, more in taken]
-        outside = left < 0 or left + long > width + 10 or not 0 < middle < height
-        return sum(over) + sum(names) + 9 * outside
+        """How badly a name would lie there; from 4 on over something that it may not cover."""
+        right, over = left + long, 0
+        over += 4 * sum([left - 6 < x < right + 6 and abs(middle - y) < 12 for x, y in points])
+        over += 8 * sum(
+            [left < x + more + 4 and x < right + 4 and abs(middle - y) < 15 for x, y, more in taken]
+        )
+        over += 20 * (left < 0 or right > width + 8 or not 0 < middle < height)
+        for (x, y), (then_x, then_y) in pairwise(stairs):
+            over += (left < then_x and x < right and abs(middle - y) < 7) or (
+                left - 3 < then_x < right + 3 and then_y - 7 < middle < y + 7
+            )
+        return over
 
     found = []
-    for offer, (x, y) in zip(offers, points, strict=True):
-        if not offer["best"]:
-            continue
-        long = min(150.0, 6.8 * len(offer["player"]))
-        choices = [
-            (crowded(x + dx - long * (dx < 0), y + dy, long), place, dx, dy)
-            for place, (dy, dx) in enumerate(product((-9, 10, -24, 25, -39, 40), (7, -7)))
-        ]
-        _, _, dx, dy = min(choices)
-        taken.append((x + dx - long * (dx < 0), y + dy, long))
-        found.append(
-            {**offer, "at": offer["rating"], "dx": dx, "dy": dy, "align": "left" if dx > 0 else "right"}
-        )
+    for best in (True, False):
+        for offer, (x, y) in zip(offers, points, strict=True):
+            if offer["best"] is not best:
+                continue
+            long = min(150.0, 7.0 * len(offer["player"]))
+            choices = [
+                (crowded(x + dx - long * (dx < 0), y + dy, long), place, dx, dy)
+                for place, (dy, dx) in enumerate(product((-10, 11, -25, 26, -40, 41, -55, 56), (-7, 7)))
+            ]
+            bad, _, dx, dy = min(choices)
+            if bad < 4 or best:
+                taken.append((x + dx - long * (dx < 0), y + dy, long))
+                side = "left" if dx > 0 else "right"
+                found.append({**offer, "at": offer["rating"], "dx": dx, "dy": dy, "align": side})
     return found
 
 
 def _apart(wanted: Sequence[float], ends: Sequence[float]) -> list[float]:
     """Heights for labels near `wanted` ones, in ascending order, that do not overlap; `ends` span them."""
-    gap = (max(ends, default=1.0) - min(ends, default=0.0)) * LABEL_PX / (HEIGHT - 60)
+    # The axis goes on to round numbers beyond both ends.
+    gap = 1.2 * (max(ends, default=1.0) - min(ends, default=0.0)) * LABEL_PX / (HEIGHT - 60)
     found: list[float] = []
     for height in wanted:
         found.append(max(height, found[-1] + gap) if found else height)
@@ -353,7 +387,11 @@ def _shown(rows: Values) -> list[dict[str, Any]]:
 
 
 def _spec(
-    encoding: Mapping[str, Any], layers: Sequence[Mapping[str, Any]], rows: Values, right: int = 10
+    encoding: Mapping[str, Any],
+    layers: Sequence[Mapping[str, Any]],
+    rows: Values,
+    right: int = 10,
+    width: int = WIDTH,
 ) -> Spec:
     quiet = {
         "domainColor": LINE,
@@ -369,7 +407,7 @@ def _spec(
         "tickCount": 5,
     }
     return {
-        "width": WIDTH,
+        "width": width,
         "height": HEIGHT,
         "autosize": {"type": "fit", "contains": "padding"},
         "padding": {"left": 4, "top": 10, "bottom": 4, "right": right},

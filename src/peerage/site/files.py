@@ -12,7 +12,7 @@ from peerage.games import installed
 from peerage.games.game import Original
 from peerage.ledger.export import documents, write_csv
 from peerage.site.arena_pages import by_day
-from peerage.site.leaderboards import course, has_outside, outside, priced, reliable
+from peerage.site.leaderboards import course, has_outside, outside, paced, priced, reliable, seconds
 from peerage.site.reading import Site
 from peerage.standings import DONE
 
@@ -21,7 +21,7 @@ def paths(site: Site) -> Iterator[str]:
     for track in site.tracks:
         yield from (f"data/leaderboard-{track}.csv", f"data/leaderboard-{track}.json")
         yield from (f"data/course-{track}.csv", f"data/frontier-{track}.csv")
-    yield "data/spending.csv"
+    yield from (f"data/speed-{site.track}.csv", "data/spending.csv")
     if has_outside(site):
         yield "data/outside.csv"
     if site.calibration:
@@ -59,6 +59,8 @@ def view(site: Site, path: str) -> bytes | None:
         return table(rows)
     if what == "frontier":
         return table(priced(site.table(track)))
+    if what == "speed":
+        return table(seconds(paced(site, site.table(track))))
     return table(course(site, next(one for one in site.tracks if one == track)))
 
 

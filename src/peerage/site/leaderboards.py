@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
+from peerage.figures import per_hundred
 from peerage.ledger.outside import TOPIC
 from peerage.site.addresses import slug
-from peerage.site.charts import Chart, chart, frontier, reliability, trajectories
+from peerage.site.charts import WHOLE, Chart, chart, frontier, reliability, trajectories
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.tables.history import frontier as offers
@@ -25,6 +28,8 @@ COLOURED = 6
 STOPS = 20
 """Ratings are followed over so many moments at most."""
 
+LADDER = 6
+"""Players on the frontier whose price is said in words."""
 WIDTH = 220
 """Of a drawn interval, in pixels."""
 
@@ -124,7 +129,7 @@ def _view(site: Site, wanted: Filter) -> View:
             "own": [
                 (row.player, note) for row in found.rows for note in row.notes if note not in found.notes
             ],
-            "charts": list(charts(site, wanted.track, found)) if everything else [],
+            "charts": list(charts(site, wanted.track, found, everything=everything)),
             "data": f"data/leaderboard-{wanted.track}" if everything else "",
         },
         "index.html",
@@ -174,18 +179,35 @@ def lines(found: Board, rose: Mapping[str, int]) -> list[Line]:
     ]
 
 
-def charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
+def charts(site: Site, track: Track, found: Board, *, everything: bool = True) -> Iterator[Chart]:
+    """The charts of a table; of one that is not over `everything` those of cost and speed."""
     ranked = [row for row in found.rows if row.rank is not None]
     plane = priced(ranked)
+    bars = " Bars are 95% intervals." * (track != "trueskill")
+    axis = drawn(track, short=True)
     if any(offer["cost"] for offer in plane):
+        price = "$ for 100 matches of its own play" if found.in_dollars else "cost a match (arena's unit)"
+        shown = [{**one, "cost": one["cost"] * (100 if found.in_dollars else 1)} for one in plane]
+        unit = "${:.3g} for 100 matches" if found.in_dollars else "{:.3g} a match"
         yield chart(
             "Cost against quality",
-            "The line joins the players that nobody beats for less money."
-            + " Bars are 95% intervals." * (track != "trueskill"),
-            f"frontier-{track}",
+            f"The line joins the players that nobody beats for less money.{bars}{ladder(found)}",
+            f"frontier-{track}" if everything else "",
             plane,
-            frontier(plane),
+            frontier(shown, axis, price, unit),
         )
+    if track == site.track or not everything:
+        timed = paced(site, ranked)
+        if len({one["cost"] for one in timed}) > 1:
+            yield chart(
+                "Speed against quality",
+                f"The line joins the players that nobody beats in less time, by the median reply.{bars}",
+                f"speed-{track}" if everything else "",
+                seconds(timed),
+                frontier(timed, axis, "seconds to reply, median", "{:.2g} s"),
+            )
+    if not everything:
+        return
     if site.number > 1 and ranked and (points := course(site, track)):
         names = [row.player for row in ranked[:COLOURED]]
         yield chart(
@@ -194,6 +216,7 @@ def charts(site: Site, track: Track, found: Board) -> Iterator[Chart]:
             f"course-{track}",
             points,
             trajectories(points, names, drawn(track)),
+            trajectories(points, names, drawn(track), width=WHOLE),
         )
     if track == site.track and site.calibration:
         names = [row.player for row in ranked[:COLOURED]]
@@ -245,8 +268,10 @@ def of_mu(track: Track) -> str:
     return " (of μ)" if track == "trueskill" else ""
 
 
-def drawn(track: Track) -> str:
-    """What charts draw over time, and bands are of."""
+def drawn(track: Track, *, short: bool = False) -> str:
+    """What charts draw over time, and bands are of; `short`: what the axis of ratings is called."""
+    if short:
+        return "share of wins, %" if track == "overall" else "μ - 3σ" if track == "trueskill" else "rating"
     if track == "overall":
         return "Share of wins overall, in percent"
     return "TrueSkill, μ" if track == "trueskill" else f"{NAMES[track]} rating"
@@ -267,6 +292,31 @@ def priced(rows: Sequence[Row]) -> list[dict[str, Any]]:
         }
         for offer in offers(rows)
     ]
+
+
+def paced(site: Site, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The speed-quality plane, as `priced` with seconds in place of costs."""
+    timed = [
+        msgspec.structs.replace(row, cost_per_match=site.speeds[row.player])
+        for row in rows
+        if row.player in site.speeds
+    ]
+    return priced(timed)
+
+
+def seconds(timed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of `paced` that name what they hold."""
+    return [{"seconds" if key == "cost" else key: one[key] for key in one} for one in timed]
+
+
+def ladder(found: Board) -> str:
+    """What the best offers cost, in words, the best rated first."""
+    at = [one for one in offers([row for row in found.rows if row.rank is not None]) if one.best]
+    if not found.in_dollars or len(at) < 2:
+        return ""
+    steps = [f"{one.player} {per_hundred(one.cost_per_match)}" for one in at[::-1][:LADDER]]
+    more = f" and {len(at) - LADDER} cheaper ones" * (len(at) > LADDER)
+    return f" For 100 matches of its own play, judging apart: {', '.join(steps)}{more}."
 
 
 def stops(number: int) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple, TypeAlias
 
 from peerage.challenges.pool import STREAM
@@ -35,6 +36,8 @@ from peerage.tables.tracks import METHODS, TRACKS, Track
 
 Menu: TypeAlias = tuple[tuple[str, str], ...]
 """(path, name) of pages that the menu leads to."""
+PACED = 100
+"""The newest matches whose replies are timed."""
 
 
 class Course(NamedTuple):
@@ -284,6 +287,16 @@ class Site:
         # From what is not redacted: some flags rest on answers, and a flag decides whether a challenge is
         # drawn.
         return rows(arena_pool(self.ledger, self.settings, self.number))
+
+    @cached_property
+    def speeds(self) -> Mapping[str, float]:
+        """Everybody's median seconds to a reply as a contestant, in the newest matches."""
+        waits: dict[str, list[int]] = {}
+        for match in self.reader.matches(max(1, self.number - PACED + 1), self.number):
+            for step in match.steps:
+                if step.role == "contestant" and step.said is not None and step.status != "void":
+                    waits.setdefault(step.player, []).append(step.said.latency_ms)
+        return {player: round(median(found) / 1000, 3) for player, found in waits.items()}
 
     @cached_property
     def reader(self) -> Reader:
