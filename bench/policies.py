@@ -44,6 +44,8 @@ class Cell(NamedTuple):
         """In log-odds."""
         rng = np.random.default_rng([self.players, number])
         even = np.arange(self.players) / math.sqrt((self.players**2 - 1) / 12)
+        if self.pool == "equals":
+            return np.zeros(self.players)
         skills = rng.permutation(even) if self.pool == "even gaps" else rng.normal(0, 1, self.players)
         return np.asarray(skills * SPREAD / POINTS)
 
@@ -57,37 +59,47 @@ class Cell(NamedTuple):
 
 def arena(policy: Policy, cell: Cell, number: int, measure: Measure) -> list[float]:
     """What is measured at each look."""
+    skills, size = cell.skills(number), cell.players
+    wins, ties = np.zeros((size, size)), np.zeros((size, size))
+    found, looks = [], cell.looks
+    for matches, (a, b, score) in enumerate(played(policy, cell, number), 1):
+        if score == 0.5:
+            ties[a, b] = ties[b, a] = ties[a, b] + 1
+        else:
+            wins[(a, b) if score else (b, a)] += 1
+        if matches == looks[len(found)]:
+            found.append(measure(fit(wins, ties, np.zeros((size, size))).mean, skills))
+            if len(found) == len(looks):
+                break
+    return found
+
+
+def played(policy: Policy, cell: Cell, number: int) -> Iterator[tuple[int, int, float]]:
+    """Match after match of an arena, without end: two players and the score of the first."""
     skills, rng, size = cell.skills(number), Random(f"{cell.players}/{number}"), cell.players
     nu = 2 * cell.ties / (1 - cell.ties)
     history, results, elo = History(), Results(), [1500.0] * size
-    wins, ties = np.zeros((size, size)), np.zeros((size, size))
     lag = max(1, math.ceil(cell.lag / (size // 2)))
     waiting: list[list[tuple[int, int, float]]] = []
-    found, looks, matches = [], cell.looks, 0
-    while len(found) < len(looks):
+    matches = 0
+    while True:
         if len(waiting) == lag:
             for a, b, score in waiting.pop(0):
                 results.note((f"{a:02}", f"{b:02}"), (score, 1 - score))
                 moved = 16 * (score - expected(elo[a], elo[b]))
                 elo[a], elo[b] = elo[a] + moved, elo[b] - moved
         standings = [Standing(f"{at:02}", f"{at:02}", one, one) for at, one in enumerate(elo)]
-        played = []
+        fresh = []
         for pair in policy.pair(standings, history, results, f"{number}/{matches}"):
             history.remember(pair)
             a, b = map(int, pair)
             up = math.exp((skills[a] - skills[b]) / 2)
             lot = rng.random() * (up + 1 / up + nu)
             score = 1.0 if lot < up else 0.5 if lot < up + nu else 0.0
-            played.append((a, b, score))
-            if score == 0.5:
-                ties[a, b] = ties[b, a] = ties[a, b] + 1
-            else:
-                wins[(a, b) if score else (b, a)] += 1
+            fresh.append((a, b, score))
             matches += 1
-            if len(found) < len(looks) and matches == looks[len(found)]:
-                found.append(measure(fit(wins, ties, np.zeros((size, size))).mean, skills))
-        waiting.append(played)
-    return found
+            yield a, b, score
+        waiting.append(fresh)
 
 
 def loss(rating: Floats, skill: Floats) -> float:

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from tests.engine.arenas import house, play, write_arena
 from tests.tables.conftest import MATCHES
 
 from peerage.arena import Arena, open_arena
 from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.claims import told_apart
 from peerage.ratings.history import duels
 from peerage.standings import NOBODY, after_match, elo_settings
 from peerage.tables.leaderboard import TRACKS as EVERY
@@ -91,8 +93,21 @@ def test_bradley_terry_is_the_fit_of_all_results(arena: Arena) -> None:
         line = table.rows[names.index(row.player)]
         assert row.rating == pytest.approx(line.rating)
         assert (row.lower, row.upper) == (pytest.approx(line.lower), pytest.approx(line.upper))
-        assert tuple(row.rank_range) == line.rank_range
         assert row.rank == line.rank
+        assert row.claims_hold_at == "every look"
+    above = told_apart(table.rating, table.covariance)
+    for row in arena.leaderboard():
+        me = names.index(row.player)
+        assert [*row.rank_range] == [1 + above[:, me].sum(), len(names) - above[me].sum()]
+        assert sorted(row.above) == [names[at] for at in np.flatnonzero(above[me])]
+
+
+def test_tracks_that_forget_say_that_their_ranks_hold_at_one_look(arena: Arena) -> None:
+    for track in TRACKS:
+        forgets = track in ("raw", "cost", "glicko2", "averaged")
+        for row in arena.leaderboard(track):
+            assert row.claims_hold_at == ("one look" if forgets else "every look")
+            assert any("at one look on this track" in note for note in row.notes) == forgets
 
 
 @pytest.mark.parametrize("track", TRACKS)
@@ -139,6 +154,7 @@ def test_rows_are_stable_json(arena: Arena) -> None:
         "side",
         "withdrawn_after",
         "rating_then",
+        "claims_hold_at",
     ]
 
 

@@ -263,10 +263,13 @@ def _show_board(
     )
     about += {"played": "", "outside": ", outside results", "all": ", with outside results"}[source]
     about += f"; WHAT IF: {found.what_if}" if found.what_if else ""
+    once = any(row.claims_hold_at == "one look" for row in found.rows)
+    often = "at one look" if once else "however often you look"
     notes = [
         "Rank: in brackets those still possible with 95% confidence",
         "Above: the ranks of the players that this one beats with the same confidence",
         "Per 100: dollars for 100 matches of its own play, judging apart",
+        f"Ranks in brackets and Above hold {often}, the 95% intervals at one look",
         *shared,
     ]
     if possibly:

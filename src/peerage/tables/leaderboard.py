@@ -30,7 +30,7 @@ from peerage.tables.played import EVERYTHING, Played, Scope, ScopeError, sums
 from peerage.tables.rated import Ratings
 from peerage.tables.row import Row as Row
 from peerage.tables.sides import by_side, here, on_side, sides_of
-from peerage.tables.tracks import METHODS, ONE_BY_ONE, OUTSIDE, TRACKS, Track
+from peerage.tables.tracks import METHODS, ONE_BY_ONE, ONE_LOOK, OUTSIDE, TRACKS, Track
 from peerage.tables.verdict import Flips, Verdict, verdict
 from peerage.tables.votes import flips
 from peerage.tables.what_if import AS_PLAYED, WhatIf, constants, read_again
@@ -64,7 +64,7 @@ class Board(Struct, frozen=True):
 
     @property
     def tied(self) -> list[tuple[str, str]]:
-        """Every two ranked players who are not separated at 95%, the better rated first."""
+        """Every two ranked players who cannot be told apart at 95%, the better rated first."""
         ranked = [row for row in self.rows if row.rank is not None]
         return [
             (one.player, other.player)
@@ -162,6 +162,7 @@ def board(
         *notes.as_side(scope.side),
         *rated.notes,
         *(notes.SERIES if track in ONE_BY_ONE and scope.source == "played" and played.hanging else ()),
+        *(notes.ONE_LOOK if track in ONE_LOOK else ()),
         *whose,
         *notes.by_side_too("" if scope.side else ", ".join(sides_of([scope.game]) if scope.game else sides)),
         *(picked(families, known, played.players) if scope == EVERYTHING else ()),
@@ -355,6 +356,7 @@ def _row(
         notes=tuple(notes),
         game=scope.game,
         topic=scope.topic,
+        claims_hold_at="one look" if track in ONE_LOOK else "every look",
         side=scope.side,
         possibly_usd=possibly,
         status="active" if scope.source == "outside" else status,

@@ -9,6 +9,11 @@ SERIES = (
     "them too narrow: those of bt allow for series",
 )
 
+ONE_LOOK = (
+    "ranks and who is above whom hold at one look on this track, which forgets, so that some look at it will "
+    "mislead: those of bt hold however often you look",
+)
+
 
 def read_so(asked: str) -> tuple[str, ...]:
     """That a table is a what-if; `asked` says which."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from peerage.ratings.bradley_terry import BradleyTerry
+from peerage.ratings.claims import told_apart
 from peerage.ratings.clusters import FEWEST
 from peerage.ratings.judges import JudgeAware
 from peerage.ratings.kernels import Floats
@@ -24,9 +25,9 @@ class Ratings:
     """A track's ratings of `players`, in their order, with standard errors: the 95% interval is `center`, or
     without one the rating, give or take 1.96 of these, within `limits`, NaN where too little is known.
 
-    `apart` gives `above`, a boolean matrix, [i, j] when i is better than j at 95%, for all pairs together:
-    what follows ratings through time has no use for it, and it takes longest. `mu` and `sigma` are the
-    method's own scale, where it has one. `start` is where a player without a match stands.
+    `apart` gives `above`, a boolean matrix, [i, j] when i is better than j at 95%, for all pairs together and
+    at every look (`ratings.claims`): what follows ratings through time has no use for it. `mu` and `sigma`
+    are the method's own scale, where it has one. `start` is where a player without a match stands.
     """
 
     players: tuple[str, ...]
@@ -64,7 +65,11 @@ def of_odds(
 ) -> Ratings:
     """A table of Bradley-Terry as a track's ratings; `upper` bounds them at 95%."""
     error = (upper - table.rating) / Z95
-    return Ratings(tuple(players), table.rating, error, lambda: table.above, (*notes, NO_ORDER))
+    freedom = table.freedom
+    if isinstance(freedom, int | float):
+        freedom = np.full(table.covariance.shape, float(freedom))
+    apart = partial(told_apart, table.rating, table.covariance, freedom)
+    return Ratings(tuple(players), table.rating, error, apart, (*notes, NO_ORDER))
 
 
 def too_few(table: BradleyTerry, clusters: str) -> list[str]:

@@ -12,11 +12,13 @@ class Row(Shown, frozen=True):
     """One player's line.
 
     `rank` is 1 for the best, shared by equal ratings, and None for a player without a decided match, who
-    stands at the track's starting point; `rank_range` are the ranks (best, worst) left open at 95% for all
-    players together, and `above` names those who are beyond that doubt below this player. `lower` and
-    `upper` bound the rating at 95%: on the TrueSkill track the mean skill μ, while `rating` is μ - 3σ; on
-    the sequential Elo tracks where it would stand, were the same matches played again. `mu` and `sigma` are
-    the method's own scale (TrueSkill; Glicko-2's rating and deviation).
+    stands at the track's starting point; `rank_range` are the ranks (best, worst) still possible at 95% for
+    all players together, and `above` names those whom this player beats with the same confidence. Both hold
+    at `every look`, however often you look (see `ratings.claims`), on tracks that forget (Elo, Glicko-2) at
+    `one look`: `claims_hold_at` says which. `lower` and `upper` bound the rating at 95%, at one look: on the
+    TrueSkill track the mean skill μ, while `rating` is μ - 3σ; on the sequential Elo tracks where it would
+    stand, were the same matches played again. `mu` and `sigma` are the method's own scale (TrueSkill;
+    Glicko-2's rating and deviation).
 
     `matches` were decided; `void` came to nothing. `cost_usd` is everything the player is known to have been
     billed in dollars, as author, committee member and judge too, None while the cost of no call is known;
@@ -57,3 +59,4 @@ class Row(Shown, frozen=True):
     side: str = ""
     withdrawn_after: int | None = None
     rating_then: float | None = None
+    claims_hold_at: Literal["every look", "one look"] = "every look"

@@ -12,6 +12,7 @@ import numpy as np
 from peerage.ledger.store import LedgerError
 from peerage.ratings import glicko2
 from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.claims import told_apart
 from peerage.ratings.connection import strong_components
 from peerage.ratings.duplicate import fit as across_tables
 from peerage.ratings.elo_error import EloError, elo_error
@@ -60,6 +61,8 @@ NAMES: Mapping[Track, str] = {
 
 _SKILL = TrueSkillSettings()
 _PLAYS = 200_000  # duels that averaging over orders plays at most, though ten orders in any case
+_SKILL_UNIT = 2**0.5 * _SKILL.beta / 1.702  # the normal curve of a game's noise as a logistic one
+_SHARE_UNIT = 0.25  # the slope of a chance of one half
 _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
 
 
@@ -119,7 +122,7 @@ def trueskill(played: History, rating: Rating, standings: Standings) -> Ratings:
         tuple(played.players),
         table.rating,
         table.sigma,
-        partial(separated, table.mu, np.diag(table.sigma**2)),
+        partial(told_apart, table.mu, np.diag(table.sigma**2), unit=_SKILL_UNIT),
         (
             f"TrueSkill, μ - {_SKILL.k:g}σ: what one can be sure of; the interval is that of μ",
             f"a newcomer has μ = {_SKILL.mu:g}, σ = {_SKILL.sigma:.3f}; β = {_SKILL.beta:.3f}, "
@@ -172,11 +175,13 @@ def points(played: Played, rating: Rating, standings: Standings) -> Ratings:
     around: float = sum((one - sum(own) / len(own)) ** 2 for own in found.values() for one in own)
     spread = float(np.sqrt((around + 1) / (number.sum() - len(number) + 1)))
     error: Floats = np.sqrt(number * spread**2)
+    each = float(number.sum()) / max(len(number), 1)
+    unit = spread / 2 * each  # a duel's score, too, is spread by half of what a unit moves it
     return Ratings(
         tuple(found),
         total,
         error,
-        partial(separated, total, np.diag(error**2)),
+        partial(told_apart, total, np.diag(error**2), unit=unit),
         (
             "total points, whose interval allows for the spread of points from match to match; μ is the mean "
             "of a match, σ its standard error",
@@ -220,7 +225,7 @@ def overall(played: Played, rating: Rating, standings: Standings) -> Ratings:
         found.players,
         100 * found.whole.share,
         100 * found.whole.error,
-        partial(separated, found.whole.share, found.whole.covariance),
+        partial(told_apart, found.whole.share, found.whole.covariance, unit=_SHARE_UNIT),
         (*told(found, played), NO_ORDER),
         50.0,
         limits=(0.0, 100.0),
@@ -272,6 +277,9 @@ METHODS: Mapping[Track, Callable[[Played, Rating, Standings], Ratings]] = {
 
 ONE_BY_ONE = frozenset[Track](("trueskill", "raw", "cost", "glicko2", "points", "averaged"))
 """Those whose intervals take every match for itself, also where matches of one series hang together."""
+
+ONE_LOOK = frozenset[Track](("raw", "cost", "glicko2", "averaged"))
+"""Those that forget: chance never averages out of them, so who is above whom holds at one look alone."""
 
 OUTSIDE: Mapping[str, Callable[[History, Rating, Standings], Ratings]] = {
     "bt": bradley_terry,

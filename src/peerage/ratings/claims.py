@@ -1,0 +1,93 @@
+"""Claims that hold however often you look, and whatever pairing made of what it saw. Pure.
+
+    >>> round(gap_needed(np.diag([60.0, 60.0]) ** 2)[0, 1])
+    275
+
+An interval of 95% is one for a single look at a number of matches fixed beforehand. An arena is looked at
+all the time, and pairing by results chases noise, so that some look sooner or later shows a gap that is
+none. Here the chance that any look ever does is below 5%, for all pairs of players together.
+
+Let V be the information on all n strengths (in log-odds, their mean held), C = V⁻¹ their covariance, and
+S = V(estimate - truth) the sum of what matches said beyond the truth. For each direction θ,
+exp(θᵀS - θᵀVθ/2) is a martingale, however the next match is chosen: on average it stays what it is. So does
+its mean over θ drawn from a normal distribution of precision λ,
+
+    M = det(1 + V/λ)^(-1/2) · exp(Sᵀ(V + λ)⁻¹S / 2)
+
+which begins at 1 and, by Ville's inequality, ever reaches 1/α with a chance of at most α. While it does not,
+the gap d of two players, with c = 1 for the one, -1 for the other, and v = cᵀCc, is by Cauchy and Schwarz
+within
+
+    |d - truth| < √((v + λ|Cc|²) · (ln det(1 + V/λ) + 2 ln(1/α)))
+
+of the truth (Robbins, "Statistical methods related to the law of the iterated logarithm", Annals of
+Mathematical Statistics 1970; de la Peña, Klass, Lai, "Self-normalized processes", Annals of Probability
+2004; Howard, Ramdas, McAuliffe, Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence sequences",
+Annals of Statistics 2021). For two players, and with ρ = λ/2, this is √v · √((1 + ρv) · ln((1 + 1/(ρv))/α²)).
+
+That bound is often used pair by pair, with α divided by the number of pairs (for fixed designs: Pace, Salvan,
+"Likelihood, replicability and Robbins' confidence sequences", International Statistical Review 2020). It is
+narrower for many players, but a pair's gap is a martingale only where pairing does not look at results:
+pairing that does leaves a player alone when luck has made it look weak, another when luck has made it look
+strong, and connects them through others of whom the same is true. `bench/claims.py` counts both. Errors are
+estimated, which makes all this approximate (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas, "Time-uniform
+central limit theory and asymptotic confidence sequences", Annals of Statistics 2024).
+
+λ decides where the bound is tightest. It must not depend on results: it is `FIRST_LOOK` · n / 4, which is
+what is known of a strength after `FIRST_LOOK` · n matches of ¼ each (in squared log-odds, the most a match
+tells). The more players, the more directions there are to err in, and the later anything can be claimed.
+
+Where results hang together C comes from few clusters and is itself uncertain. For k clusters the mixture
+has a form for a scale that nobody knows (Lai, "On confidence sequences", Annals of Statistics 1976; Wang,
+Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with unknown variance", 2023). With
+L the second factor above and r = (1 + λ|Cc|²/v)(1 - e^(-L/k)), the ratio d²/v must reach (k - 1)·r/(1 - r),
+and where r ≥ 1 no result would do. Many clusters make it the bound above.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from peerage.ratings.kernels import Floats
+from peerage.ratings.table import POINTS
+
+CONFIDENCE = 0.95
+FIRST_LOOK = 8
+"""Matches of each player, times the players, from which on the bound is tight."""
+
+
+def gap_needed(covariance: Floats, freedom: Floats | None = None, *, unit: float = POINTS) -> Floats:
+    """How far apart two ratings must be for a claim that holds at every look; shape (players, players).
+
+    `covariance` is that of the ratings, `freedom` the degrees of freedom of each difference, where these are
+    few (see `clusters`). `unit` is how many rating points make one unit of log-odds. Infinite where nothing
+    can be claimed: below one degree of freedom, and of nobody but oneself.
+    """
+    n = len(covariance)
+    if n < 2:
+        return np.full((n, n), np.inf)
+    centre = np.eye(n) - 1 / n
+    known = centre @ covariance @ centre / unit**2
+    square = known @ known
+    own, twice = np.diag(known), np.diag(square)
+    variance = own[:, None] + own - 2 * known
+    held = FIRST_LOOK * n / 4
+    spread = np.maximum(np.linalg.eigvalsh(known)[1:], 1e-15)
+    odds = float(np.log1p(1 / (held * spread)).sum()) - 2 * np.log(1 - CONFIDENCE)
+    apart = variance > 1e-12 * max(float(own.max()), 1e-300)
+    variance = np.where(apart, variance, 1.0)
+    wider = 1 + held * np.maximum(twice[:, None] + twice - 2 * square, 0.0) / variance
+    if freedom is None:
+        needed = wider * odds
+    else:
+        reached = wider * -np.expm1(-odds / (np.maximum(freedom, 1.0) + 1))
+        possible = (reached < 1) & (freedom >= 1)
+        needed = np.where(possible, freedom * reached / np.where(possible, 1 - reached, 1.0), np.inf)
+    return np.asarray(np.where(apart, unit * np.sqrt(variance * needed), np.inf))
+
+
+def told_apart(
+    ratings: Floats, covariance: Floats, freedom: Floats | None = None, *, unit: float = POINTS
+) -> np.ndarray:
+    """Who is better than whom at 95%, for all pairs together and at every look; [i, j] when i is above j."""
+    return np.asarray(ratings[:, None] - ratings > gap_needed(covariance, freedom, unit=unit))
