@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from random import Random
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,8 +19,9 @@ from peerage.site import voting
 from peerage.site.ballots import ballot
 from peerage.site.votes import audience
 from peerage.site.voting import Limit, TicketUnknown, VotingService, voter_of
+from peerage.tables import people_votes
 from peerage.tables.match_view import match_view, tasks
-from peerage.tables.people_votes import finished
+from peerage.tables.people_votes import cited, finished, said
 
 MATCHES = 16
 
@@ -198,6 +200,22 @@ def test_every_pair_is_judged_or_skipped_and_then_there_is_none(folder: Path, le
     report = verify(ledger, votes=votes)
     assert report.ok
     assert audience(ledger, votes.votes()).votes == len(judged)
+
+
+def test_many_matches_voted_on_are_read_in_one_pass(
+    folder: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    votes = Votes(ledger.address, folder)
+    desk = VotingService(ledger, votes, Random(3))
+    while pending := desk.draw("v"):
+        desk.cast("v", pending.ticket, "first", at_ms=1)
+    there = list(votes.votes())
+    there.append(msgspec.structs.replace(there[0], match=MATCHES + 99))
+    each = cited(ledger, there), said(ledger, there), audience(ledger, there)
+    assert len(each[0]) == len(there) - 1 > 3
+    monkeypatch.setattr(people_votes, "_FEW", 3)
+    monkeypatch.setattr(type(ledger), "match", lambda *_, **__: pytest.fail("asked match by match"))
+    assert (cited(ledger, there), said(ledger, there), audience(ledger, there)) == each
 
 
 def test_a_voters_name_leads_nowhere() -> None:

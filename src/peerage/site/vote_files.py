@@ -25,7 +25,7 @@ from peerage.site.ballots import ballot
 from peerage.site.ledger_at import public
 from peerage.standings import DONE
 from peerage.tables.challenges import amended
-from peerage.tables.people_votes import Finished, finished
+from peerage.tables.people_votes import Finished, cited, finished
 from peerage.tables.votes import votes as cast_by_judges
 
 _SIDES = {"model_a": 0, "a": 0, "model_b": 1, "b": 1}
@@ -169,13 +169,10 @@ def _turn(conversation: Any, role: str, *, last: bool = True) -> str:
 def written(ledger: Ledger, votes: Iterable[Vote]) -> Iterator[str]:
     """People's votes that cite a record that stands as lines of JSON, in LMArena's columns; those skipped and
     those given once more are left out. Raises LedgerError."""
-    known: dict[int, Finished | None] = {}
-    for vote in votes:
-        if vote.verdict == SKIPPED or vote.take > 1:
-            continue
-        if vote.match not in known:
-            known[vote.match] = finished(ledger, vote.match)
-        match = known[vote.match]
+    given = [vote for vote in votes if vote.verdict != SKIPPED and vote.take == 1]
+    known = cited(ledger, given)
+    for vote in given:
+        match = known.get(vote.match)
         if match is None or not match.fits(vote):
             continue
         first, second = vote.shown

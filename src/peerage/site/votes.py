@@ -19,7 +19,7 @@ from peerage.ratings.rows import fit_clustered
 from peerage.ratings.table import known
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View
-from peerage.tables.people_votes import Finished, finished
+from peerage.tables.people_votes import Finished, cited
 
 PATH = "audience.html"
 WIDTH = 150
@@ -80,15 +80,12 @@ def audience(ledger: Ledger, votes: Iterable[Vote]) -> Audience:
     Intervals allow votes on one match to hang together (`ratings.rows.fit_clustered`). Raises LedgerError
     when the ledger cannot be read.
     """
-    matches: dict[int, Finished | None] = {}
+    given = [vote for vote in votes if vote.verdict != SKIPPED and vote.take == 1]
+    matches = cited(ledger, given)
     counted: list[_Counted] = []
     uncounted = 0
-    for vote in votes:
-        if vote.verdict == SKIPPED or vote.take > 1:
-            continue
-        if vote.match not in matches:
-            matches[vote.match] = finished(ledger, vote.match)
-        match = matches[vote.match]
+    for vote in given:
+        match = matches.get(vote.match)
         if match is None or not match.fits(vote):
             uncounted += 1
         else:

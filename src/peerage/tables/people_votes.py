@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from peerage.judging.votes import Votes
 from peerage.ledger.merkle import digest
-from peerage.ledger.store import Ledger
+from peerage.ledger.store import FixtureRow, Ledger, RecordRow
 from peerage.ledger.votes import BOTH_BAD, SKIPPED, TIE, Vote
 from peerage.ratings.kernels import Floats, Ints
 
@@ -64,11 +64,29 @@ def finished(ledger: Ledger, number: int) -> Finished | None:
     rows = ledger.match(number, exchanges=False)
     if rows is None or rows.record is None:
         return None
-    return Finished(
-        digest(rows.record.body),
-        {seat.label: seat.player for seat in _read_issued(rows.fixture.body).seats},
-        _read_record(rows.record.body).outcome.scores,
-    )
+    return _finished(rows.fixture, rows.record)
+
+
+_FEW = 100
+"""Matches up to which each is read by itself; of more the ledger is read through."""
+
+
+def cited(ledger: Ledger, votes: Iterable[Vote]) -> dict[int, Finished]:
+    """The matches that votes are on, by number; without those not on record. Raises LedgerError."""
+    wanted = {vote.match for vote in votes}
+    if len(wanted) <= _FEW:
+        each = {number: finished(ledger, number) for number in wanted}
+        return {number: found for number, found in each.items() if found is not None}
+    return {
+        issued.number: _finished(issued, record)
+        for issued, record in zip(ledger.fixtures(), ledger.records(), strict=False)
+        if issued.number in wanted and issued.number == record.number
+    }
+
+
+def _finished(issued: FixtureRow, record: RecordRow) -> Finished:
+    players = {seat.label: seat.player for seat in _read_issued(issued.body).seats}
+    return Finished(digest(record.body), players, _read_record(record.body).outcome.scores)
 
 
 class Said(NamedTuple):
@@ -83,14 +101,11 @@ class Said(NamedTuple):
 
 def said(ledger: Ledger, votes: Iterable[Vote]) -> list[Said]:
     """The verdicts that count, in order; "both bad" is a tie. Raises LedgerError."""
-    known: dict[int, Finished | None] = {}
+    counted = [vote for vote in votes if vote.verdict != SKIPPED and vote.sampling != "chosen"]
+    known = cited(ledger, counted)
     found: list[Said] = []
-    for vote in votes:
-        if vote.verdict == SKIPPED or vote.sampling == "chosen":
-            continue
-        if vote.match not in known:
-            known[vote.match] = finished(ledger, vote.match)
-        match = known[vote.match]
+    for vote in counted:
+        match = known.get(vote.match)
         if match is not None and match.fits(vote):
             first = next(iter(match.players))
             score = 0.5 if vote.verdict in (TIE, BOTH_BAD) else float(vote.verdict == first)
