@@ -241,7 +241,7 @@ class Arena:
         from peerage.ledger.votes import Votes
         from peerage.site.reading import Site
 
-        return Site(self.settings, self.ledger, Votes(self.ledger.address, self.folder))
+        return Site(self.settings, self.ledger, Votes(self.ledger.address, self.folder), folder=self.folder)
 
     def __repr__(self) -> str:
         return f"<Arena {', '.join(self._about())}>"
@@ -293,7 +293,7 @@ class Arena:
         from peerage.ledger.verify import verify
         from peerage.ledger.votes import Votes
 
-        return verify(self.ledger, votes=Votes(self.ledger.address, self.folder))
+        return verify(self.ledger, votes=Votes(self.ledger.address, self.folder), folder=self.folder)
 
     def replay(self) -> ReplayReport:
         """Recompute every outcome and rating offline, and compare."""

@@ -19,7 +19,7 @@ from peerage.cli.main import app
 from peerage.ledger.checkpoints import kept_in, leaves_of, new_key, origin, read_private_key
 from peerage.ledger.disclosure import write_redacted
 from peerage.ledger.log import entry_text
-from peerage.ledger.merkle import digest, proof
+from peerage.ledger.merkle import digest, levels, proof
 from peerage.ledger.notes import Checkpoint, Proof, key_of, read_checkpoint, sign
 from peerage.ledger.verify import verify
 from peerage.ledger.votes import Vote, Votes
@@ -229,7 +229,7 @@ def test_what_is_proven_of_a_match_names_it(whole: Path, folder: Path, key: Path
         if entry.about.startswith("record"):
             index = entry.position - 1
             text = entry_text(entry.position, entry.about, entry.digest)
-            lines.append(str(Proof(text, index, proof(leaves[: note.size], index), note)))
+            lines.append(str(Proof(text, index, proof(levels(leaves[: note.size]), index), note)))
     kept = tmp_path / "proofs.jsonl"
     kept.write_text(
         "".join([json.dumps({"match": n, "proof": one}) + "\n" for n, one in enumerate(lines, 1)])

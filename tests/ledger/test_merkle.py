@@ -3,14 +3,15 @@
 from hashlib import sha256
 
 import pytest
+from tests.ledger.rfc9162 import check_consistency
 
 from peerage.ledger.merkle import (
     EMPTY_ROOT,
     GENESIS,
-    check_consistency,
     check_proof,
     consistency,
     leaf,
+    levels,
     link,
     proof,
     root,
@@ -50,7 +51,7 @@ def test_small_roots_by_hand() -> None:
 
 def test_proof_of_a_leaf_that_is_not_there() -> None:
     with pytest.raises(IndexError):
-        proof([b"x" * 32], 1)
+        proof(levels([b"x" * 32]), 1)
     assert not check_proof(b"x" * 32, 1, 1, (), b"x" * 32)
     assert not check_proof(b"x" * 32, -1, 1, (), b"x" * 32)
 
@@ -79,8 +80,8 @@ def test_the_proofs_of_rfc_9162_by_its_own_example() -> None:
     k, left = node(i, j), node(g, h)
     tree = [a, b, c, d, e, f, j]
     assert root(tree) == node(left, k)
-    assert proof(tree, 0) == (b, h, k)
-    assert proof(tree, 6) == (i, left)
+    assert proof(levels(tree), 0) == (b, h, k)
+    assert proof(levels(tree), 6) == (i, left)
     assert consistency(tree, 3) == (c, d, g, k)
     assert consistency(tree, 4) == (k,)
     assert consistency(tree, 6) == (i, j, left)

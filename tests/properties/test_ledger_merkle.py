@@ -6,9 +6,10 @@ from hashlib import sha256
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.ledger.rfc9162 import check_consistency
 
 from peerage.ledger.log import entry_leaf
-from peerage.ledger.merkle import check_consistency, check_proof, consistency, leaf, leaves, proof, root
+from peerage.ledger.merkle import check_proof, consistency, leaf, leaves, levels, proof, root
 from peerage.sealing import seal
 
 BODIES = st.binary() | st.integers().map(lambda value: msgspec.json.encode({"text": seal("0f" * 16, value)}))
@@ -33,7 +34,7 @@ def test_root_is_that_of_rfc_9162(leaves: list[bytes]) -> None:
 @given(LEAVES, st.data())
 def test_every_leaf_has_a_proof_and_no_other_is_accepted(leaves: list[bytes], data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(leaves) - 1))
-    path, top = proof(leaves, index), root(leaves)
+    path, top = proof(levels(leaves), index), root(leaves)
     assert check_proof(leaves[index], index, len(leaves), path, top)
     assert not check_proof(sha256(leaves[index]).digest(), index, len(leaves), path, top)
     assert not check_proof(leaves[index], index, len(leaves), (*path, bytes(32)), top)

@@ -64,22 +64,24 @@ def root(leaves: Sequence[bytes]) -> bytes:
     return level[0]
 
 
-def proof(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
-    """The siblings on the way from leaf `index` to the root, nearest first (RFC 9162 section 2.1.3).
+def levels(leaves: Sequence[bytes]) -> list[list[bytes]]:
+    """The tree over leaves in order: they themselves, what is above them, and so on to the root."""
+    found = [list(leaves)]
+    while len(found[-1]) > 1:
+        found.append(_above(found[-1]))
+    return found
+
+
+def proof(tree: Sequence[Sequence[bytes]], index: int) -> tuple[bytes, ...]:
+    """The siblings on the way from leaf `index` to the root of a tree (`levels`), nearest first (RFC 9162
+    section 2.1.3).
 
     Raises IndexError when there is no such leaf.
     """
-    if not 0 <= index < len(leaves):
-        raise IndexError(f"leaf {index} of {len(leaves)}")
-    path: list[bytes] = []
-    level = list(leaves)
-    while len(level) > 1:
-        sibling = index ^ 1
-        if sibling < len(level):
-            path.append(level[sibling])
-        level = _above(level)
-        index //= 2
-    return tuple(path)
+    if not 0 <= index < len(tree[0]):
+        raise IndexError(f"leaf {index} of {len(tree[0])}")
+    siblings = [(level, (index >> height) ^ 1) for height, level in enumerate(tree)]
+    return tuple([level[at] for level, at in siblings if at < len(level)])
 
 
 def check_proof(leaf: bytes, index: int, count: int, path: Sequence[bytes], root: bytes) -> bool:
@@ -120,35 +122,6 @@ def consistency(leaves: Sequence[bytes], first: int) -> tuple[bytes, ...]:
     if not known:
         path.append(root(leaves[low:high]))
     return tuple(reversed(path))
-
-
-def check_consistency(
-    first: int, second: int, first_root: bytes, second_root: bytes, path: Sequence[bytes]
-) -> bool:
-    """Whether `path` shows that the tree of `second` leaves continues that of the `first` of them
-    (RFC 9162 section 2.1.4.2)."""
-    if not 1 <= first <= second:
-        return False
-    if first == second:
-        return not path and first_root == second_root
-    siblings = [first_root, *path] if first & (first - 1) == 0 else list(path)
-    if not siblings:
-        return False
-    at, last = first - 1, second - 1
-    while at & 1:
-        at, last = at >> 1, last >> 1
-    was = now = siblings[0]
-    for sibling in siblings[1:]:
-        if last == 0:
-            return False
-        if at & 1 or at == last:
-            was, now = _node(sibling, was), _node(sibling, now)
-            while not at & 1 and at:
-                at, last = at >> 1, last >> 1
-        else:
-            now = _node(now, sibling)
-        at, last = at >> 1, last >> 1
-    return last == 0 and was == first_root and now == second_root
 
 
 def link(previous: bytes, body: bytes) -> bytes:

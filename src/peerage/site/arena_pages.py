@@ -22,7 +22,7 @@ from peerage.ledger.since import log_root
 from peerage.protocol import Role
 from peerage.ratings.table import Z95
 from peerage.settings import EVERY, ArenaSettings
-from peerage.site import downloads
+from peerage.site import downloads, proofs
 from peerage.site.charts import chart, spending
 from peerage.site.leaderboards import Filter, address, filters
 from peerage.site.reading import Site
@@ -175,6 +175,7 @@ def ledger_page(site: Site) -> View:
     values = {
         "topics": sorted(site.moment.topics().items()),
         "log_root": log_root(leaves),
+        "checkpoints": proofs.shown(site),
         "downloads": downloads.offered(site),
         "whole": downloads.SQLITE in paths,
         "parquet": downloads.PARQUET in paths,

@@ -49,11 +49,13 @@ TELLING = ("players/", "challenges.html", "judges.html")
 
 class State(Struct, frozen=True):
     """What an earlier build left: pages of transcripts up to record `number`, under the `seal` that says what
-    they were made from; `files` are all others."""
+    they were made from, proven by the checkpoints that were `signed` (their digests); `files` are all
+    others."""
 
     number: int = 0
     seal: str = ""
     files: tuple[str, ...] = ()
+    signed: tuple[str, ...] = ()
 
 
 class SiteError(Exception):
@@ -87,14 +89,14 @@ def build(site: Site, folder: Path, out: Path, workers: int | None = None, *, fo
 def _build(site: Site, folder: Path, target: Folder, workers: int | None) -> Built:
     charts.begin()
     before = _state(target)
-    settled = before.number if before.seal == _seal(site, before.number) else 0
+    settled = _settled(site, before) if before.seal == _seal(site, before.number) else 0
     wanted = list(paths(site))
-    light = [path for path in wanted if not number_in(path, "matches", ".html")]
+    light = [path for path in wanted if not _of_matches(path)]
     copies = downloads.paths(site)
     # A build that is interrupted leaves a folder known to hold a site, and whose files are known.
     there = tuple(dict.fromkeys((*before.files, *light, *copies)))
     _store(target, State(max(before.number, site.number), files=there))
-    chunks = list(_chunks(site.number, settled, target.root))
+    chunks = list(_chunks(site.number, site.covered(site.signed_to), settled, target.root))
     if workers is None:
         workers = (os.cpu_count() or 1) if site.number >= PARALLEL_FROM else 1
     if workers > 1:
@@ -108,7 +110,7 @@ def _build(site: Site, folder: Path, target: Folder, workers: int | None) -> Bui
     removed = _remove(target, before, {*wanted, *copies})
     if hasattr(os, "sync"):  # what the state says was written is on the disk, whatever happens next
         os.sync()
-    _store(target, State(site.number, _seal(site, site.number), (*light, *copies)))
+    _store(target, State(site.number, _seal(site, site.number), (*light, *copies), _signed(site)))
     return Built(written, len(wanted) + len(copies) - written, removed)
 
 
@@ -116,12 +118,35 @@ Chunk = tuple[int, int, Sequence[str]]
 """The first and the last of some matches, and those of their pages of transcripts that are to be written."""
 
 
-def _chunks(number: int, settled: int, out: Path) -> Iterator[Chunk]:
-    """All matches; the pages are those that are not in `out`, full and linked to the next one."""
+def _chunks(number: int, proven: int, settled: int, out: Path) -> Iterator[Chunk]:
+    """All matches; the pages are those that are not in `out`, full and linked to the next one, and the proofs
+    of the first `proven` of them."""
     for first in range(1, number + 1, CHUNK):
         last = min(first + CHUNK - 1, number)
         pages = [(at, f"matches/{at}.html") for at in range(first, last + 1, BUNDLE)]
+        pages += [(at, f"proofs/{at}.jsonl") for at in range(first, min(last, proven) + 1, BUNDLE)]
         yield first, last, [path for at, path in pages if at + BUNDLE > settled or not (out / path).is_file()]
+
+
+def _of_matches(path: str) -> bool:
+    """Whether a path is that of transcripts or proofs, which no further match changes."""
+    return bool(number_in(path, "matches", ".html") or number_in(path, "proofs", ".jsonl"))
+
+
+def _signed(site: Site) -> tuple[str, ...]:
+    return tuple([sha256(str(one.checkpoint).encode()).hexdigest() for one in site.checkpoints])
+
+
+def _settled(site: Site, before: State) -> int:
+    """The matches whose pages stay: all that were there, or where more were signed since, those that had been
+    signed then; none where a checkpoint itself has changed."""
+    signed = _signed(site)
+    if signed == before.signed:
+        return before.number
+    known = len(before.signed)
+    if signed[:known] != before.signed:
+        return 0
+    return min(before.number, site.covered(site.checkpoints[known - 1].checkpoint.size)) if known else 0
 
 
 def _chunk(site: Site, target: Folder, first: int, last: int, pages: Sequence[str]) -> tuple[Told, int]:
@@ -208,9 +233,10 @@ def _write(site: Site, target: Folder, wanted: Iterable[str]) -> int:
 
 def _remove(target: Folder, before: State, wanted: set[str]) -> int:
     """Remove what an earlier build wrote and no page is any more; how many files that was."""
-    transcripts = [f"matches/{first}.html" for first in range(1, before.number + 1, BUNDLE)]
+    each = range(1, before.number + 1, BUNDLE)
+    pages = [path for first in each for path in (f"matches/{first}.html", f"proofs/{first}.jsonl")]
     gone = 0
-    for path in (*before.files, *transcripts):
+    for path in (*before.files, *pages):
         if path not in wanted:
             with suppress(OutputRefused):  # the list may be a stranger's
                 gone += target.remove(path)

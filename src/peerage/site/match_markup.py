@@ -50,10 +50,12 @@ def shown(text: str) -> str:
 _name = lru_cache(maxsize=4096)(shown)
 
 
-def article(match: Match, tracks: Mapping[str, str]) -> Markup:
+def article(match: Match, tracks: Mapping[str, str], proof: str = "") -> Markup:
     """A finished match: who met and what it came to, the blocks that tell it, every other request, costs and
-    ratings (`tracks` are the tracks' names), the digests that it can be checked by."""
-    return Markup(f"{_head(match)}{stages(match)}{_numbers(match, tracks)}{_proof(match)}</article>\n")
+    ratings (`tracks` are the tracks' names), the digests that it can be checked by, and the file of its
+    `proof`, where a checkpoint covers it."""
+    parts = _head(match), stages(match), _numbers(match, tracks), _proof(match, proof)
+    return Markup(f"{''.join(parts)}</article>\n")
 
 
 def stages(match: Match) -> str:
@@ -358,9 +360,15 @@ def _moved(change: tuple[float, float] | None) -> str:
     return f'<td class="n">{whole(after)} <span class="quiet">{after - before:+.1f}</span></td>'
 
 
-def _proof(match: Match) -> str:
+def _proof(match: Match, file: str) -> str:
     """The digests that a match can be checked by."""
     record, row, before = match.finished
+    link = (
+        f'<p><a href="{shown(file)}" download>Proof of this match</a> and those next to it: everything that '
+        f"was asked and replied, and how that is in a signed checkpoint.</p>\n"
+        if file
+        else ""
+    )
     return (
         '<details class="proof">\n<summary>Proof</summary>\n<dl>\n'
         f"<dt>Fixture</dt><dd><code>{shown(record.fixture)}</code></dd>\n"
@@ -369,5 +377,5 @@ def _proof(match: Match) -> str:
         f"<dt>This record</dt><dd><code>{digest(row.body)}</code></dd>\n"
         f"<dt>Chain before it</dt><dd><code>{before.hex()}</code></dd>\n"
         "<dt>Chain after it: SHA-256 of 02, the chain before it and this record</dt>"
-        f"<dd><code>{row.chain.hex()}</code></dd>\n</dl>\n</details>\n"
+        f"<dd><code>{row.chain.hex()}</code></dd>\n</dl>\n{link}</details>\n"
     )

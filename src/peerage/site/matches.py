@@ -52,6 +52,7 @@ def _bundle(site: Site, first: int) -> View:
             "size": BUNDLE,
             "article": article,
             "tracks": NAMES,
+            "proven": site.logged,
         },
         "matches.html",
     )

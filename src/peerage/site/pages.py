@@ -18,6 +18,7 @@ from peerage.site import (
     leaderboards,
     matches,
     players,
+    proofs,
     votes,
 )
 from peerage.site.reading import Menu, Site
@@ -31,6 +32,8 @@ TYPES = {
     "svg": "image/svg+xml",
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
+    "jsonl": "application/x-ndjson",
 }
 
 POLICY = (
@@ -72,7 +75,7 @@ _PAGES: Mapping[str, Callable[[Site], View]] = {
     "method.html": arena_pages.method_page,
     "ledger.html": arena_pages.ledger_page,
 }
-_ROOMS = (leaderboards, players, matches, files, votes)
+_ROOMS = (leaderboards, players, matches, files, votes, proofs)
 
 
 def page(site: Site, path: str) -> Page | None:

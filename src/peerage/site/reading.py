@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple, TypeAlias
@@ -12,7 +13,10 @@ from peerage.challenges.pool import STREAM
 from peerage.games import installed, tracks_of
 from peerage.judging.corrections import CORRECTIONS
 from peerage.ledger import Ledger, open_ledger
-from peerage.ledger.merkle import GENESIS
+from peerage.ledger.checkpoints import kept_in, leaves_of
+from peerage.ledger.kept import Kept
+from peerage.ledger.log import finished
+from peerage.ledger.merkle import GENESIS, levels
 from peerage.ledger.series import shown
 from peerage.ledger.store import Summary
 from peerage.ledger.votes import Votes
@@ -90,10 +94,12 @@ class Site:
         before: Site | None = None,
         menu: Menu = (),
         number: int | None = None,
+        folder: Path | None = None,
     ) -> None:
         number = shown(ledger) if number is None else number
         self.settings = settings
         self.votes = votes
+        self.folder = folder or votes.path.parent
         self.menu = menu
         self.ledger = ledger
         self.moment = Moment(ledger, number, before.summaries if before else ())
@@ -104,6 +110,10 @@ class Site:
         self._standings: dict[int, Standings] = {}
         self._courses: dict[tuple[str, int], Course] = {}
         self._tally, self._told = Tally(), Told()
+        self._tree: tuple[int, list[list[bytes]]] = (0, [])
+        self._earlier: tuple[Sequence[Kept], Mapping[int, int]] | None = None
+        if before is not None and "logged" in before.__dict__:
+            self._earlier = before.checkpoints, before.logged
         self.amended = ledger.topics()
         self.voted = votes.head()
         # What becomes of challenges may change what earlier matches tell.
@@ -120,18 +130,66 @@ class Site:
         """
         settings = load(folder, reading=True)
         ledger = open_ledger(settings.ledger, folder, create=False)
-        return cls(settings, ledger, Votes(ledger.address, folder), menu=menu)
+        return cls(settings, ledger, Votes(ledger.address, folder), menu=menu, folder=folder)
 
     def refreshed(self) -> Site:
         """The arena as it is now: this site itself while nothing was added to its ledger or its votes."""
         same = shown(self.ledger) == self.number and self.ledger.topics() == self.amended
         if same and self.votes.head() == self.voted:
             return self
-        return Site(self.settings, self.ledger, self.votes, self, self.menu)
+        return Site(self.settings, self.ledger, self.votes, self, self.menu, folder=self.folder)
 
     def at(self, number: int) -> Site:
         """The arena as it was after record `number`."""
-        return Site(self.settings, self.ledger, self.votes, menu=self.menu, number=number)
+        return Site(self.settings, self.ledger, self.votes, menu=self.menu, number=number, folder=self.folder)
+
+    @cached_property
+    def checkpoints(self) -> Sequence[Kept]:
+        """The checkpoints that were signed, the shortest first. Raises LedgerError."""
+        return kept_in(self.folder)
+
+    @property
+    def signed_to(self) -> int:
+        """How many entries of the log the longest checkpoint covers."""
+        return self.checkpoints[-1].checkpoint.size if self.checkpoints else 0
+
+    @cached_property
+    def logged(self) -> Mapping[int, int]:
+        """Each match that a checkpoint covers, others may see it or not, and the position at which it entered
+        the log, in that order."""
+        before = self._earlier
+        if before is not None and before[0] == self.checkpoints:
+            return before[1]
+        found: dict[int, int] = {}
+        for entry in self.ledger.log() if self.checkpoints else ():
+            if entry.position > self.signed_to:
+                break
+            if match := finished(entry.about):
+                found.setdefault(match, entry.position)
+        return found
+
+    def covered(self, size: int) -> int:
+        """How many of the matches shown are in the first `size` entries of the log, as far as a checkpoint
+        covers; they are the first folded."""
+        positions = islice(self.logged.values(), self.number)
+        return sum(position <= size for position in positions)
+
+    @cached_property
+    def newest_entries(self) -> dict[int, tuple[int, bytes]]:
+        """Position and digest of the newest entry about each match."""
+        log = [(finished(one.about), one.position, one.digest) for one in self.ledger.log()]
+        return {match: (position, digest) for match, position, digest in log if match}
+
+    @cached_property
+    def leaves(self) -> list[bytes]:
+        """The leaves of all entries of the log."""
+        return leaves_of(self.ledger)
+
+    def tree(self, size: int) -> list[list[bytes]]:
+        """The tree over the first `size` entries of the log; the last one asked for is kept."""
+        if self._tree[0] != size:
+            self._tree = size, levels(self.leaves[:size])
+        return self._tree[1]
 
     def close(self) -> None:
         """Release the ledger, which refreshed sites share."""

@@ -1,0 +1,159 @@
+"""What a site carries for strangers: checkpoints, and proofs of matches that check without Peerage."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.engine.arenas import SMALL, house, play, write_arena
+from typer.testing import CliRunner, Result
+
+from peerage.cli.main import app
+from peerage.ledger.checkpoints import kept_in, new_key
+from peerage.site.build import build_folder
+from peerage.site.pages import page
+from peerage.site.reading import Site
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def peerage(folder: Path, *words: str) -> Result:
+    done = CliRunner().invoke(app, [*words, "--dir", str(folder)])
+    assert "Internal error" not in done.output
+    return done
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("settings") / "checkpoint.key"
+    new_key(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, key: Path) -> Path:
+    """Six matches, of which four are signed."""
+    folder = write_arena(tmp_path_factory.mktemp("proven") / "arena", house(4), rules=SMALL)
+    play(folder, 4)
+    assert peerage(folder, "checkpoint", "--key", str(key)).exit_code == 0
+    play(folder, 6)
+    return folder
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "arena"))
+
+
+def proofs(folder: Path) -> list[dict[str, object]]:
+    with closing(Site.open(folder)) as site:
+        made = page(site, "proofs/1.jsonl")
+    assert made is not None
+    return [json.loads(line) for line in made.body.splitlines()]
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    text = (DOCS / "ledger.md").read_text("utf-8").split("```python\n")[2].split("```")[0]
+    assert len([line for line in text.splitlines() if line.strip()]) <= 46
+    file = tmp_path / "check_proof.py"
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_the_script_of_the_docs_checks_a_proof(folder: Path, script: Path, tmp_path: Path) -> None:
+    public = (folder / "checkpoints" / "keys.txt").read_text("ascii").strip()
+    file = tmp_path / "1.jsonl"
+
+    def checked(line: dict[str, object], key: str = public) -> tuple[int, str]:
+        file.write_text(json.dumps(line) + "\n", "utf-8")
+        command = [sys.executable, "-I", "-W", "error", script, file, key, "2"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout or done.stderr.splitlines()[-1]
+
+    found = proofs(folder)
+    assert [line["match"] for line in found] == [1, 2, 3, 4]
+    second = found[1]
+    code, said = checked(second)
+    size = kept_in(folder)[0].checkpoint.size
+    assert (code, f"in {size} entries signed by {public.partition('+')[0]}" in said) == (0, True), said
+    harms = {
+        "record": '"void"',
+        "fixture": '"round"',
+        "rows": "[",
+        "proof": "index ",
+    }
+    for field, mark in harms.items():
+        text = str(second[field])
+        assert mark in text
+        assert checked(second | {field: text.replace(mark, mark + "1", 1)})[0] == 1, field
+    exchanges = [list(one) for one in second["exchanges"]]  # type: ignore[call-overload]
+    exchanges[3][3] = exchanges[3][3].replace('"text":"', '"text":"No: ')
+    code, said = checked(second | {"exchanges": exchanges})
+    assert (code, "other replies" in said) == (1, True), said
+    # The proof of another match, and one that somebody else signed.
+    assert checked(second | {"proof": found[0]["proof"]})[0] == 1
+    name, _, other = public.split("+", 2)
+    assert checked(second, f"{name}+00000000+{other[:-8]}{'A' * 8}")[0] == 1
+
+
+def test_a_site_carries_checkpoints_and_shows_who_signed(folder: Path, tmp_path: Path, key: Path) -> None:
+    out = tmp_path / "site"
+    build_folder(folder, out)
+    [first] = kept_in(folder)
+    note = f"checkpoints/{first.checkpoint.size}.txt"
+    assert (out / note).read_text("utf-8") == str(first.checkpoint)
+    assert (out / "checkpoints" / "list.txt").read_text("utf-8") == f"{first.checkpoint.size}.txt\n"
+    shown = (out / "ledger.html").read_text("utf-8")
+    assert f'<a href="{note}" download>' in shown
+    assert first.checkpoint.origin in shown
+    assert "nobody yet" in shown  # no witness has signed
+    pages = (out / "matches" / "1.html").read_text("utf-8")
+    assert pages.count('href="../proofs/1.jsonl"') == 4  # of six matches
+    kept = (out / "proofs" / "1.jsonl").read_bytes()
+    assert build_folder(folder, out).written == 0
+    # What a stranger saves from the site checks the ledger, and the one that the site carries.
+    done = CliRunner().invoke(app, ["verify", str(out / "data"), "--checkpoint", str(out)])
+    assert (done.exit_code, "by 2 matches" in done.output) == (0, True), done.output
+    # One signed later proves the others; what was proven stays as it is.
+    assert peerage(folder, "checkpoint", "--key", str(key)).exit_code == 0
+    build_folder(folder, out)
+    assert (out / "matches" / "1.html").read_text("utf-8").count('href="../proofs/1.jsonl"') == 6
+    assert (out / "proofs" / "1.jsonl").read_bytes().startswith(kept)
+    done = CliRunner().invoke(app, ["verify", str(out / "data"), "--checkpoint", str(out / "proofs/1.jsonl")])
+    assert done.exit_code == 0
+
+
+def test_without_a_checkpoint_nothing_is_offered(folder: Path, tmp_path: Path) -> None:
+    shutil.rmtree(folder / "checkpoints")
+    build_folder(folder, tmp_path / "site")
+    assert not (tmp_path / "site" / "checkpoints").exists()
+    assert not (tmp_path / "site" / "proofs").exists()
+    assert "proofs/" not in (tmp_path / "site" / "matches" / "1.html").read_text("utf-8")
+    assert "<h2>Checkpoints</h2>" not in (tmp_path / "site" / "ledger.html").read_text("utf-8")
+    with closing(Site.open(folder)) as site:
+        assert page(site, "proofs/1.jsonl") is None
+        assert page(site, "checkpoints/keys.txt") is None
+        assert page(site, "checkpoints/../arena.yaml") is None
+
+
+def test_what_is_sealed_stays_sealed_in_a_proof(tmp_path: Path, key: Path, script: Path) -> None:
+    rules = {"seats": 3, "proof": "blind", "attempts": 1, "least_attempts": 4}
+    folder = write_arena(tmp_path / "sealed", house(5), game="challenge-exchange", rules=rules)
+    play(folder, 2)
+    assert peerage(folder, "checkpoint", "--key", str(key)).exit_code == 0
+    found = proofs(folder)
+    for line in found:
+        assert "~salt" not in f"{line['record']}{line['exchanges']}"
+        assert '{"sealed":"' in f"{line['record']}{line['exchanges']}"
+    file = tmp_path / "1.jsonl"
+    file.write_text("".join([json.dumps(line) + "\n" for line in found]), "utf-8")
+    public = (folder / "checkpoints" / "keys.txt").read_text("ascii").strip()
+    command = [sys.executable, "-I", script, file, public, "2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
