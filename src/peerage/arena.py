@@ -293,7 +293,7 @@ class Arena:
         from peerage.ledger.verify import verify
         from peerage.ledger.votes import Votes
 
-        return verify(self.ledger, votes=Votes(self.ledger.address, self.folder), folder=self.folder)
+        return verify(self.ledger, votes=Votes(self.ledger.address, self.folder))
 
     def replay(self) -> ReplayReport:
         """Recompute every outcome and rating offline, and compare."""

@@ -76,7 +76,7 @@ def checkpoint(
     from peerage.ledger.verify import verify
     from peerage.ledger.votes import Votes
     from peerage.outputs import CHECKPOINT, arena_files, checkpoint_key, refuse, write
-    from peerage.site.witnesses import cosigned
+    from peerage.site.witnesses import Rewritten, WitnessError, cosigned
 
     place = key or checkpoint_key()
     if new_key:
@@ -107,16 +107,23 @@ def checkpoint(
         note = sign(unsigned(ledger, report.log_root), private)
         public = key_of(private, origin(ledger))
         keys = (*read_public_keys(folder / FOLDER / KEYS), public, *keys_of(witness_key or ()))
-        file = keep(folder, note, keys)
+        refused: list[WitnessError] = []
         for address in witness or ():
-            note = cosigned(note, leaves_of(ledger), address, keys)
-            keep(folder, note, keys)
+            try:
+                note = cosigned(note, leaves_of(ledger), address, keys)
+            except Rewritten:
+                raise  # and nothing is kept: this history contradicts one that was signed
+            except WitnessError as error:
+                refused.append(error)
+        file = keep(folder, note, keys)
     if outside:
         say(f"{outside} newer votes are not in it: a run is under way, and takes them in itself", err=True)
     say(f"kept in {file}; its public key:\n{public}", err=True)
     if to is not None:
         write(to, str(note), CHECKPOINT, files, force=force)
     typer.echo(str(note), nl=False)
+    if refused:
+        raise WitnessError("; ".join(map(str, refused)))
 
 
 def keys_of(stated: Sequence[str]) -> tuple[VerifierKey, ...]:

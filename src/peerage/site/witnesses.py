@@ -33,6 +33,10 @@ class WitnessError(Exception):
     """A witness or a published checkpoint cannot be had; the message says why and how to fix it."""
 
 
+class Rewritten(WitnessError):
+    """A witness has cosigned another history of this log, or a longer one."""
+
+
 def fetch(address: str) -> bytes:
     """What is at a web address. Raises WitnessError."""
     status, body = _asked(address, None)
@@ -60,13 +64,14 @@ def cosigned(
     if status == 409:
         old = _size(to, body)
         if not 1 <= old <= note.size:
-            raise WitnessError(
+            raise Rewritten(
                 f"{address} has cosigned {old} entries of this log, and this checkpoint is of {note.size}: "
                 "the ledger was cut off, or is an older copy. Ask `peerage verify` with a later checkpoint"
             )
         status, body = _asked(to, witness_request(note, old, consistency(leaves[: note.size], old)))
     if status != 200:
-        raise WitnessError(f"{address} does not cosign: {_WHY.get(status, f'it answers {status}')}")
+        kind = Rewritten if status in (409, 422) else WitnessError
+        raise kind(f"{address} does not cosign: {_WHY.get(status, f'it answers {status}')}")
     try:
         witnessed = note.with_signatures(read_signatures(body.decode()))
     except ValueError as error:
