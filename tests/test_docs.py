@@ -36,6 +36,14 @@ def test_a_page_is_as_generated(generate: ModuleType, page: str) -> None:
     assert (DOCS / page).read_text("utf-8") == generate.pages()[page], "run `make docs`"
 
 
+def test_usage_tells_what_may_be_left_out(generate: ModuleType) -> None:
+    page = generate.pages()["commands.md"]
+    assert "`peerage report [OUT] [OPTIONS]`" in page
+    assert "| `OUT` | The file to write. | `report.html` |" in page
+    assert "`peerage match NUMBER [OPTIONS]`" in page
+    assert "`peerage rate FILES… [OPTIONS]`" in page
+
+
 def _name(page: Path) -> str:
     return str(page.relative_to(DOCS.parent))
 

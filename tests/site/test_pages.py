@@ -91,6 +91,35 @@ def test_every_link_of_every_page_leads_somewhere(pages: Site, documents: dict[s
                 assert unquote(fragment) in ids[path], (path, address)
 
 
+def test_every_page_says_what_it_is_and_offers_few_entries(documents: dict[str, Read]) -> None:
+    for path, found in documents.items():
+        named = {
+            one.get("name") or one.get("property"): one["content"]
+            for _, one in found.elements
+            if "content" in one
+        }
+        assert {"description", "og:title", "og:type"} <= named.keys(), path
+        assert ("html", {"lang": "en"}) in found.elements, path
+        assert any(
+            one.get("rel") == "icon" and one["href"].endswith("assets/icon.svg") for _, one in found.elements
+        )
+        bar = found.elements.index(("nav", {"aria-label": "Pages"}))
+        more = next(at for at, (tag, _) in enumerate(found.elements) if tag == "details" and at > bar)
+        assert sum(tag == "a" for tag, _ in found.elements[bar:more]) <= 7, path
+        assert sum("aria-current" in one for _, one in found.elements[bar : more + 8]) <= 1, path
+
+
+def test_values_are_shown_as_people_write_them(tmp_path: Path) -> None:
+    rules = {"topics": ["what's legal"], "judges": 2, "committee": 2}
+    folder = write_arena(tmp_path / "arena", house(6), rules=rules)
+    play(folder, 1)
+    with closing(Site.open(folder)) as site:
+        shown = body(site, "games.html")
+    assert b"u0027" not in shown
+    assert "what's legal" in Read(shown).text
+    assert "their peers drafted" not in Read(shown).text
+
+
 def test_nothing_that_players_wrote_is_markup(documents: dict[str, Read]) -> None:
     assert len(documents) > len(NAMES)
     hold_no_markup(documents)

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -43,7 +44,7 @@ MARKS = {"ok": "✓", "unused": "·", "warning": "!", "broken": "✗"}
 ROOM_BYTES = 1_000_000_000
 """Free space below which a disk is reported: some 16,000 duels of 60 KB."""
 
-OURS = ("dev", "bench")  # extras for those who work on Peerage itself
+OURS = ("dev", "bench", "docs")  # extras for those who work on Peerage itself
 
 
 State: TypeAlias = Literal["ok", "unused", "warning", "broken"]
@@ -107,6 +108,11 @@ def install_missing(folder: Path) -> None:
         typer.echo("nothing to install")
         return
     wanted = f"peerage[{','.join(lacking)}]"
+    if find_spec("pip") is None:  # as where uv made the environment
+        raise SettingsError(
+            f"{sys.prefix} has no pip; run `uv pip install --python {sys.executable} '{wanted}'`, or start "
+            f"Peerage with them: `uvx --from '{wanted}' peerage …`"
+        )
     typer.echo(f"installing {wanted} into {sys.prefix}")
     if subprocess.run(
         [sys.executable, "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wanted],

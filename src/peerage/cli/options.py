@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,8 +84,11 @@ def say(text: str, *, err: bool = False) -> None:
 
 @contextmanager
 def drawing(what: str = "pages need") -> Iterator[None]:
-    """Say how to install what draws and serves pages, where it is missing."""
+    """Say how to install what draws and serves pages, where it is missing: before anything is written."""
     try:
+        for module in ("jinja2", "vl_convert"):  # imported late, the one by a thread
+            if find_spec(module) is None:
+                raise ModuleNotFoundError(name=module)
         yield
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("peerage"):

@@ -34,7 +34,9 @@ PROVIDERS: Mapping[str, Provider] = {
     "google": Provider(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "", "google"),
     "groq": Provider(("GROQ_API_KEY",), "https://api.groq.com/openai/v1", "models"),
     "xai": Provider(("XAI_API_KEY",), "https://api.x.ai/v1", "models", "xai"),
-    "huggingface": Provider(("HF_TOKEN",), "https://router.huggingface.co/v1", "models"),
+    "huggingface": Provider(
+        ("HF_TOKEN", "HUGGINGFACE_API_KEY"), "https://router.huggingface.co/v1", "models"
+    ),
     "openrouter": Provider(("OPENROUTER_API_KEY",), "https://openrouter.ai/api/v1", "models"),
     "mistral": Provider(("MISTRAL_API_KEY",), "https://api.mistral.ai/v1", "models", "mistralai"),
     "ollama": Provider((), "http://localhost:11434/v1", "models"),

@@ -61,7 +61,10 @@ MENU = (
     ("ledger.html", "Ledger"),
 )
 
-ASSETS = ("site.css", "site.js", "matches.js", "replay.js")
+LESS = ("challenges.html", "method.html", "ledger.html", votes.PATH)
+"""Entries that stand behind the last one: on a phone the others fill two lines."""
+
+ASSETS = ("icon.svg", "site.css", "site.js", "matches.js", "replay.js")
 SERVED = ("live.css", "live.js", "seat.css", "seat.js")
 """What a server's pages load beside what all pages load."""
 
@@ -127,6 +130,7 @@ def document(site: Site, path: str, view: View) -> bytes:
             "match_page": site.match_page,
             "policy": POLICY,
             "menu": menu(site),
+            "less": LESS,
             "root": "../" * path.count("/"),
             "title": view.title,
             "here": view.here or view.template,

@@ -6,6 +6,7 @@ becomes markup, steers the direction of text, or hides.
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache
@@ -72,6 +73,7 @@ def environment() -> Environment:
         "score": score,
         "sign": sign,
         "wbr": breakable,
+        "as_json": as_json,
     }
     return made
 
@@ -90,6 +92,11 @@ def score(value: float) -> str:
     if value % 1 == 0.5 and value >= 0:
         return f"{value:.0f}½" if value > 1 else "½"
     return f"{value:.3g}"
+
+
+def as_json(value: object, indent: int | None = None) -> str:
+    """A value as people write JSON; what a page needs escaped is escaped with everything else."""
+    return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
 def sign(value: float | None) -> str:

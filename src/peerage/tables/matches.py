@@ -279,7 +279,7 @@ class Matches:
         ledger = self._ledger
         found = ledger.match(number)
         if found is None:
-            last = ledger.heads()[0]
+            last = self._last_begun()
             there = (
                 f"this arena has matches 1 to {last}" if last else "nothing was played yet; see `peerage run`"
             )
@@ -290,6 +290,14 @@ class Matches:
             chain = next((one.chain for one in ledger.records(before, before)), GENESIS)
             recorded = Recorded(read_record(row.body), row, chain)
         return self._match(found.fixture, recorded, found.exchanges)
+
+    def _last_begun(self) -> int:
+        """The last match of which something is on record; a round is issued before its matches begin."""
+        for number in range(self._ledger.heads()[0], 0, -1):
+            found = self._ledger.match(number)
+            if found is not None and (found.record is not None or found.exchanges):
+                return number
+        return 0
 
     def _match(self, issued: FixtureRow, recorded: Recorded | None, rows: Iterable[Exchange]) -> Match:
         fixture = read_fixture(issued.body, self._texts)

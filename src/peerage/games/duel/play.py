@@ -194,7 +194,7 @@ def again(rules: DuelRules) -> RejudgementRules:
 GAME: GameSpec[DuelRules] = GameSpec(
     name="duel",
     version=2,
-    about="Two players answer a challenge that their peers drafted, approved and judge.",
+    about="Two players answer a challenge that peers drafted, or that you gave; peers judge.",
     contestants=(2, 2),
     rules=DuelRules,
     play=play,
