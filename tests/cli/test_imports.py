@@ -121,7 +121,7 @@ def test_what_is_no_result_is_not_entered(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("player,challenge,solved\nx,c,1\n", "utf-8")
     (tmp_path / "b.csv").write_text("model_a,model_b,winner\n", "utf-8")
     shown = cli.invoke(app, ["import", str(tmp_path / "a.csv"), "--dir", str(tmp_path)])
-    assert (shown.exit_code, "holds answers to challenges" in shown.stderr) == (1, True)
+    assert (shown.exit_code, "no challenge was answered by two players" in shown.stderr) == (1, True)
     shown = cli.invoke(app, ["import", str(tmp_path / "b.csv"), "--dir", str(tmp_path)])
     assert (shown.exit_code, "there are no rows" in shown.stderr) == (1, True)
     shown = cli.invoke(app, ["import", str(FILE), str(tmp_path / "a.csv"), "--dir", str(tmp_path)])
@@ -172,3 +172,21 @@ def test_outside_games_keep_costs_and_speed(tmp_path: Path) -> None:
             speed = f"{total['total_tokens'] / total['total_time']:.1f} tokens a second in outside games"
             assert speed in rows[name]["notes"]
         assert "whole" in run("verify", "--dir", str(folder))
+
+
+INSPECT = sorted((FILE.parents[1] / "inspect").glob("*.eval"))
+
+
+def test_logs_of_inspect_become_games_of_all_models_and_come_back(tmp_path: Path) -> None:
+    where = ["--dir", str(tmp_path / "arena")]
+    logs = [str(log) for log in INSPECT]
+    assert "quiz-one.eval and 2 more: 6 results of 3 players" in run("import", *logs, *where)
+    assert "was entered before" in run("import", *reversed(logs), *where), "whatever the order of the files"
+    table = json.loads(run("leaderboard", "--source", "outside", "--format", "json", *where))
+    assert [row["player"] for row in table] == ["mockllm/one", "mockllm/two", "mockllm/three"]
+    run("verify", *where)
+    (tmp_path / "out.jsonl").write_text(run("export", "--format", "outside", *where), "utf-8")
+    again = ["--dir", str(tmp_path / "again")]
+    assert "6 results of 3 players" in run("import", str(tmp_path / "out.jsonl"), *again)
+    assert "1 lines are no votes" in run("import", str(FILE.parents[1] / "fastchat/conv.json"), *again)
+    assert "3 results of 6 players" in run("import", str(FILE.parents[1] / "lmarena/140k.csv"), *again)

@@ -26,7 +26,7 @@ players: []
 """
 
 
-Layout = Literal["auto", "battles", "games", "valyrian", "cob"]
+Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
 Reading = Literal["attacker", "void", "ignore"]
 
 
@@ -45,8 +45,10 @@ def enter(
     """Enter what others recorded: battles, games, whole matches.
 
     Battles and games (the formats of `peerage rate`) become outside results: kept with the file's name and
-    digest as entries of the log, verified like matches, and counted only where a table says so. Battles of
-    the Color Obfuscation Benchmark are played again from the recorded replies. Makes an arena in the folder
+    digest as entries of the log, verified like matches, and counted only where a table says so. Answers to
+    the same challenges, such as Inspect's logs, become games: one for each challenge, of all who answered it,
+    in all the files together. Battles of the Color Obfuscation Benchmark are played again from the recorded
+    replies. Makes an arena in the folder
     when there is none; what was entered before is skipped.
     """
     paths = [Path(name) for name in named(files)]
@@ -57,7 +59,9 @@ def enter(
         for path in paths:
             _enter_cob(path, folder, ally_failure)
     else:
-        _enter_outside([_read(path, kind) for path, kind in zip(paths, kinds, strict=True)], folder)
+        single = [_read(path, kind) for path, kind in zip(paths, kinds, strict=True) if kind != "answers"]
+        answers = [path for path, kind in zip(paths, kinds, strict=True) if kind == "answers"]
+        _enter_outside([*single, *([_together(answers)] if answers else [])], folder)
 
 
 @contextlib.contextmanager
@@ -93,10 +97,37 @@ def _read(path: Path, kind: str) -> tuple[Source, Battles | Played]:
         digest = file_digest(stream, "sha256").hexdigest()
         stream.seek(0)
         data = read([(str(path), stream)], kind, kept=LABELS)  # type: ignore[arg-type]
-    if isinstance(data, Answers):
-        raise ImportRefused(f"{path} holds answers to challenges; `peerage rate` rates them, no table does")
+    assert not isinstance(data, Answers)
     count = len(data.duels) if isinstance(data, Battles) else len(data.games)
     return Source(storable(path.name), digest, data.layout, data.names, count, data.notes), data
+
+
+def _together(paths: list[Path]) -> tuple[Source, Played]:
+    """The answers of several files as games. One digest for all: that of their digests, sorted."""
+    from contextlib import ExitStack
+    from hashlib import file_digest, sha256
+
+    from peerage.formats import storable
+    from peerage.ledger.outside import Source
+    from peerage.ratings.answers import Answers
+    from peerage.ratings.data import as_games, read
+
+    paths = sorted(dict.fromkeys(paths))
+    with _told(), ExitStack() as stack:
+        streams = [(str(path), stack.enter_context(opened(path))) for path in paths]
+        digests = sorted([file_digest(stream, "sha256").hexdigest() for _, stream in streams])
+        for _, stream in streams:
+            stream.seek(0)
+        found = read(streams, "answers")
+        assert isinstance(found, Answers)
+        data = as_games(found)
+        if not data.games:
+            raise ImportRefused(
+                f"{paths[0]}: no challenge was answered by two players; name several models' files at once"
+            )
+    name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
+    digest = digests[0] if len(paths) == 1 else sha256("".join(digests).encode()).hexdigest()
+    return Source(storable(name), digest, "answers", data.names, len(data.games), data.notes), data
 
 
 def _enter_outside(found: list[tuple[Source, Battles | Played]], folder: Path) -> None:

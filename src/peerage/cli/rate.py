@@ -14,14 +14,14 @@ from peerage.cli.options import Format
 from peerage.cli.output import Column, hundredths, numbers, show, texts
 from peerage.figures import percent, span, whole
 
-_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
+_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".eval")
 
 
 class RateError(ValueError):
     """Data or options that cannot be rated, in words for people."""
 
 
-Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob"]
+Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
 Method = Literal[
     "auto", "bt", "elo", "elo-averaged", "trueskill", "plackett-luce", "weng-lin-bt", "glicko2",
     "through-time", "judge-aware", "prediction-powered", "irt",
@@ -125,6 +125,9 @@ def named(files: list[str]) -> list[str]:
         if name != "-" and path.is_dir():
             if (path / "leaderboard.json").exists() and (path / "games").is_dir():  # the Valyrian layout
                 path = path / "games"
+            elif (path / "data" / "contestants.csv").exists():  # what `peerage export --format hf` wrote
+                found.append(str(path / "data" / "contestants.csv"))
+                continue
             inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in _ENDINGS)
             if not inside:
                 raise RateError(f"{name} holds no data: expected files ending in {', '.join(_ENDINGS)}")

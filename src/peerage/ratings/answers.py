@@ -35,10 +35,14 @@ class AnswersRead:
         self._players: dict[str, int] = {}
         self._challenges: dict[str, int] = {}
         self._player, self._challenge, self._solved = array("q"), array("q"), array("d")
+        self._unscored = 0
 
     def add(self, row: Mapping[str, Any], where: str) -> None:
         """Take one row in. Raises DataError that names what is missing or cannot be."""
         player, challenge = _name(row, "player", where), _name(row, "challenge", where)
+        if "epoch" in row and row.get("solved") is None:  # a sample of an Inspect log that ended in an error
+            self._unscored += 1
+            return
         self._player.append(self._players.setdefault(player, len(self._players)))
         self._challenge.append(self._challenges.setdefault(challenge, len(self._challenges)))
         self._solved.append(_part(row, where))
@@ -55,13 +59,16 @@ class AnswersRead:
         tries = np.bincount(cell, minlength=math.prod(shape)).reshape(shape)
         total = np.bincount(cell, np.array(self._solved), math.prod(shape)).reshape(shape)
         again = len(cell) - int(np.count_nonzero(tries))
+        notes = [f"{again} answers are further tries at a challenge: the mean of its tries counts"] * bool(
+            again
+        )
+        if self._unscored:
+            notes.append(f"{self._unscored} answers have no score and are left out")
         return Answers(
             tuple(self._players),
             tuple(self._challenges),
             np.where(tries > 0, total / np.maximum(tries, 1), np.nan),
-            (f"{again} answers are further tries at a challenge: the mean of its tries counts",)
-            if again
-            else (),
+            tuple(notes),
         )
 
 

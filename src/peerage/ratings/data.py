@@ -11,6 +11,7 @@
   are games too.
 - **answers**: one row an answer, with `player` (or `model`), `challenge` (or `item`, `question`) and `solved`
   (or `score`, `correct`): true or false, or a part from 0 to 1.
+- **fastchat**: the votes in FastChat's own conversation logs, other lines of which are left out and counted.
 - **valyrian**: a tournament of ValyrianTech/ValyrianGamesLeaderboard.
 - **cob**: battles of 10decikelvin/cob.
 
@@ -30,6 +31,7 @@ import numpy as np
 
 from peerage.ratings.answers import Answers, AnswersRead
 from peerage.ratings.exports import as_game, exported
+from peerage.ratings.fastchat import one_hot, vote_of
 from peerage.ratings.fields import (
     amount,
     as_name,
@@ -47,7 +49,7 @@ from peerage.ratings.kernels import Floats
 from peerage.ratings.rows import contrast
 from peerage.ratings.streams import DataError, rows
 
-Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob"]
+Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 _WORDS = {
@@ -133,6 +135,8 @@ def read(
                 battles.add(row, where)
             elif found == "cob":
                 battles.add(_cob(row, where), where)
+            elif found == "fastchat":
+                battles.add_vote(row, where)
             elif found == "valyrian":
                 names = needed(row, "participants", where)
                 played.add({**_measured(row, names), **row, "players": names}, where)
@@ -145,7 +149,7 @@ def read(
         raise DataError("there are no rows to rate: every file is empty")
     if found == "answers":
         return answers.made()
-    return battles.made(found) if found in ("battles", "cob") else played.made(found)
+    return battles.made(found) if found in ("battles", "cob", "fastchat") else played.made(found)
 
 
 def layout_of(row: Mapping[str, Any], name: str) -> Layout:
@@ -156,6 +160,8 @@ def layout_of(row: Mapping[str, Any], name: str) -> Layout:
         return "cob"
     if "model_a" in row or "model_b" in row:
         return "battles"
+    if "type" in row and "tstamp" in row and row.keys() & {"states", "state"}:
+        return "fastchat"
     if exported(row) or "players" in row or ("game" in row and "player" in row):
         return "games"
     if first_of(row, "challenge") is not None and first_of(row, "solved") is not None:
@@ -182,14 +188,26 @@ class _Battles:
         self.human = array("d") if human else None
         self.controls = {control: (array("d"), array("d")) for control in controls}
         self.known: dict[str, tuple[str, str, float]] = {}
-        self.repeated = 0
+        self.repeated = self.no_vote = 0
+        self.people: dict[str, str] = {}
+
+    def add_vote(self, row: Mapping[str, Any], where: str) -> None:
+        """A line of a FastChat log, where it is a vote."""
+        battle = vote_of(row, where)
+        if battle is None:
+            self.no_vote += 1
+            return
+        # An address is personal: it becomes a number, in order of appearance.
+        person = battle.pop("ip")
+        battle["judge"] = self.people.setdefault(person, f"person {len(self.people) + 1}") if person else ""
+        self.add(battle, where)
 
     def add(self, row: Mapping[str, Any], where: str) -> None:
         a, b = name_of(row, "model_a", where), name_of(row, "model_b", where)
         if a == b:
             raise DataError(f"{where}: {a!r} plays against itself; model_a and model_b must differ")
-        score = _winner(row, "winner", a, b, where)
-        identity = first_of(row, "battle_id")
+        score = _winner(one_hot(row), "winner", a, b, where)
+        identity = first_of(row, "id" if "evaluation_session_id" in row else "battle_id")
         if identity not in (None, ""):
             before = self.known.get(str(identity))
             if before is not None and before != (a, b, score):
@@ -223,6 +241,8 @@ class _Battles:
 
     def made(self, layout: Layout) -> Battles:
         notes = [f"{self.repeated} rows repeat a battle_id and count once"] if self.repeated else []
+        if self.no_vote:
+            notes.append(f"{self.no_vote} lines are no votes between two models, and are left out")
         time = np.array(self.time)
         order = np.arange(len(time))
         if not np.isnan(time).any():
@@ -442,3 +462,16 @@ def _winner(row: Mapping[str, Any], column: str, a: str, b: str, where: str) -> 
             f"{where}, {column}: found {short(word)}, expected model_a, model_b, tie, tie (bothbad) or a name"
         )
     return _WORDS[word.lower()]
+
+
+def as_games(answers: Answers) -> Played:
+    """Each challenge that two or more players answered as a game between them, ranked by what they solved."""
+    games = []
+    for column in answers.solved.T:
+        known = np.flatnonzero(~np.isnan(column))
+        if len(known) > 1:
+            teams = tuple([(int(player),) for player in known])
+            games.append(Game(teams, tuple((-column[known]).tolist()), None, 1.0))
+    left = len(answers.challenges) - len(games)
+    notes = (f"{left} challenges were answered by one player alone, and are left out",) if left else ()
+    return Played(answers.names, tuple(games), (*answers.notes, *notes), "answers")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from peerage.ratings.streams import DataError
 
 _SAME = {
     "question": ("question", "question_id"),
-    "judge": ("judge", "judge_id", "judge_hash"),
+    "judge": ("judge", "judge_id", "judge_hash", "evaluation_session_id"),
     "timestamp": ("timestamp", "tstamp", "date"),
     "battle_id": ("battle_id", "conversation_id"),
     "player": ("player", "model"),
@@ -83,13 +84,21 @@ def control_of(row: Mapping[str, Any], control: str, side: str, where: str) -> f
         try:
             nested = json.loads(nested)
         except ValueError:
-            nested = None
+            nested = _literal(nested)
     inside = _METADATA[control].format(side)
     if not isinstance(nested, dict) or nested.get(inside) is None:
         raise DataError(f"{where}: conv_metadata has no {inside}, and there is no column {column}")
     found = nested[inside]
     counts = found.values() if isinstance(found, dict) else [found]
     return sum([number_of(one, f"conv_metadata.{inside}", where) for one in counts if one is not None])
+
+
+def _literal(text: str) -> Any:
+    """A mapping as Python writes it, which is how a data frame's becomes CSV; None for anything else."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
 
 
 def amount(row: Mapping[str, Any], column: str, where: str, missing: float) -> float:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from typing import Any, BinaryIO
 
 from peerage.formats import storable
+from peerage.ratings import inspect_logs
 
 Line = tuple[int, dict[str, Any]]
 
@@ -24,6 +26,7 @@ _KINDS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
+    ".eval": "inspect",
 }
 _CHUNK = 1 << 18
 _LONGEST_FIELD = 1 << 28
@@ -45,6 +48,9 @@ def rows(stream: BinaryIO, name: str) -> Iterator[Line]:
     if kind == "parquet":
         yield from _parquet(source, name)
         return
+    if kind == "inspect":
+        yield from _log(partial(inspect_logs.of_zip, source), name)
+        return
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{name} is in UTF-16: expected UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)")
     text = io.TextIOWrapper(source, encoding="utf-8-sig", newline="")
@@ -55,7 +61,10 @@ def rows(stream: BinaryIO, name: str) -> Iterator[Line]:
         else:
             read = _jsonl(text, name) if kind == "jsonl" else _elements("", text, name)
         for number, row in read:
-            yield number, row
+            if inspect_logs.is_log(row):
+                yield from _log(partial(inspect_logs.of_json, row), name)
+            else:
+                yield number, row
     except UnicodeDecodeError as error:
         raise DataError(
             f"{name}, after row {number}: byte 0x{error.object[error.start]:02x} is not UTF-8; "
@@ -63,6 +72,16 @@ def rows(stream: BinaryIO, name: str) -> Iterator[Line]:
         ) from None
     finally:
         text.detach()
+
+
+def _log(read: Callable[[], Iterator[dict[str, Any]]], name: str) -> Iterator[Line]:
+    """The answers of an Inspect log."""
+    try:
+        yield from enumerate(read(), 1)
+    except inspect_logs.LogError as error:
+        raise DataError(f"{name}: {error}") from None
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"{name}: not an Inspect log ({type(error).__name__}: {error})") from None
 
 
 class _Raw(io.RawIOBase):

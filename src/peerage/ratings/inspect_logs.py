@@ -1,0 +1,111 @@
+"""Logs of Inspect (UK AI Security Institute), `.eval` and JSON, as answers: who solved which sample.
+
+An `.eval` file is a ZIP of JSON: `header.json`, and `samples/ID_epoch_N.json` each. A sample's score is that
+of the first scorer; C, P, I and N (correct, partly, incorrect, no answer) are 1, ½, 0 and 0, as in Inspect.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any, BinaryIO
+
+_VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_ZSTANDARD = 93
+"""ZIP's number for the compression of newer logs."""
+_LARGEST = 1 << 30
+"""Bytes of one member: more is no sample, but a bomb."""
+
+
+class LogError(ValueError):
+    """A log that cannot be read; the message says what was found."""
+
+
+def is_log(row: Mapping[str, Any]) -> bool:
+    """Whether a JSON object is a whole log."""
+    return isinstance(row.get("eval"), dict) and isinstance(row.get("samples"), list) and "status" in row
+
+
+def of_json(log: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The answers of a log in JSON; see `of_zip`."""
+    return _rows(log["eval"], log["samples"])
+
+
+def of_zip(stream: BinaryIO) -> Iterator[dict[str, Any]]:
+    """The answers of an `.eval` file: `player` (the model), `challenge` (task and sample), `solved`, and for
+    people `question` and `answer`. Samples without a score, such as those that ended with an error, have
+    None. Raises LogError."""
+    try:
+        with zipfile.ZipFile(stream) as log:
+            names = [one for one in log.namelist() if one.startswith("samples/")]
+            start = "header.json" if "header.json" in log.namelist() else "_journal/start.json"
+            if start not in log.namelist():
+                raise LogError("a ZIP file, but no Inspect log: header.json is missing")
+            header = _json(log, stream, start)
+            yield from _rows(header["eval"], (_json(log, stream, name) for name in names))
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, LogError):
+            raise
+        raise LogError(f"not an Inspect log: {error}") from None
+
+
+def _json(log: zipfile.ZipFile, stream: BinaryIO, name: str) -> Any:
+    info = log.getinfo(name)
+    if info.file_size > _LARGEST:
+        raise LogError(f"{name} has {info.file_size:,} bytes, more than a sample can")
+    if info.compress_type != _ZSTANDARD:
+        return json.loads(log.read(name))
+    try:
+        zstandard = import_module("zstandard")
+    except ImportError:
+        raise LogError(
+            "compressed with Zstandard, which needs a package: pip install 'peerage[inspect]'"
+        ) from None
+    stream.seek(info.header_offset + 26)  # where the lengths of the name and of the extra field are
+    lengths = stream.read(4)
+    stream.seek(int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little"), io.SEEK_CUR)
+    body = stream.read(info.compress_size)
+    try:
+        # The size that the directory states bounds what is made of it.
+        reader = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(body))
+        return json.loads(reader.read(info.file_size))
+    except zstandard.ZstdError as error:
+        raise LogError(f"{name} is damaged: {error}") from None
+
+
+def _rows(about: Mapping[str, Any], samples: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    for sample in samples:
+        yield {
+            "player": about["model"],
+            "challenge": f"{about['task']}/{sample['id']}",
+            "solved": _solved(sample.get("scores") or {}),
+            "epoch": sample.get("epoch", 1),
+            "question": _text(sample.get("input")),
+            "answer": (sample.get("output") or {}).get("completion", ""),
+        }
+
+
+def _solved(scores: Mapping[str, Any]) -> float | None:
+    """The value of the first score; None where there is none."""
+    for score in scores.values():
+        value = score["value"] if isinstance(score, Mapping) else score
+        if isinstance(value, str) and value in _VALUES:
+            return _VALUES[value]
+        if isinstance(value, bool | int | float):
+            return float(value)
+        raise LogError(f"a score is {str(value)[:60]!r}; expected C, P, I, N or a number")
+    return None
+
+
+def _text(said: Any) -> str:
+    """What the model was asked: a text, or the last message of its user."""
+    if isinstance(said, str):
+        return said
+    parts = [one for one in said or () if isinstance(one, Mapping) and one.get("role") == "user"]
+    content = parts[-1].get("content", "") if parts else ""
+    if isinstance(content, str):
+        return content
+    return "\n".join([str(one.get("text", "")) for one in content if isinstance(one, Mapping)])

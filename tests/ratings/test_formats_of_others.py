@@ -1,0 +1,167 @@
+"""Files of LMArena, FastChat and Inspect, as those projects write them."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from peerage.ratings.answers import Answers
+from peerage.ratings.data import Battles, as_games, read
+from peerage.ratings.streams import DataError
+
+DATA = Path(__file__).parents[1] / "data"
+ARENA, FASTCHAT = DATA / "lmarena/140k.csv", DATA / "fastchat/conv.json"
+LOGS = sorted((DATA / "inspect").glob("*.eval"))
+
+
+def battles(body: bytes | Path, name: str = "x.jsonl", **more: Any) -> Battles:
+    body = body.read_bytes() if isinstance(body, Path) else body
+    found = read([(name, io.BytesIO(body))], **more)
+    assert isinstance(found, Battles)
+    return found
+
+
+def test_lmarena_140k_with_its_nested_metadata_and_words() -> None:
+    found = battles(ARENA, "140k.csv", controls=("length", "headings", "lists", "bold"), kept=("judge",))
+    assert found.names[:2] == ("gemini-2.5-pro", "claude-3-7-sonnet-20250219-thinking-32k")
+    assert found.duels.score.tolist() == [1.0, 0.5, 0.5]
+    assert found.labels["judge"][0] == "a333a685-37f9-474d-b703-f079d8329552"
+    assert found.times is not None
+    assert (np.diff(found.times) > 0).all()
+    for name, pairs in COUNTED.items():
+        plain = [
+            {"model_a": "a", "model_b": "b", "winner": "a", f"{name}_a": a, f"{name}_b": b} for a, b in pairs
+        ]
+        assert found.controls[name].tolist() == battles(rows(plain), controls=(name,)).controls[name].tolist()
+
+
+COUNTED = {
+    "length": ((1854, 264), (605, 407), (2216, 2079)),
+    "headings": ((8, 1), (8, 0), (0, 0)),
+    "lists": ((39, 0), (17, 4), (13, 78)),
+    "bold": ((65, 5), (1, 0), (26, 81)),
+}
+
+
+def rows(found: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in found).encode()
+
+
+def test_lmarena_140k_is_the_same_nested_as_json_and_a_repeated_id_counts_once() -> None:
+    read_rows = list(csv.DictReader(io.StringIO(ARENA.read_text("utf-8"))))
+    nested = [{**row, "conv_metadata": ast.literal_eval(row["conv_metadata"])} for row in read_rows]
+    twice = battles(rows([*nested, nested[0]]), controls=("length",))
+    assert (
+        twice.controls["length"].tolist()
+        == battles(ARENA, "x.csv", controls=("length",)).controls["length"].tolist()
+    )
+    assert twice.notes == ("1 rows repeat a battle_id and count once",)
+
+
+def test_metadata_that_is_neither_is_named() -> None:
+    row = {"model_a": "a", "model_b": "b", "winner": "a", "conv_metadata": "__import__('os')"}
+    with pytest.raises(DataError, match="conv_metadata has no sum_assistant_a_tokens"):
+        battles(rows([row]), controls=("length",))
+
+
+@pytest.mark.parametrize(
+    ("column", "score"), [("winner_model_a", 1.0), ("winner_model_b", 0.0), ("winner_tie", 0.5)]
+)
+def test_winners_in_three_columns(column: str, score: float) -> None:
+    none = {"winner_model_a": 0, "winner_model_b": 0, "winner_tie": 0}
+    row = {"id": "30192", "model_a": "gpt-4-1106-preview", "model_b": "gpt-4-0613", **none, column: 1}
+    assert battles(rows([row])).duels.score.tolist() == [score]
+    with pytest.raises(DataError, match="winner is empty"):
+        battles(rows([{**row, **none}]))
+
+
+def test_votes_in_a_log_of_fastchat() -> None:
+    found = battles(FASTCHAT, "conv.json", kept=("judge", "question"))
+    names = [
+        (found.names[a], found.names[b]) for a, b in zip(found.duels.first, found.duels.second, strict=True)
+    ]
+    assert names == [
+        ("vicuna-13b", "koala-13b"),
+        ("koala-13b", "alpaca-13b"),
+        ("alpaca-13b", "vicuna-13b"),
+        ("vicuna-13b", "alpaca-13b"),
+        ("koala-13b", "vicuna-13b"),
+    ]
+    assert found.duels.score.tolist() == [1.0, 0.0, 0.5, 1.0, 0.5]
+    assert found.labels["judge"] == ("person 1", "person 1", "person 2", "person 2", "person 3")
+    assert "192.0.2" not in str(found)
+    assert found.notes == ("1 lines are no votes between two models, and are left out",)
+    assert found.layout == "fastchat"
+
+
+def test_logs_of_inspect_are_answers() -> None:
+    assert len(LOGS) == 3
+    found = read([(str(log), io.BytesIO(log.read_bytes())) for log in LOGS])
+    assert isinstance(found, Answers)
+    solved = dict(zip(found.names, np.nansum(found.solved, axis=1), strict=True))
+    assert solved == {"mockllm/one": 6, "mockllm/two": 4, "mockllm/three": 2}
+    assert set(found.challenges) == {
+        f"quiz/{one}" for one in ("capital", "bridge", "element", "moon", "author", "river")
+    }
+    games = as_games(found)
+    assert len(games.games) == 6
+    assert all(len(game.teams) == 3 for game in games.games)
+
+
+def log(header: dict[str, Any], *samples: dict[str, Any]) -> bytes:
+    body = io.BytesIO()
+    with zipfile.ZipFile(body, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("header.json", json.dumps(header))
+        for number, sample in enumerate(samples):
+            made.writestr(f"samples/{number}_epoch_1.json", json.dumps(sample))
+    return body.getvalue()
+
+
+HEADER = {"eval": {"model": "m", "task": "t"}, "status": "success"}
+
+
+def test_older_logs_and_logs_in_json_say_the_same() -> None:
+    samples = [
+        {"id": 1, "epoch": 1, "scores": {"first": {"value": "P"}, "second": {"value": "C"}}},
+        {"id": 1, "epoch": 2, "scores": {"first": {"value": 1}}},
+        {"id": 2, "epoch": 1, "scores": {}, "error": {"message": "it broke"}},
+    ]
+    for name, body in (
+        ("x.eval", log(HEADER, *samples)),
+        ("x.json", json.dumps({**HEADER, "samples": samples}).encode()),
+    ):
+        found = read([(name, io.BytesIO(body))])
+        assert isinstance(found, Answers)
+        assert found.solved.tolist() == [[0.75]]
+        assert "1 answers have no score and are left out" in found.notes
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b"PK no zip", "not an Inspect log: File is not a zip file"),
+        (log({"other": 1}), "not an Inspect log"),
+        (log(HEADER, {"id": 1, "scores": {"a": {"value": {"x": 1}}}}), "expected C, P, I, N or a number"),
+        (LOGS[0].read_bytes()[:9_000], "not an Inspect log"),
+    ],
+)
+def test_what_is_no_log_is_told(body: bytes, told: str) -> None:
+    with pytest.raises(DataError, match=told):
+        read([("x.eval", io.BytesIO(body))])
+
+
+def test_a_damaged_sample_is_told() -> None:
+    whole = bytearray(LOGS[0].read_bytes())
+    with zipfile.ZipFile(io.BytesIO(bytes(whole))) as one:
+        place = one.getinfo("samples/capital_epoch_1.json").header_offset
+    whole[place + 80 : place + 200] = bytes(120)
+    with pytest.raises(DataError, match=r"x.eval: "):
+        read([("x.eval", io.BytesIO(bytes(whole)))])
