@@ -6,12 +6,15 @@ import signal
 from collections.abc import Generator
 from random import Random
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from peerage.ledger import secret
+
+if TYPE_CHECKING:
+    from tests.servers.postgres import PostgresServer
 
 # A busy machine is slow to draw examples; that says nothing about the program. `make test` draws the same
 # ones in every run, `make test-all` others each time.
@@ -56,6 +59,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("timeout") is None:
             marked = [bound for mark, bound in BOUNDS_S.items() if item.get_closest_marker(mark)]
             item.add_marker(pytest.mark.timeout(max(marked, default=BOUND_S)))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Generator[PostgresServer, None, None]:
+    """A PostgreSQL server of this process's own; without one the test is skipped, with the reason."""
+    pytest.importorskip("psycopg", reason="needs the extra `postgres`", exc_type=ImportError)
+    from tests.servers.postgres import Missing, PostgresServer
+
+    try:
+        server = PostgresServer()
+    except Missing as why:
+        pytest.skip(str(why))
+    yield server
+    server.stop()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -100,7 +100,7 @@ def arena_files(folder: Path, ledger: str) -> Kept:
 def secret_files(folder: Path, ledger: str) -> list[tuple[Path, str]]:
     """What no player may read of the arena in `folder`, whose ledger is at the address `ledger`, with what
     each is: the keys, the ledger and the audience's votes with the files beside them."""
-    base = folder / ledger.removeprefix("sqlite:///")
+    base = folder / (ledger.removeprefix("sqlite:///") if ledger.startswith("sqlite:///") else "arena.db")
     votes = base.with_name(f"{base.name.removesuffix('.db')}.votes.db")
     people = folder / "people.db"
     stores = {base: "the ledger", votes: "the audience's votes", people: "what people are asked"}

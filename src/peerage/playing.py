@@ -32,6 +32,7 @@ from peerage.engine.report import RunReport
 from peerage.engine.runner import Runner
 from peerage.engine.upgrades import TOPIC as UPGRADES
 from peerage.engine.upgrades import upgrade
+from peerage.environment import environment
 from peerage.games import GAMES, plays
 from peerage.ledger import Ledger, LedgerError
 from peerage.ledger.secret import arena_secret
@@ -43,7 +44,6 @@ from peerage.outputs import copies, secret_files
 from peerage.players import open_client
 from peerage.players.checks import together
 from peerage.players.client import Client, PlayerError
-from peerage.players.keys import environment
 from peerage.requirements import (
     budget_since,
     check,

@@ -29,21 +29,26 @@ from peerage.ledger.store import (
 Opener = Callable[..., Ledger]
 
 
-def sqlite(folder: Path) -> Opener:
-    return lambda create=False: open_ledger("sqlite:///arena.db", folder, create=create)
+def sqlite(request: pytest.FixtureRequest) -> str:
+    return "sqlite:///arena.db"
 
 
-KINDS = {"sqlite": sqlite}
+def postgres(request: pytest.FixtureRequest) -> str:
+    address: str = request.getfixturevalue("postgres").address()
+    return address
+
+
+KINDS = {"sqlite": sqlite, "postgres": postgres}
 
 
 @pytest.fixture(params=KINDS.values(), ids=KINDS.keys())
 def again(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
     """Opens the same ledger, as often as one likes; closes all of them afterwards."""
     opened: list[Ledger] = []
-    opener = request.param(tmp_path)
+    address = request.param(request)
 
     def open_again(create: bool = False) -> Ledger:
-        opened.append(opener(create=create))
+        opened.append(open_ledger(address, tmp_path, create=create))
         return opened[-1]
 
     yield open_again

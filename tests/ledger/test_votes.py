@@ -72,7 +72,7 @@ def test_nobody_has_voted_while_the_first_vote_is_being_cast(tmp_path: Path) -> 
 def test_votes_lie_beside_whatever_ledger(tmp_path: Path) -> None:
     assert Votes("sqlite:///mine.db", tmp_path).path == tmp_path / "mine.votes.db"
     assert Votes(f"sqlite:///{tmp_path}/x.db", Path()).path == tmp_path / "x.votes.db"
-    assert Votes("postgresql://somewhere/arena", tmp_path).path == tmp_path / "arena.votes.db"
+    assert Votes("postgresql://somewhere/arena", tmp_path).path == tmp_path.resolve() / "arena.votes.db"
 
 
 def test_a_vote_comes_back_chained(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from peerage.players.keys import environment, find_key, found_keys
+from peerage.environment import environment
+from peerage.players.keys import find_key, found_keys
 from peerage.settings import PlayerSettings
 
 

@@ -22,11 +22,12 @@ from peerage import __version__
 from peerage.cli.options import at, program
 from peerage.cli.output import counted
 from peerage.engine.probes import probe_costs
+from peerage.environment import DATABASE, environment
 from peerage.figures import dollars
 from peerage.games import GAMES
-from peerage.ledger import LedgerError, open_ledger
+from peerage.ledger import LedgerError, LedgerMissing, open_ledger
 from peerage.players import checks
-from peerage.players.keys import PROVIDERS, environment, found_keys
+from peerage.players.keys import PROVIDERS, found_keys
 from peerage.players.prices import price_of
 from peerage.sandbox import image
 from peerage.settings import (
@@ -70,7 +71,7 @@ def examine(folder: Path) -> list[Finding]:
         *_spare_keys(players, env),
         *arena,
         *asyncio.run(_players(players, env, folder)),
-        *(_ledger(settings, folder) if settings is not None else ()),
+        *(_ledger(settings, env, folder) if settings is not None else ()),
         *(_needs(settings) if settings is not None else ()),
         _clock(),
         _disk(folder),
@@ -103,6 +104,7 @@ def install_missing(folder: Path) -> None:
     extras = needed_extras(settings.players) if settings is not None else {"models"}
     if settings is not None:
         extras |= {one.what for one in _needs(settings) if one.state == "broken"}
+        extras |= {"postgres"} if settings.ledger.startswith(("postgresql://", "$")) else set()
     lacking = sorted(extra for extra in extras if _lacking("peerage", extra))
     if not lacking:
         typer.echo("nothing to install")
@@ -214,13 +216,17 @@ async def _players(players: Sequence[PlayerSettings], env: dict[str, str], folde
     return lines
 
 
-def _ledger(settings: ArenaSettings, folder: Path) -> Iterator[Finding]:
+def _ledger(settings: ArenaSettings, env: dict[str, str], folder: Path) -> Iterator[Finding]:
+    if env.get(DATABASE, "").startswith(("postgresql://", "postgres://")) and settings.ledger[0] != "$":
+        about = f"holds an address of PostgreSQL; `ledger: ${DATABASE}` in {FILE_NAME} keeps records there"
+        yield Finding("ledger", DATABASE, "unused", about)
     try:
         ledger = open_ledger(settings.ledger, folder, create=False)
+    except LedgerMissing:
+        yield Finding("ledger", settings.ledger, "unused", "none yet; `peerage run` makes it")
+        return
     except LedgerError as error:
-        missing = settings.ledger.startswith("sqlite:///") and not (folder / settings.ledger[10:]).exists()
-        about = "none yet; `peerage run` makes it" if missing else str(error)
-        yield Finding("ledger", settings.ledger, "unused" if missing else "broken", about)
+        yield Finding("ledger", settings.ledger, "broken", str(error))
         return
     try:
         issued, recorded = ledger.heads()

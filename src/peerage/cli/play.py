@@ -80,8 +80,8 @@ def run(
     """
     from peerage.cli import tables
     from peerage.cli.logs import log_to_stderr
+    from peerage.environment import environment
     from peerage.ledger import LedgerError
-    from peerage.players.keys import environment
     from peerage.settings import enough_players, extra_installed, load
 
     stated = with_players(load(folder), player)
@@ -313,8 +313,9 @@ def seated(models: Sequence[str]) -> str:
 
 def equipped(settings: ArenaSettings, folder: Path) -> None:
     """Refuse, before anything is made or planned, players whose library or key is missing."""
+    from peerage.environment import environment
     from peerage.players.checks import missing_extra
-    from peerage.players.keys import environment, find_key, key_names
+    from peerage.players.keys import find_key, key_names
     from peerage.settings import SettingsError
 
     env = environment(folder, os.environ)

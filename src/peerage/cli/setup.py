@@ -26,25 +26,34 @@ def init(
     """
     import os
 
+    from peerage.environment import DATABASE, environment
     from peerage.outputs import SETTINGS, write
-    from peerage.players.keys import environment, found_keys
+    from peerage.players.keys import found_keys
     from peerage.settings import FILE_NAME, SettingsError
 
     path = folder / FILE_NAME
     if path.exists() and not force:
         raise SettingsError(f"{path} exists; `--force` replaces it, `--dir FOLDER` starts an arena elsewhere")
     folder.mkdir(parents=True, exist_ok=True)
-    keys = found_keys(environment(folder, os.environ))
+    env = environment(folder, os.environ)
+    keys, server = found_keys(env), env.get(DATABASE, "").startswith(("postgresql://", "postgres://"))
     if keys and seed is not None:
         raise SettingsError(
             "--seed is for house players alone: other players could know what follows from it. Leave it "
             "out, and the arena draws from a secret of its own"
         )
     title = name or folder.resolve().name or "arena"
-    write(path, arena_text(json.dumps(title, ensure_ascii=False), seed, keys), SETTINGS, force=force)
+    write(
+        path,
+        arena_text(json.dumps(title, ensure_ascii=False), seed, keys, server=server),
+        SETTINGS,
+        force=force,
+    )
     typer.echo(f"wrote {path}")
     for provider, variable in keys.items():
         typer.echo(f"  {provider}: key found in {variable}")
+    if server:
+        typer.echo(f"  PostgreSQL: address found in {DATABASE}; the last line of {FILE_NAME} would use it")
     if not keys:
         typer.echo(
             "  no provider's key found, so house players stand in; put OPENAI_API_KEY=… or another into "
@@ -106,6 +115,10 @@ engine:
 #   propagation_width: 50  # null switches propagation off
 """
 
+_SERVER = """
+# ledger: $DATABASE_URL    # PostgreSQL: one ledger for a team, read while it is written
+"""
+
 _HOUSE = """\
   # House players need no key and cost nothing; they are here to try things out.
   - house:0.9
@@ -136,8 +149,9 @@ def starters() -> Mapping[str, Sequence[str]]:
     return found
 
 
-def arena_text(name: str, seed: int | None, keys: Mapping[str, str]) -> str:
-    """The text of `arena.yaml`; `keys` maps each provider whose key was found to where it was found."""
+def arena_text(name: str, seed: int | None, keys: Mapping[str, str], *, server: bool = False) -> str:
+    """The text of `arena.yaml`; `keys` maps each provider whose key was found to where it was. `server`
+    is whether an address for the ledger was found."""
     paid = [provider for provider in starters() if provider in keys and provider not in _UNPRICED]
     most = _SEVERAL if len(paid) > 1 else None
     lines: list[str] = []
@@ -158,7 +172,8 @@ def arena_text(name: str, seed: int | None, keys: Mapping[str, str]) -> str:
         else "null             # dollars at most, over all runs; null: no limit"
     )
     stated = "" if seed is None else f"seed: {seed}                 # for house players\n"
-    return _HEAD.format(name=name, seed=stated, players=text, budget=budget)
+    head = _HEAD.format(name=name, seed=stated, players=text, budget=budget)
+    return head + _SERVER if server else head
 
 
 def demo_text(

@@ -2,32 +2,47 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from peerage.ledger.store import Ledger, LedgerBusy, LedgerError
+from peerage.environment import environment
+from peerage.ledger.store import Ledger, LedgerBusy, LedgerError, LedgerMissing
 
-__all__ = ["Ledger", "LedgerBusy", "LedgerError", "open_ledger"]
+__all__ = ["Ledger", "LedgerBusy", "LedgerError", "LedgerMissing", "open_ledger"]
 
 
 def open_ledger(address: str, folder: Path, *, create: bool) -> Ledger:
-    """Open the ledger at `address`: `sqlite:///FILE`, FILE relative to the arena's folder or absolute.
+    """Open the ledger at `address`: `sqlite:///FILE`, FILE relative to the arena's folder or absolute;
+    `postgresql://HOST/DATABASE`; or `$NAME`, the variable of the environment or of `.env` that holds one.
 
     `create` makes it when it is not there. Raises LedgerError when it cannot be used: missing, not a
     ledger, of a newer version, not readable, or an address of a kind this version does not know.
     """
-    scheme = address.partition("://")[0]
-    if scheme != "sqlite":
-        known = scheme in ("postgresql", "mongodb")
+    if address.startswith("$"):
+        stated = environment(folder, os.environ).get(address[1:], "")
+        if not stated:
+            raise LedgerError(
+                f"ledger {address}: {address[1:]} is set neither in the environment nor in "
+                f"{folder / '.env'}; write it there, as postgresql://USER:PASSWORD@HOST/DATABASE"
+            )
+        address = stated
+    scheme, _, rest = address.partition("://")
+    if scheme not in ("sqlite", "postgresql", "postgres"):
+        shown = f"{scheme}://{rest.rpartition('@')[2]}" if rest else address
         raise LedgerError(
-            f"ledger {address!r}: "
-            + (f"{scheme} is not built yet in this version" if known else "this kind of address is unknown")
+            f"ledger {shown!r}: "
+            + (
+                f"{scheme} is not built yet in this version"
+                if scheme == "mongodb"
+                else "this kind of address is unknown"
+            )
             + "; write for example sqlite:///arena.db"
         )
     # A short command that needs no ledger must not wait for SQLAlchemy.
     from peerage.ledger.sql import SqlLedger
-    from peerage.ledger.sqlite import SqliteFile
+    from peerage.ledger.sql_open import database
 
-    ledger = SqlLedger(SqliteFile(address, folder))
+    ledger = SqlLedger(database(address, folder))
     try:
         ledger.prepare(create=create)
     except BaseException:

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from itertools import islice, starmap
-from typing import Any, cast
+from typing import Any
 from zlib import crc32
 
-from sqlalchemy import Connection, Select, Table, exists, func, inspect, or_, select
+from sqlalchemy import Select, Table, exists, func, inspect, or_, select
 from sqlalchemy.exc import DBAPIError
 
 from peerage.ledger import narrow
 from peerage.ledger.log import Rolling
+from peerage.ledger.sql_database import Database
 from peerage.ledger.sql_rows import BLOCK, LineUp, Read, Row, attempts, span
 from peerage.ledger.sql_tables import (
     AMENDMENTS,
@@ -35,11 +36,11 @@ from peerage.ledger.sql_tables import (
     SNAPSHOTS,
     SUMMARIES,
     TEXTS,
+    damaged,
     make_tables,
     schema_version,
 )
 from peerage.ledger.sql_writer import SqlWriter
-from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import (
     Amendment,
     Batch,
@@ -47,6 +48,7 @@ from peerage.ledger.store import (
     Exchange,
     FixtureRow,
     LedgerError,
+    LedgerMissing,
     MatchRows,
     OldAmendment,
     RecordRow,
@@ -72,7 +74,7 @@ _STRAYS = (
 class SqlLedger:
     """The `Ledger` protocol over one SQL database."""
 
-    def __init__(self, file: SqliteFile) -> None:
+    def __init__(self, file: Database) -> None:
         self.address = file.address
         self._file = file
         self._readers = file.reading()
@@ -86,73 +88,61 @@ class SqlLedger:
 
         Raises LedgerError when there is none, when it is something else, or newer than this program.
         """
-        path, version = self._file.path, 0
+        place, version = self._file.place, 0
         if self._file.exists():
             with self._file.explained(), self._readers.connect() as connection:
-                version = schema_version(connection, path)
+                version = schema_version(connection, place)
         elif not create:
-            raise LedgerError(f"there is no ledger at {path} yet; `peerage run` makes it")
+            raise LedgerMissing(f"there is no ledger at {place} yet; `peerage run` makes it")
         if version == 0 and not create:
-            raise LedgerError(f"{path} is empty; `peerage run` makes a ledger of it")
+            raise LedgerMissing(f"{place} is empty; `peerage run` makes a ledger of it")
         if version == 0:
-            with self._holding(create=True) as connection, self._file.explained(), connection.begin():
-                if not schema_version(connection, path):
+            with self._file.holding(create=True) as connection, self._file.explained(), connection.begin():
+                if not schema_version(connection, place):
                     make_tables(connection)
 
     # ------------------------------------------------------------------------------------------ writing
 
     @contextmanager
     def runner(self) -> Iterator[None]:
-        with self._holding(create=False) as connection:
+        with self._file.holding(create=False) as connection:
             self._writer = SqlWriter(self._file, connection)
             try:
                 yield
             finally:
                 # A full disk must not hide why the run ended; the log then ends as after a crash.
                 if self._writer.written:
-                    with suppress(LedgerError, DBAPIError), self._transaction() as writer:
-                        writer.end()
+                    with suppress(LedgerError, DBAPIError):
+                        self._commit(SqlWriter.end)
                 with self._writing:
                     self._writer = None
-
-    @contextmanager
-    def _holding(self, *, create: bool) -> Iterator[Connection]:
-        with self._file.lock():
-            engine = self._file.writing(create=create)
-            with self._file.explained():
-                connection = engine.connect()
-            try:
-                # An unwritable ledger is refused now, not after the first paid call.
-                with self._file.explained(), connection.begin():
-                    pass
-                yield connection
-            finally:
-                self._file.settle(connection)
-                connection.close()
-                engine.dispose()
 
     def write(self, batch: Batch) -> None:
         if "schema" in batch.meta:
             raise LedgerError("the schema version is not for a runner to write")
-        with self._transaction() as writer:
-            writer.write(batch)
+        self._commit(lambda writer: writer.write(batch))
 
     def replace_summaries(self, summaries: Iterable[Summary]) -> None:
-        with self._transaction() as writer:
-            writer.rewrite(summaries)
+        self._commit(lambda writer: writer.rewrite(summaries), again=False)
 
-    @contextmanager
-    def _transaction(self) -> Iterator[SqlWriter]:
-        """One transaction: what is written and its entries in the log become durable together."""
+    def _commit(self, work: Callable[[SqlWriter], None], *, again: bool = True) -> None:
+        """One transaction: what is written and its entries in the log become durable together. What cannot be
+        done `again` is not, where the connection is lost."""
         with self._writing, self._file.explained():
             if self._writer is None:
                 raise LedgerError(f"{self.address} is written only inside `with ledger.runner():`")
-            try:
-                with self._writer.connection.begin():
-                    yield self._writer
-            except BaseException:
-                self._writer = SqlWriter(self._file, self._writer.connection)
-                raise
+            connection, writers = self._writer.connection, [self._writer]
+
+            def done() -> None:
+                # What a writer knows of a transaction that failed is of no use for the next.
+                writer = writers.pop() if writers else SqlWriter(self._file, connection)
+                self._writer = SqlWriter(self._file, connection)
+                work(writer)
+                known.append(writer)
+
+            known: list[SqlWriter] = []
+            self._file.commit(connection, done, again=again)
+            self._writer = known[-1]
 
     # ------------------------------------------------------------------------------------------ reading
 
@@ -204,7 +194,7 @@ class SqlLedger:
         about, logged = self._last_entry("narrow %") or ("narrow 0", b"")
         number = about.removeprefix("narrow ")
         if not number.isdecimal():
-            raise self._damaged(f"its log is about {about!r}")
+            raise damaged(self._file.place, f"its log is about {about!r}")
         due, seen = int(number), Rolling()
         rows = self._rows(select(SUMMARIES).order_by(SUMMARIES.c.number), 1, None)
         while part := list(islice(rows, BLOCK)):
@@ -217,8 +207,8 @@ class SqlLedger:
             if seen.rows == due:
                 return
         raise LedgerError(
-            f"{self._file.path} is damaged: its narrow table is not what was logged of it after match {due}. "
-            "`peerage verify` names the match, `peerage replay --mend` writes the table again"
+            f"{self._file.place} is damaged: its narrow table is not what was logged of it after match "
+            f"{due}. `peerage verify` names the match, `peerage replay --mend` writes the table again"
         )
 
     def _last_entry(self, like: str) -> tuple[str, bytes] | None:
@@ -232,11 +222,13 @@ class SqlLedger:
 
     def snapshot(self, at_most: int | None = None) -> tuple[int, bytes] | None:
         t = SNAPSHOTS.c
-        wanted = select(t.number, t.body).where(span(t.number, 0, at_most))
-        for number, body in self._read(wanted.order_by(t.number.desc())):
+        newest = select(t.number, t.body).order_by(t.number.desc()).limit(1)
+        while found := next(self._read(newest.where(span(t.number, 0, at_most))), None):
+            number, body = found
             logged = self._last_entry(f"snapshot {number}")
             if logged is not None and logged[1] == sha256(body).digest():
                 return number, body
+            at_most = number - 1
         return None
 
     def snapshots(self) -> Iterator[tuple[int, bytes, bool]]:
@@ -259,7 +251,7 @@ class SqlLedger:
     def _newest(self, table: Table) -> int:
         newest = int(self._one(select(func.coalesce(func.max(table.c.number), 0))))
         if newest > _MOST:
-            raise self._damaged(f"{table.name} holds a match {newest}")
+            raise damaged(self._file.place, f"{table.name} holds a match {newest}")
         return newest
 
     def spent_by(self, last: int | None = None) -> dict[str, int]:
@@ -334,38 +326,19 @@ class SqlLedger:
 
     def _read(self, wanted: Select[Any]) -> Iterator[Row]:
         if not self._lacks(wanted):
-            with self._file.explained(), self._readers.connect() as connection:
-                yield from self._found(connection, wanted)
+            with self._file.explained():
+                yield from self._file.read(self._readers, wanted)
 
     @contextmanager
     def _at_once(self) -> Iterator[Read]:
         """Reads tables that every form of ledger has, all as they are at one moment."""
-        with self._file.explained(), self._readers.connect() as connection:
-            connection.exec_driver_sql("BEGIN")  # ended when the connection is given back
-            yield partial(self._found, connection)
-
-    def _found(self, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:
-        with connection.execute(wanted) as result:
-            allowed = [{column.type.python_type, type(None)} for column in wanted.selected_columns]
-            for part in result.partitions(BLOCK):
-                # SQLite keeps whatever it is given; only a ledger that was tampered with holds another type.
-                for column, types, values in zip(
-                    wanted.selected_columns, allowed, zip(*part, strict=True), strict=True
-                ):
-                    if not types.issuperset(map(type, values)):
-                        raise self._damaged(f"a {column.name} holds what does not belong there")
-                yield from cast("Sequence[Row]", part)
+        with self._file.explained(), self._file.moment(self._readers) as connection:
+            yield partial(self._file.rows, connection)
 
     def _lacks(self, wanted: Select[Any]) -> bool:
         """Whether this is an earlier, or for old amendments a later, form of ledger without what is read."""
         if ENTRIES.name not in self._tables:  # from then on none is added
-            with self._file.explained(), self._readers.connect() as connection:
+            with self._file.explained(), self._file.moment(self._readers) as connection:
                 self._tables = inspect(connection).get_table_names()
         tables = [each.name for each in wanted.get_final_froms() if isinstance(each, Table)]
         return not set(tables).issubset(self._tables)
-
-    def _damaged(self, what: str) -> LedgerError:
-        return LedgerError(
-            f"{self._file.path} is damaged: {what}. Restore it from a copy; `peerage verify` says what is "
-            "whole"
-        )

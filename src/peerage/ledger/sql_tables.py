@@ -29,6 +29,9 @@ SCHEMA = MetaData()
 # SQLite appends only to a key declared INTEGER; elsewhere it must be 64 bits wide.
 ROWID = BigInteger().with_variant(Integer(), "sqlite")
 
+# In the order of their bytes, in every database.
+KEY = Text().with_variant(Text(collation="C"), "postgresql")
+
 META = Table(
     "meta",
     SCHEMA,
@@ -52,9 +55,9 @@ FIXTURES = Table(
 INTENTS = Table(
     "intents",
     SCHEMA,
-    Column("id", ROWID, primary_key=True),
+    Column("id", ROWID, primary_key=True, autoincrement=False),
     Column("match", BigInteger, nullable=False),
-    Column("key", Text, nullable=False),
+    Column("key", KEY, nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("player", Text, nullable=False),
     Column("worst_nano", BigInteger),
@@ -65,7 +68,7 @@ INTENTS = Table(
 REPLIES = Table(
     "replies",
     SCHEMA,
-    Column("id", ROWID, primary_key=True),
+    Column("id", ROWID, primary_key=True, autoincrement=False),
     Column("intent", BigInteger, nullable=False),
     Column("cost_nano", BigInteger),
     Column("at_ms", BigInteger, nullable=False),
@@ -78,7 +81,7 @@ REPLIES = Table(
 FAILURES = Table(
     "failures",
     SCHEMA,
-    Column("id", ROWID, primary_key=True),
+    Column("id", ROWID, primary_key=True, autoincrement=False),
     Column("intent", BigInteger, nullable=False),
     Column("reason", Text, nullable=False),
     Column("cost_nano", BigInteger),
@@ -128,7 +131,7 @@ ENTRIES = Table(
 AMENDMENTS = Table(
     "amendments",
     SCHEMA,
-    Column("id", ROWID, primary_key=True),
+    Column("id", ROWID, primary_key=True, autoincrement=False),
     Column("stream", Text, nullable=False),
     Column("sequence", BigInteger, nullable=False),
     Column("chain", LargeBinary, nullable=False),
@@ -149,6 +152,9 @@ LOG = Table(
 LATER = [LOG, ENTRIES]
 """Tables that a ledger of an earlier form lacks until somebody writes to it."""
 
+BESIDE = ("runner", "votes")
+"""Tables that may stand beside a ledger's own: see `ledger.postgres`, `ledger.votes`."""
+
 
 def make_tables(connection: Connection) -> None:
     """Make a ledger in an empty store, inside the caller's transaction."""
@@ -161,7 +167,7 @@ def schema_version(connection: Connection, place: object) -> int:
 
     Raises LedgerError, naming `place`, when the store holds something else than a ledger, or a newer one.
     """
-    names = inspect(connection).get_table_names()
+    names = [name for name in inspect(connection).get_table_names() if name not in BESIDE]
     if not names:
         return 0
     found = None
@@ -184,3 +190,10 @@ def schema_version(connection: Connection, place: object) -> int:
             "use the Peerage that wrote it or a newer one: pip install --upgrade peerage"
         )
     return version
+
+
+def damaged(place: str, what: str) -> LedgerError:
+    """The error that a ledger, at `place`, holds what nobody recorded."""
+    return LedgerError(
+        f"{place} is damaged: {what}. Restore it from a copy; `peerage verify` says what is whole"
+    )

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Select, delete, func, inspect, select
 from peerage.ledger.log import GENESIS, Rolling, extended, of_amendment, of_play, of_record
 from peerage.ledger.log import digest as digest_of
 from peerage.ledger.narrow import flat
+from peerage.ledger.sql_database import Database, Insert
 from peerage.ledger.sql_rows import BLOCK, LineUp, Row, attempts, in_order
 from peerage.ledger.sql_tables import (
     AMENDMENTS,
@@ -31,7 +32,6 @@ from peerage.ledger.sql_tables import (
     SUMMARIES,
     TEXTS,
 )
-from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import UNLOGGED, Amendment, Batch, FixtureRow, Summary
 
 Said = tuple[str, bytes] | Amendment
@@ -44,7 +44,7 @@ class SqlWriter:
     """Writes through one connection, inside its caller's transactions. After one that failed a new writer
     must be made."""
 
-    def __init__(self, file: SqliteFile, connection: Connection) -> None:
+    def __init__(self, file: Database, connection: Connection) -> None:
         self.connection = connection
         self._file = file
         self._head: tuple[int, bytes] | None = None
@@ -72,7 +72,7 @@ class SqlWriter:
         self.connection.execute(delete(SUMMARIES))
         rows = map(flat, summaries)
         while part := list(islice(rows, BLOCK)):
-            self._file.insert(self.connection, SUMMARIES, part)
+            self._file.insert(self.connection, [Insert(SUMMARIES, part)])
         self._narrow = None
         self._append(self._narrow_entry())
 
@@ -93,34 +93,35 @@ class SqlWriter:
         return map(tuple, self.connection.execute(wanted))
 
     def _insert(self, batch: Batch) -> None:
-        rows: tuple[tuple[Any, ...], ...] = (
-            (TEXTS, [(digest, text.encode()) for digest, text in batch.texts], "OR IGNORE"),
-            (FIXTURES, [(r.number, r.round, crc32(r.body), r.body) for r in batch.fixtures]),
-            (
+        inserts = [
+            Insert(TEXTS, [(digest, text.encode()) for digest, text in batch.texts], "OR IGNORE"),
+            Insert(FIXTURES, [(r.number, r.round, crc32(r.body), r.body) for r in batch.fixtures]),
+            Insert(
                 INTENTS,
                 [
                     (r.match, r.key, r.attempt, r.player, r.worst_nano, crc32(r.body), r.body)
                     for r in batch.intents
                 ],
             ),
-            (
+            Insert(
                 REPLIES,
                 [
                     (r.match, r.key, r.attempt, r.cost_nano, r.at_ms, crc32(r.body), r.body)
                     for r in batch.replies
                 ],
             ),
-            (
+            Insert(
                 FAILURES,
                 [(r.match, r.key, r.attempt, r.reason, r.cost_nano, r.at_ms) for r in batch.failures],
             ),
-            (RECORDS, [(r.number, r.chain, r.at_ms, r.body) for r in batch.records]),
-            (SUMMARIES, [flat(summary) for summary in batch.summaries]),
-            (SNAPSHOTS, [(number, crc32(body), body) for number, body in batch.snapshots], "OR REPLACE"),
-            (META, list(batch.meta.items()), "OR REPLACE"),
-        )
-        for inserted in rows:
-            self._file.insert(self.connection, *inserted)
+            Insert(RECORDS, [(r.number, r.chain, r.at_ms, r.body) for r in batch.records]),
+            Insert(SUMMARIES, [flat(summary) for summary in batch.summaries]),
+            Insert(
+                SNAPSHOTS, [(number, crc32(body), body) for number, body in batch.snapshots], "OR REPLACE"
+            ),
+            Insert(META, list(batch.meta.items()), "OR REPLACE"),
+        ]
+        self._file.insert(self.connection, inserts)
 
     def _prepare(self) -> None:
         """Find the end of the log before anything else is written; begin one where there is none."""
@@ -231,9 +232,8 @@ class SqlWriter:
     def _enter(
         self, rows: Sequence[tuple[int, str, bytes, bytes]], said: Sequence[tuple[int, Amendment]]
     ) -> None:
-        self._file.insert(self.connection, LOG, rows)
         bodies = [(at, one.topic, one.at_ms, one.body) for at, one in said]
-        self._file.insert(self.connection, ENTRIES, bodies)
+        self._file.insert(self.connection, [Insert(LOG, rows), Insert(ENTRIES, bodies)])
 
 
 def _facts(meta: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:

@@ -10,17 +10,20 @@ import json
 import os
 import socket
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Connection, Engine, MetaData, Table, create_engine, event
+from sqlalchemy import Connection, Engine, MetaData, Select, Table, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 
+from peerage.ledger.sql_database import Insert
+from peerage.ledger.sql_rows import BLOCK, Row
+from peerage.ledger.sql_tables import damaged
 from peerage.ledger.store import LedgerBusy, LedgerError
 from peerage.outputs import replacing
 
@@ -32,7 +35,7 @@ PATIENCE_S = 10.0
 
 
 class SqliteFile:
-    """One ledger file: how to reach it, lock it, fill it, and speak of its faults."""
+    """One ledger file: how to reach it, lock it, fill it, and speak of its faults. A `sql.Database`."""
 
     def __init__(self, address: str, folder: Path) -> None:
         """`address` is `sqlite:///FILE`, FILE relative to the arena's folder or absolute."""
@@ -46,6 +49,7 @@ class SqliteFile:
             )
             raise LedgerError(f"ledger {address!r}: {what}; a file in an existing folder was expected")
         self.address = f"sqlite:///{self.path.as_posix()}"
+        self.place = str(self.path)
 
     def exists(self) -> bool:
         return self.path.exists()
@@ -84,7 +88,49 @@ class SqliteFile:
         return engine
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
+    def holding(self, *, create: bool) -> Iterator[Connection]:
+        with self._lock():
+            engine = self.writing(create=create)
+            with self.explained():
+                connection = engine.connect()
+            try:
+                # An unwritable ledger is refused now, not after the first paid call.
+                with self.explained(), connection.begin():
+                    pass
+                yield connection
+            finally:
+                self._settle(connection)
+                connection.close()
+                engine.dispose()
+
+    def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
+        with connection.begin():
+            work()
+
+    @contextmanager
+    def moment(self, engine: Engine) -> Iterator[Connection]:
+        with engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN")  # ended when the connection is given back
+            yield connection
+
+    def rows(self, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:
+        with connection.execute(wanted) as result:
+            allowed = [{column.type.python_type, type(None)} for column in wanted.selected_columns]
+            for part in result.partitions(BLOCK):
+                # SQLite keeps whatever it is given; only a ledger that was tampered with holds another type.
+                for column, types, values in zip(
+                    wanted.selected_columns, allowed, zip(*part, strict=True), strict=True
+                ):
+                    if not types.issuperset(map(type, values)):
+                        raise damaged(self.place, f"a {column.name} holds what does not belong there")
+                yield from cast("Sequence[Row]", part)
+
+    def read(self, engine: Engine, wanted: Select[Any]) -> Iterator[Row]:
+        with engine.connect() as connection:
+            yield from self.rows(connection, wanted)
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
         """Hold `FILE.lock`, which the system frees when the process dies; `FILE.runner` says who holds it."""
         from filelock import FileLock, Timeout  # readers take no lock
 
@@ -112,7 +158,7 @@ class SqliteFile:
                 note.unlink()
             lock.release()
 
-    def settle(self, connection: Connection) -> None:
+    def _settle(self, connection: Connection) -> None:
         """Move the WAL into the main file, as far as readers allow, so that the file can be copied alone."""
         # Past SQLAlchemy, which would begin a transaction: none may be open. A full disk may stop it; the
         # WAL then keeps what it holds.
@@ -140,20 +186,14 @@ class SqliteFile:
             if kind != "table" and ("table", table, table) in there
         ]
 
-    def insert(
-        self, connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]], conflict: str = ""
-    ) -> None:
-        """Insert rows in order, in few statements: their values in the order of the table's columns, but for
-        an `id`, and match, key and attempt in place of an `intent`.
-
-        `conflict` is "", "OR IGNORE" or "OR REPLACE". The driver hands over the interpreter lock at every
-        statement, which against a busy event loop may cost milliseconds; so many rows go in one INSERT, of
-        few enough sizes that all of them stay prepared.
-        """
-        for at in range(0, len(rows), _MOST_ROWS):
-            part = rows[at : at + _MOST_ROWS]
-            values = tuple(chain.from_iterable(part))
-            connection.exec_driver_sql(_bulk_sql(table, conflict, len(part)), values)
+    def insert(self, connection: Connection, inserts: Iterable[Insert]) -> None:
+        # The driver hands over the interpreter lock at every statement, which against a busy event loop may
+        # cost milliseconds; so many rows go in one INSERT, of few enough sizes that all stay prepared.
+        for table, rows, conflict in inserts:
+            for at in range(0, len(rows), _MOST_ROWS):
+                part = rows[at : at + _MOST_ROWS]
+                values = tuple(chain.from_iterable(part))
+                connection.exec_driver_sql(_bulk_sql(table, conflict, len(part)), values)
 
     @contextmanager
     def explained(self) -> Iterator[None]:

@@ -30,6 +30,10 @@ class LedgerError(Exception):
     """The ledger cannot be used as asked; the message says what was found and how to fix it."""
 
 
+class LedgerMissing(LedgerError):
+    """There is no ledger yet."""
+
+
 class LedgerBusy(LedgerError):
     """Another runner holds the ledger."""
 

@@ -33,6 +33,7 @@ from peerage.ledger.merkle import digest as digest_of
 from peerage.ledger.preregistration import TOPIC
 from peerage.ledger.secret import strange_keys
 from peerage.ledger.since import Head, Since, extends_log, extends_play, log_root
+from peerage.ledger.sql_open import access
 from peerage.ledger.store import COPY, Ledger, LedgerError
 from peerage.ledger.votes import STREAM, Votes
 
@@ -183,9 +184,9 @@ def _verify(
         preregistered, wrong = _preregistered(ledger)
         problems += wrong
         head = next((row.chain for row in ledger.records(recorded, recorded)), GENESIS)
-    if votes is not None and ((logged.votes and not copy) or votes.path.exists()):
+    if votes is not None and ((logged.votes and not copy) or votes.exists()):
         with _noted(problems):
-            if votes.path.exists():
+            if votes.exists():
                 problems += [(None, what) for what in votes.integrity()]
             given = list(votes.rows())
             heads[STREAM] = (given[-1].chain if given else stream_genesis(STREAM)).hex()
@@ -251,7 +252,13 @@ def _start(stack: ExitStack, ledger: Ledger, first: int, last: int, replies: boo
     span = [str(first), str(last), "replies" if replies else "records"]
     command = [sys.executable, "-P", "-m", "peerage.ledger.audit", ledger.address, *span]
     helper = stack.enter_context(
-        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **access(ledger.address)},
+        )
     )
     stack.callback(helper.kill)
     return helper

@@ -1,10 +1,11 @@
 """Votes of people: a chained stream of amendments in a file of its own, beside the ledger.
 
 The runner holds the ledger's lock for as long as it plays; people vote meanwhile. So votes go where no runner
-ever writes, `arena.votes.db` beside `arena.db`. Any number of servers may append to it: each vote is numbered
-and linked within one transaction that excludes the others. A vote cites the digest of the record it judges,
-so it counts only for what its voter saw. A run takes the stream's head into the log when it begins, when it
-ends and every so often: from then on the log binds the votes too.
+ever writes, `arena.votes.db` beside `arena.db`, or a table of its own beside a ledger on a server. Any number
+of servers may append to it: each vote is numbered and linked within one transaction that excludes the others.
+A vote cites the digest of the record it judges, so it counts only for what its voter saw. A run takes the
+stream's head into the log when it begins, when it ends and every so often: from then on the log binds the
+votes too.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from sqlalchemy import (
 )
 
 from peerage.ledger.merkle import link, stream_genesis
+from peerage.ledger.sql_database import Database
+from peerage.ledger.sql_open import database
 from peerage.ledger.sqlite import SqliteFile
 from peerage.ledger.store import LedgerError
 
@@ -108,15 +111,21 @@ class Votes:
     """The votes on one ledger: none where nobody has voted yet; the first vote makes the file."""
 
     def __init__(self, ledger_address: str, folder: Path) -> None:
-        """`ledger_address` as in the settings; `folder` is the arena's."""
-        stem = "arena"
+        """`ledger_address` is the ledger's `address`; `folder` is the arena's."""
+        self.path = folder.resolve() / "arena.votes.db"
+        """The file, beside which the key of the voters' sessions lies, also where the votes are on a
+        server."""
+        self._file: Database
         if ledger_address.startswith("sqlite:///"):
             stem = ledger_address.removeprefix("sqlite:///").removesuffix(".db")
-        self._file = SqliteFile(f"sqlite:///{stem}.votes.db", folder)
+            self._file = file = SqliteFile(f"sqlite:///{stem}.votes.db", folder)
+            self.path = file.path
+        else:
+            self._file = database(ledger_address, folder)
 
-    @property
-    def path(self) -> Path:
-        return self._file.path
+    def exists(self) -> bool:
+        """Whether anybody has voted, or has begun to."""
+        return self.path.exists() if isinstance(self._file, SqliteFile) else self.head() is not None
 
     def cast(self, vote: Vote, at_ms: int) -> VoteRow:
         """Append a vote and make it durable.
@@ -146,7 +155,8 @@ class Votes:
             yield from msgspec.convert(self._read(wanted), list[VoteRow])
         except msgspec.ValidationError as error:
             raise LedgerError(
-                f"{self.path} is damaged ({error}); restore it from a copy. It holds votes and nothing else"
+                f"{self._file.place} is damaged ({error}); restore it from a copy. Its table votes holds "
+                "nothing else"
             ) from error
 
     def votes(self) -> Iterator[Vote]:

@@ -7,7 +7,6 @@ shown, or passed to a child process that was not told to have them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from peerage.settings import PlayerSettings
@@ -48,21 +47,6 @@ def extra_of(settings: PlayerSettings) -> str:
     if settings.provider in PROVIDERS:
         return PROVIDERS[settings.provider].extra
     return {"gguf": "local", "http": "models", "https": "models"}.get(settings.provider, "")
-
-
-def environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:
-    """`env` and, for names it does not hold, those of the `.env` file in `folder`.
-
-    Values are taken as they stand: nothing is interpolated and nothing is put into this process's
-    own environment. A missing file is no error; an unreadable one raises OSError.
-    """
-    path = folder / ".env"
-    if not path.is_file():
-        return dict(env)
-    from dotenv import dotenv_values
-
-    stated = dotenv_values(path, interpolate=False, encoding="utf-8-sig")
-    return {name: value for name, value in stated.items() if value} | dict(env)
 
 
 def key_names(settings: PlayerSettings) -> tuple[str, ...]:

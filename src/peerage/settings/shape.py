@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from peerage.protocol import SANDBOX
 from peerage.scheduling.standing import PolicyName
 from peerage.settings.player import NotNegative, PlayerSettings, Positive, suggest
 
-LEDGERS = ("sqlite", "postgresql", "mongodb")
+LEDGERS = ("sqlite", "postgresql")
 
 
 WINDOW = 32
@@ -223,7 +224,11 @@ class ArenaSettings(Section):
         default_factory=Budget, description="Dollars at most; a number alone is the arena's."
     )
     engine: Engine = Field(default_factory=Engine, description="Concurrency, retries, deadlines.")
-    ledger: str = Field("sqlite:///arena.db", description="Where records are kept; relative to this folder.")
+    ledger: str = Field(
+        "sqlite:///arena.db",
+        description="Where records are kept: a file, relative to this folder; `postgresql://HOST/DATABASE`; "
+        "or `$DATABASE_URL`, the address in that variable of the environment or of `.env`.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -272,11 +277,18 @@ class ArenaSettings(Section):
     @field_validator("ledger")
     @classmethod
     def _address(cls, value: str) -> str:
-        scheme, found, _ = value.partition("://")
-        if not found or scheme not in LEDGERS:
+        scheme, found, rest = value.partition("://")
+        login, _, host = rest.rpartition("@")
+        if ":" in login or "password=" in rest:
             raise ValueError(
-                f"{value!r} is no address of a ledger; write `sqlite:///arena.db`, or an address that "
-                "begins with `postgresql://` or `mongodb://`"
+                "the address of the ledger holds a password, and this file is for others too; write "
+                f"`DATABASE_URL={scheme}://USER:PASSWORD@{host.partition('?')[0]}` into .env and `ledger: "
+                "$DATABASE_URL` here"
+            )
+        if scheme not in LEDGERS if found else not re.fullmatch(r"\$[A-Za-z_]\w*", value):
+            raise ValueError(
+                f"{value!r} is no address of a ledger; write `sqlite:///arena.db`, "
+                "`postgresql://HOST/DATABASE`, or `$DATABASE_URL` for the address in that variable"
             )
         return value
 

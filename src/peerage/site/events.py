@@ -65,10 +65,12 @@ class LedgerGone(LedgerError):
 
 class LedgerFile:
     """The file at a ledger's `address`, as it is when this is made. SQLite goes on reading one that was
-    deleted or replaced, and a server would show an arena that is no longer there."""
+    deleted or replaced, and a server would show an arena that is no longer there. A database on a server has
+    none, and tells by itself that it is gone."""
 
     def __init__(self, address: str) -> None:
-        self._path = Path(address.removeprefix("sqlite:///"))
+        file = address.startswith("sqlite:///")
+        self._path = Path(address.removeprefix("sqlite:///")) if file else None
         self._opened = self._identity()
 
     def check(self) -> None:
@@ -80,6 +82,8 @@ class LedgerFile:
             )
 
     def _identity(self) -> tuple[int, int] | None:
+        if self._path is None:
+            return None
         try:
             found = self._path.stat()
         except OSError:

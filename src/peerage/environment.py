@@ -1,0 +1,24 @@
+"""Variables: those of the environment, and of the arena's `.env`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+DATABASE = "DATABASE_URL"
+"""The variable in which hosts of databases give their address, its password in it."""
+
+
+def environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:
+    """`env` and, for names it does not hold, those of the `.env` file in `folder`.
+
+    Values are taken as they stand: nothing is interpolated and nothing is put into this process's
+    own environment. A missing file is no error; an unreadable one raises OSError.
+    """
+    path = folder / ".env"
+    if not path.is_file():
+        return dict(env)
+    from dotenv import dotenv_values
+
+    stated = dotenv_values(path, interpolate=False, encoding="utf-8-sig")
+    return {name: value for name, value in stated.items() if value} | dict(env)

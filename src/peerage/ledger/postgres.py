@@ -1,0 +1,409 @@
+"""What only PostgreSQL needs: addresses, connections, the runner's lock and its fence, its errors in words.
+
+Each arena has a schema of its own, by default `peerage`, with the tables of `sql_tables` and one more,
+`runner`, of one row: `fence` counts the runners there were, `written` their transactions, and `holder` says
+who the last one is. A runner holds an advisory lock as long as its connection lives, and each of its
+transactions first counts `written` on, under its own fence. So one that slept, whose connection was closed
+and whose place another took, cannot write; and one whose connection broke while it committed finds out
+whether it did.
+
+Readers hold no transaction open: they read block by block, each from behind the last row of the one before.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache, partial
+from hashlib import sha256
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import psycopg
+from msgspec import Struct
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import (
+    Connection,
+    Engine,
+    LargeBinary,
+    MetaData,
+    Select,
+    Table,
+    Text,
+    UniqueConstraint,
+    create_engine,
+    event,
+    literal,
+    tuple_,
+)
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool, QueuePool
+
+from peerage.ledger.postgres_words import explained, is_lost, parts
+from peerage.ledger.sql_database import Insert
+from peerage.ledger.sql_rows import Row
+from peerage.ledger.sql_tables import BESIDE, SCHEMA
+from peerage.ledger.store import LedgerBusy, LedgerError
+
+SCHEMES = ("postgresql", "postgres")
+BLOCK = 1_000
+"""Rows that one statement reads."""
+AWAY_S = 600.0
+"""How long a runner waits for a server that it lost, and `READER_AWAY_S` anybody else."""
+READER_AWAY_S = 5.0
+FIRST_TRY_S, LONGEST_TRY_S = 0.02, 2.0
+
+_ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+"""With these either side notices within a minute or so that the other is gone without a word."""
+_PASSWORDS: dict[str, str] = {}
+"""The password of each address opened here. Addresses get into messages, files and the arguments of
+processes, so no password is in them."""
+
+_log = logging.getLogger("peerage")
+Found = TypeVar("Found")
+
+
+class _Run(Struct):
+    """The run that holds the ledger: its fence, and how many transactions there were, its own included."""
+
+    fence: int
+    written: int
+
+
+class _Lingers(psycopg.OperationalError):
+    """A connection of ours that broke holds the lock until the server notices."""
+
+
+class Postgres:
+    """One schema of one database on a server. A `sql_database.Database`."""
+
+    def __init__(self, address: str) -> None:
+        """`address` is `postgresql://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE`, with `?schema=NAME` where a
+        database holds several arenas, and with whatever else libpq takes there."""
+        self.address, password, self._schema, plain = parts(address)
+        self.place = self.address
+        if password:
+            _PASSWORDS[self.address] = password
+        self._password = password or _PASSWORDS.get(self.address, "")
+        with self.explained():
+            self._stated = conninfo_to_dict(plain)
+        self._key = int.from_bytes(sha256(f"peerage {self._schema}".encode()).digest()[:8], signed=True)
+        self._run: _Run | None = None
+
+    def exists(self) -> bool:
+        return True
+
+    def access(self) -> dict[str, str]:
+        """The variables with which a child process opens the address."""
+        return {"PGPASSWORD": self._password} if self._password else {}
+
+    def reading(self) -> Engine:
+        connect = partial(self._connect, autocommit=True)
+        return _engine(
+            connect, poolclass=QueuePool, pool_size=2, max_overflow=-1, isolation_level="AUTOCOMMIT"
+        )
+
+    def writing(self, *, create: bool) -> Engine:
+        engine = _engine(self._connect)
+        event.listen(engine, "begin", self._alone)
+        return engine
+
+    @contextmanager
+    def holding(self, *, create: bool) -> Iterator[Connection]:
+        engine = _engine(partial(self._locked, create))
+        try:
+            with self.explained():
+                connection = engine.connect()
+            try:
+                yield connection
+            finally:
+                with suppress(DBAPIError):
+                    connection.close()
+        finally:
+            self._run = None
+            engine.dispose()
+
+    def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
+        assert self._run is not None
+        run = self._run
+
+        def tried() -> bool:
+            """Whether the transaction is durable; that of an earlier try, perhaps."""
+            with connection.begin():
+                (written,) = connection.exec_driver_sql("SELECT written FROM runner").one()
+            return bool(written > run.written)
+
+        while True:
+            try:
+                with connection.begin():
+                    mine = connection.exec_driver_sql(_COUNT, (run.fence, run.written))
+                    if mine.rowcount != 1:
+                        raise self._superseded()
+                    work()
+                break
+            except (DBAPIError, psycopg.Error) as error:
+                if not is_lost(error):
+                    raise
+                connection.invalidate()
+                if not again:
+                    raise
+                _log.warning("%s is away; waiting for it. Nothing recorded is lost", self.place)
+            if self._patiently(tried):
+                break
+        run.written += 1
+
+    @contextmanager
+    def moment(self, engine: Engine) -> Iterator[Connection]:
+        def begun() -> Connection:
+            connection = engine.connect()
+            try:
+                connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+        with self._patiently(begun) as connection:
+            yield connection
+
+    def rows(self, connection: Connection, wanted: Select[Any]) -> Iterator[Row]:
+        return map(tuple, connection.execute(wanted))
+
+    def read(self, engine: Engine, wanted: Select[Any]) -> Iterator[Row]:
+        def block(part: Select[Any]) -> Sequence[Row]:
+            with engine.connect() as connection:
+                return list(self.rows(connection, part))
+
+        order = wanted._order_by_clauses
+        if not order or wanted._limit_clause is not None:
+            yield from self._patiently(partial(block, wanted))
+            return
+        columns = list(wanted.selected_columns)
+        places = [columns.index(column) for column in order]
+        part = wanted.limit(BLOCK)
+        while found := self._patiently(partial(block, part)):
+            yield from found
+            if len(found) < BLOCK:
+                return
+            last = [literal(found[-1][at], column.type) for at, column in zip(places, order, strict=True)]
+            part = wanted.where(tuple_(*order) > tuple_(*last)).limit(BLOCK)
+
+    def insert(self, connection: Connection, inserts: Iterable[Insert]) -> None:
+        # Past SQLAlchemy, which waits for every answer: all go to the server at once.
+        raw = connection.connection.driver_connection
+        assert isinstance(raw, psycopg.Connection)
+        with raw.pipeline():
+            for table, rows, conflict in inserts:
+                if rows:
+                    raw.execute(_insert_sql(table, conflict), _columns(rows, conflict))
+
+    def integrity(self, engine: Engine, tables: MetaData) -> list[str]:
+        with engine.connect() as connection:
+            there = {(kind, name) for kind, name in connection.exec_driver_sql(_SHAPE)}
+        known = {("table", name) for name in (*SCHEMA.tables, *BESIDE)}
+        owners = {name: table for table in tables.tables.values() for name in _indexes(table)}
+        problems = [
+            f"{self.place} holds a {kind} {name}, which is none of a ledger's"
+            for kind, name in sorted(there - known)
+            if kind != "index"
+        ]
+        return problems + [
+            f"{self.place}: the table {table.name} lacks its index {name}"
+            for name, table in sorted(owners.items(), key=lambda one: one[0])
+            if ("table", table.name) in there and ("index", name) not in there
+        ]
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (DBAPIError, psycopg.Error, OSError) as error:
+            told = explained(error, self.place, str(self._stated.get("user") or "this user"), self._schema)
+            if self._password:
+                told = told.replace(self._password, "***").replace(quote(self._password), "***")
+            raise LedgerError(told) from None
+
+    def _connect(self, *, autocommit: bool = False) -> Connected:
+        # PgBouncer in transaction mode refuses `options`: a runner's lock would not outlive one transaction.
+        options = f"{self._stated.get('options') or ''} -c search_path={self._schema} {_SERVER_ALIVE}"
+        wanted: dict[str, Any] = {
+            "connect_timeout": 10,
+            "application_name": f"peerage {os.getpid()}",
+            **_ALIVE,
+        }
+        wanted |= {**self._stated, "options": options.strip()}
+        if self._password:
+            wanted["password"] = self._password
+        return psycopg.connect(autocommit=autocommit, **wanted)
+
+    def _locked(self, create: bool) -> Connected:
+        """A connection that holds the runner's lock: a new run's, or once more that of the one that goes
+        on."""
+        connection = self._connect()
+        try:
+            until = time.monotonic() + READER_AWAY_S
+            while not _value(connection, "SELECT pg_try_advisory_lock(%s)", self._key):
+                self._refused(connection, until)
+            if create:
+                self._prepare(connection)
+            if self._run is None:
+                holder = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
+                row = connection.execute(_BEGIN, (holder,)).fetchone()
+                self._run = _Run(*row) if row else None
+            elif _value(connection, "SELECT fence FROM runner") != self._run.fence:
+                raise self._superseded()
+            connection.execute(_WRITER)
+            connection.commit()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _refused(self, connection: Connected, until: float) -> None:
+        """Somebody holds the lock: raise LedgerBusy, unless the server will soon see that nobody does."""
+        holder = _value(connection, "SELECT holder FROM runner") or "{}"
+        fence = _value(connection, "SELECT fence FROM runner")
+        connection.rollback()
+        if self._run is not None:
+            if fence != self._run.fence:
+                raise self._superseded()
+            raise _Lingers(f"{self.place} has not noticed yet that the connection is gone")
+        held = json.loads(holder)
+        if held.get("host") != socket.gethostname() or _alive(held["pid"]) or time.monotonic() > until:
+            raise LedgerBusy(
+                f"another runner holds {self.place} (process {held.get('pid')} on {held.get('host')}); wait "
+                "for it or stop it. Reading commands work meanwhile"
+            )
+        time.sleep(FIRST_TRY_S)
+
+    def _prepare(self, connection: Connected) -> None:
+        """Make the schema and the runner's row where there are none, under the runner's lock."""
+        if _value(connection, "SELECT to_regnamespace(%s)::text", f'"{self._schema}"') is None:
+            connection.execute(f'CREATE SCHEMA "{self._schema}"')
+        if _value(connection, "SELECT to_regclass('runner')::text") is None:
+            connection.execute(
+                "CREATE TABLE runner (fence bigint NOT NULL, written bigint NOT NULL, holder text NOT NULL)"
+            )
+            connection.execute("INSERT INTO runner VALUES (0, 0, '{}')")
+
+    def _alone(self, connection: Connection) -> None:
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (self._key ^ 1,))
+
+    def _superseded(self) -> LedgerError:
+        return LedgerError(
+            f"another runner took {self.place} over while this one could not be reached; this one wrote "
+            "nothing since. Let that one run, or stop it and run again"
+        )
+
+    def _patiently(self, act: Callable[[], Found]) -> Found:
+        """What `act` gives; where the server is away it is waited for, by a run longer than by a reader."""
+        began, pause = time.monotonic(), FIRST_TRY_S
+        while True:
+            try:
+                return act()
+            except DBAPIError as error:
+                away = time.monotonic() - began
+                if not is_lost(error) or away > (READER_AWAY_S if self._run is None else AWAY_S):
+                    raise
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_TRY_S)
+
+
+Connected = psycopg.Connection[Any]
+
+
+def _engine(connect: Callable[[], Connected], **how: Any) -> Engine:
+    return create_engine(
+        "postgresql+psycopg://", creator=connect, use_native_hstore=False, **{"poolclass": NullPool, **how}
+    )
+
+
+def _value(connection: Connected, sql: str, *values: Any) -> Any:
+    row = connection.execute(sql, values).fetchone()
+    return row[0] if row else None
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+_SERVER_ALIVE = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"
+_BEGIN = "UPDATE runner SET fence = fence + 1, holder = %s RETURNING fence, written"
+_COUNT = "UPDATE runner SET written = written + 1 WHERE fence = %s AND written = %s"
+_WRITER = """
+SELECT set_config('enable_seqscan', 'off', false), CASE current_setting('synchronous_commit')
+    WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END
+"""
+"""Durable at every commit; and no plan that was made for a small table reads the whole of one that grew."""
+_SHAPE = """
+SELECT CASE relkind WHEN 'i' THEN 'index' WHEN 'v' THEN 'view' WHEN 'm' THEN 'view' WHEN 'S' THEN 'sequence'
+    ELSE 'table' END, relname::text FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relkind NOT IN ('t', 'c')
+UNION ALL SELECT 'trigger', tgname::text FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+WHERE relnamespace = current_schema()::regnamespace AND NOT tgisinternal
+UNION ALL SELECT 'rule', rulename::text FROM pg_rewrite JOIN pg_class ON pg_class.oid = ev_class
+WHERE relnamespace = current_schema()::regnamespace AND rulename <> '_RETURN'
+"""
+"""Kind and name of all that a schema holds."""
+
+
+def _indexes(table: Table) -> set[str]:
+    unique = [one.name for one in table.constraints if isinstance(one, UniqueConstraint)]
+    named = [one.name for one in table.indexes]
+    return {f"{table.name}_pkey", *[str(name) for name in (*unique, *named) if name]}
+
+
+def _columns(rows: Sequence[tuple[Any, ...]], conflict: str) -> list[list[Any]]:
+    if conflict == "OR REPLACE":  # no statement may replace what it has just inserted
+        rows = list({row[0]: row for row in rows}.values())
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    for column in columns:
+        if isinstance(column[0], str) and any("\0" in text for text in column):
+            column[:] = [text.replace("\0", "\ufffd") for text in column]
+    return columns
+
+
+_INTENT = "(SELECT id FROM intents WHERE match = r.match AND key = r.key AND attempt = r.attempt)"
+_ARRAYS = {Text: "text[]", LargeBinary: "bytea[]"}
+
+
+@lru_cache
+def _insert_sql(table: Table, conflict: str) -> str:
+    """Rows as one array a column, so that each table has one statement whatever the number of rows. Ids count
+    on from the newest, without a gap; there is one writer."""
+    own = [column for column in table.columns if column.name != "id"]
+    given: list[tuple[str, str]] = []
+    for column in own:
+        if column.name == "intent":
+            given += [("match", "bigint[]"), ("key", "text[]"), ("attempt", "bigint[]")]
+        else:
+            kinds = [sql for kind, sql in _ARRAYS.items() if isinstance(column.type, kind)]
+            given.append((column.name, kinds[0] if kinds else "bigint[]"))
+    into = [f'"{column.name}"' for column in own]
+    values = [_INTENT if column.name == "intent" else f'r."{column.name}"' for column in own]
+    if "id" in table.columns:
+        into.insert(0, "id")
+        values.insert(0, f"(SELECT coalesce(max(id), 0) FROM {table.name}) + r.at")
+    arrays = ", ".join([f"%s::{kind}" for _, kind in given])
+    names = ", ".join([f'"{name}"' for name, _ in given])
+    sql = (
+        f"INSERT INTO {table.name} ({', '.join(into)}) SELECT {', '.join(values)} "
+        f"FROM unnest({arrays}) WITH ORDINALITY AS r({names}, at)"
+    )
+    if not conflict:
+        return sql
+    key = ", ".join([column.name for column in table.primary_key])
+    replaced = [f'"{column.name}" = EXCLUDED."{column.name}"' for column in own if not column.primary_key]
+    does = f"UPDATE SET {', '.join(replaced)}" if conflict == "OR REPLACE" else "NOTHING"
+    return f"{sql} ON CONFLICT ({key}) DO {does}"

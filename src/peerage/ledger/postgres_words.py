@@ -1,0 +1,74 @@
+"""Addresses of PostgreSQL, and its errors in words."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+
+import psycopg
+from sqlalchemy.exc import DBAPIError
+
+from peerage.ledger.store import LedgerError
+
+
+def parts(address: str) -> tuple[str, str, str, str]:
+    """An address without its password, the password, the schema, and what libpq is told of the rest."""
+    url = urlsplit(address)
+    asked = dict(parse_qsl(url.query, keep_blank_values=True))
+    password = unquote(asked.pop("password", ""))
+    login, at, host = url.netloc.rpartition("@")
+    user, _, stated = login.partition(":")
+    schema = asked.get("schema", "peerage")
+    if not (schema.isidentifier() and schema == schema.lower() and len(schema.encode()) < 64):
+        raise LedgerError(f"schema={schema} is no name of a schema; write small letters, digits and _")
+    told = {name: value for name, value in asked.items() if name != "schema"}
+    place, plain = (
+        f"postgresql://{user}{at}{host}{url.path}"
+        + (f"?{urlencode(query, safe='/', quote_via=quote)}" if query else "")
+        for query in (asked, told)
+    )
+    return place, unquote(stated) or password, schema, plain
+
+
+def is_lost(error: Exception) -> bool:
+    """Whether it is the connection that failed: no server, one that starts or ends, a line that broke."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    state = getattr(cause, "sqlstate", None)
+    if isinstance(cause, psycopg.OperationalError):
+        return state is None or state.startswith(("08", "57P"))
+    return isinstance(error, DBAPIError) and error.connection_invalidated
+
+
+def explained(error: Exception, place: str, user: str, schema: str) -> str:
+    """What went wrong, where, and how to fix it."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    state = str(getattr(cause, "sqlstate", None) or "")
+    said = " ".join(str(cause).split()).partition(" LINE ")[0]
+    known = {
+        "25006": "it only reads, as a replica does. Reading commands work; for others give the address of "
+        "the server that writes",
+        "42501": f"{user} lacks a right ({said}). The owner of the database gives it: GRANT CREATE ON "
+        f"DATABASE to make a ledger; GRANT USAGE ON SCHEMA {schema} and GRANT SELECT, to write also INSERT, "
+        "UPDATE and DELETE, ON ALL TABLES in it to use one",
+        "53100": "its disk is full; what was recorded is safe. Free some space, run again",
+        "42P01": f"it is damaged ({said}); restore it from a copy",
+    }
+    if state in known:
+        return f"{place}: {known[state]}"
+    if state.startswith("23"):
+        return f"a row contradicts what {place} holds: {said}; nothing of this batch was written"
+    if not is_lost(error):
+        return f"{place}: {said}"
+    if "unsupported startup parameter" in said:
+        return (
+            f"{place} is the address of a pooler, under which no lock outlives a transaction; give the "
+            "address of the server itself"
+        )
+    if "authentication failed" in said or "no password supplied" in said:
+        return (
+            f"{place} refused the password of {user}, or was given none; write the whole address with the "
+            "right one into .env, as DATABASE_URL=..., and `ledger: $DATABASE_URL` into arena.yaml"
+        )
+    refused = said.rpartition("FATAL: ")[2].strip()
+    if refused.endswith("does not exist"):
+        return f"{place}: {refused} on that server; make it, or correct the address"
+    return f"{place} cannot be reached ({said}). Check that the server runs and that the address is right"
