@@ -20,6 +20,10 @@ PLACES = "/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/pos
 PATIENCE_S = 120
 
 
+# The server ends with whoever started it, also where that was killed; SIGINT disconnects clients.
+_AS_LONG_AS_WE_LIVE = '"$@" </dev/null & cat >/dev/null; kill -INT $! 2>/dev/null; wait $!'
+
+
 class Missing(Exception):
     """No server can be started here; the message says why."""
 
@@ -76,11 +80,11 @@ class PostgresServer:
             "logging_collector": "off",
         }
         stated = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-        log = (self.folder / "log").open("ab")
-        with log:
+        command = [str(self._bin / "postgres"), "-D", str(self.folder / "data"), *stated]
+        with (self.folder / "log").open("ab") as log:
             self._server = subprocess.Popen(
-                [str(self._bin / "postgres"), "-D", str(self.folder / "data"), *stated],
-                stdin=subprocess.DEVNULL,
+                ["sh", "-c", _AS_LONG_AS_WE_LIVE, "sh", *command],
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 **self._as,
@@ -97,20 +101,24 @@ class PostgresServer:
 
     def kill(self) -> None:
         """End the server and its children at once, as the kernel or a power failure would."""
-        assert self._server is not None
-        own = str(self._server.pid)
+        own = (self.folder / "data" / "postmaster.pid").read_text().split()[0]
+        # Stopped first, or it would set up a child that is not in the list.
+        os.kill(int(own), signal.SIGSTOP)
         for each in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError):
                 if each.read_text("utf-8", "replace").rpartition(")")[2].split()[1] == own:
                     os.kill(int(each.parent.name), signal.SIGKILL)
-        self._server.kill()
-        self._server.wait()
+        os.kill(int(own), signal.SIGKILL)
+        self._end()
 
     def stop(self) -> None:
-        if self._server is not None:
-            self._server.send_signal(signal.SIGINT)  # "fast": clients are disconnected
-            self._server.wait()
+        self._end()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _end(self) -> None:
+        if self._server is not None and self._server.stdin is not None:
+            self._server.stdin.close()
+            self._server.wait()
 
     def address(self, schema: str = "", user: str = "tester", password: str = "") -> str:
         login = f"{user}:{password}" if password else user

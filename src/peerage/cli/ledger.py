@@ -168,6 +168,55 @@ def _how(release: str, at_folder: str) -> str:
     return f"This replays them:\n  {command} replay{at_folder}"
 
 
+def copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="An arena's folder, or a ledger's address.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="The address of an empty place.")],
+) -> None:
+    """Copy a whole ledger into another store, and verify the copy.
+
+    An address is `sqlite:///FILE`, `postgresql://HOST/DATABASE`, or `'$DATABASE_URL'`, the one that stands in
+    that variable of the environment or of .env. Votes come along. A run may go on in FROM meanwhile: the copy
+    is of one moment, and has both heads of FROM as it was then. FROM stays as it is.
+    """
+    from contextlib import closing
+
+    from peerage.ledger import open_ledger
+    from peerage.ledger.copying import copy as copied
+    from peerage.ledger.verify import verify as check
+    from peerage.ledger.votes import Votes
+
+    address, folder = _place(source)
+    with (
+        closing(open_ledger(address, folder, create=False)) as ours,
+        closing(open_ledger(target, HERE, create=True)) as theirs,
+    ):
+        votes = Votes(ours.address, folder), Votes(theirs.address, HERE)
+        pin = copied(ours, theirs, votes)
+        report = check(theirs, votes=votes[1])
+        _problems(report.problems)
+        say(
+            f"copied {report.matches:,} matches, {pin.issued - report.matches:,} under way and "
+            f"{votes[1].count():,} votes; the copy is {'whole' if report.ok else 'NOT whole'}\nplay head: "
+            f"{report.head}\nlog root: {report.log_root}"
+        )
+        if report.ok:
+            named = target if target.startswith("$") else theirs.address
+            say(f"to play on there, write into arena.yaml: `ledger: {named}`")
+    raise typer.Exit(0 if report.ok else 1)
+
+
+def _place(text: str) -> tuple[str, Path]:
+    """The address of a ledger and the folder that it is relative to, from either."""
+    from peerage.settings import FILE_NAME, SettingsError, load
+
+    folder = Path(text)
+    if "://" in text or text.startswith("$"):
+        return text, HERE
+    if not (folder / FILE_NAME).exists():
+        raise SettingsError(f"{text!r} is neither a folder with an {FILE_NAME} nor the address of a ledger")
+    return load(folder, reading=True).ledger, folder
+
+
 def export(
     folder: Folder = HERE,
     shape: Annotated[Document, typer.Option("--format", help="How to write it.")] = "jsonl",

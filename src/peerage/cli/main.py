@@ -108,6 +108,7 @@ for command in (
     checkpoint.checkpoint,
     ledger.replay,
     ledger.disclose,
+    ledger.copy,
     ledger.export,
     site.serve,
     site.report,

@@ -198,9 +198,9 @@ class Postgres:
         raw = connection.connection.driver_connection
         assert isinstance(raw, psycopg.Connection)
         with raw.pipeline():
-            for table, rows, conflict in inserts:
+            for table, rows, conflict, whole in inserts:
                 if rows:
-                    raw.execute(_insert_sql(table, conflict), _columns(rows, conflict))
+                    raw.execute(_insert_sql(table, conflict, whole), _columns(rows, conflict))
 
     def integrity(self, engine: Engine, tables: MetaData) -> list[str]:
         with engine.connect() as connection:
@@ -379,20 +379,20 @@ _ARRAYS = {Text: "text[]", LargeBinary: "bytea[]"}
 
 
 @lru_cache
-def _insert_sql(table: Table, conflict: str) -> str:
+def _insert_sql(table: Table, conflict: str, whole: bool) -> str:
     """Rows as one array a column, so that each table has one statement whatever the number of rows. Ids count
     on from the newest, without a gap; there is one writer."""
-    own = [column for column in table.columns if column.name != "id"]
+    own = [column for column in table.columns if whole or column.name != "id"]
     given: list[tuple[str, str]] = []
     for column in own:
-        if column.name == "intent":
+        if column.name == "intent" and not whole:
             given += [("match", "bigint[]"), ("key", "text[]"), ("attempt", "bigint[]")]
         else:
             kinds = [sql for kind, sql in _ARRAYS.items() if isinstance(column.type, kind)]
             given.append((column.name, kinds[0] if kinds else "bigint[]"))
     into = [f'"{column.name}"' for column in own]
-    values = [_INTENT if column.name == "intent" else f'r."{column.name}"' for column in own]
-    if "id" in table.columns:
+    values = [_INTENT if column.name == "intent" and not whole else f'r."{column.name}"' for column in own]
+    if "id" in table.columns and not whole:
         into.insert(0, "id")
         values.insert(0, f"(SELECT coalesce(max(id), 0) FROM {table.name}) + r.at")
     arrays = ", ".join([f"%s::{kind}" for _, kind in given])

@@ -51,6 +51,7 @@ from peerage.ledger.store import (
     LedgerMissing,
     MatchRows,
     OldAmendment,
+    Pin,
     RecordRow,
     Summary,
 )
@@ -235,6 +236,14 @@ class SqlLedger:
         t = SNAPSHOTS.c
         for number, body, checksum in self._read(select(t.number, t.body, t.checksum).order_by(t.number)):
             yield number, body, crc32(body) == checksum
+
+    def pin(self) -> Pin:
+        columns = [FIXTURES.c.number, INTENTS.c.id, REPLIES.c.id, FAILURES.c.id]
+        columns = columns if self._lacks(select(LOG.c.position)) else [LOG.c.position, *columns]
+        newest = [select(func.coalesce(func.max(column), 0)).scalar_subquery() for column in columns]
+        with self._at_once() as read:
+            found = next(iter(read(select(*newest))))
+        return Pin(*found) if len(found) == len(Pin._fields) else Pin(0, *found)
 
     def heads(self) -> tuple[int, int]:
         order = self._lineup.order()

@@ -14,11 +14,12 @@ from peerage.ledger.sql_rows import Row
 
 class Insert(NamedTuple):
     """Rows for a table: their values in the order of its columns, but for an `id`, and match, key and attempt
-    in place of an `intent`. `conflict` is "", "OR IGNORE" or "OR REPLACE"."""
+    in place of an `intent`; with `whole` of all columns. `conflict` is "", "OR IGNORE" or "OR REPLACE"."""
 
     table: Table
     rows: Sequence[tuple[Any, ...]]
     conflict: str = ""
+    whole: bool = False
 
 
 class Database(Protocol):

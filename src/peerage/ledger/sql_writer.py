@@ -32,7 +32,7 @@ from peerage.ledger.sql_tables import (
     SUMMARIES,
     TEXTS,
 )
-from peerage.ledger.store import UNLOGGED, Amendment, Batch, FixtureRow, Summary
+from peerage.ledger.store import UNLOGGED, Amendment, Batch, Exchange, FixtureRow, Summary
 
 Said = tuple[str, bytes] | Amendment
 """An entry to come: what it is about with its digest, or an amendment."""
@@ -114,6 +114,7 @@ class SqlWriter:
                 FAILURES,
                 [(r.match, r.key, r.attempt, r.reason, r.cost_nano, r.at_ms) for r in batch.failures],
             ),
+            *_as_they_are(batch.attempts),
             Insert(RECORDS, [(r.number, r.chain, r.at_ms, r.body) for r in batch.records]),
             Insert(SUMMARIES, [flat(summary) for summary in batch.summaries]),
             Insert(
@@ -234,6 +235,23 @@ class SqlWriter:
     ) -> None:
         bodies = [(at, one.topic, one.at_ms, one.body) for at, one in said]
         self._file.insert(self.connection, [Insert(LOG, rows), Insert(ENTRIES, bodies)])
+
+
+def _as_they_are(attempts: Sequence[Exchange]) -> Iterator[Insert]:
+    """The rows of attempts, every column of them."""
+    if not attempts:
+        return
+    asked, replied, failed = list[Row](), list[Row](), list[Row]()
+    for row in attempts:
+        of = row.match, row.key, row.attempt, row.player, row.worst_nano
+        asked.append((row.id, *of, row.checksum, row.request))
+        if row.reply is not None:
+            said = row.cost_nano, row.at_ms, row.reply_checksum, row.reply
+            replied.append((row.reply_id, row.id, *said))
+        if row.failure is not None:
+            failed.append((row.failure.id, row.id, *row.failure[1:]))
+    for table, rows in ((INTENTS, asked), (REPLIES, replied), (FAILURES, failed)):
+        yield Insert(table, rows, whole=True)
 
 
 def _facts(meta: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:

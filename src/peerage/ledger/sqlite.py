@@ -189,11 +189,11 @@ class SqliteFile:
     def insert(self, connection: Connection, inserts: Iterable[Insert]) -> None:
         # The driver hands over the interpreter lock at every statement, which against a busy event loop may
         # cost milliseconds; so many rows go in one INSERT, of few enough sizes that all stay prepared.
-        for table, rows, conflict in inserts:
+        for table, rows, conflict, whole in inserts:
             for at in range(0, len(rows), _MOST_ROWS):
                 part = rows[at : at + _MOST_ROWS]
                 values = tuple(chain.from_iterable(part))
-                connection.exec_driver_sql(_bulk_sql(table, conflict, len(part)), values)
+                connection.exec_driver_sql(_bulk_sql(table, conflict, len(part), whole), values)
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -242,9 +242,9 @@ _INTENT = "(SELECT id FROM intents WHERE match = ? AND key = ? AND attempt = ?)"
 
 
 @lru_cache(maxsize=2048)
-def _bulk_sql(table: Table, conflict: str, rows: int) -> str:
-    names = [column.name for column in table.columns if column.name != "id"]
-    row = f"({', '.join([_INTENT if name == 'intent' else '?' for name in names])})"
+def _bulk_sql(table: Table, conflict: str, rows: int, whole: bool) -> str:
+    names = [column.name for column in table.columns if whole or column.name != "id"]
+    row = f"({', '.join([_INTENT if name == 'intent' and not whole else '?' for name in names])})"
     return f"INSERT {conflict} INTO {table.name} ({', '.join(names)}) VALUES {', '.join([row] * rows)}"
 
 

@@ -200,6 +200,17 @@ class Entry(Struct, frozen=True, gc=False):
     chain: bytes
 
 
+class Pin(NamedTuple):
+    """A moment of a ledger: the newest position of its log, match issued, and ids of intents, replies and
+    failures. What is beyond was written later."""
+
+    log: int
+    issued: int
+    intents: int
+    replies: int
+    failures: int
+
+
 class Batch(Struct):
     """Rows to make durable together. `snapshots` are (number, bytes): rating states, derived data.
 
@@ -220,6 +231,8 @@ class Batch(Struct):
     meta: dict[str, str] = field(default_factory=dict)
     votes: tuple[int, bytes] | None = None
     log: Sequence[Entry] | None = None
+    attempts: list[Exchange] = field(default_factory=list)
+    """For copies too: attempts as they are, ids included."""
     places: list[int] = field(default_factory=list)
     """For each amendment how many records of the batch stand before it; none where it is not said."""
 
@@ -308,6 +321,9 @@ class Ledger(Protocol):
 
     def log(self) -> Iterator[Entry]:
         """The log in order; empty in a ledger of version 0.1.0 (`ledger.log`)."""
+
+    def pin(self) -> Pin:
+        """The newest row of each kind, all at one moment."""
 
     def heads(self) -> tuple[int, int]:
         """(number of fixtures issued, number of records)."""

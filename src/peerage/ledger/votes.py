@@ -147,6 +147,14 @@ class Votes:
         with self._writing() as connection:
             return sum([_append(connection, vote, at_ms) is not None for vote in votes])
 
+    def take_over(self, rows: Iterable[VoteRow]) -> None:
+        """Write down the votes of another store as they are; the caller knows that there are none here."""
+        taken = list(rows)
+        if taken:
+            with self._writing() as connection:
+                for row in taken:
+                    _write(connection, row, read_vote(row))
+
     def rows(self, after: int = 0) -> Iterator[VoteRow]:
         """The stream in order, from the vote after number `after` on."""
         t = _VOTES.c
@@ -243,12 +251,12 @@ def _append(connection: Connection, vote: Vote, at_ms: int) -> VoteRow | None:
     sequence, before = (last[0] + 1, bytes(last[1])) if last else (1, stream_genesis(STREAM))
     body = msgspec.json.encode(msgspec.structs.replace(vote, at_ms=at_ms))
     row = VoteRow(sequence, body, link(before, body), at_ms)
-    connection.execute(
-        _VOTES.insert().values(
-            sequence=sequence, match=vote.match, voter=vote.voter, chain=row.chain, at_ms=at_ms, body=body
-        )
-    )
+    _write(connection, row, vote)
     return row
+
+
+def _write(connection: Connection, row: VoteRow, vote: Vote) -> None:
+    connection.execute(_VOTES.insert().values(**row._asdict(), match=vote.match, voter=vote.voter))
 
 
 def read_vote(row: VoteRow) -> Vote:

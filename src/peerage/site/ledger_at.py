@@ -22,6 +22,7 @@ from peerage.ledger.store import (
     LedgerError,
     MatchRows,
     OldAmendment,
+    Pin,
     RecordRow,
     Summary,
 )
@@ -151,6 +152,9 @@ class Moment:
 
     def topics(self) -> Mapping[str, int]:
         return self._ledger.topics()
+
+    def pin(self) -> Pin:
+        raise LedgerError("a moment of a ledger is not copied")
 
     def streams(self, topic: str = "") -> Iterator[OldAmendment]:
         return self._ledger.streams(topic)

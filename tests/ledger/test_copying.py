@@ -1,0 +1,128 @@
+"""A ledger in another store: the same heads, whoever writes to the source meanwhile."""
+
+from __future__ import annotations
+
+import lzma
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from typer.testing import CliRunner
+
+from peerage.arena import Arena, open_arena
+from peerage.cli.main import app
+from peerage.ledger import LedgerError, open_ledger
+from peerage.ledger.copying import copy
+from peerage.ledger.store import Batch
+from peerage.ledger.votes import Vote, Votes
+
+if TYPE_CHECKING:
+    from tests.servers.postgres import PostgresServer
+
+DATA = Path(__file__).parents[1] / "data"
+SETTINGS = "name: a\nseed: 5\ngame: allocation\nplayers: [house:0.9, house:0.7, house:0.5, house:0.3]\n"
+MATCHES = 70
+cli = CliRunner()
+
+
+def arena(folder: Path, ledger: str = "sqlite:///arena.db") -> Arena:
+    folder.mkdir(exist_ok=True)
+    (folder / "arena.yaml").write_text(f"{SETTINGS}ledger: {ledger}\n")
+    return open_arena(folder)
+
+
+def test_there_and_back_both_heads_stay(postgres: PostgresServer, tmp_path: Path) -> None:
+    server = postgres.address()
+    with arena(tmp_path / "one") as one:
+        one.run(MATCHES)
+        record = one.ledger.match(1)
+        assert record is not None
+        Votes(one.ledger.address, one.folder).cast(Vote(1, "00", ("A", "B"), "tie", "v"), 7)
+        due = one.verify()
+    (tmp_path / "two").mkdir()
+    back = f"sqlite:///{tmp_path}/two/arena.db"
+    for source, target in ((str(tmp_path / "one"), server), (server, back)):
+        done = cli.invoke(app, ["copy", source, target])
+        assert f"play head: {due.head}\nlog root: {due.log_root}\n" in done.stdout, done.stderr
+        assert f"copied {MATCHES} matches, 0 under way and 1 votes" in done.stdout
+    with arena(tmp_path / "two", back) as two:
+        found = two.verify()
+        assert (found.streams, found.ended) == (due.streams, True)
+        assert list(map(str, found.problems)) == list(map(str, due.problems))
+        with arena(tmp_path / "one") as one:
+            assert list(two.ledger.exchanges(1)) == list(one.ledger.exchanges(1))
+            assert list(two.ledger.snapshots()) == list(one.ledger.snapshots())
+            assert two.ledger.meta() == one.ledger.meta()
+            assert [row.matches for row in map(_report, (one, two))] == [MATCHES + 5] * 2
+            assert one.verify().head == two.verify().head
+
+
+def _report(opened: Arena) -> Any:
+    opened.run(MATCHES + 5)
+    return opened.verify()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_run_goes_on_while_its_ledger_is_copied(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = "sqlite:///arena.db" if kind == "sqlite" else request.getfixturevalue("postgres").address()
+    with arena(tmp_path / "calm") as calm:
+        calm.run(MATCHES)
+        due = calm.verify().head
+    (tmp_path / "copy").mkdir()
+    with (
+        arena(tmp_path / "live", address) as live,
+        closing(open_ledger("sqlite:///arena.db", tmp_path / "copy", create=True)) as target,
+    ):
+        pins: list[Any] = []
+
+        def observe(*_: object) -> None:
+            pins.append(live.ledger.pin())
+            if len(pins) == 50:  # as if so much had been written since the copy began
+                monkeypatch.setattr(live.ledger, "pin", lambda: pins[19])
+                votes = Votes(live.ledger.address, live.folder), Votes(target.address, tmp_path / "copy")
+                copy(live.ledger, target, votes)
+                monkeypatch.undo()
+
+        live.run(MATCHES, observe=observe)
+        assert live.verify().head == due
+    with arena(tmp_path / "copy") as copied:
+        found = copied.verify()
+        assert found.problems == ()
+        assert 20 <= found.matches < 50
+        assert copied.ledger.heads()[0] > found.matches
+        assert copied.run(MATCHES).reason == "limit"
+        assert copied.verify().head == due
+
+
+def test_what_is_not_copied(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    packed = (DATA / "ledger-0.1.0.db.xz").read_bytes()
+    (tmp_path / "old" / "arena.db").write_bytes(lzma.decompress(packed))
+    address = f"sqlite:///{tmp_path}/old/arena.db"
+    done = cli.invoke(app, ["copy", address, f"sqlite:///{tmp_path}/new.db"])
+    assert (done.exit_code, "of an earlier form" in done.stderr) == (1, True)
+    done = cli.invoke(app, ["copy", f"sqlite:///{tmp_path}/new.db", address])
+    assert (done.exit_code, "holds an arena already" in done.stderr) == (1, True)
+    done = cli.invoke(app, ["copy", str(tmp_path), address])
+    assert (done.exit_code, "neither a folder with an arena.yaml" in done.stderr) == (2, True)
+
+
+def test_a_damaged_source_is_refused(tmp_path: Path) -> None:
+    import sqlite3
+
+    with arena(tmp_path) as played:
+        played.run(3)
+        with closing(sqlite3.connect(tmp_path / "arena.db")) as file:
+            file.execute("UPDATE replies SET body = body || ' ' WHERE id = 2")
+            file.commit()
+        with closing(open_ledger("sqlite:///copy.db", tmp_path, create=True)) as target:
+            votes = Votes(played.ledger.address, tmp_path), Votes(target.address, tmp_path)
+            with pytest.raises(LedgerError, match="match 1 is damaged"):
+                copy(played.ledger, target, votes)
+            with target.runner():  # nobody takes it for the whole
+                target.write(Batch(meta={"seed": "1"}))
+            with pytest.raises(LedgerError, match="holds an arena already"):
+                copy(played.ledger, target, votes)
