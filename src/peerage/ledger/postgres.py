@@ -94,6 +94,7 @@ class Postgres:
             self._stated = conninfo_to_dict(plain)
         self._key = int.from_bytes(sha256(f"peerage {self._schema}".encode()).digest()[:8], signed=True)
         self._run: _Run | None = None
+        self._counted = False
 
     def exists(self) -> bool:
         return True
@@ -129,8 +130,8 @@ class Postgres:
             engine.dispose()
 
     def commit(self, connection: Connection, work: Callable[[], None], *, again: bool) -> None:
-        assert self._run is not None
         run = self._run
+        assert run is not None
 
         def tried() -> bool:
             """Whether the transaction is durable; that of an earlier try, perhaps."""
@@ -140,10 +141,8 @@ class Postgres:
 
         while True:
             try:
+                self._counted = False
                 with connection.begin():
-                    mine = connection.exec_driver_sql(_COUNT, (run.fence, run.written))
-                    if mine.rowcount != 1:
-                        raise self._superseded()
                     work()
                 break
             except (DBAPIError, psycopg.Error) as error:
@@ -155,7 +154,7 @@ class Postgres:
                 _log.warning("%s is away; waiting for it. Nothing recorded is lost", self.place)
             if self._patiently(tried):
                 break
-        run.written += 1
+        run.written += self._counted
 
     @contextmanager
     def moment(self, engine: Engine) -> Iterator[Connection]:
@@ -197,10 +196,16 @@ class Postgres:
         # Past SQLAlchemy, which waits for every answer: all go to the server at once.
         raw = connection.connection.driver_connection
         assert isinstance(raw, psycopg.Connection)
+        some = [one for one in inserts if one.rows]
+        first = bool(some) and self._run is not None and not self._counted
         with raw.pipeline():
-            for table, rows, conflict, whole in inserts:
-                if rows:
-                    raw.execute(_insert_sql(table, conflict, whole), _columns(rows, conflict))
+            if first and self._run is not None:
+                mine = raw.execute(_COUNT, (self._run.fence, self._run.written))
+            for table, rows, conflict, whole in some:
+                raw.execute(_insert_sql(table, conflict, whole), _columns(rows, conflict))
+        if first and mine.rowcount != 1:
+            raise self._superseded()
+        self._counted |= first
 
     def integrity(self, engine: Engine, tables: MetaData) -> list[str]:
         with engine.connect() as connection:
@@ -395,7 +400,7 @@ def _insert_sql(table: Table, conflict: str, whole: bool) -> str:
     if "id" in table.columns and not whole:
         into.insert(0, "id")
         values.insert(0, f"(SELECT coalesce(max(id), 0) FROM {table.name}) + r.at")
-    arrays = ", ".join([f"%s::{kind}" for _, kind in given])
+    arrays = ", ".join([f"%b::{kind}" for _, kind in given])
     names = ", ".join([f'"{name}"' for name, _ in given])
     sql = (
         f"INSERT INTO {table.name} ({', '.join(into)}) SELECT {', '.join(values)} "
