@@ -2,7 +2,8 @@
 
 A step is a request with its reply of 2 KB: two rows, durable before anything that depends on them is sent.
 Beside it DBOS, a library for durable execution: as many steps of the same size, 18 to a workflow, on SQLite
-too. Usage: python -m bench.steps [DUELS] [CONCURRENCY]
+too. Usage: python -m bench.steps [DUELS] [CONCURRENCY] [LEDGER], LEDGER for example
+postgresql://HOST/DATABASE?schema=NEW
 """
 
 from __future__ import annotations
@@ -31,19 +32,22 @@ def sync_ms(folder: Path) -> float:
     return (time.perf_counter() - began) / 50 * 1e3
 
 
-def ours(folder: Path, duels: int, concurrency: int) -> dict[str, float]:
+def ours(folder: Path, duels: int, concurrency: int, ledger: str) -> dict[str, float]:
     write_arena(folder, players=20, concurrency=concurrency)
+    with (folder / "arena.yaml").open("a") as settings:
+        settings.write(f"ledger: {ledger}\n")
     with open_arena(folder) as arena:
         arena.run(concurrency, clients=talker)  # imports, caches, the file
         wall, cpu = time.perf_counter(), time.process_time()
         report = arena.run(concurrency + duels, clients=talker)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    return {
+    found = {
         "steps/s": report.calls / wall,
         "ms CPU/step": cpu / report.calls * 1e3,
         "steps/duel": report.calls / report.played,
-        "KB/duel": (folder / "arena.db").stat().st_size / report.settled / 1024,
     }
+    file = folder / "arena.db"
+    return found | ({"KB/duel": file.stat().st_size / report.settled / 1024} if file.exists() else {})
 
 
 def dbos(folder: Path, duels: int) -> dict[str, float]:
@@ -82,11 +86,11 @@ def dbos(folder: Path, duels: int) -> dict[str, float]:
         DBOS.destroy()
 
 
-def main(duels: int = 3_000, concurrency: int = 256) -> None:
+def main(duels: int = 3_000, concurrency: int = 256, ledger: str = "sqlite:///arena.db") -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         print(f"durable steps (one synced write takes {sync_ms(folder):.2f} ms; concurrency {concurrency})")
-        mine = ours(folder, duels, concurrency)
+        mine = ours(folder, duels, concurrency, ledger)
         theirs = dbos(folder, 25)
     for key, value in mine.items():
         peer = f"   DBOS {theirs[key]:9.2f}   ratio {value / theirs[key]:8.3f}" if key in theirs else ""
@@ -94,4 +98,4 @@ def main(duels: int = 3_000, concurrency: int = 256) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:3]), *sys.argv[3:4])

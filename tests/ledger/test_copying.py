@@ -116,7 +116,7 @@ def test_a_damaged_source_is_refused(tmp_path: Path) -> None:
     with arena(tmp_path) as played:
         played.run(3)
         with closing(sqlite3.connect(tmp_path / "arena.db")) as file:
-            file.execute("UPDATE replies SET body = body || ' ' WHERE id = 2")
+            file.execute("UPDATE replies SET body = CAST(body || ' ' AS BLOB) WHERE id = 2")
             file.commit()
         with closing(open_ledger("sqlite:///copy.db", tmp_path, create=True)) as target:
             votes = Votes(played.ledger.address, tmp_path), Votes(target.address, tmp_path)

@@ -65,6 +65,8 @@ _PASSWORDS: dict[str, str] = {}
 processes, so no password is in them."""
 
 _log = logging.getLogger("peerage")
+# It tells of a line that broke in its own words, beside the error that is handled here.
+logging.getLogger("psycopg").setLevel(logging.ERROR)
 Found = TypeVar("Found")
 
 
