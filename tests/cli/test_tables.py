@@ -49,8 +49,9 @@ def test_intervals_and_ranks_are_in_every_output_on_every_track(folder: Path, tr
     digits = 1 if track == "trueskill" else 0
     for shape in ("table", "markdown"):
         text = shown(folder, "--track", track, "--format", shape)
+        below = text[text.index("Player") :].splitlines()
         for row in rows:
-            line = next(line for line in text.splitlines() if row["player"] in line)
+            line = next(line for line in below if row["player"] in line)
             assert f"{row['lower']:,.{digits}f} – {row['upper']:,.{digits}f}" in line
         assert "Rank: in brackets those still possible with 95% confidence" in text
 

@@ -17,6 +17,7 @@ from peerage.cli.main import app
 from peerage.site.addresses import player_page
 from peerage.site.build import build_folder
 from peerage.site.leaderboards import address, filters
+from peerage.site.pages import body
 from peerage.site.reading import Site
 from peerage.tables.leaderboard import board
 from peerage.tables.overall import Profile, profiles, strengths
@@ -179,3 +180,29 @@ def test_an_arena_of_one_game_has_no_overall_table(tmp_path: Path) -> None:
         assert site.track == "bt"
         assert site.profiles == []
         assert "overall" not in site.tracks
+
+
+def test_strengths_by_topic_say_where_there_are_too_few_matches(tmp_path: Path) -> None:
+    folder = write_arena(tmp_path, house(4), rules={"committee": 2, "judges": 2, "topics": ["bees", "tides"]})
+    play(folder, 14)
+    with open_arena(folder, create=False) as opened:
+        rows = profiles(Played(opened.ledger, EVERYTHING), "topic")
+        counts = {(one.player, one.topic): one.matches for one in rows}
+        seen = Counter(
+            (player, topic)
+            for summary in opened.ledger.summaries()
+            if summary.status == "done"
+            for player in summary.players
+            for topic in ("", summary.topic)
+        )
+    assert counts == {at: seen[at] for at in counts}
+    assert {topic for _, topic in counts} == {"", "bees", "tides"}
+    assert {one.few for one in rows if one.topic} == {True, False}
+    shown = cli.invoke(app, ["leaderboard", "--by", "topic", "--dir", str(folder)]).stdout
+    for one in rows:
+        if one.topic and one.rank:
+            assert (f"({one.share:.1f})" in shown) >= one.few
+    with closing(Site.open(folder)) as site:
+        page = (body(site, "index.html") or b"").decode()
+    assert "topic by topic" in page
+    assert page.count(' matches">') == sum(one.rank is not None for one in rows)

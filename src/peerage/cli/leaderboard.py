@@ -112,8 +112,10 @@ def leaderboard(
         ),
     ] = "",
     by: Annotated[
-        Literal["game"] | None,
-        typer.Option(help="Everybody's strength in each game, beside the overall one.", show_default="no"),
+        Literal["game", "topic"] | None,
+        typer.Option(
+            help="Everybody's strength in each game or on each topic, and overall.", show_default="no"
+        ),
     ] = None,
     shape: Shape = Format.table,
 ) -> None:
@@ -140,12 +142,17 @@ def leaderboard(
             return
         parts = _parts(arena, words, of_games)
         if by:
-            if track not in (None, "overall") or source != "played" or what_if.told or game:
+            if (
+                track not in (None, "overall")
+                or source != "played"
+                or what_if.told
+                or (game if by == "game" else topic)
+            ):
                 raise typer.BadParameter(
-                    "--by game shows shares of wins in every game played here: leave --track, --game, "
-                    "--source and every what-if out"
+                    f"--by {by} shows shares of wins in every {by} played here: leave --track, --source and "
+                    f"every what-if out, and --{by}"
                 )
-            show_by_game(arena, shape, Scope("", topic, of_games, games=parts))
+            show_by_game(arena, shape, Scope(game, topic, of_games, games=parts), by)
             return
         scope = Scope(game, topic, of_games, source, side, parts)
         show_leaderboard(arena, track or "", shape, scope, what_if)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from peerage.cli.options import Format
 from peerage.cli.output import Column, numbers, show, texts
@@ -14,22 +14,24 @@ if TYPE_CHECKING:
     from peerage.tables.played import Scope
 
 
-def _profiles(arena: Arena, scope: Scope) -> list[Profile]:
+def _profiles(arena: Arena, scope: Scope, by: Literal["game", "topic"] = "game") -> list[Profile]:
     from peerage.tables.leaderboard import weights_of
     from peerage.tables.overall import profiles
     from peerage.tables.played import Played
 
     weights = scope.games or weights_of(arena.settings) | dict(scope.weights)
-    return profiles(Played(arena.ledger, scope).weighed(weights))
+    return profiles(Played(arena.ledger, scope).weighed(weights), by)
 
 
-def show_by_game(arena: Arena, shape: Format, scope: Scope) -> None:
-    """Write everybody's strength in each game to standard output: for people a line for each player."""
-    from peerage.tables.overall import strengths
+def show_by_game(arena: Arena, shape: Format, scope: Scope, by: Literal["game", "topic"] = "game") -> None:
+    """Write everybody's strength in each game or on each topic to standard output: for people a line for
+    each player, or for each topic where there are more of these."""
+    from peerage.tables.overall import FEW, strengths
 
-    rows = _profiles(arena, scope)
+    rows = _profiles(arena, scope, by)
     columns = [
-        *texts(player="Player", game="Game"),
+        *texts(player="Player"),
+        Column(by, by.capitalize()),
         *numbers(str, rank=""),
         *numbers(tenths, share="Share", lower="from", upper="to"),
         *numbers(whole, matches="Matches", wins="W", draws="D", losses="L"),
@@ -39,22 +41,28 @@ def show_by_game(arena: Arena, shape: Format, scope: Scope) -> None:
         return
     grid = strengths(rows)
     lines = [
-        {"name": one or "overall"}
-        | {
-            str(place): (at := grid.cells.get((one, other))) and at.share
-            for place, other in enumerate(grid.across)
-        }
+        {str(place): _cell(grid.cells.get((one, other))) for place, other in enumerate(grid.across)}
+        | {"name": one or "overall"}
         for one in grid.down
     ]
     columns = [
-        *texts(name="Game" if grid.games_down else "Player"),
-        *(Column(str(at), f">{other or 'overall'}", tenths, at) for at, other in enumerate(grid.across)),
+        *texts(name=by.capitalize() if grid.games_down else "Player"),
+        *(Column(str(at), f">{other or 'overall'}", str, at) for at, other in enumerate(grid.across)),
     ]
     notes = [
-        "Share of wins, in percent, that each can expect against the others, in each game and over all of "
-        "them; `peerage players NAME` shows one player's with intervals"
+        f"Share of wins, in percent, that each can expect against the others, in each {by} and over all of "
+        "them" + "; `peerage players NAME` shows one player's with intervals" * (by == "game"),
     ]
-    show(lines, columns, shape, title=f"{arena.settings.name}: shares of wins, game by game", notes=notes)
+    if any(one.few for one in grid.cells.values()):
+        notes.append(f"In brackets: fewer than {FEW} matches there, too few to say anything")
+    show(lines, columns, shape, title=f"{arena.settings.name}: shares of wins, {by} by {by}", notes=notes)
+
+
+def _cell(one: Profile | None) -> str | None:
+    """A share of wins, in brackets where too few matches tell it."""
+    if one is None:
+        return None
+    return f"({tenths(one.share)})" if one.few else f"{tenths(one.share)} "
 
 
 def show_profile(arena: Arena, name: str, shape: Format) -> None:

@@ -19,7 +19,7 @@ from peerage.site.rendering import View
 from peerage.tables.history import frontier as offers
 from peerage.tables.leaderboard import Board, Row, board
 from peerage.tables.outside import listed
-from peerage.tables.overall import strengths
+from peerage.tables.overall import Strengths, strengths
 from peerage.tables.played import Scope
 from peerage.tables.tracks import NAMES, Track
 
@@ -114,7 +114,7 @@ def _view(site: Site, wanted: Filter) -> View:
             "since": before(site.number),
             "width": WIDTH,
             "tenths": in_tenths(wanted.track),
-            "strengths": strengths(site.profiles) if everything and wanted.track == "overall" else None,
+            "strengths": compared(site) if everything and wanted.track == site.track else [],
             "shade": shade,
             "tracks": [(one, NAMES[one.track], at) for one, at in others if not one.part[1]],
             "narrower": [(one, one.part[1], at) for one, at in others if one.part[1]],
@@ -134,6 +134,12 @@ def _view(site: Site, wanted: Filter) -> View:
         },
         "index.html",
     )
+
+
+def compared(site: Site) -> list[tuple[str, Strengths]]:
+    """Everybody's strengths by game and by topic, where there are several."""
+    parts = [("game", site.profiles), ("topic", site.by_topic)]
+    return [(by, strengths(rows)) for by, rows in parts if rows]
 
 
 def has_outside(site: Site) -> bool:

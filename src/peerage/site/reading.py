@@ -264,6 +264,11 @@ class Site:
         """Everybody's strength overall and in each game, best first; empty where only one was played."""
         return profiles(self._whole) if self.track == "overall" else []
 
+    @cached_property
+    def by_topic(self) -> list[Profile]:
+        """Everybody's strength overall and on each topic, best first; empty where there is one topic."""
+        return profiles(self._whole, "topic") if len([*filter(None, self.board().topics)]) > 1 else []
+
     def _stood(self, number: int) -> Standings:
         """Where the arena stood on Elo after match `number`, folded on from the stop before it."""
         if number not in self._standings:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from peerage.engine.model_watch import changes
 from peerage.protocol import visible
-from peerage.site.leaderboards import WIDTH, before, charts, in_tenths, lines, moves, shade
+from peerage.site.leaderboards import WIDTH, before, charts, compared, in_tenths, lines, moves, shade
 from peerage.site.reading import Site
 from peerage.site.rendering import inline, render
 from peerage.tables.tracks import NAMES
@@ -42,6 +42,7 @@ def report(site: Site) -> bytes:
             "width": WIDTH,
             "tenths": in_tenths(site.track),
             "charts": list(charts(site, site.track, found)),
+            "strengths": compared(site),
             "names": [row.player for row in ranked[:COMPARED]],
             "cell": site.met,
             "shade": shade,

@@ -12,16 +12,21 @@ from peerage.ratings.kernels import Floats
 from peerage.ratings.overall import Shares, combined, shares
 from peerage.ratings.table import Z95, ranks
 from peerage.tables import Shown
-from peerage.tables.played import Played
+from peerage.tables.played import Field, Played
+
+FEW = 5
+"""Matches from which on the share of a game or topic is worth a look."""
+TOPICS = 40
+"""The most played topics that players are compared on."""
 
 
 class Profile(Shown, frozen=True):
-    """How strong a player is in one game, or overall (`game` is empty).
+    """How strong a player is in one game or on one topic, or overall (both are empty).
 
     `share` is the part of wins, in percent, that it can expect against the other players, a tie counting
     half; `lower` and `upper` bound it at 95%. `weight` is the game's part of the overall share, 0 to 1.
     `rank` is 1 for the best, None for one that has no match there; `matches`, `wins`, `draws` and `losses`
-    are decided.
+    are decided. Below `FEW` matches a share says nothing yet.
     """
 
     player: str
@@ -35,6 +40,17 @@ class Profile(Shown, frozen=True):
     wins: int
     draws: int
     losses: int
+    topic: str = ""
+
+    @property
+    def few(self) -> bool:
+        """Whether it has too few matches there to say."""
+        return self.matches < FEW
+
+    @property
+    def name(self) -> str:
+        """The game or topic; empty for all."""
+        return self.game or self.topic
 
 
 class _Counts(Struct):
@@ -53,14 +69,21 @@ class Games(NamedTuple):
     whole: Shares
 
 
-def shares_of(played: Played) -> Games:
-    """Every game of a scope; overall by the weights of its `games`, alike where nothing is said."""
-    histories = played.histories()
+def shares_of(played: Played, by: Field = "game") -> Games:
+    """Every game or topic of a scope; overall by the weights of its `games`, alike where nothing is said, or
+    for topics by every match alike."""
+    histories = played.histories(by)
+    if by == "topic":
+        most = sorted(histories, key=lambda topic: (-len(histories[topic].history), topic))[:TOPICS]
+        histories = {topic: histories[topic] for topic in sorted(most) if topic}
     names = tuple(played.players)
     if not histories:
         nothing = Shares(np.zeros(0), np.zeros((0, 0)))
         return Games(names, {}, {}, nothing)
     each = {game: shares(one, len(histories)) for game, one in histories.items()}
+    if by == "topic":
+        parts = dict.fromkeys(each, 1 / len(each))
+        return Games(names, each, parts, shares(played.histories("")[""]))
     stated = {game: played.scope.games.get(game, 1.0) for game in each}
     parts = {game: weight / sum(stated.values()) for game, weight in stated.items()}
     return Games(names, each, parts, combined(list(each.values()), list(parts.values())))
@@ -99,15 +122,16 @@ def bounds(found: Shares) -> tuple[Floats, Floats]:
     return np.maximum(found.share - error, 0.0), np.minimum(found.share + error, 1.0)
 
 
-def profiles(played: Played) -> list[Profile]:
-    """Each player's line overall and then in each game, players in the order of their overall share."""
-    found = shares_of(played)
+def profiles(played: Played, by: Field = "game") -> list[Profile]:
+    """Each player's line overall and then in each game or topic, players in the order of their overall
+    share."""
+    found = shares_of(played, by)
     counts: dict[tuple[str, str], _Counts] = {}
     for one in played.decided:
         best = max(one.scores)
         tied = one.scores.count(best) > 1
         for player, score in zip(one.players, one.scores, strict=True):
-            for game in ("", one.game):
+            for game in ("", one.topic if by == "topic" else one.game):
                 count = counts.setdefault((game, player), _Counts())
                 count.matches += 1
                 count.wins += score == best and not tied
@@ -122,7 +146,7 @@ def profiles(played: Played) -> list[Profile]:
             rows[player].append(
                 Profile(
                     player,
-                    game,
+                    "" if by == "topic" else game,
                     found.parts.get(game, 1.0),
                     placed[at] if count.matches else None,
                     100 * float(shared.share[at]),
@@ -132,6 +156,7 @@ def profiles(played: Played) -> list[Profile]:
                     count.wins,
                     count.draws,
                     count.losses,
+                    game if by == "topic" else "",
                 )
             )
     order = sorted(rows, key=lambda player: (-rows[player][0].share, player))
@@ -139,8 +164,8 @@ def profiles(played: Played) -> list[Profile]:
 
 
 class Strengths(NamedTuple):
-    """Profiles as a table of players and games, overall under an empty name; what there is less of stands
-    side by side. `cells` has the profiles with a match, by (`down`, `across`)."""
+    """Profiles as a table of players and games or topics, overall under an empty name; what there is less of
+    stands side by side. `cells` has the profiles with a match, by (`down`, `across`)."""
 
     games_down: bool
     down: tuple[str, ...]
@@ -151,9 +176,9 @@ class Strengths(NamedTuple):
 def strengths(rows: Iterable[Profile]) -> Strengths:
     """The table of `profiles`."""
     found = list(rows)
-    games = tuple(dict.fromkeys(row.game for row in found))
+    games = tuple(dict.fromkeys(row.name for row in found))
     players = tuple(dict.fromkeys(row.player for row in found))
-    cells = {(row.player, row.game): row for row in found if row.rank}
+    cells = {(row.player, row.name): row for row in found if row.rank}
     if len(games) <= len(players):
         return Strengths(False, players, games, cells)
     return Strengths(True, games, players, {(game, player): row for (player, game), row in cells.items()})

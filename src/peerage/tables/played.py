@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from copy import copy
 from functools import cache, cached_property, partial
 from itertools import islice
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 import numpy as np
@@ -54,6 +54,8 @@ class Scope(Struct, frozen=True):
 
 
 EVERYTHING = Scope()
+Field: TypeAlias = Literal["game", "topic", ""]
+"""What matches are told apart by; empty: nothing."""
 TIED = "a tie"
 """The status of a tied match where ties do not count."""
 
@@ -222,12 +224,12 @@ class Played:
             ],
         )
 
-    def histories(self) -> dict[str, GameHistory]:
-        """The decided matches of each game as duels, by name; all number the same players as `history`.
-        The matches of one series hang together like the duels of one match."""
+    def histories(self, by: Field = "game") -> dict[str, GameHistory]:
+        """The decided matches of each game or topic as duels, by name, or all under an empty name; all number
+        the same players as `history`. The matches of one series hang together like the duels of one match."""
         by_game: dict[str, list[Summary]] = {}
         for one in self.decided:
-            by_game.setdefault(one.game, []).append(one)
+            by_game.setdefault(getattr(one, by) if by else "", []).append(one)
         found = {}
         for game in sorted(by_game):
             matches = by_game[game]

@@ -62,7 +62,7 @@ NAMES: Mapping[Track, str] = {
 _SKILL = TrueSkillSettings()
 _PLAYS = 200_000  # duels that averaging over orders plays at most, though ten orders in any case
 _SKILL_UNIT = 2**0.5 * _SKILL.beta / 1.702  # the normal curve of a game's noise as a logistic one
-_SHARE_UNIT = 0.25  # the slope of a chance of one half
+SHARE_UNIT = 0.25  # the slope of a chance of one half
 _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
 
 
@@ -225,7 +225,7 @@ def overall(played: Played, rating: Rating, standings: Standings) -> Ratings:
         found.players,
         100 * found.whole.share,
         100 * found.whole.error,
-        partial(told_apart, found.whole.share, found.whole.covariance, unit=_SHARE_UNIT),
+        partial(told_apart, found.whole.share, found.whole.covariance, unit=SHARE_UNIT),
         (*told(found, played), NO_ORDER),
         50.0,
         limits=(0.0, 100.0),

@@ -13,11 +13,13 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.figures import dollars, per_hundred, percent
+from peerage.ratings.claims import gap_needed
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS, Z95
 from peerage.ratings.trueskill import TrueSkillSettings
 from peerage.tables import Shown
 from peerage.tables.row import Row
+from peerage.tables.tracks import SHARE_UNIT
 
 FEW = 10
 """Matches below which a player's rating says little."""
@@ -35,6 +37,8 @@ _SHRINKING = ("bt", "overall", "judge-aware", "anchored", "duplicate")
 """Tracks whose intervals shrink with the square root of the matches."""
 _FRACTIONS = (*((1, 2), (3, 5), (2, 3), (3, 4), (4, 5), (5, 6), (7, 8)), *((9, 10), (19, 20), (49, 50)))
 _NEARLY_ALL = 0.99
+_NAMED = 3
+"""Players that a sentence names at most."""
 
 
 class Chance(Struct, frozen=True):
@@ -59,10 +63,10 @@ class Verdict(Shown, frozen=True):
 
     `lines` say it in sentences, the answer first. `best` is the player that beats all others with 95%
     confidence, None where nobody does; `may_be_best` are all whom that confidence leaves the first rank.
-    `value` is the cheapest of those and of the players that win at least 1 in 4 matches against the first
-    one; None where prices are unknown or all alike. `beats` holds the first player's chance against each
-    other one, best first. `weakened_by` says what speaks against relying on it. `further_matches` are about
-    how many it takes, if ratings hold, until it is sure who is best: 0 when it is, None when nobody can say;
+    `value` is the cheapest of the players that win at least 1 in 4 matches against the first one;
+    None where prices are unknown or all alike. `beats` holds the first player's chance against each other
+    one, best first. `weakened_by` says what speaks against relying on it. `further_matches` are about how
+    many it takes, if ratings hold, until it is sure who is best: 0 when it is, None when nobody can say;
     `further_usd` what they cost at the mean price so far, None where that is unknown.
     """
 
@@ -94,8 +98,7 @@ def verdict(
     """The verdict of the rows of one table, best first, over so many decided `matches`; `flips` are those of
     its judges; `priced` says that costs are in dollars alone, `play` that nobody pays them.
 
-    Where nearly everybody may still be best, or the first has too few matches, nothing is said of who beats
-    whom or what is worth its price.
+    Where the first has too few matches, nothing is said of who beats whom or what is worth its price.
     """
     ranked = [row for row in rows if row.rank is not None]
     if not ranked:
@@ -103,7 +106,7 @@ def verdict(
             ("No match has been decided yet, so there is nothing to say.",), None, (), len(rows), matches
         )
     first = [row for row in ranked if row.rank_range is not None and row.rank_range[0] == 1]
-    told = ranked[0].lower is not None and ranked[0].matches >= FEW and not _open(first, ranked)
+    told = ranked[0].lower is not None and ranked[0].matches >= FEW
     best = first[0] if told and len(first) == 1 else None
     against = chances(ranked, ranked[0].player)
     beats = tuple(
@@ -112,14 +115,14 @@ def verdict(
             for row, chance in zip(ranked[1:], against[1:], strict=bool(against))
         ]
     )
-    value = _value(ranked, first, against) if told else None
+    value = _value(ranked, against) if told else None
     further = 0 if best else _further(ranked, first, matches) if told else None
     spent = [row.cost_usd for row in rows]
     each = sum(filter(None, spent)) / matches if matches and None not in spent else 0.0
     usd = further * each if further is not None and each else None
     doubts = tuple(_doubts(ranked, rows, matches, flips))
     lines = [
-        _answer(ranked, first, best, matches),
+        _answer(ranked, first, best, matches, trusted=told),
         *(_beaten(ranked, best, beats) if told else ()),
         *_worth(ranked[0], value, first, beats, priced),
         *(_until(first, further, usd) if told else ()),
@@ -198,21 +201,22 @@ def in_words(chance: float) -> str:
     return f"about {part if chance > 0.5 else of - part} in {of} matches"
 
 
-def _answer(ranked: Sequence[Row], first: Sequence[Row], best: Row | None, matches: int) -> str:
+def _answer(
+    ranked: Sequence[Row], first: Sequence[Row], best: Row | None, matches: int, *, trusted: bool
+) -> str:
     count = len(ranked)
     if count == 1:
         return f"{ranked[0].player} is the only player with a decided match."
     if best:
         return f"{best.player} is the best of {count} players, with 95% confidence."
     told = f"{matches:,} match{'es' * (matches != 1)}"
-    if _open(first, ranked) or len(first) < 2:
+    if not trusted or len(first) < 2:
         return f"No one of {count} players is clearly the best after {told}."
+    if len(first) == count:
+        return f"{ranked[0].player} leads {count} players after {told}; none is out of the race yet."
+    if len(first) > _NAMED:
+        return f"{ranked[0].player} leads {count} players after {told}; {len(first)} of them may be the best."
     return f"The best of {count} players is {_names(first, 'or')}: {told} cannot tell which."
-
-
-def _open(first: Sequence[Row], ranked: Sequence[Row]) -> bool:
-    """Whether more than half of the players, and more than two, may be the best."""
-    return len(first) > max(2, len(ranked) // 2)
 
 
 def _beaten(ranked: Sequence[Row], best: Row | None, beats: Sequence[Chance]) -> Iterator[str]:
@@ -228,15 +232,15 @@ def _beaten(ranked: Sequence[Row], best: Row | None, beats: Sequence[Chance]) ->
         )
 
 
-def _value(ranked: Sequence[Row], first: Sequence[Row], against: Sequence[float]) -> Row | None:
-    """The cheapest of those that may be best, or win at least `FAIR` of their matches against the first."""
+def _value(ranked: Sequence[Row], against: Sequence[float]) -> Row | None:
+    """The cheapest of those that win at least `FAIR` of their matches against the first."""
     costs = {row.cost_per_match for row in ranked}
     if None in costs or len(costs) < 2 or not against:
         return None
     worthy = [
         row
         for row, chance in zip(ranked, against, strict=True)
-        if row is ranked[0] or (row.matches >= FEW and (row in first or chance >= FAIR))
+        if row is ranked[0] or (row.matches >= FEW and chance >= FAIR)
     ]
     return min(worthy, key=lambda row: (row.cost_per_match or 0.0, -row.rating))
 
@@ -258,29 +262,31 @@ def _worth(
     ratio = f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
     less = "" if times < 1.1 else f" ({ratio} times less than {leader.player})" if cost else ", for nothing"
     wins = next(1 - one.chance for one in beats if one.against == value.player)
-    how = "may be as good" if value in first else f"wins {in_words(wins)} against it"
+    how = f"wins {in_words(wins)} against it" + ", and may be as good" * (value in first)
     yield f"Best value for money: {value.player}{price}{less}; it {how}."
 
 
 def _further(ranked: Sequence[Row], first: Sequence[Row], matches: int) -> int | None:
-    """Matches until the first is told apart from all who may be best, by the intervals of the table: they
-    shrink with the square root of the matches, and all pairs are compared together (Bonferroni)."""
-    leader = ranked[0]
-    if leader.track not in _SHRINKING or leader.lower is None or leader.upper is None or len(ranked) < 2:
+    """Matches until the first is told apart from all who may be best, at every look: the squares of the
+    table's errors shrink with the matches, and a claim needs the gap that `ratings.claims` says."""
+    bounds = [row.upper - row.lower for row in ranked if row.upper is not None and row.lower is not None]
+    others = [place for place, row in enumerate(ranked) if row in first and place]
+    gaps = np.array([ranked[0].rating - ranked[place].rating for place in others])
+    if ranked[0].track not in _SHRINKING or len(bounds) < len(ranked) or not others or gaps.min() <= 0:
         return None
-    critical = NormalDist().inv_cdf(1 - 0.05 / (len(ranked) * (len(ranked) - 1)))
-    most = 1.0
-    for row in first:
-        if row is leader:
-            continue
-        if row.lower is None or row.upper is None:
-            return None
-        gap = leader.rating - row.rating
-        error = (((leader.upper - leader.lower) ** 2 + (row.upper - row.lower) ** 2) ** 0.5) / (2 * Z95)
-        most = max(most, (critical * error / gap) ** 2 if gap > 0 else inf)
-    if most > HOPELESS:
+    square = np.diag((np.array(bounds) / (2 * Z95)) ** 2)
+    unit = 100 * SHARE_UNIT if ranked[0].track == "overall" else POINTS
+
+    def told(times: float) -> bool:
+        return bool((gaps > gap_needed(square / times, unit=unit)[0, others]).all())
+
+    if not told(HOPELESS):
         return None
-    more = max(1, ceil(matches * (most - 1)))
+    few, many = 1.1, float(HOPELESS)  # the table itself does not tell them apart
+    while many - few > 0.01 * few:
+        middle = (few + many) / 2
+        few, many = (few, middle) if told(middle) else (middle, many)
+    more = max(1, ceil(matches * (many - 1)))
     digits: int = 10 ** max(0, int(log10(more)) - 1)
     return ceil(more / digits) * digits
 
