@@ -1,14 +1,19 @@
 """Faults planted into an arena's own schedule: what can be noticed is, and what cannot is said."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from peerage.judging import planted
+from peerage.judging import audit, planted
 from peerage.judging.audit import audited, plants, pool_of, told
+from peerage.judging.corrections import CORRECTIONS, corrected
 from peerage.judging.planted import Luck, Schedule, cast, honest
-from peerage.judging.simulation import Power
+from peerage.judging.simulation import Arena, Power
 from peerage.judging.votes import Votes
 from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.history import Duels
+from peerage.ratings.rows import fit_covariates
 from peerage.ratings.table import POINTS
 
 
@@ -105,3 +110,56 @@ def test_what_weighs_is_said_in_words() -> None:
     ]
     missed, costly = Power("b", 0.5, 0.0, 50.0, 5.0, 20), Power("c", 0.9, 0.0, 50.0, -12.0, 20)
     assert [line.split(":")[1].strip(" .") for line in told([fine, missed, costly])] == ["b", "c"]
+
+
+@pytest.mark.parametrize("whom", [True, False])
+def test_what_a_plant_moves_is_told_as_the_votes_are_and_corrected(whom: bool) -> None:
+    """Held against both tables as they are fitted, with the plant and without."""
+    pool = pool_of(recorded(200, spread=2.0))
+    plant = planted.ring(pool) if whom else planted.random(pool, [3], "p3")
+    assert plant is not None
+    assert plant.fault is not None
+    luck = audit._luck(pool, 1, 0)
+    found = Arena(pool, luck).found(plant)
+    dirty, clean = (
+        corrected(pool.votes(luck, fault), CORRECTIONS)
+        for fault in (plant.fault(luck.sold), honest(pool.schedule))
+    )
+    heard = np.array([judge not in plant.judges for judge in pool.schedule.judges])
+    everybody = np.ones(len(heard), bool)
+    for moved, table, without, truths in (
+        (found.moved, dirty.before, clean.before, (pool.truth(), pool.truth())),
+        (found.corrected, dirty.after, clean.after, (pool.truth(heard), pool.truth(everybody))),
+    ):
+        if whom:
+            assert moved == pytest.approx((table.rating - without.rating)[list(plant.whom)].mean())
+        else:
+            far, near = (
+                np.abs(one.rating - at).mean() for one, at in zip((table, without), truths, strict=True)
+            )
+            assert moved == pytest.approx(far - near)
+
+
+def test_twins_play_half_of_the_matches_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, seen = pool_of(recorded(200)), []
+
+    def fit(history: Duels, *rest: Any, clusters: Any) -> Any:
+        seen.append(history)
+        return fit_covariates(history, *rest, clusters=clusters)
+
+    monkeypatch.setattr(audit, "fit_covariates", fit)
+    twins = audit._twins(pool, 1, 4)
+    assert twins is not None
+    schedule = pool.schedule
+    met = np.bincount(np.concatenate([schedule.first, schedule.second]), minlength=10)
+    one = int(met.argmax())
+    for history in seen:
+        assert history.players == 11
+        sides = np.stack([history.first, history.second])
+        mine = (sides == one) | (sides == 10)
+        assert (mine == (np.stack([schedule.first, schedule.second]) == one)).all()
+        renamed = (sides == 10).any(axis=0)[mine.any(axis=0)]
+        match = schedule.match[mine.any(axis=0)]
+        assert 0.3 < renamed.mean() < 0.7
+        assert all(len({*renamed[match == number].tolist()}) == 1 for number in set(match.tolist()))
+    assert len({history.first.tobytes() for history in seen}) == 4, "each arena splits them anew"

@@ -101,3 +101,12 @@ def test_few_arenas_have_no_standard_error() -> None:
     assert power("one", [found]).corrected_error is None
     both = power("two", [found, found._replace(noticed=0.0, alarm=1.0, corrected=4.0)])
     assert (both.noticed, both.false_alarms, both.corrected, both.corrected_error) == (0.5, 0.5, 3.0, 1.0)
+
+
+def test_lazy_judges_asked_once_are_noticed_by_the_place_that_they_pick() -> None:
+    """By what they discern alone one pool in five noticed any after so few votes."""
+    found = [simulated(Setup(8, 100, seed=7), [("lazy-once", 0), ("position", 0)], at) for at in range(8)]
+    lazy = [one for _, one, _ in found if one is not None]
+    assert power("lazy-once", lazy).noticed == 1.0
+    assert max(one.alarm for one in lazy) == 0.0
+    assert not any(one.alarm for _, _, one in found if one is not None), "all lean, nobody is innocent of it"

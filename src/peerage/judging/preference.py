@@ -7,6 +7,7 @@ favour; a bias that all judges share is invisible in that comparison.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 from peerage.judging.ballots import Ballots
 from peerage.judging.estimates import Estimate, jackknife, ratio
 from peerage.judging.marks import Flags, Kin, Marks
+from peerage.judging.votes import Votes
 from peerage.ratings.kernels import Floats, Ints
 
 LONGER = math.log2(1.1)
@@ -127,16 +129,30 @@ class Positions(NamedTuple):
 def one_sided(ballots: Ballots, level: float) -> set[str]:
     """The judges that choose what stands first, or second, more often than even-handed ones ever would: the
     sign test over ballots, `level` being the chance of any false name (Bonferroni)."""
-    net = np.sign(2 * ballots.first - ballots.decided)
-    judges = len(ballots.players)
-    uneven = np.bincount(ballots.judge, net != 0, judges)
-    most = np.maximum(*[np.bincount(ballots.judge, net == sign, judges) for sign in (1, -1)])
-    tested = max(int((uneven > 0).sum()), 1)
+    return set(_leans(ballots.players, ballots.judge, np.sign(2 * ballots.first - ballots.decided), level))
+
+
+ONE_SIDED = 0.8
+"""The share of a judge's verdicts for one place from which on they say little else."""
+
+
+def stuck(votes: Votes, level: float) -> set[str]:
+    """The judges asked in one order whose verdicts are for one place in that share at least, and more often
+    than even-handed ones' ever would."""
+    net = votes.shown * np.sign(2 * votes.history.score - 1)
+    leans = _leans(votes.judges, votes.judge, net, level)
+    return {judge for judge, share in leans.items() if share >= ONE_SIDED}
+
+
+def _leans(names: Sequence[str], judge: Ints, net: np.ndarray, level: float) -> dict[str, float]:
+    """The judges that are not even-handed, with the share of the place that they prefer; `net` is 1 where a
+    ballot is for what stood first, -1 for what stood second, and 0 where it says neither."""
+    uneven = np.bincount(judge, net != 0, len(names)).astype(int).tolist()
+    most = np.maximum(*[np.bincount(judge, net == sign, len(names)) for sign in (1, -1)]).astype(int).tolist()
+    tested = max(sum([n > 0 for n in uneven]), 1)
     return {
-        judge
-        for judge, k, n in zip(
-            ballots.players, most.astype(int).tolist(), uneven.astype(int).tolist(), strict=True
-        )
+        name: k / n
+        for name, k, n in zip(names, most, uneven, strict=True)
         if n and _as_many(k, n) * tested <= level
     }
 

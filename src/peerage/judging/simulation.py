@@ -16,7 +16,9 @@ from msgspec import Struct
 
 from peerage.judging import planted
 from peerage.judging.corrections import CORRECTIONS, Corrected, Correction, corrected
+from peerage.judging.favours import LEVEL
 from peerage.judging.planted import NOTHING, Fault, Luck, Plant, Pool, Schedule, cast, honest
+from peerage.judging.preference import stuck
 from peerage.ratings.bradley_terry import BradleyTerry
 from peerage.ratings.history import Game, games, pairings
 from peerage.ratings.kernels import Floats, Ints
@@ -177,9 +179,13 @@ class Arena:
 
     def found(self, plant: Plant) -> Found:
         """What the plant comes to here."""
-        dirty = self._corrected(plant.fault(self.luck.sold)) if plant.fault else self.clean
+        fault = plant.fault(self.luck.sold) if plant.fault else honest(self.pool.schedule)
+        dirty = self._corrected(fault) if plant.fault else self.clean
         judges, pairs = named(dirty)
-        guilty = bool(judges & plant.judges or pairs & plant.pairs)
+        one_sided = stuck(self.pool.votes(self.luck, fault), LEVEL)
+        guilty = bool((judges | one_sided) & plant.judges or pairs & plant.pairs)
+        sided = {self.pool.schedule.judges[at] for at in np.flatnonzero(fault.first_shown).tolist()}
+        falsely = (judges & dirty.examined.faulty) | (one_sided - sided)
         truth = self.truth[0], self._weighed(plant.judges) if plant.judges else self.truth[1]
         moved = [np.nan, np.nan]
         if plant.fault is not None:
@@ -191,7 +197,7 @@ class Arena:
                     moved[at] = _far(this, truth[at]) - _far(other, self.truth[at])
         return Found(
             float(guilty) if plant.judges or plant.pairs else np.nan,
-            float(bool((judges & dirty.examined.faulty) - plant.judges or pairs - plant.pairs)),
+            float(bool(falsely - plant.judges or pairs - plant.pairs)),
             moved[0],
             moved[1],
             _held(dirty.before, truth[0]),

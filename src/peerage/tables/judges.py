@@ -24,6 +24,7 @@ from peerage.judging.favours import FEWEST, LEVEL, Mute, favours
 from peerage.judging.marks import Marks, marks_in
 from peerage.judging.normalisation import normalised
 from peerage.judging.preference import (
+    ONE_SIDED,
     Positions,
     kin_preferences,
     length_bias,
@@ -217,7 +218,7 @@ def _remarks(
         even = row.first_share is None or row.judge not in leaning
         place = "" if even or row.first_share is None else "first" if row.first_share > 0.5 else "second"
         share = 0.0 if row.first_share is None else max(row.first_share, 1 - row.first_share)
-        if place and share >= _ONE_SIDED:
+        if place and share >= ONE_SIDED:
             yield f"{row.judge} picks the {place} answer in {share:.0%} of its verdicts. Exclude it?"
         elif row.judge in mute:
             yield f"{row.judge} {_MUTE[mute[row.judge]]}"
@@ -238,7 +239,7 @@ def _remarks(
         yield f"{votes:.3g} votes are worth {effective:.2g} independent ones of the median judge: {told}."
 
 
-_ONE_SIDED, _LEANING = 0.8, 0.6  # shares of verdicts for one place
+_LEANING = 0.6  # share of verdicts for one place
 _UNEQUAL = "some hardly tell answers apart, or weigh little"
 _WORTH = 0.75  # of their number: votes worth less are worth a remark
 
