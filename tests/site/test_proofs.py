@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 from tests.engine.arenas import SMALL, house, play, write_arena
+from tests.engine.clients import Cast
 from typer.testing import CliRunner, Result
 
 from peerage.cli.main import app
 from peerage.ledger.checkpoints import kept_in, new_key
+from peerage.players.client import Call, PlayerError
 from peerage.site.build import build_folder
 from peerage.site.pages import page
 from peerage.site.reading import Site
@@ -38,7 +40,8 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory, key: Path) -> Path:
     """Six matches, of which four are signed."""
-    folder = write_arena(tmp_path_factory.mktemp("proven") / "arena", house(4), rules=SMALL)
+    engine = {"retries": 2, "backoff_s": 0.1}
+    folder = write_arena(tmp_path_factory.mktemp("proven") / "arena", house(4), rules=SMALL, engine=engine)
     play(folder, 4)
     assert peerage(folder, "checkpoint", "--key", str(key)).exit_code == 0
     play(folder, 6)
@@ -157,3 +160,44 @@ def test_what_is_sealed_stays_sealed_in_a_proof(tmp_path: Path, key: Path, scrip
     command = [sys.executable, "-I", script, file, public, "2"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_clone_of_published_results_is_held_against_its_checkpoints(
+    folder: Path, tmp_path: Path, key: Path
+) -> None:
+    results = tmp_path / "results"
+    play_with_failures(folder)
+    assert peerage(folder, "checkpoint", "--key", str(key)).exit_code == 0
+    assert peerage(folder, "site", "publish", str(results)).exit_code == 0
+    root = json.loads(peerage(folder, "verify", "--format", "json").stdout)["log_root"]
+    with closing(Site.open(folder)) as site:
+        assert any(row.failure for row in site.moment.exchanges(1))
+    done = CliRunner().invoke(app, ["verify", str(results), "--format", "json"])
+    found = json.loads(done.stdout)
+    assert (done.exit_code, found["problems"]) == (0, [])
+    assert (found["log_root"], found["copy"]) == (root, True)
+    assert [one["extends"] for one in found["checkpoints"]] == [True, True]
+    assert all(one["signed"] for one in found["checkpoints"])
+    # The pages made from it prove the same.
+    done = CliRunner().invoke(app, ["site", "build", str(tmp_path / "site"), "--results", str(results)])
+    assert done.exit_code == 0, done.output
+    assert len((tmp_path / "site" / "proofs" / "1.jsonl").read_bytes().splitlines()) == 8
+    # A match that was re-dated in the repository, and one that is not there any more.
+    file = results / "matches" / "000" / "2.json"
+    match = json.loads(file.read_text("utf-8"))
+    match["at_ms"] += 1
+    file.write_text(json.dumps(match), "utf-8")
+    done = CliRunner().invoke(app, ["verify", str(results)])
+    assert (done.exit_code, "match 2: " in done.output) == (1, True), done.output
+    file.unlink()
+    done = CliRunner().invoke(app, ["verify", str(results)])
+    assert (done.exit_code, "2.json is missing" in done.output) == (1, True), done.output
+
+
+def play_with_failures(folder: Path) -> None:
+    """Two further matches, in which attempts fail and are made again."""
+
+    def clumsy(call: Call, attempt: int) -> PlayerError | None:
+        return PlayerError("slow down") if attempt == 0 and call.seed[0] in "01234567" else None
+
+    play(folder, 8, clients=Cast(clumsy))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -28,7 +30,9 @@ Document = Literal["jsonl", "json", "csv", "votes", "people", "cob", "valyrian",
 def verify(
     folder_: Annotated[
         Path | None,
-        typer.Argument(metavar="FOLDER", help="The arena's folder, as --dir.", show_default="here"),
+        typer.Argument(
+            metavar="FOLDER", help="The arena's folder, as --dir, or published results.", show_default="here"
+        ),
     ] = None,
     folder: Folder = HERE,
     since: Annotated[
@@ -68,9 +72,10 @@ def verify(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--since") from None
     keys = keys_of(key or ())
-    kept = [*kept_in(folder), *[one for stated in checkpoint or () for one in kept_of(stated, keys)]]
-    with ledger_in(folder) as ledger:
-        report = check(ledger, votes=Votes(ledger.address, folder), since=head, kept=kept)
+    kept = [one for stated in checkpoint or () for one in kept_of(stated, keys)]
+    with _arena(folder) as arena, ledger_in(arena) as ledger:
+        every = (*kept_in(arena), *kept)
+        report = check(ledger, votes=Votes(ledger.address, arena), since=head, kept=every)
     code = 0 if report.ok else 1
     if shape is Report.json:
         _leave(report, code)
@@ -98,6 +103,19 @@ def verify(
     if report.problems:
         say(remedy(report))
     raise typer.Exit(code)
+
+
+@contextmanager
+def _arena(folder: Path) -> Iterator[Path]:
+    """The folder of an arena; where there are published results instead, of the one they make again."""
+    if not (folder / "ledger.json").is_file() or (folder / "arena.db").exists():
+        yield folder
+        return
+    from peerage.site.publishing import restore
+
+    with TemporaryDirectory() as made:
+        restore(folder, Path(made))
+        yield Path(made)
 
 
 def _who(one: Extension) -> str:

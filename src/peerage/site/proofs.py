@@ -40,7 +40,7 @@ class Shown(NamedTuple):
 
 
 def paths(site: Site) -> Iterator[str]:
-    yield from _stored(site)
+    yield from stored(site)
     if site.checkpoints:
         yield LIST
     yield from (f"proofs/{first}.jsonl" for first in range(1, site.covered(site.signed_to) + 1, BUNDLE))
@@ -53,10 +53,10 @@ def view(site: Site, path: str) -> bytes | None:
         return b"".join(_bundle(site, first)) if proven else None
     if path == LIST and site.checkpoints:
         return "".join([f"{one.checkpoint.size}.txt\n" for one in site.checkpoints]).encode()
-    return read_bytes(site.folder / path) if path in _stored(site) else None
+    return read_bytes(site.folder / path) if path in stored(site) else None
 
 
-def _stored(site: Site) -> list[str]:
+def stored(site: Site) -> list[str]:
     """Where checkpoints and their keys are, in the arena's folder as on pages."""
     names = [f"{one.checkpoint.size}.txt" for one in site.checkpoints]
     return [f"{FOLDER}/{name}" for name in (*names, KEYS)] if names else []

@@ -3,8 +3,10 @@
     arena.yaml            the settings that may be seen
     ledger.json           facts of the arena, amendments, the head
     leaderboard.json      the rows of every track
-    matches/000/12.json   a match as `peerage export` writes it, with its row of the narrow table
+    matches/000/12.json   a match as `peerage export` writes it, its row of the narrow table, all attempts
     texts/DIGEST          texts that matches refer to, by SHA-256
+    log/000.jsonl         the log, ten thousand entries a file: the ledger restored has the same log root
+    checkpoints/412.txt   what was signed of it, and `keys.txt`, by whom
 
 Files are only ever added or brought up to date, each time in one commit, and nothing is ever pushed by force:
 the history is the audit trail. Whoever clones it can restore the ledger, verify it and build the pages. What
@@ -14,11 +16,12 @@ is sealed is redacted, and retirement reveals it in the same files.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from hashlib import sha256
 from importlib import resources
-from itertools import chain
+from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,25 +34,36 @@ from peerage.engine.registration import registered
 from peerage.games import installed
 from peerage.inputs import read_bytes
 from peerage.ledger import LedgerError, open_ledger
+from peerage.ledger.checkpoints import FOLDER as CHECKPOINTS
 from peerage.ledger.disclosure import texts_between
 from peerage.ledger.export import documents
+from peerage.ledger.log import finished
 from peerage.ledger.secret import OLD_FACT
 from peerage.ledger.store import (
+    COPY,
     Amendment,
     Batch,
+    Entry,
+    Exchange,
+    Failure,
+    FailureRow,
     FixtureRow,
     IntentRow,
     RecordRow,
     ReplyRow,
     Summary,
 )
-from peerage.outputs import NOTHING, SETTINGS, WORKFLOW, Folder, Kept, OutputRefused
+from peerage.outputs import CHECKPOINT, NOTHING, SETTINGS, WORKFLOW, Folder, Kept, OutputRefused
 from peerage.outputs import write as write_file
 from peerage.settings import FILE_NAME
+from peerage.site.proofs import stored
 from peerage.site.reading import Site
 
 FACTS = "ledger.json"
-OURS = (FILE_NAME, FACTS, "leaderboard.json", "matches", "texts")
+LOG = "log"
+ENTRIES = 10_000
+"""Entries of the log in one file."""
+OURS = (FILE_NAME, FACTS, "leaderboard.json", "matches", "texts", LOG, CHECKPOINTS)
 """What is committed; anything else in the repository is left alone."""
 
 WORKFLOW_FILE = ".github/workflows/pages.yml"
@@ -92,12 +106,26 @@ class _Exchange(Struct):
     proof: _Bodies | None
 
 
+class _Attempt(Struct):
+    """An attempt, but for what was said in it: `request` is the stored body where nobody answered."""
+
+    key: str
+    attempt: int
+    player: str
+    worst_nano: int | None
+    cost_nano: int | None
+    at_ms: int | None
+    failure: Failure | None
+    request: str | None
+
+
 class _Match(Struct):
     match: int
     at_ms: int
     exchanges: list[_Exchange]
     proof: _Proof
     summary: Summary
+    attempts: list[_Attempt] = []
 
 
 class _Cost(Struct):
@@ -171,11 +199,21 @@ def match_file(number: int) -> str:
 
 
 def _matches(site: Site) -> Iterator[tuple[str, bytes]]:
-    summaries = site.summaries
-    for document in documents(site.moment):
-        number = document["match"]
-        whole = {**document, "summary": summaries[number - 1]}
+    asked = groupby(site.moment.exchanges(1, site.number), attrgetter("match"))
+    match, rows = next(asked, (0, iter(())))
+    for document, summary in zip(documents(site.moment), site.summaries, strict=True):
+        number, attempts = document["match"], []
+        if match == number:  # not where it ended before anybody was asked
+            attempts = [_attempt(row) for row in rows]
+            match, rows = next(asked, (0, iter(())))
+        whole = {**document, "summary": summary, "attempts": attempts}
         yield match_file(number), _json(whole)
+
+
+def _attempt(row: Exchange) -> _Attempt:
+    request = row.request.decode() if row.reply is None else None
+    said = row.key, row.attempt, row.player, row.worst_nano, row.cost_nano, row.at_ms
+    return _Attempt(*said, row.failure, request)
 
 
 def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
@@ -183,7 +221,13 @@ def _rest(site: Site) -> Iterator[tuple[str, bytes]]:
     for digest, text in texts_between(moment, 1, site.number).items():
         yield f"texts/{digest.hex()}", text.encode()
     meta = {key: value for key, value in moment.meta().items() if key not in (OLD_FACT, "schema")}
-    amendments = list(moment.amendments())
+    log = list(moment.log()) if next(moment.streams(), None) is None else []
+    amendments = [row for row in moment.amendments() if not log or row.position <= len(log)]
+    for at in range(0, len(log), ENTRIES):
+        lines = [msgspec.json.encode(entry) + b"\n" for entry in log[at : at + ENTRIES]]
+        yield f"{LOG}/{at // ENTRIES:03}.jsonl", b"".join(lines)
+    for path in stored(site):
+        yield path, read_bytes(site.folder / path)
     facts = Facts(site.number, site.chain, meta, amendments)
     yield FACTS, _json(facts)
     rows = {track: [row.as_dict() for row in site.table(track)] for track in site.tracks}
@@ -235,18 +279,39 @@ def restore(results: Path, folder: Path) -> None:
     settings = yaml.safe_load(read_bytes(results / FILE_NAME))
     write_file(folder / FILE_NAME, yaml.safe_dump(settings, allow_unicode=True, sort_keys=False), SETTINGS)
     with closing(open_ledger("sqlite:///arena.db", folder, create=True)) as ledger, ledger.runner():
-        ledger.write(Batch(texts=list(_texts(results)), amendments=facts.amendments, meta=facts.meta))
-        batch = Batch()
-        for number in range(1, facts.number + 1):
-            _enter(_read(results / match_file(number), _Match), batch)
-            if number % BLOCK == 0 or number == facts.number:
-                ledger.write(batch)
-                batch = Batch()
+        log = _log(results)
+        # A log that comes along is that of a copy, without what is in play.
+        with_log: Sequence[Entry] | None = () if log else None
+        meta = {**facts.meta, COPY: "redacted"} if log else facts.meta
+        texts = list(_texts(results))
+        ledger.write(Batch(texts=texts, amendments=facts.amendments, meta=meta, log=log or None))
+        logged = [match for match in dict.fromkeys([finished(one.about) for one in log]) if match]
+        numbers = logged or range(1, facts.number + 1)
+        for at in range(0, len(numbers), BLOCK):
+            batch = Batch(log=with_log)
+            for number in numbers[at : at + BLOCK]:
+                _enter(_read(results / match_file(number), _Match), batch)
+            ledger.write(batch)
         found = next((row.chain.hex() for row in ledger.records(facts.number, facts.number)), facts.head)
         if found != facts.head:
             raise LedgerError(
                 f"{results}: match {facts.number} ends with {found[:12]}, {FACTS} says {facts.head[:12]}"
             )
+
+    for file in sorted((results / CHECKPOINTS).glob("*.txt")):
+        (folder / CHECKPOINTS).mkdir(exist_ok=True)
+        write_file(folder / CHECKPOINTS / file.name, read_bytes(file), CHECKPOINT)
+
+
+def _log(results: Path) -> list[Entry]:
+    """The log that was published; none by earlier versions."""
+    found: list[Entry] = []
+    for file in sorted((results / LOG).glob("*.jsonl")):
+        try:
+            found += [msgspec.json.decode(line, type=Entry) for line in read_bytes(file).splitlines()]
+        except msgspec.MsgspecError as error:
+            raise LedgerError(f"{file} is not as it was published: {error}") from error
+    return found
 
 
 def _texts(results: Path) -> Iterator[tuple[bytes, str]]:
@@ -265,14 +330,24 @@ def _enter(match: _Match, batch: Batch) -> None:
     batch.fixtures.append(FixtureRow(number, match.summary.round, proof.fixture_body.encode()))
     batch.records.append(RecordRow(number, record, chain, match.at_ms))
     batch.summaries.append(match.summary)
+    said = {(one.key, one.attempt): one.proof for one in match.exchanges}
+    for one in match.attempts or _answered(match):
+        at, bodies = (number, one.key, one.attempt), said.get((one.key, one.attempt))
+        request = bodies.request_body if bodies else one.request or ""
+        batch.intents.append(IntentRow(*at, one.player, request.encode(), one.worst_nano))
+        if bodies is not None and one.at_ms is not None:
+            batch.replies.append(ReplyRow(*at, bodies.reply_body.encode(), one.cost_nano, one.at_ms))
+        if one.failure is not None:
+            batch.failures.append(FailureRow(*at, *one.failure[1:]))
+
+
+def _answered(match: _Match) -> Iterator[_Attempt]:
+    """The attempts of a match that an earlier version published: those that were answered."""
     for one in match.exchanges:
-        if one.proof is None:
-            continue
-        reply = one.proof.reply_body.encode()
-        cost = msgspec.json.decode(reply, type=_Cost).cost_nano
-        request = one.proof.request_body.encode()
-        batch.intents.append(IntentRow(number, one.key, one.attempt, one.player, request, one.worst_nano))
-        batch.replies.append(ReplyRow(number, one.key, one.attempt, reply, cost, match.at_ms))
+        if one.proof is not None:
+            cost = msgspec.json.decode(one.proof.reply_body, type=_Cost).cost_nano
+            said = one.key, one.attempt, one.player, one.worst_nano, cost, match.at_ms
+            yield _Attempt(*said, None, None)
 
 
 def _read(file: Path, kind: type[Any]) -> Any:
