@@ -24,7 +24,10 @@ SHOWN = 20
 INCOMPLETE = 3
 """The exit code of a replay that found nothing wrong, and could not play everything again."""
 
-Document = Literal["jsonl", "json", "csv", "votes", "people", "cob", "valyrian", "outside"]
+Document = Literal[
+    "jsonl", "json", "csv", "votes", "people", "cob", "valyrian", "outside", "hf", "eee", "eval-results"
+]
+FOLDERS = ("valyrian", "hf", "eee", "eval-results")
 
 
 def verify(
@@ -238,7 +241,12 @@ def _place(text: str) -> tuple[str, Path]:
 def export(
     folder: Folder = HERE,
     shape: Annotated[Document, typer.Option("--format", help="How to write it.")] = "jsonl",
-    to: Annotated[Path | None, typer.Option(help="valyrian: the folder to write.")] = None,
+    to: Annotated[
+        Path | None, typer.Option(help="valyrian, hf, eee, eval-results: the folder to write.")
+    ] = None,
+    dataset: Annotated[
+        str, typer.Option(metavar="OWNER/NAME", help="eval-results: the arena's dataset on the Hub.")
+    ] = "",
     force: Force = False,
 ) -> None:
     """Write all finished matches to standard output.
@@ -248,18 +256,26 @@ def export(
     columns, and people the same for each vote of an audience or an expert, which `peerage annotate
     --from` reads. cob is the data.json of the Color Obfuscation Benchmark; valyrian writes the files of
     the Valyrian Games (games/, game_history.json, leaderboard.json) into the folder --to; outside the
-    imported results, one a line with its source. `peerage rate` and `peerage import` read them all. What
-    is sealed is redacted, and nothing is written of a series that goes on, nor of what came after it.
+    imported results, one a line with its source. `peerage rate` and `peerage import` read them all.
+
+    Into the folder --to, hf writes a dataset for the Hugging Face Hub with its card, which both read too;
+    eee a record for each player in the form of Every Eval Ever; eval-results a file for each model's
+    repository, with its rating as a result of the benchmark --dataset. Nothing is sent anywhere.
+
+    What is sealed is redacted, and nothing is written of a series that goes on, nor of what came after it.
     """
-    if (shape == "valyrian") != (to is not None):
-        raise typer.BadParameter("--to FOLDER goes with --format valyrian, which needs it")
+    if (shape in FOLDERS) != (to is not None):
+        raise typer.BadParameter(f"--to FOLDER goes with --format {', '.join(FOLDERS)}, which need it")
+    if (shape == "eval-results") != bool(dataset):
+        raise typer.BadParameter("--dataset OWNER/NAME goes with --format eval-results, which needs it")
     from peerage.ledger.votes import Votes
     from peerage.site.ledger_at import public
 
     with ledger_in(folder) as opened:
         ledger = public(opened)
         if to is not None:
-            typer.echo(f"wrote {_write_valyrian(ledger, folder, to, force)} files into {to}")
+            files = _files(ledger, shape, folder, Votes(opened.address, folder), dataset)
+            say(f"wrote {_write(files, opened, folder, to, force)} files into {to}")
         else:
             for piece in _pieces(ledger, shape, Votes(opened.address, folder)):
                 sys.stdout.write(piece)
@@ -316,14 +332,41 @@ def _pieces(ledger: Ledger, shape: Document, people: Votes) -> Iterator[str]:
     return pieces(ledger, shape)  # type: ignore[arg-type]
 
 
-def _write_valyrian(ledger: Ledger, folder: Path, to: Path, force: bool) -> int:
-    """Write the files of the Valyrian layout; how many they are."""
-    from peerage.games.challenge_exchange.valyrian import files
+def _files(
+    ledger: Ledger, shape: Document, folder: Path, people: Votes, dataset: str
+) -> Iterator[tuple[str, str]]:
+    """The files of an export that fills a folder, by name."""
+    if shape == "valyrian":
+        from peerage.games.challenge_exchange.valyrian import files
+        from peerage.tables.challenge_files import finished
+
+        yield from files(finished(ledger))
+        return
+    from datetime import UTC, datetime
+
+    import peerage
+    from peerage.settings import FILE_NAME, ArenaSettings, load
+    from peerage.tables.leaderboard import board
+    from peerage.tables.published import dataset as for_the_hub
+    from peerage.tables.published import eval_results, every_eval_ever
+
+    settings = load(folder, reading=True) if (folder / FILE_NAME).exists() else ArenaSettings()
+    found = board(ledger, settings, people=people)
+    name = settings.name or folder.resolve().name
+    if shape == "hf":
+        yield from for_the_hub(ledger, name, found)
+    elif shape == "eee":
+        yield from every_eval_ever(ledger, name, found, peerage.__version__, now_ms())
+    else:
+        yield from eval_results(name, found, dataset, datetime.fromtimestamp(now_ms() / 1000, UTC))
+
+
+def _write(files: Iterator[tuple[str, str]], ledger: Ledger, folder: Path, to: Path, force: bool) -> int:
+    """Write files into a folder; how many they are."""
     from peerage.outputs import Export, arena_files
-    from peerage.tables.challenge_files import finished
 
     with Export.into(to, arena_files(folder, ledger.address), force=force) as export:
-        for name, text in files(finished(ledger)):
+        for name, text in files:
             export.write(name, text.encode("utf-8", "replace"))
     return len(export.digests)
 

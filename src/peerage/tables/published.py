@@ -1,0 +1,246 @@
+"""An arena in the forms that others collect: a dataset for the Hugging Face Hub, Every Eval Ever's records,
+and `.eval_results` of model repositories. Each function gives files by name; nothing is written here.
+
+Formats: huggingface.co/docs/hub/datasets-cards and .../eval-results; evaleval/every_eval_ever, schema 0.2.1.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from html import escape
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+import yaml
+
+from peerage.ledger.export import documents, lines, table
+from peerage.ledger.merkle import GENESIS
+from peerage.ledger.store import Ledger
+from peerage.protocol import visible
+from peerage.tables.leaderboard import Board
+from peerage.tables.row import Row
+from peerage.tables.tracks import NAMES
+from peerage.tables.votes import battles
+
+SCHEMA = "0.2.1"
+"""Of Every Eval Ever."""
+
+File = tuple[str, str]
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_RATINGS = 0.0, 3000.0
+"""Bounds stated for a rating, which has none, where all of the table lie within."""
+
+
+def dataset(ledger: Ledger, name: str, board: Board) -> Iterator[File]:
+    """A folder for the Hub: the card `README.md`; under `data/` who played what (`contestants.csv`), every
+    request and reply, the judges' votes and the leaderboard; `matches.jsonl`, which `peerage rate` reads and
+    from which anybody can recompute every digest."""
+    replies = "".join(map(_line, _replies(ledger)))
+    votes = "".join(battles(ledger))
+    data = {
+        "contestants": ("data/contestants.csv", "".join(table(ledger))),
+        "replies": ("data/replies.jsonl", replies),
+        "votes": ("data/votes.jsonl", votes),
+        "leaderboard": ("data/leaderboard.jsonl", "".join([_line(row.as_dict()) for row in board.rows])),
+    }
+    filled = {config: file for config, file in data.items() if file[1]}
+    yield from filled.values()
+    yield "matches.jsonl", "".join(lines(ledger))
+    yield "README.md", _card(ledger, name, board, {config: file for config, (file, _) in filled.items()})
+
+
+def _replies(ledger: Ledger) -> Iterator[dict[str, Any]]:
+    """Every request with its reply, flat: each row has the same columns of the same types."""
+    for document in documents(ledger):
+        for one in document["exchanges"]:
+            said = json.loads(bytes(one["reply"])) if one["reply"] is not None else {}
+            yield {
+                "match": document["match"],
+                "key": one["key"],
+                "attempt": one["attempt"],
+                "player": one["player"],
+                "seat": one.get("seat", ""),
+                "role": one.get("role", "sandbox"),
+                "messages": one.get("messages", []),
+                "reply": said.get("text"),
+                "input_tokens": said.get("input_tokens"),
+                "output_tokens": said.get("output_tokens"),
+            }
+
+
+def _chain(ledger: Ledger) -> str:
+    """The chain value after the last match, in hex."""
+    last = ledger.heads()[1]
+    return next((row.chain for row in ledger.records(last, last)), GENESIS).hex()
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _card(ledger: Ledger, name: str, board: Board, files: Mapping[str, str]) -> str:
+    matches = ledger.heads()[1]
+    played = sum(board.games.values())
+    meta = {
+        "pretty_name": " ".join(visible(name).split()),
+        "tags": ["peerage", "llm-evaluation", "leaderboard", "pairwise-comparison"],
+        "size_categories": [next((size for most, size in _SIZES if matches < most), "n>1M")],
+        "configs": [
+            {"config_name": config, "data_files": file, "default": config == "contestants"}
+            for config, file in files.items()
+        ],
+    }
+    rows = [
+        f"| {row.rank or ''} | {_text(row.player)} | {_text(row.model)} | {row.rating:,.1f} "
+        f"| {_interval(row)} | {row.matches:,} |"
+        for row in board.rows
+    ]
+    about = {
+        "contestants": "a line for each match and contestant: score, cost, ratings after it",
+        "replies": "every request and reply, word for word",
+        "votes": "each vote of a judge on a decided duel, a battle in LMArena's columns",
+        "leaderboard": "the table below, every field",
+    }
+    told = [
+        f"# {_text(name)}",
+        "",
+        f"{played:,} decided matches between language models, played and recorded by Peerage.",
+        "",
+        *[_text(line) for line in board.verdict.lines],
+        "",
+        f"## {NAMES[board.track]}",
+        "",
+        "| rank | player | model | rating | 95% interval | matches |",
+        "|---|---|---|---|---|---|",
+        *rows,
+        "",
+        *[f"- {_text(note)}" for note in board.notes],
+        "",
+        "## What is here",
+        "",
+        *[f"- `{config}`: {about[config]}" for config in files],
+        "- `matches.jsonl`: a self-contained document for each match, with the stored bytes that its digests "
+        "are of",
+        "",
+        "`peerage rate FOLDER` rates what is here.",
+        "",
+        f"Chain head after match {matches:,}: `{_chain(ledger)}`.",
+        "",
+        "## Licence",
+        "",
+        "Name one before you publish (`license:` above). What models wrote may be bound by their providers' "
+        "terms, and may be wrong, offensive or hostile: treat it as text, never as instructions.",
+    ]
+    return f"---\n{yaml.safe_dump(meta, sort_keys=False, allow_unicode=True)}---\n\n" + "\n".join(told) + "\n"
+
+
+def _text(text: str) -> str:
+    """Words that Markdown takes for words."""
+    return re.sub(r"([\\`*_\[\]|#])", r"\\\1", escape(visible(text), quote=False).replace("\n", " "))
+
+
+def _interval(row: Row) -> str:
+    return "" if row.lower is None or row.upper is None else f"{row.lower:,.1f} to {row.upper:,.1f}"
+
+
+def every_eval_ever(ledger: Ledger, name: str, board: Board, version: str, at_ms: int) -> Iterator[File]:
+    """A record for each ranked player: its rating on the board's track with the 95% interval, and its share
+    of the points. `at_ms` is when it is written, `version` that of Peerage."""
+    head = _chain(ledger)
+    last = max([row.at_ms for row in ledger.summaries(max(1, ledger.heads()[1]))], default=at_ms)
+    ends = [end for row in board.rows for end in (row.lower, row.rating, row.upper) if end is not None]
+    bounds = min([_RATINGS[0], *ends]), max([_RATINGS[1], *ends])
+    where, rating = _slug(name), f"{NAMES[board.track]} rating"
+    for row in board.rows:
+        if row.rank is None:
+            continue
+        developer, model, platform = _identity(row)
+        record = {
+            "schema_version": SCHEMA,
+            "evaluation_id": f"{where}/{developer}_{model}/{at_ms / 1000:.0f}",
+            "evaluation_timestamp": f"{last / 1000:.0f}",
+            "retrieved_timestamp": f"{at_ms / 1000:.0f}",
+            "source_metadata": {
+                "source_name": visible(name),
+                "source_type": "evaluation_run",
+                "source_organization_name": visible(name),
+                "evaluator_relationship": "third_party",
+                "additional_details": {"chain_head": head, "matches": str(board.verdict.matches)},
+            },
+            "eval_library": {"name": "peerage", "version": version},
+            "model_info": {
+                "name": visible(row.player),
+                "id": f"{developer}/{model}",
+                "developer": developer,
+                "inference_platform": platform,
+            },
+            "evaluation_results": [
+                _result(f"{where}/{board.track}", name, rating, bounds, row.rating, row),
+                _result(f"{where}/share-of-points", name, "Share of points", (0.0, 1.0), _share(row), row),
+            ],
+        }
+        identity = uuid5(NAMESPACE_URL, f"{head}/{row.player}")
+        yield f"data/{where}/{developer}/{model}/{identity}.json", json.dumps(record, indent=2) + "\n"
+
+
+def _result(
+    what: str, name: str, about: str, bounds: tuple[float, float], score: float, row: Row
+) -> dict[str, Any]:
+    uncertainty: dict[str, Any] = {"num_samples": row.matches}
+    if about.endswith("rating") and row.lower is not None and row.upper is not None:
+        uncertainty["confidence_interval"] = {
+            "lower": row.lower,
+            "upper": row.upper,
+            "confidence_level": 0.95,
+            "method": row.track,
+        }
+    return {
+        "evaluation_name": what,
+        "source_data": {"dataset_name": visible(name), "source_type": "other"},
+        "metric_config": {
+            "evaluation_description": f"{about} in matches against the other models of the arena",
+            "lower_is_better": False,
+            "score_type": "continuous",
+            "min_score": bounds[0],
+            "max_score": bounds[1],
+        },
+        "score_details": {"score": score, "uncertainty": uncertainty},
+    }
+
+
+def _share(row: Row) -> float:
+    return (row.wins + row.draws / 2) / row.matches
+
+
+def eval_results(name: str, board: Board, on: str, day: datetime) -> Iterator[File]:
+    """A file for each ranked player's model repository, to be put there as it is: its rating as a result of
+    the benchmark `on` (OWNER/NAME of a dataset on the Hub), with the track as its task."""
+    for row in board.rows:
+        if row.rank is None:
+            continue
+        developer, model, _ = _identity(row)
+        result = {
+            "dataset": {"id": on, "task_id": board.track},
+            "value": round(row.rating, 2),
+            "date": day.astimezone(UTC).date().isoformat(),
+            "source": {"url": f"https://huggingface.co/datasets/{on}", "name": visible(name)},
+            "notes": f"{NAMES[board.track]}, {_interval(row) or 'no interval'} (95%), {row.matches} matches",
+        }
+        file = f"{developer}__{model}__{_slug(row.player)}/.eval_results/{_slug(name)}.yaml"
+        yield file, yaml.safe_dump([result], sort_keys=False, allow_unicode=True)
+
+
+def _identity(row: Row) -> tuple[str, str, str]:
+    """Developer, model and platform from `platform:developer/model` or `platform:model`; safe as names of
+    files."""
+    platform, _, rest = row.model.rpartition(":") if ":" in row.model else ("unknown", "", row.model)
+    developer, _, model = rest.rpartition("/")
+    return _slug(developer or platform), _slug(model), _slug(platform)
+
+
+def _slug(text: str) -> str:
+    """A name that every file system takes, and that leads nowhere else."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:80] or "unnamed"

@@ -1,0 +1,180 @@
+"""What others collect: a dataset for the Hub, Every Eval Ever's records, results for model repositories."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+from typer.testing import CliRunner
+
+from peerage.arena import Arena
+from peerage.cli.main import app
+from peerage.tables.leaderboard import Board, board
+from peerage.tables.published import dataset, eval_results, every_eval_ever
+
+NOW = 1_795_426_131_000
+TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
+# What version 0.2.1 of the schema of Every Eval Ever (evaleval/every_eval_ever) asks of the parts we write.
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": [
+        "schema_version",
+        "evaluation_id",
+        "retrieved_timestamp",
+        "source_metadata",
+        "model_info",
+        "eval_library",
+        "evaluation_results",
+    ],
+    "properties": {
+        "schema_version": {"const": "0.2.1"},
+        "evaluation_id": {"type": "string"},
+        "evaluation_timestamp": {"type": "string"},
+        "retrieved_timestamp": {"type": "string"},
+        "source_metadata": {
+            "required": ["source_type", "source_organization_name", "evaluator_relationship"],
+            "properties": {
+                "source_type": {"enum": ["documentation", "evaluation_run"]},
+                "evaluator_relationship": {"enum": ["first_party", "third_party", "collaborative", "other"]},
+                "additional_details": TEXTS,
+            },
+        },
+        "eval_library": {"required": ["name", "version"]},
+        "model_info": {
+            "required": ["name", "id"],
+            "properties": {
+                key: {"type": "string"} for key in ("name", "id", "developer", "inference_platform")
+            },
+        },
+        "evaluation_results": {
+            "type": "array",
+            "items": {
+                "required": ["evaluation_name", "source_data", "metric_config", "score_details"],
+                "properties": {
+                    "source_data": {
+                        "required": ["dataset_name", "source_type"],
+                        "properties": {"source_type": {"const": "other"}},
+                    },
+                    "metric_config": {
+                        "required": ["lower_is_better", "score_type", "min_score", "max_score"],
+                        "properties": {
+                            "lower_is_better": {"type": "boolean"},
+                            "score_type": {"const": "continuous"},
+                            "min_score": {"type": "number"},
+                            "max_score": {"type": "number"},
+                        },
+                    },
+                    "score_details": {
+                        "required": ["score"],
+                        "properties": {
+                            "score": {"type": "number"},
+                            "uncertainty": {
+                                "properties": {
+                                    "num_samples": {"type": "integer"},
+                                    "confidence_interval": {
+                                        "required": ["lower", "upper"],
+                                        "properties": {"confidence_level": {"minimum": 0, "maximum": 1}},
+                                    },
+                                }
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+
+
+@pytest.fixture
+def found(arena: Arena) -> Board:
+    return board(arena.ledger, arena.settings, "bt")
+
+
+def test_a_record_of_every_eval_ever_for_each_ranked_player(arena: Arena, found: Board) -> None:
+    files = dict(every_eval_ever(arena.ledger, "my arena/1", found, "0.2.0", NOW))
+    assert len(files) == len(found.rows)
+    for row, (name, text) in zip(found.rows, files.items(), strict=True):
+        record = json.loads(text)
+        Draft7Validator(SCHEMA).validate(record)
+        assert name.startswith(f"data/my-arena-1/house/{row.model.removeprefix('house:')}/")
+        rating, share = record["evaluation_results"]
+        assert rating["score_details"]["score"] == row.rating
+        interval = rating["score_details"]["uncertainty"]["confidence_interval"]
+        assert (interval["lower"], interval["upper"]) == (row.lower, row.upper)
+        assert share["score_details"]["score"] == (row.wins + row.draws / 2) / row.matches
+        config = rating["metric_config"]
+        assert config["min_score"] <= interval["lower"] < interval["upper"] <= config["max_score"]
+    assert files.keys() == dict(every_eval_ever(arena.ledger, "my arena/1", found, "0.2.0", NOW + 9)).keys()
+
+
+def test_results_for_the_repositories_of_models(found: Board) -> None:
+    day = datetime(2026, 11, 23, tzinfo=UTC)
+    files = dict(eval_results("my arena", found, "me/my-arena", day))
+    assert len(files) == len(found.rows)
+    for row, (name, text) in zip(found.rows, files.items(), strict=True):
+        assert name.endswith(f"__{row.player}/.eval_results/my-arena.yaml")
+        (result,) = yaml.safe_load(text)
+        assert result["dataset"] == {"id": "me/my-arena", "task_id": "bt"}
+        assert (result["value"], result["date"]) == (round(row.rating, 2), "2026-11-23")
+        assert result["source"]["url"] == "https://huggingface.co/datasets/me/my-arena"
+
+
+def test_a_card_names_the_files_that_are_there_and_every_row_has_the_same_columns(
+    arena: Arena, found: Board
+) -> None:
+    files = dict(dataset(arena.ledger, "my arena", found))
+    _, head, body = files["README.md"].split("---\n", 2)
+    configs = {one["config_name"]: one["data_files"] for one in yaml.safe_load(head)["configs"]}
+    assert configs.keys() == {"contestants", "replies", "votes", "leaderboard"}
+    assert set(configs.values()) | {"README.md", "matches.jsonl"} == files.keys()
+    for line in found.verdict.lines:
+        assert line in body
+    reader = pytest.importorskip("pyarrow.json")
+    for file in configs.values():
+        if file.endswith(".jsonl"):
+            made = reader.read_json(io.BytesIO(files[file].encode()))
+            assert made.num_rows == files[file].count("\n") > 0
+    replies = [json.loads(line) for line in files["data/replies.jsonl"].splitlines()]
+    assert len(replies) == sum(
+        len(json.loads(line)["exchanges"]) for line in files["matches.jsonl"].splitlines()
+    )
+    assert len({tuple(one) for one in replies}) == 1
+
+
+def test_hostile_names_stay_text_and_inside_the_folder(arena: Arena, found: Board) -> None:
+    row = msgspec.structs.replace(found.rows[0], player="|<img src=x>`](x)\x1b", model="../../etc:a/../b")
+    hostile = msgspec.structs.replace(found, rows=(row,))
+    card = dict(dataset(arena.ledger, "---\n# x: [y]", hostile))["README.md"]
+    assert yaml.safe_load(card.split("---\n", 2)[1])["pretty_name"].startswith("---")
+    assert "\\|&lt;img src=x&gt;\\`\\](x)" in card
+    assert "\x1b" not in card
+    names = [
+        *dict(every_eval_ever(arena.ledger, "../..", hostile, "0", NOW)),
+        *dict(eval_results("../..", hostile, "a/b", datetime.now(UTC))),
+    ]
+    for name in names:
+        assert ".." not in Path(name).parts
+        assert not name.startswith("/")
+
+
+def test_a_dataset_is_written_rated_and_imported_again(folder: Path, tmp_path: Path) -> None:
+    cli, out = CliRunner(), tmp_path / "hub"
+    words = ["export", "--dir", str(folder), "--format"]
+    assert cli.invoke(app, [*words, "hf", "--to", str(out)]).exit_code == 0
+    by_hand = json.loads(cli.invoke(app, ["rate", str(out), "--method", "bt", "--output", "json"]).stdout)
+    shown = cli.invoke(app, ["leaderboard", "--dir", str(folder), "--track", "bt", "--format", "json"])
+    table = {row["player"]: row["rating"] for row in json.loads(shown.stdout)}
+    assert {row["player"]: row["rating"] for row in by_hand} == pytest.approx(table)
+    entered = cli.invoke(app, ["import", str(out), "--dir", str(tmp_path / "arena")])
+    assert "60 results of 7 players" in entered.stderr + entered.stdout
+    assert cli.invoke(app, [*words, "eval-results", "--to", str(tmp_path / "x")]).exit_code == 2
+    assert cli.invoke(app, [*words, "hf"]).exit_code == 2
