@@ -147,7 +147,7 @@ def test_a_call_that_no_day_can_pay_for_has_no_reply_and_says_why(tmp_path: Path
         whys = {
             view.reason.partition(":")[0]
             for number in range(1, 13)
-            for view in arena.match_view(number).exchanges
+            for view in arena.match(number).exchanges
             if view.player == "owl"
         }
     assert (rows["owl"].cost_usd or 0.0, rows["owl"].calls > 0) == (0.0, True)
