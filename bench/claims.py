@@ -9,7 +9,7 @@ look claims.
 matches and is a toss of a coin in the others, so that they hang together. `trueskill` and `elo` are those
 tracks' tables of the same matches.
 
-Usage: python -m bench.claims [ARENAS]    (200: about an hour on one core)
+Usage: python -m bench.claims [ARENAS [PART PARTS]]    (200: about an hour on one core)
 """
 
 from __future__ import annotations
@@ -114,18 +114,18 @@ def arena(policy: Policy, cell: Cell, estimate: Callable[[Duels], Estimate], num
     return Found(*false, *power)
 
 
-POLICIES = tuple(map(Policy, ("swiss", "order", "top", "random", "round-robin")))
+POLICIES = tuple(map(Policy, ("swiss", "order", "top", "certify", "random", "round-robin")))
 POOLS = (Cell(8, "equals", 0.2, 32), Cell(12, "normal", 0.2, 32))
 
 
-def table(arenas: int) -> Iterator[str]:
-    """The table's lines; a pool of gaps has a quarter of the arenas."""
+def table(arenas: int, part: int = 0, parts: int = 1) -> Iterator[str]:
+    """The table's lines, or a part of them; a pool of gaps has a quarter of the arenas."""
     yield "| ratings | policy | players | pool | arenas | one look | by pair | every look | found |"
     yield "|---|---|--:|---|--:|--:|--:|--:|---|"
     ways = {"bt": by_matches, "bt of votes": by_votes, "trueskill": by_trueskill, "elo": by_elo}
     cells = [("bt", policy, pool) for policy in POLICIES for pool in POOLS]
     cells += [(way, policy, pool) for way in ways if way != "bt" for policy in POLICIES[:2] for pool in POOLS]
-    for way, policy, pool in cells:
+    for way, policy, pool in cells[part::parts]:
         found = [
             arena(policy, pool, ways[way], number)
             for number in range(arenas if pool.pool == "equals" else arenas // 4)
@@ -144,10 +144,10 @@ def table(arenas: int) -> Iterator[str]:
         yield f"| {' | '.join(map(str, told))} |"
 
 
-def main(arenas: int) -> None:
-    for line in table(arenas):
+def main(arenas: int = 200, part: int = 1, parts: int = 1) -> None:
+    for line in table(arenas, part - 1, parts):
         print(line, flush=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    main(*map(int, sys.argv[1:]))

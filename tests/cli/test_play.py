@@ -98,6 +98,23 @@ def test_run_plays_an_arena_of_house_players_without_asking(tmp_path: Path) -> N
     assert batches == ["2/6 matches", "4/6 matches", "6/6 matches"]
 
 
+def test_a_run_says_what_is_known_of_what_it_was_to_find_out(demo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "goal"
+    shutil.copytree(demo, folder)
+    said = peerage("run", "--until", "best known", "--max-matches", "25", "--dir", folder)
+    assert "until best known, or until match 25" in said
+    assert "until best known: not known is who is the best of" in said
+    assert "of 7 pairs told apart" in said
+    first = json.loads(peerage("leaderboard", "--format", "json", "--dir", folder))[0]["player"]
+    assert "did you mean 'best known'" in peerage("run", "--until", "best knwon", "--dir", folder, code=2)
+    wrong = peerage("run", "--until", f"{first}x placed", "--dir", folder, code=2)
+    assert f"did you mean {first!r}" in wrong
+    (folder / "arena.yaml").write_text(
+        (folder / "arena.yaml").read_text("utf-8") + "\nuntil: top 9 known\n", "utf-8"
+    )
+    assert "there are 8 players, so expected top 1 to 7" in peerage("run", "--dir", folder, code=2)
+
+
 def test_verify_and_replay(demo: Path, tmp_path: Path) -> None:
     assert peerage("verify", "--dir", str(demo)).startswith("whole: 24 matches")
     assert peerage("replay", "--dir", str(demo)).startswith("all follows: 24 of 24 matches recomputed")

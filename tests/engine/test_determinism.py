@@ -65,7 +65,7 @@ def test_limits_in_steps_leave_no_trace(tmp_path: Path, undisturbed: tuple[int, 
     assert head(tmp_path) == undisturbed
 
 
-@pytest.mark.parametrize("policy", ["order", "top", "random", "round-robin"])
+@pytest.mark.parametrize("policy", ["order", "top", "certify", "random", "round-robin"])
 def test_every_policy_pairs_alike_at_any_concurrency_and_interruption(tmp_path: Path, policy: str) -> None:
     pairing = {"policy": policy, "window": 6}
     alone, crowded, broken = tmp_path / "alone", tmp_path / "crowded", tmp_path / "broken"

@@ -11,9 +11,10 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from peerage.ratings.claims import gap_needed
 from peerage.ratings.elo import expected
 from peerage.ratings.kernels import exp_array, exp_scalar
-from peerage.scheduling import order, top
+from peerage.scheduling import certify, order, top
 from peerage.scheduling.policies import Policy
 from peerage.scheduling.standing import History, PolicyName, Results, Standing
 from peerage.scheduling.strengths import Strengths, fit, inverse, known, product
@@ -161,6 +162,23 @@ def test_top_looks_at_the_first_places() -> None:
     assert all_but_one["p06"] > 1.5 * one["p06"]
 
 
+def test_certify_lets_those_rest_who_are_told_apart_and_presses_those_who_nearly_are() -> None:
+    mean, covariance = np.array([4.0, 0.0, 0.5, 1.0]), np.eye(4) * 0.05
+    short = certify._short_of_a_claim(mean, covariance)
+    needed = gap_needed(covariance, unit=1.0)
+    assert (short[0, 1:] == 0).all(), "already told apart"
+    assert 0 < short[2, 3] == short[1, 2] < short[1, 3] < 1 / 0.1
+    assert short[1, 3] == pytest.approx((1.0**2 + 0.1) / needed[1, 3] ** 2 / 0.1, rel=1e-4)
+
+
+def test_certify_is_through_with_pairs_whose_difference_is_certain() -> None:
+    arena = Arena(Policy("certify"), gap=150.0, lag=4)
+    for _ in range(90):
+        arena.play(standings(8))
+    far = [int(b[1:]) - int(a[1:]) >= 6 for pairs in arena.rounds[-30:] for a, b in pairs]
+    assert np.mean(far) < 3 / 28 / 1.5, "3 of 28 pairs, far apart"
+
+
 def test_matches_in_flight_count_as_observed() -> None:
     pool, results = standings(4), Results()
     history = History()
@@ -194,7 +212,7 @@ def some(size: int, seed: int) -> Strengths:
 
 def test_the_gain_is_what_a_match_takes_from_the_loss() -> None:
     mean, covariance, information = some(6, 1)
-    gains = order._gain(mean, covariance, information, None)
+    gains = order._gain(mean, covariance, information, order.of_order)
     for a, b in ((0, 1), (2, 5), (3, 4)):
         e = np.eye(6)[a] - np.eye(6)[b]
         column = covariance @ e

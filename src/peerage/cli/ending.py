@@ -47,6 +47,10 @@ def ending(arena: Arena, report: RunReport, void: Sequence[tuple[int, str]]) -> 
             yield visible(f"nothing is left to do now{report.note and f' ({report.note})'}: {counts}")
         case _:
             yield f"done: {counts}"
+    if report.until is not None:
+        (known, needed), found = report.until.pairs, report.until
+        short = "" if found.reached else f" ({known:,} of {counted(needed, 'pair')} told apart)"
+        yield visible(f"until {arena.settings.until}: {found.told}{short}")
     probed = sum(cost.most_nano for cost in probe_costs(arena.ledger).values())
     if probed:
         yield f"{dollars(probed / 1e9)} of that went into probes before runs, in no match"

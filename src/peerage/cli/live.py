@@ -107,6 +107,9 @@ class Spectator:
             f"{counted(progress.calls_in_flight, 'call')} in flight",
             money(progress.billed_nano, progress.possibly_nano),
         ]
+        if progress.until is not None:
+            known, needed = progress.until.pairs
+            parts.append(f"{self._arena.settings.until}: {known} of {needed} pairs")
         if progress.retries:
             parts.append(f"{progress.retries} retries")
         ratings = sorted(progress.standings.raw, reverse=True)
@@ -127,6 +130,9 @@ class Spectator:
         if progress.limit:
             # A bar alone ends no line: what follows would begin beside it.
             parts.append(Padding(ProgressBar(total=progress.limit, completed=progress.decided, width=60), 0))
+        elif progress.until is not None:
+            known, needed = progress.until.pairs
+            parts.append(Padding(ProgressBar(total=max(needed, 1), completed=known, width=60), 0))
         if rows:
             parts.append(table(rows, _COLUMNS))
         for style, lines in (("dim", self._recent), ("yellow", troubles(progress))):
@@ -233,6 +239,8 @@ def play(
     settings = arena.settings
     end = "Ctrl+C" if settings.budget.arena is None else "the budget or Ctrl+C"
     until = f"until match {limit}" if limit else f"until {end} ends it"
+    if settings.until:
+        until = f"until {settings.until}, or {until}"
     games = settings.game if len(settings.lineup) == 1 else counted(len(settings.lineup), "game")
     about = f"{settings.name}: {games}, {counted(len(settings.players), 'player')}, {until}"
     if not said(console, about):

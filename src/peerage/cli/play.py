@@ -70,13 +70,21 @@ def run(
             show_default=False,
         ),
     ] = [],  # noqa: B006
+    until: Annotated[
+        str,
+        typer.Option(
+            help="Stop when this is known, with 95% confidence: `best known`, `top 3 known`, `order known to "
+            "50`, `NAME placed`.",
+            show_default="the settings'",
+        ),
+    ] = "",
     yes: Quiet = False,
 ) -> None:
     """Play the arena, or go on where it stopped.
 
-    Runs until the limit, the budget or Ctrl+C; the same command resumes, and no reply on record is asked
-    for again. Before money can be spent it shows a plan and asks; again, when a
-    probe of the players finds what the plan did not know.
+    Runs until the limit, the budget or Ctrl+C, or until what `until` says is known; the same command resumes,
+    and no reply on record is asked for again. Before money can be spent it shows a plan and asks; again, when
+    a probe of the players finds what the plan did not know.
     """
     from peerage.cli import tables
     from peerage.cli.logs import log_to_stderr
@@ -94,6 +102,7 @@ def run(
         extra_installed(settings)
         enough_players(settings)
         equipped(settings, folder)
+    stated = with_goal(stated, until) if until else stated
     with _opened(stated, folder, seed, budget=budget, concurrency=concurrency, probe=not no_probe) as arena:
         code = 0
         if not stats_only:
@@ -274,6 +283,18 @@ def _opened(
     }
     settings = settings.model_copy(update=stated)
     return Arena(folder, settings, open_ledger(settings.ledger, folder, create=True))
+
+
+def with_goal(settings: ArenaSettings, until: str) -> ArenaSettings:
+    """The settings with what a run is to find out. Raises SettingsError."""
+    from peerage.settings import SettingsError
+    from peerage.settings.until import goal_of
+
+    try:
+        goal_of(until, [player.name for player in settings.players])
+    except ValueError as error:
+        raise SettingsError(f"--until: {error}") from None
+    return settings.model_copy(update={"until": until})
 
 
 def with_players(settings: ArenaSettings, models: Sequence[str]) -> ArenaSettings:

@@ -55,7 +55,7 @@ def simulate(
         typer.Option(help="Orders of the answers that each judge sees.", show_default="both"),
     ] = None,
     pairing: Annotated[
-        Literal["swiss", "order", "top", "random", "round-robin"] | None,
+        Literal["swiss", "order", "top", "certify", "random", "round-robin"] | None,
         typer.Option(help="Who meets whom: see `pairing.policy`.", show_default="random"),
     ] = None,
     plant: Annotated[

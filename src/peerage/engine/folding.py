@@ -107,7 +107,7 @@ class Folding:
             if tally.models and fixture.release:
                 self._watch_models(fixture.number, tally)
             self._count(outcome)
-            self._rounds.folded(fixture, outcome, ended(summary), self.standings, late=late)
+            self._rounds.folded(fixture, outcome, ended(summary, fixture.series), self.standings, late=late)
             if self.standings.number % SNAPSHOT_EVERY == 0:
                 self.snapshot()
                 self.bind_votes()

@@ -18,6 +18,7 @@ from peerage.engine.probes import ProbeCost, probe_costs
 from peerage.ledger.codec import by_hex, read_fixture, read_reply
 from peerage.ledger.merkle import GENESIS
 from peerage.ledger.merkle import digest as digest_of
+from peerage.ledger.series import in_series
 from peerage.ledger.store import Exchange, FixtureRow, Ledger, LedgerError, Summary
 from peerage.ledger.waits import TOPIC as WAITS
 from peerage.ledger.waits import Moment, Waits
@@ -184,15 +185,16 @@ def recover(ledger: Ledger, lag: int, elo: EloSettings) -> Recovered:
     return found
 
 
-def ended(summary: Summary) -> Ended:
+def ended(summary: Summary, series: int) -> Ended:
     """A match on record as pairing learns of it."""
-    return Ended(summary.game, summary.players, summary.scores if summary.status == DONE else ())
+    return Ended(summary.game, summary.players, summary.scores if summary.status == DONE else (), series)
 
 
 def all_ended(found: Recovered, ledger: Ledger) -> Iterator[tuple[int, Ended]]:
     """Every match on record, with the round that went on when it was folded."""
+    series = {one.number: one.series for one in in_series(ledger)}
     for place, summary in enumerate(ledger.summaries(), 1):
-        yield found.round_of(place), ended(summary)
+        yield found.round_of(place), ended(summary, series.get(summary.number, 0))
 
 
 def decided(ledger: Ledger) -> int:

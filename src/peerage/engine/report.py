@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from peerage.engine.troubles import Trouble
 from peerage.ledger.waits import Waiting
+from peerage.scheduling.goal import State
 from peerage.standings import Standings
 
 
@@ -19,7 +20,8 @@ class Progress:
 
     `decided` of the `settled` matches came to a result; `limit` counts these. `benched` says why, by player.
     `troubles` says what is wrong with each player's calls now; `stopping` holds from the first Ctrl+C on.
-    `waiting` are the matches that left their rounds to go on later.
+    `waiting` are the matches that left their rounds to go on later, `until` is how much is known of what the
+    run is to find out.
     """
 
     settled: int
@@ -38,15 +40,17 @@ class Progress:
     stopping: bool
     troubles: tuple[Trouble, ...] = ()
     waiting: tuple[Waiting, ...] = ()
+    until: State | None = None
 
 
 @dataclass(frozen=True)
 class RunReport:
     """How a run ended.
 
-    `reason` is `limit`, `budget`, `players` (too few are left that can be reached), `no_result` (match after
-    match came to nothing), `waiting` (nothing is left to do but `waiting` matches, which go on later) or
-    `interrupted`; `note` says more, for people. `settled` counts matches of the
+    `reason` is `limit`, `known` (what it was to find out; `until` says what is known and what is not),
+    `budget`, `players` (too few are left that can be reached), `no_result` (match after match came to
+    nothing), `waiting` (nothing is left to do but `waiting` matches, which go on later) or `interrupted`;
+    `note` says more, for people. `settled` counts matches of the
     arena, `decided` those of them with a result, `played` and `calls` those of this run. `billed_nano` and
     `possibly_nano` are over all runs, as in `Progress`. `possibly_paid_twice` counts calls that the run
     before left open, as a crash does, and that had to be asked again; `possibly_paid_nano` what they may have
@@ -67,6 +71,7 @@ class RunReport:
     benched: Mapping[str, str] = field(default_factory=dict)
     overrun: Mapping[str, int] = field(default_factory=dict)
     waiting: tuple[Waiting, ...] = ()
+    until: State | None = None
 
     @property
     def spent_nano(self) -> int:

@@ -3,8 +3,10 @@
 Each round plays one game: that with the fewest seats issued for its weight (`fixtures.by_need`).
 
 Round r is paired from the ratings after round r − lag, so it may be issued once that one has ended, and
-what it holds depends on nothing later. A round has ended when each of its matches is folded or has left it to
-go on later, and earlier rounds have ended; what is folded afterwards belongs to the next one. A player whose
+what it holds depends on nothing later. Where a run has a goal (`scheduling.goal`), round r is not issued once
+round r − lag ended with that known; what was issued before is played to its end. A round has ended when each
+of its matches is folded or has left it to go on later, and earlier rounds have ended; what is folded
+afterwards belongs to the next one. A player whose
 budget voided a match, or that was benched in one, is left out of the rounds paired from ratings that include
 that match. So is, for as long as it lasts, one for which as many matches wait as may be under way at once: no
 more pile up while it is away; for a person and a player that has hours fewer may wait. Only where too few
@@ -22,6 +24,7 @@ from peerage.engine.memory import Remembered
 from peerage.engine.recovery import Recovered
 from peerage.match import Fixture, Outcome
 from peerage.scheduling.fixtures import Scheduler, Unstaffed, by_need, next_round, remember, tables
+from peerage.scheduling.goal import Known, State
 from peerage.scheduling.standing import Ended, History, Results, Standing
 from peerage.settings import PlayerSettings
 from peerage.standings import NOBODY, Standings
@@ -31,7 +34,8 @@ MOST_WAITING = 8
 
 
 class Rounds:
-    """Where pairing stands. `next_number` is the next fixture's; `over` says why no round can follow."""
+    """Where pairing stands. `next_number` is the next fixture's; `over` says why no round can follow, and
+    `reached` that this is because what the run was to find out is known."""
 
     def __init__(
         self,
@@ -43,6 +47,7 @@ class Rounds:
         recovered: Recovered,
         memories: Mapping[str, Remembered] = {},
         ended: Iterable[tuple[int, Ended]] = (),
+        known: Known | None = None,
     ) -> None:
         self.next_number = recovered.next_number
         self.over = ""
@@ -61,7 +66,9 @@ class Rounds:
         self._benches = recovered.benches
         self._memories = memories
         self._learning = {name for name, one in games.items() if one.policy.learns}
-        self._ended = deque([(round, match) for round, match in ended if match.game in self._learning])
+        self._known = known
+        self.reached = False
+        self._ended = deque([(round, match) for round, match in ended if self._learns(match.game)])
         self._results = {name: Results() for name in self._learning}
         self._most = {one.name: one.concurrency or MOST_WAITING for one in players if one.is_person}
         self._most |= {one.name: min(window, MOST_WAITING) for one in players if one.available}
@@ -95,9 +102,10 @@ class Rounds:
             for player in self._players
             if not self._left_out(player.name)
         ]
-        while self._ended and self._ended[0][0] <= basis:
-            _, match = self._ended.popleft()
-            self._results[match.game].note(match.players, match.scores)
+        self._take_in(basis)
+        if self._known is not None and self._known.state.reached:
+            self.over, self.reached = self._known.state.told, True
+            return ()
         unfinished = self._waits.unfinished(self._ends[basis - 1] if basis > 0 else (0, 0))
         here = [one for one in pool if unfinished[one.player] < self._most.get(one.player, self._window)]
         turns = by_need(games, self._histories)
@@ -114,6 +122,25 @@ class Rounds:
         self._after_round.pop(basis - 1, None)
         self._next += 1
         return fixtures
+
+    def _learns(self, game: str) -> bool:
+        return game in self._learning or self._known is not None
+
+    def _take_in(self, basis: int) -> None:
+        """Learn how the matches ended that were folded up to the end of a round."""
+        while self._ended and self._ended[0][0] <= basis:
+            _, match = self._ended.popleft()
+            if match.game in self._results:
+                self._results[match.game].note(match.players, match.scores)
+            if self._known is not None:
+                self._known.note(match)
+
+    def known(self, *, now: bool = False) -> State | None:
+        """What is known of the goal, as of the last round paired or, after the last one, `now`; None where
+        there is no goal."""
+        if now and self._ended:
+            self._take_in(self._ended[-1][0])
+        return None if self._known is None else self._known.state
 
     def _awaited(self) -> bool:
         """Whether as many matches wait for somebody who is awaited as may, or go on and may wait again. When
@@ -179,7 +206,7 @@ class Rounds:
         self, fixture: Fixture, outcome: Outcome, ended: Ended, standings: Standings, *, late: bool
     ) -> None:
         """A match is folded, `standings` after it; `late` when it had left its round."""
-        if fixture.game in self._learning:
+        if self._learns(fixture.game):
             self._ended.append((len(self._ends) + 1, ended))
         memory = self._memories.get(fixture.game)
         if memory is not None:

@@ -36,6 +36,7 @@ from peerage.ledger.waits import Wait
 from peerage.match import Fixture, MatchRecord, Outcome
 from peerage.players.client import Awaited
 from peerage.protocol import SANDBOX
+from peerage.scheduling.goal import Known
 from peerage.settings import ArenaSettings
 from peerage.settings.shape import WINDOW
 from peerage.standings import pinned_elo
@@ -107,6 +108,7 @@ class Runner:
             programs,
         )
         self._calls = self._matches.calls
+        goal = settings.goal
         self._rounds = Rounds(
             games,
             settings.players,
@@ -119,7 +121,8 @@ class Runner:
                 for name, one in games.items()
                 if one.spec.memory is not None
             },
-            all_ended(recovered, ledger) if any(one.policy.learns for one in games.values()) else (),
+            all_ended(recovered, ledger) if goal or any(one.policy.learns for one in games.values()) else (),
+            Known(goal, [*lines], {name: one.weight for name, one in games.items()}) if goal else None,
         )
         self._folding = Folding(
             self._journal,
@@ -192,6 +195,7 @@ class Runner:
             self._benched(),
             dict(self._budget.overrun),
             tuple(self._waits.now.values()),
+            self._rounds.known(now=True),
         )
 
     def stop(self) -> None:
@@ -219,6 +223,7 @@ class Runner:
             self._stopping,
             self._calls.troubles(),
             tuple(self._waits.now.values()),
+            self._rounds.known(),
         )
 
     def _benched(self) -> Mapping[str, str]:
@@ -280,7 +285,9 @@ class Runner:
         elif self._everybody_left():
             self._end("waiting", f"{self._left_in_a_row} matches left in a row, and none went on meanwhile")
         elif not self._queue or self._reached(self._queue[0][0].number):
-            if self._rounds.over and not self._queue:
+            if self._rounds.reached and not self._queue:
+                self._end("known", self._rounds.over)
+            elif self._rounds.over and not self._queue:
                 self._end("players" if self._rounds.for_want_of_players else "budget", self._rounds.over)
             else:
                 self._end("waiting" if self._waiting else "limit", "")

@@ -52,6 +52,8 @@ from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS
 
 CONFIDENCE = 0.95
+SHARE_UNIT = 0.25
+"""Of shares of wins: what one unit of log-odds makes of a chance of one half."""
 FIRST_LOOK = 8
 """Matches of each player, times the players, from which on the bound is tight."""
 

@@ -12,6 +12,7 @@ from peerage.ratings.student import quantile
 POINTS = 400 / np.log(10)  # rating points in one unit of log-odds
 Z95 = 1.959963984540054  # two-sided 95% of a normal
 _DRAWS = 1000
+_AT_ONCE = 500_000  # differences held at a time
 _OF_NONE = 3.0  # about -log(5%): where none of n games was decided, this many of n may be
 
 
@@ -100,8 +101,9 @@ def separated(
     normal = np.random.default_rng(20240229).standard_normal((_DRAWS, n)) @ root.T
     upper, lower = np.triu_indices(n, 1)
     scale = 1 / error[upper, lower]
-    largest = np.array([np.abs((draw[upper] - draw[lower]) * scale).max() for draw in normal])
-    critical = np.quantile(largest, confidence)
+    parts = np.array_split(normal, -(-_DRAWS * len(scale) // _AT_ONCE))
+    largest = [np.abs((part[:, upper] - part[:, lower]) * scale).max(axis=1) for part in parts]
+    critical = np.quantile(np.concatenate(largest), confidence)
     return np.asarray(known & (gap > critical * np.where(known, error, 0.0)))
 
 

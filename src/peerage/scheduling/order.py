@@ -33,8 +33,8 @@ FLOOR = 5
 
 AT_RANDOM = 0.1
 
-Weigh = Callable[[Floats, Floats], Floats]
-"""How much each pair's order matters, from means and covariance."""
+Loss = Callable[[Floats, Floats], Floats]
+"""By how much the loss of each pair falls with the variance of its gap, from means and covariance."""
 
 
 def pair(
@@ -44,7 +44,7 @@ def pair(
     lot: str,
     kin: bool = True,
     once: bool = False,
-    weigh: Weigh | None = None,
+    loss: Loss | None = None,
 ) -> tuple[tuple[str, str], ...]:
     """Half as many matches as there are players, the most telling first; `lot` decides among equals.
 
@@ -70,7 +70,7 @@ def pair(
         if rng.random() < AT_RANDOM:
             at = rng.choice(np.flatnonzero(free).tolist())
         else:
-            gain = _gain(mean, covariance, information, weigh)[below, above] * (1 + 1e-6 * noise)
+            gain = _gain(mean, covariance, information, loss or of_order)[below, above] * (1 + 1e-6 * noise)
             behind = fewer == fewest if fewest < max(FLOOR, played.sum() // (4 * size)) else True
             at = int(np.argmax(np.where(free & behind, gain + 1e-100 * noise, -1.0)))
         i, j = int(below[at]), int(above[at])
@@ -84,21 +84,24 @@ def pair(
     return tuple(found)
 
 
-def _gain(mean: Floats, covariance: Floats, information: Floats, weigh: Weigh | None) -> Floats:
-    """What a match of each pair takes from the ordering loss."""
-    variance = np.maximum(_between(covariance), 1e-12)
+def of_order(mean: Floats, covariance: Floats) -> Floats:
+    """The loss of wrong orders."""
+    variance = between(covariance)
     gap = mean[:, None] - mean
-    loss = exp_array(-gap * gap / (2 * variance)) / np.sqrt(variance)
-    if weigh is not None:
-        loss = loss * weigh(mean, covariance)
+    return np.asarray(exp_array(-gap * gap / (2 * variance)) / np.sqrt(variance))
+
+
+def _gain(mean: Floats, covariance: Floats, information: Floats, of: Loss) -> Floats:
+    """What a match of each pair takes from the loss of all pairs."""
+    loss = of(mean, covariance)
     np.fill_diagonal(loss, 0.0)
     laplacian = -loss
     np.fill_diagonal(laplacian, loss.sum(axis=0))
     spread = product(product(covariance, laplacian), covariance)
-    return np.asarray(information * _between(spread) / (1 + information * variance))
+    return np.asarray(information * between(spread) / (1 + information * between(covariance)))
 
 
-def _between(matrix: Floats) -> Floats:
-    """Of each pair what a quadratic form comes to for their difference."""
+def between(matrix: Floats) -> Floats:
+    """Of each pair what a positive quadratic form comes to for their difference."""
     own = np.diag(matrix)
-    return np.asarray(own[:, None] + own - matrix - matrix.T)
+    return np.asarray(np.maximum(own[:, None] + own - matrix - matrix.T, 1e-12))

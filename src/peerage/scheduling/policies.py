@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from peerage.scheduling import at_random, order, round_robin, swiss, top
+from peerage.scheduling import at_random, certify, order, round_robin, swiss, top
 from peerage.scheduling.standing import History, PolicyName, Results, Standing
 
 
@@ -24,7 +24,7 @@ class Policy(NamedTuple):
     @property
     def learns(self) -> bool:
         """Whether it reads results; the others make do with ratings and who has met whom."""
-        return self.name in ("order", "top")
+        return self.name in ("order", "top", "certify")
 
     def pair(
         self,
@@ -45,6 +45,8 @@ class Policy(NamedTuple):
             pairs = round_robin.pair(standings, history, lot, kin)
         elif self.name == "order":
             pairs = order.pair(standings, history, results, lot, kin, once)
+        elif self.name == "certify":
+            pairs = certify.pair(standings, history, results, lot, kin, once)
         else:
             pairs = top.pair(standings, history, results, lot, kin, once, self.places)
         seed = {one.player: (-one.cost, one.player) for one in standings}

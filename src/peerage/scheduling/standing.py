@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple, TypeAlias
 
-PolicyName: TypeAlias = Literal["swiss", "order", "top", "random", "round-robin"]
+PolicyName: TypeAlias = Literal["swiss", "order", "top", "certify", "random", "round-robin"]
 """How matches of two are paired: see `policies`."""
 
 
@@ -58,12 +58,24 @@ class History:
         return self._played.get(player, 0)
 
 
+class Goal(NamedTuple):
+    """`top`: who the first `places` are. `order`: everybody's. `placed`: where `player` is among the others.
+    A wrong order by less than `within` Elo does not matter."""
+
+    kind: Literal["top", "order", "placed"]
+    places: int = 1
+    player: str = ""
+    within: float = 0.0
+
+
 class Ended(NamedTuple):
-    """A match as pairing learns of it: the contestants and their scores, none where it had no result."""
+    """A match as pairing learns of it: the contestants and their scores, none where it had no result;
+    `series` is the first match of the series that it is in, 0 for none."""
 
     game: str
     players: tuple[str, ...]
     scores: tuple[float, ...]
+    series: int = 0
 
 
 class Results:

@@ -8,7 +8,6 @@ between the two that seem nearest to it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import islice, pairwise
 
 import numpy as np
@@ -30,7 +29,11 @@ def pair(
     places: int = 1,
 ) -> tuple[tuple[str, str], ...]:
     """As `order.pair`, for the first `places`."""
-    return order.pair(standings, history, results, lot, kin, once, partial(_parted, places))
+
+    def loss(mean: Floats, covariance: Floats) -> Floats:
+        return np.asarray(order.of_order(mean, covariance) * _parted(places, mean, covariance))
+
+    return order.pair(standings, history, results, lot, kin, once, loss)
 
 
 def _parted(places: int, mean: Floats, covariance: Floats) -> Floats:

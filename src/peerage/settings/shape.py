@@ -13,8 +13,9 @@ from peerage.games.cost import CostUnit
 from peerage.games.section import Section, Share
 from peerage.match import Slots
 from peerage.protocol import SANDBOX
-from peerage.scheduling.standing import PolicyName
+from peerage.scheduling.standing import Goal, PolicyName
 from peerage.settings.player import NotNegative, PlayerSettings, Positive, suggest
+from peerage.settings.until import goal_of
 
 LEDGERS = ("sqlite", "postgresql")
 
@@ -29,7 +30,8 @@ class Pairing(Section):
     policy: PolicyName = Field(
         "swiss",
         description="Which matches come next. `swiss`: those close in cost Elo. `order`: those that most "
-        "sharpen the order of all players. `top`: those that most sharpen who the best are. `random`: by "
+        "sharpen the order of all players. `top`: those that most sharpen who the best are. `certify`: "
+        "those that soonest tell one more pair apart at 95%. `random`: by "
         "lot. `round-robin`: everybody meets everybody else, again and again. Only `swiss` seats tables of "
         "more than two.",
     )
@@ -223,6 +225,12 @@ class ArenaSettings(Section):
     budget: Budget = Field(
         default_factory=Budget, description="Dollars at most; a number alone is the arena's."
     )
+    until: str | None = Field(
+        None,
+        description="What a run is to find out, after which it ends: `best known`, `top 3 known`, `order "
+        "known to 50` (a wrong order of less than 50 Elo does not matter), `NAME placed`. The budget may "
+        "end it sooner. Default: nothing; it goes on.",
+    )
     engine: Engine = Field(default_factory=Engine, description="Concurrency, retries, deadlines.")
     ledger: str = Field(
         "sqlite:///arena.db",
@@ -308,7 +316,14 @@ class ArenaSettings(Section):
                 )
             places[player.name] = place
         object.__setattr__(self, "players", tuple(_of_one_line(self.players)))
+        if self.until is not None and self.players:
+            goal_of(self.until, [player.name for player in self.players])
         return self
+
+    @property
+    def goal(self) -> Goal | None:
+        """What a run is to find out."""
+        return None if self.until is None else goal_of(self.until, [player.name for player in self.players])
 
 
 def _of_one_line(players: Sequence[PlayerSettings]) -> Iterator[PlayerSettings]:

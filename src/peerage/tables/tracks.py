@@ -12,7 +12,7 @@ import numpy as np
 from peerage.ledger.store import LedgerError
 from peerage.ratings import glicko2
 from peerage.ratings.bradley_terry import fit_duels
-from peerage.ratings.claims import told_apart
+from peerage.ratings.claims import SHARE_UNIT, told_apart
 from peerage.ratings.connection import strong_components
 from peerage.ratings.duplicate import fit as across_tables
 from peerage.ratings.elo_error import EloError, elo_error
@@ -62,7 +62,6 @@ NAMES: Mapping[Track, str] = {
 _SKILL = TrueSkillSettings()
 _PLAYS = 200_000  # duels that averaging over orders plays at most, though ten orders in any case
 _SKILL_UNIT = 2**0.5 * _SKILL.beta / 1.702  # the normal curve of a game's noise as a logistic one
-SHARE_UNIT = 0.25  # the slope of a chance of one half
 _PERIOD = 15  # matches of a player in a rating period: Glickman advises 10 to 15
 
 

@@ -13,13 +13,12 @@ import numpy as np
 from msgspec import Struct
 
 from peerage.figures import dollars, per_hundred, percent
-from peerage.ratings.claims import gap_needed
+from peerage.ratings.claims import SHARE_UNIT, gap_needed
 from peerage.ratings.kernels import Floats
 from peerage.ratings.table import POINTS, Z95
 from peerage.ratings.trueskill import TrueSkillSettings
 from peerage.tables import Shown
 from peerage.tables.row import Row
-from peerage.tables.tracks import SHARE_UNIT
 
 FEW = 10
 """Matches below which a player's rating says little."""

@@ -1,0 +1,40 @@
+"""`until:` as people write it: `best known`, `top 3 known`, `order known to 50`, `NAME placed`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from peerage.scheduling.standing import Goal
+from peerage.settings.player import suggest
+
+PLACED_WITHIN = 50.0
+"""Elo by which the order next to a placed player may be wrong, where nothing is said: equals never part."""
+FORMS = ("best known", "top 3 known", "order known to 50", "NAME placed")
+_FORM = re.compile(
+    r"(?:(?P<best>best)|top (?P<places>\d{1,6})|(?P<order>order)|(?P<player>.+?)) "
+    r"(?P<what>known|placed)(?: to (?P<within>\d{1,6}(?:\.\d+)?))?"
+)
+
+
+def goal_of(text: str, players: Sequence[str]) -> Goal:
+    """What a run of these players is to find out. Raises ValueError where that is none of the forms, or names
+    nobody."""
+    found = _FORM.fullmatch(" ".join(text.split()))
+    if found is None or (found["what"] == "placed") != (found["player"] is not None):
+        raise ValueError(f"{text!r} says nothing to find out{suggest(text, FORMS)}")
+    within = float(found["within"] or 0.0)
+    if found["player"] is not None:
+        if found["player"] not in players:
+            raise ValueError(
+                f"{text!r}: no player is called {found['player']!r}{suggest(found['player'], players)}"
+            )
+        return Goal("placed", player=found["player"], within=within or PLACED_WITHIN)
+    if found["order"]:
+        return Goal("order", within=within)
+    places = int(found["places"] or 1)
+    if not 0 < places < max(len(players), 2):
+        raise ValueError(
+            f"{text!r}: there are {len(players)} players, so expected top 1 to {len(players) - 1}"
+        )
+    return Goal("top", places, within=within)

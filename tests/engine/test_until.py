@@ -1,0 +1,45 @@
+"""Runs that end when something is known: at the same match, whatever the timing and the interruptions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.engine.arenas import head, paced, play, play_stopping_at, write_arena
+
+GOAL = "p0 placed to 3000"
+"""Wide, so that it is known soon."""
+MOST = 100
+
+
+def test_a_run_ends_at_the_same_match_at_any_concurrency_and_interruption(tmp_path: Path) -> None:
+    alone, crowded, broken = tmp_path / "alone", tmp_path / "crowded", tmp_path / "broken"
+    pairing = {"window": 6}
+    report = play(write_arena(alone, 4, pairing=pairing, until=GOAL, engine={"concurrency": 1}), MOST)
+    assert report.reason == "known"
+    assert report.until is not None
+    assert report.until.reached
+    assert report.settled < MOST
+    crowd = play(
+        write_arena(crowded, 4, pairing=pairing, until=GOAL, engine={"concurrency": 64}),
+        MOST,
+        clients=paced(3),
+    )
+    assert (crowd.reason, crowd.settled, crowd.until) == ("known", report.settled, report.until)
+    assert head(crowded) == head(alone)
+    write_arena(broken, 4, pairing=pairing, until=GOAL)
+    for run in range(100):
+        if play_stopping_at(broken, MOST, 30.0, paced(run)).reason == "known":
+            break
+    assert run > 0
+    assert head(broken) == head(alone)
+    again = play(alone, MOST)
+    assert (again.reason, again.played) == ("known", 0)
+
+
+def test_the_limit_ends_a_run_whose_goal_is_not_reached(tmp_path: Path) -> None:
+    report = play(write_arena(tmp_path, 4, until="order known"), 8)
+    assert report.reason == "limit"
+    assert report.until is not None
+    assert not report.until.reached
+    assert report.until.matches <= 8
+    assert "the order is not known of" in report.until.told
