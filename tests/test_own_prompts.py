@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from peerage.arena import open_arena
 from peerage.engine.replay import replay
+from peerage.games.duel.rules import read_prompts
 from peerage.games.game import GameSpec
 from peerage.ledger import Ledger, open_ledger
 from peerage.ledger.disclosure import write_redacted
@@ -109,3 +110,25 @@ def test_a_ledger_that_lists_all_prompts_shows_of_them_what_a_match_drew(
         assert verify(copy).ok
         assert verify(copy).head == head
         assert replay(copy).ok
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"], ids=["plain", "marked as Excel does"])
+def test_tasks_in_a_table(start: str) -> None:
+    text = start + 'id,category,prompt\r\n1,billing,"Two lines,\nof one task"\r\n2,,Another\r\n'
+    assert read_prompts(text, "tasks.CSV") == [
+        {"prompt": "Two lines,\nof one task", "category": "billing"},
+        {"prompt": "Another"},
+    ]
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("", "line 1: found nothing; expected columns prompt"),
+    ("question,topic\nWhy?,sky\n", "line 1: found question, topic; expected columns prompt"),
+    ("prompt\n", "no prompt found"),
+    ("prompt,category\nWhy?,sky\n,sea\n", "line 3, prompt: found ''; expected some text"),
+    ("category,prompt\nsky\n", "line 2, prompt: found None"),
+    ('prompt\n"Why\n', "line 1: not CSV"),
+])  # fmt: skip
+def test_a_table_that_cannot_be_used_is_named_with_its_line(text: str, says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        read_prompts(text, "tasks.csv")

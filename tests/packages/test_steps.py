@@ -211,3 +211,27 @@ def test_the_workflow_of_results_builds_their_pages(image: Image, tmp_path: Path
     page = (where / "_site" / "index.html").read_text("utf-8")
     assert "<h1>" in page
     assert "house:" in page
+
+
+def test_a_nightly_arena_plays_on_from_the_ledger_of_the_night_before(image: Image, tmp_path: Path) -> None:
+    if git is None:
+        pytest.skip("git is not installed")
+    example, hub, where = ROOT / "examples" / "nightly", tmp_path / "hub.git", tmp_path / "clone"
+    subprocess.run([git, "init", "--quiet", "--bare", "--initial-branch=main", hub], check=True)
+    subprocess.run([git, "clone", "--quiet", hub, where], check=True, capture_output=True)
+    for name, target in (("arena.yaml", "arena.yaml"), ("nightly.yml", ".github/workflows/nightly.yml")):
+        (where / target).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(example / name, where / target)
+    for words in (
+        ["add", "."],
+        ["commit", "--quiet", "--message", "An arena"],
+        ["push", "--quiet", "origin", "HEAD"],
+    ):
+        subprocess.run([git, *author(), *words], cwd=where, check=True)
+    for night in (1, 2):
+        checkout = tmp_path / f"night{night}"
+        subprocess.run([git, "clone", "--quiet", hub, checkout], check=True)
+        assert do(example / "nightly.yml", checkout, image.environment, MATCHES="3") == []
+    shown = image.environment.run("peerage", "verify", cwd=checkout)
+    assert "whole: 6 matches" in shown.stdout
+    assert (checkout / "_site" / "index.html").exists()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -34,10 +37,13 @@ class OwnPrompt(Section):
 
 
 def read_prompts(text: str, name: str) -> list[dict[str, Any]]:
-    """The owner's tasks of a file: one JSON object a line with `prompt` and, if wanted, `category`.
+    """The owner's tasks of a file: one JSON object a line with `prompt` and, if wanted, `category`; in a file
+    whose name ends in .csv a row with these columns.
 
     Raises ValueError, which names the line, for what cannot be used.
     """
+    if name.lower().endswith(".csv"):
+        return _rows(text)
     example = '{"prompt": "Explain …", "category": "physics"}'
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if not lines:
@@ -57,7 +63,32 @@ def _prompt(line: str, where: str, example: str) -> dict[str, Any]:
         what = "a mapping" if isinstance(found, dict) else f"{found!r:.60}"
         keys = f" with the keys {', '.join(map(repr, found))}" if isinstance(found, dict) else ""
         raise ValueError(f"{where}: found {what}{keys}; expected {example}")
-    prompt = {key: found[key] for key in ("prompt", "category") if found.get(key) is not None}
+    return _with_text(found, where)
+
+
+def _rows(text: str) -> list[dict[str, Any]]:
+    """The tasks of CSV, in which a task may go over several lines; other columns are left alone."""
+
+    def at(read: csv.DictReader[str]) -> str:
+        return f"line {read.line_num}"
+
+    rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    try:
+        if "prompt" not in (rows.fieldnames or ()):
+            there = ", ".join(rows.fieldnames or ()) or "nothing"
+            raise ValueError(f"line 1: found {there:.200}; expected columns prompt and, if wanted, category")
+        found = [_with_text({**row, "category": row.get("category") or None}, at(rows)) for row in rows]
+    except csv.Error as error:
+        raise ValueError(f"{at(rows)}: not CSV ({error})") from None
+    if not found:
+        raise ValueError("no prompt found below the line of columns")
+    return found
+
+
+def _with_text(found: Mapping[str, Any], where: str) -> dict[str, Any]:
+    prompt = {"prompt": found["prompt"]}
+    if found.get("category") is not None:
+        prompt["category"] = found["category"]
     for key, value in prompt.items():
         if not isinstance(value, str) or not value.strip():
             raise ValueError(f"{where}, {key}: found {value!r:.60}; expected some text")
