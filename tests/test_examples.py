@@ -97,6 +97,15 @@ def test_examples_need_nothing_but_what_the_package_exports() -> None:
                 assert home is None or node.attr in home, f"{where}: {node.value.id}.{node.attr}"
 
 
+def test_a_nightly_arena_goes_on_from_what_was_played(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(EXAMPLES[0].parents[1] / "nightly", tmp_path / "arena"))
+    for matches in (3, 6):
+        with open_arena(folder) as arena:
+            report = arena.run(matches)
+            assert (report.settled, report.played) == (matches, 3)
+    assert CliRunner().invoke(app, ["verify", "--dir", str(folder)]).exit_code == 0
+
+
 def test_tickets_in_a_table_go_in_and_a_verdict_comes_out(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(EXAMPLES[0].parents[1] / "support-tickets", tmp_path / "arena"))
     cli, here = CliRunner(), ["--dir", str(folder)]

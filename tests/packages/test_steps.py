@@ -207,12 +207,14 @@ def test_the_workflow_of_results_builds_their_pages(image: Image, tmp_path: Path
         assert done.returncode == 0, done.stderr
     workflow = results / ".github" / "workflows" / "pages.yml"
     subprocess.run([git, "clone", "--quiet", results, where], check=True)
-    assert do(workflow, where, image.environment) == []
+    assert do(workflow, where, image.environment, URL="https://example.org/results") == []
+    assert (where / "_site" / "404.html").exists()
     page = (where / "_site" / "index.html").read_text("utf-8")
     assert "<h1>" in page
     assert "house:" in page
 
 
+@pytest.mark.slow
 def test_a_nightly_arena_plays_on_from_the_ledger_of_the_night_before(image: Image, tmp_path: Path) -> None:
     if git is None:
         pytest.skip("git is not installed")

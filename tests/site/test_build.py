@@ -10,6 +10,7 @@ import sys
 from contextlib import closing
 from multiprocessing import active_children
 from pathlib import Path
+from xml.etree import ElementTree
 
 import msgspec
 import pytest
@@ -22,8 +23,9 @@ from peerage.cli.main import app
 from peerage.engine.replay import mend
 from peerage.ledger import open_ledger
 from peerage.outputs import Folder, OutputRefused
+from peerage.protocol import visible
 from peerage.site import build as site_build
-from peerage.site import downloads
+from peerage.site import downloads, preview
 from peerage.site.build import STATE, SiteError, build, build_folder
 from peerage.site.pages import body, page, paths
 from peerage.site.reading import Site
@@ -282,3 +284,26 @@ def test_a_narrow_table_that_was_mended_makes_other_pages(arena: Path, built: Pa
     assert files(out).keys() == files(built).keys()
     ours = ("data/matches.csv", "data/matches.jsonl", "data/spending.csv", "matches/1.html", "costs.html")
     assert {path: files(out)[path] for path in ours} == {path: files(built)[path] for path in ours}
+
+
+def test_links_to_an_address_have_a_picture_and_wrong_ones_lead_back(arena: Path, tmp_path: Path) -> None:
+    out, url = tmp_path / "pages", "https://example.org/arena/"
+    told = cli.invoke(app, ["site", "build", str(out), "--dir", str(arena), "--url", url.rstrip("/")])
+    assert told.exit_code == 0, told.output
+    home, other = ((out / name).read_text("utf-8") for name in ("index.html", "matches.html"))
+    assert f'<meta property="og:image" content="{url}preview.png">' in home
+    assert "og:image" not in other
+    assert (out / "preview.png").read_bytes().startswith(b"\x89PNG")
+    missing = (out / "404.html").read_text("utf-8")
+    assert f'href="{url}index.html"' in missing
+    with closing(Site.open(arena)) as site:
+        drawn = ElementTree.fromstring(preview.drawn(site))
+        texts = [one.text for one in drawn.iter() if one.text]
+        assert visible(site.table()[0].player)[:28] in texts
+    again = cli.invoke(app, ["site", "build", str(out), "--dir", str(arena)])
+    assert again.exit_code == 0
+    assert not (out / "404.html").exists()
+    assert not (out / "preview.png").exists()
+    assert (
+        cli.invoke(app, ["site", "build", str(out), "--dir", str(arena), "--url", "nowhere"]).exit_code == 2
+    )

@@ -36,6 +36,10 @@ def build(
         Path | None,
         typer.Option(help="A repository of published results to build from.", show_default="the arena"),
     ] = None,
+    url: Annotated[
+        str,
+        typer.Option(help="Where the pages will be: links to them get a picture, wrong addresses a page."),
+    ] = "",
     force: Force = False,
 ) -> None:
     """Write the arena as a folder of pages.
@@ -43,6 +47,8 @@ def build(
     They work on any web host and opened as files, and are complete without scripts. Building again writes
     only what has changed. A folder that holds something else is left alone.
     """
+    if url and not re.fullmatch(r"https?://[^\s\"'<>]+", url):
+        raise typer.BadParameter(f"found {url!r}; expected an address, as https://example.org/arena/")
     with drawing(), TemporaryDirectory() as restored:
         from peerage.site.build import build_folder
 
@@ -51,7 +57,7 @@ def build(
 
             folder = Path(restored)
             restore(results, folder)
-        built = build_folder(folder, out, force=force)
+        built = build_folder(folder, out, url=url, force=force)
     gone = f", {built.removed} removed" if built.removed else ""
     typer.echo(f"{built.written:,} pages written, {built.kept:,} unchanged{gone}\nopen {out / 'index.html'}")
 

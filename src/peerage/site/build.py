@@ -265,7 +265,9 @@ def _in_worker(target: Folder, chunk: Chunk) -> tuple[bytes, int]:
     return msgspec.msgpack.encode(found), written
 
 
-def build_folder(folder: Path, out: Path, *, force: bool = False) -> Built:
-    """Build the site of the arena in `folder`. Raises SettingsError too."""
+def build_folder(folder: Path, out: Path, *, url: str = "", force: bool = False) -> Built:
+    """Build the site of the arena in `folder`; with its `url` it gets a page for addresses at which nothing
+    is, and a picture for links to it. Raises SettingsError too."""
     with closing(Site.open(folder)) as site:
+        site.url = url and f"{url.rstrip('/')}/"
         return build(site, folder, out, force=force)

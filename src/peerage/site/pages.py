@@ -18,6 +18,7 @@ from peerage.site import (
     leaderboards,
     matches,
     players,
+    preview,
     proofs,
     votes,
 )
@@ -68,6 +69,9 @@ ASSETS = ("icon.svg", "site.css", "site.js", "matches.js", "replay.js")
 SERVED = ("live.css", "live.js", "seat.css", "seat.js")
 """What a server's pages load beside what all pages load."""
 
+NOT_FOUND = "404.html"
+"""What a host shows at any address at which nothing is."""
+
 _PAGES: Mapping[str, Callable[[Site], View]] = {
     "head-to-head.html": players.head_to_head,
     "matches.html": matches.index,
@@ -95,12 +99,18 @@ def paths(site: Site) -> Iterator[str]:
     for room in _ROOMS:
         yield from room.paths(site)
     yield from (f"assets/{name}" for name in ASSETS)
+    if site.url:
+        yield from (NOT_FOUND, preview.PATH)
 
 
 def body(site: Site, path: str) -> bytes | None:
     """The bytes at `path`; None when nothing stands there."""
     if path.startswith("assets/"):
         return _asset(path.removeprefix("assets/"))
+    if site.url and path == preview.PATH:
+        return preview.picture(site)
+    if site.url and path == NOT_FOUND:
+        return document(site, path, View("missing.html", "Nothing here", {"root": site.url, "path": ""}))
     if path in _PAGES:
         return document(site, path, _PAGES[path](site))
     for room in _ROOMS:
@@ -131,6 +141,7 @@ def document(site: Site, path: str, view: View) -> bytes:
             "policy": POLICY,
             "menu": menu(site),
             "less": LESS,
+            "preview": site.url + preview.PATH if site.url and path == "index.html" else "",
             "root": "../" * path.count("/"),
             "title": view.title,
             "here": view.here or view.template,

@@ -101,6 +101,7 @@ class Site:
         self.votes = votes
         self.folder = folder or votes.path.parent
         self.menu = menu
+        self.url = ""  # where its pages will be, as https://host/path/, where a build was told
         self.ledger = ledger
         self.moment = Moment(ledger, number, before.summaries if before else ())
         self.number = number
