@@ -20,7 +20,7 @@ from peerage.ratings.data import Battles, Played
 
 BATTLES = (
     b"model_a,model_b,winner,weight,judge,question,timestamp\n"
-    b"x,y,model_a,1,ann,q1,30\ny,x,tie,2,bob,q1,20\nz,y,model_b,1,ann,q2,10\n"
+    b"x,y,model_a,1,ann,q1,30\ny,x,tie,2,bob,q1,20\nz,y,model_b,1,ann,q2,10\nz,x,both_bad,1,ann,q2,15\n"
 )
 GAMES = b'[{"players": ["x", ["y", "z"]], "scores": [1, 2], "weight": 3}]'
 
@@ -59,7 +59,9 @@ def test_what_was_written_is_read(ledger: Ledger) -> None:
     assert battles.names == given.names
     assert battles.labels == given.labels
     assert battles.times is not None
-    assert battles.times.tolist() == [10, 20, 30]
+    assert battles.times.tolist() == [10, 15, 20, 30]
+    assert battles.both_bad is not None
+    assert battles.both_bad.tolist() == [False, True, False, False]
     assert isinstance(games, Played)
     assert games.games == parsed(GAMES, "g.json").games  # type: ignore[union-attr]
 
@@ -89,6 +91,9 @@ def test_rows_name_their_source_and_are_read_again(ledger: Ledger) -> None:
     assert isinstance(given, Battles)
     assert again.duels.score.tolist() == given.duels.score.tolist()
     assert again.labels == given.labels
+    assert [row["winner"] for row in written] == ["model_b", "tie (bothbad)", "tie", "model_a"]
+    assert again.both_bad is not None
+    assert again.notes == given.notes == ("1 of 2 ties are of answers said to be both bad",)
     put(ledger, GAMES, "g.json", "bb")
     assert list(rows(ledger))[-1]["players"] == ["x", ["y", "z"]]
 
@@ -106,7 +111,7 @@ def test_a_changed_byte_and_a_missing_end_are_found(ledger: Ledger, tmp_path: Pa
     ]
     with sqlite3.connect(tmp_path / "arena.db") as connection:
         connection.execute("DELETE FROM entries WHERE position = 3")
-    assert "outside results of b.csv: 0 are there, 3 were imported" in [
+    assert "outside results of b.csv: 0 are there, 4 were imported" in [
         problem.what for problem in verify(ledger).problems
     ]
 

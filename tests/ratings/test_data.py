@@ -33,6 +33,8 @@ def test_lmarenas_words() -> None:
     assert data.names == ("x", "y")
     assert data.duels.score.tolist() == [1, 0, 0.5, 0.5, 0]
     assert data.duels.first.tolist() == [0, 0, 1, 0, 0]
+    assert data.both_bad is not None
+    assert data.both_bad.tolist() == [False, False, False, True, False]
 
 
 def test_csv_jsonl_json_and_tsv_say_the_same() -> None:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from peerage.ledger.store import Amendment, Ledger, LedgerError, amend
-from peerage.ratings.data import Battles, Layout, Played, Used
+from peerage.ratings.data import BOTH_BAD, Battles, Layout, Played, Used
 from peerage.ratings.history import Game, duels
 from peerage.ratings.kernels import Floats
 
@@ -47,7 +47,8 @@ class _Part(Struct, omit_defaults=True):
 
     Battles have `first`, `second` and `points` of the first (2 won, 1 tied, 0 lost); games have `teams` and
     `ranks` (lower is better). What follows is empty where the source has no such column, or every weight
-    is 1; `time` is in seconds since 1970, `used` what each team's play in a game took.
+    is 1; `time` is in seconds since 1970, `used` what each team's play in a game took, `bad` whether it tied
+    two answers said to be bad.
     """
 
     first: list[int] = []
@@ -60,6 +61,7 @@ class _Part(Struct, omit_defaults=True):
     judge: list[str] = []
     question: list[str] = []
     used: list[tuple[Used, ...]] = []
+    bad: list[bool] = []
 
     def __len__(self) -> int:
         return len(self.first) + len(self.teams)
@@ -95,6 +97,7 @@ def _parts(data: Battles | Played) -> Iterator[_Part]:
         history, weight = data.duels, data.duels.weight.tolist()
         whole = _Part(history.first.tolist(), history.second.tolist())
         whole.points = (history.score * 2).astype(np.int64).tolist()
+        whole.bad = [] if data.both_bad is None else data.both_bad.tolist()
         for label in LABELS:
             if any(data.labels.get(label, ())):
                 setattr(whole, label, list(data.labels[label]))
@@ -164,9 +167,17 @@ def _joined(said: Iterable[Amendment]) -> Iterator[tuple[Source, _Part]]:
 def _battles(source: Source, whole: _Part) -> Battles:
     score = np.array(whole.points, np.float64) / 2
     history = duels(len(source.players), whole.first, whole.second, score, whole.weight or None)
+    if len(whole.bad) not in (0, len(history)):
+        raise ValueError(f"{len(whole.bad)} results say whether both answers were bad, of {len(history)}")
     labels = {label: tuple(getattr(whole, label)) for label in LABELS if getattr(whole, label)}
     return Battles(
-        source.players, history, labels, notes=source.notes, layout=source.layout, times=_times(whole)
+        source.players,
+        history,
+        labels,
+        notes=source.notes,
+        layout=source.layout,
+        times=_times(whole),
+        both_bad=np.array(whole.bad, np.bool_) if whole.bad else None,
     )
 
 
@@ -215,11 +226,12 @@ def _results(data: Battles | Played) -> Iterator[dict[str, Any]]:
         return
     words = {1.0: "model_a", 0.0: "model_b", 0.5: "tie"}
     history = data.duels
+    bad = np.zeros(len(history), np.bool_) if data.both_bad is None else data.both_bad
     for number, score in enumerate(history.score.tolist()):
         yield {
             "model_a": names[history.first[number]],
             "model_b": names[history.second[number]],
-            "winner": words[score],
+            "winner": BOTH_BAD[0] if bad[number] else words[score],
             "weight": float(history.weight[number]),
             **{label: values[number] for label, values in data.labels.items()},
         }

@@ -52,18 +52,14 @@ from peerage.ratings.streams import DataError, rows
 Layout = Literal["auto", "battles", "games", "answers", "valyrian", "cob", "fastchat"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
+BOTH_BAD = ("tie (bothbad)", "bothbad", "both_bad", "both bad")
+"""The words of a tie of two answers that are both bad, the usual one first."""
 _WORDS = {
     "model_a": 1.0,
     "a": 1.0,
     "model_b": 0.0,
     "b": 0.0,
-    "tie": 0.5,
-    "draw": 0.5,
-    "both": 0.5,
-    "tie (bothbad)": 0.5,
-    "bothbad": 0.5,
-    "both_bad": 0.5,
-    "both bad": 0.5,
+    **dict.fromkeys(("tie", "draw", "both", *BOTH_BAD), 0.5),
 }
 
 
@@ -74,7 +70,8 @@ class Battles:
     `labels` has the clusters (`judge`, `question`), `controls` the differences of what was asked to be held
     equal, `costs` (shape (2, duels), nan unknown) what each answer cost, `times` the seconds since 1970 at
     which they happened (None unless all are known), `human` a person's verdict as a score (nan where nobody
-    gave one). `notes` say what was done to the data.
+    gave one), `both_bad` which ties were of two answers said to be bad (None without any). `notes` say what
+    was done to the data.
     """
 
     names: tuple[str, ...]
@@ -86,6 +83,7 @@ class Battles:
     layout: Layout = "battles"
     times: Floats | None = None
     human: Floats | None = None
+    both_bad: np.ndarray | None = None
 
 
 class Used(NamedTuple):
@@ -190,6 +188,7 @@ class _Battles:
         self.known: dict[str, tuple[str, str, float]] = {}
         self.repeated = self.no_vote = 0
         self.people: dict[str, str] = {}
+        self.bad = array("b")
 
     def add_vote(self, row: Mapping[str, Any], where: str) -> None:
         """A line of a FastChat log, where it is a vote."""
@@ -206,7 +205,8 @@ class _Battles:
         a, b = name_of(row, "model_a", where), name_of(row, "model_b", where)
         if a == b:
             raise DataError(f"{where}: {a!r} plays against itself; model_a and model_b must differ")
-        score = _winner(one_hot(row), "winner", a, b, where)
+        said = one_hot(row)
+        score = _winner(said, "winner", a, b, where)
         identity = first_of(row, "id" if "evaluation_session_id" in row else "battle_id")
         if identity not in (None, ""):
             before = self.known.get(str(identity))
@@ -219,6 +219,7 @@ class _Battles:
         self.first.append(self.players.setdefault(a, len(self.players)))
         self.second.append(self.players.setdefault(b, len(self.players)))
         self.score.append(score)
+        self.bad.append(score == 0.5 and str(said["winner"]).strip().lower() in BOTH_BAD)
         self.weight.append(amount(row, "weight", where, 1.0))
         self.time.append(time_of(first_of(row, "timestamp"), where))
         for costs, column in zip(self.costs, ("cost_a", "cost_b"), strict=True):
@@ -243,6 +244,9 @@ class _Battles:
         notes = [f"{self.repeated} rows repeat a battle_id and count once"] if self.repeated else []
         if self.no_vote:
             notes.append(f"{self.no_vote} lines are no votes between two models, and are left out")
+        bad = sum(self.bad)
+        if bad:
+            notes.append(f"{bad} of {self.score.count(0.5)} ties are of answers said to be both bad")
         time = np.array(self.time)
         order = np.arange(len(time))
         if not np.isnan(time).any():
@@ -269,6 +273,7 @@ class _Battles:
             layout,
             None if np.isnan(time).any() else time[order],
             None if self.human is None else np.array(self.human)[order],
+            np.array(self.bad, np.bool_)[order] if bad else None,
         )
 
 
