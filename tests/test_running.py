@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -130,3 +131,25 @@ def test_the_bar_of_a_notebook_is_one_output_that_changes(
         arena.run(2)
     assert shown[0] == "<p>starting</p>"
     assert shown[-1].startswith("<p>2 matches · 2 in this run")
+
+
+async def test_an_interrupt_before_anything_was_sent_ends_the_run_as_ctrl_c_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = running.awake.run
+
+    def interrupted(main: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)  # the loop is not there yet
+        handled.wait()
+        return opened(main)
+
+    handled = threading.Event()
+    stop = running._Run.stop
+    monkeypatch.setattr(running._Run, "stop", lambda self: (stop(self), handled.set()))
+    monkeypatch.setattr(running.awake, "run", interrupted)
+    with open_arena(folder(tmp_path)) as arena:
+        with pytest.raises(KeyboardInterrupt):
+            arena.run(3)
+        assert arena.ledger.heads() == (0, 0)
+        monkeypatch.undo()
+        assert arena.run(3).settled == 3

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -104,10 +104,10 @@ class _Run:
 
     def stop(self) -> None:
         """As `Runner.stop`; before there is a runner nothing has been sent but probes, which are given up."""
-        if self._loop is None or self._task is None:
-            self._asked_to_stop = True
-        elif not self.done.is_set():
-            self._loop.call_soon_threadsafe(self._stop)
+        self._asked_to_stop = True  # first, so that either the loop is here or `_main` sees it
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._stop)
 
     def _stop(self) -> None:
         if self._runner is not None:
