@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from peerage.cli import lists, main
@@ -24,6 +25,22 @@ def test_help_lists_the_commands_and_bare_peerage_shows_it() -> None:
         shown = cli.invoke(app, words)
         assert "init" in shown.output
         assert "doctor" in shown.output
+
+
+def test_help_shows_every_command_by_what_people_do_on_one_screen() -> None:
+    shown = cli.invoke(app, ["-h"]).output
+    assert shown == cli.invoke(app, ["--help"]).output
+    assert len(shown.splitlines()) <= 24
+    listed = re.findall(r"[a-z]+", shown[shown.index("Begin") : shown.index("Start with")])
+    for name in get_command(app).commands:  # type: ignore[attr-defined]
+        assert listed.count(name) == 1, name
+    assert "More " not in shown
+
+
+@pytest.mark.parametrize("command", ["run", "demo", "estimate", "preregister", "rejudge"])
+def test_matches_are_called_matches_everywhere(command: str) -> None:
+    shown = cli.invoke(app, [command, "-h"]).output
+    assert "--matches, --max-matches" in shown
 
 
 def test_version() -> None:

@@ -49,8 +49,32 @@ _USAGE = ("SettingsError", "ArenaError", "OutputRefused", "InputRefused")
 """Errors about what was typed or written in settings."""
 
 
+GROUPS = {
+    "Begin": "demo init doctor",
+    "Play": "run play estimate plan preregister queue simulate",
+    "Read": "verdict leaderboard compare stats match players games challenges tournament",
+    "Judge": "judges annotate rejudge audit",
+    "Publish": "serve report site export copy",
+    "Check": "verify replay checkpoint disclose sandbox",
+    "Other data": "rate import",
+}
+"""What people do, and with which commands."""
+
+
 class Commands(TyperGroup):
     """Runs one command; what it raises becomes one clear message and an exit code."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands by what people do, on one screen."""
+        there = self.list_commands(ctx)
+        of = {name: group for group, names in GROUPS.items() for name in names.split()}
+        lines: dict[str, list[str]] = {group: [] for group in (*GROUPS, "More")}
+        for name in sorted(there, key=[*of, *there].index):
+            lines[of.get(name, "More")].append(name)
+        with formatter.section("Commands"):
+            formatter.write_dl([(group, ", ".join(names)) for group, names in lines.items() if names])
+        formatter.write_paragraph()
+        formatter.write_text("Start with `peerage demo`. `peerage COMMAND -h` says what a command does.")
 
     def invoke(self, ctx: Any) -> Any:
         streams.prepare()
@@ -83,6 +107,7 @@ app = typer.Typer(
     cls=Commands,
     help="Rank language models by letting them play: peer-judged duels on a verifiable ledger.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,
     rich_markup_mode=None,  # plain help costs a third of the time
     pretty_exceptions_enable=False,

@@ -26,7 +26,9 @@ EVERY_GAME = ("all", "gauntlet")
 
 def estimate(
     folder: Folder = HERE,
-    max_matches: Annotated[int, typer.Option(min=1, help="Matches to plan for.")] = PLANNED,
+    max_matches: Annotated[
+        int, typer.Option("--matches", "--max-matches", min=1, help="Matches to plan for.")
+    ] = PLANNED,
     shape: Shape = Format.table,
 ) -> None:
     """Say what matches may cost, player by player.

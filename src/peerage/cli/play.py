@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -27,7 +27,13 @@ GAUNTLET_ROUNDS = 12
 
 Level = Literal["debug", "info", "warning", "error", "critical"]
 MaxMatches = Annotated[
-    int | None, typer.Option(min=1, help="Stop when the arena has so many matches with a result.")
+    int | None,
+    typer.Option(
+        "--matches",
+        "--max-matches",
+        min=1,
+        help="Stop when the arena has so many matches with a result.",
+    ),
 ]
 Budget = Annotated[
     float | None, typer.Option(min=0, help="Dollars at most, over all runs; instead of the settings'.")
@@ -116,6 +122,8 @@ def run(
             agreed()
             seat = seated(player) if sys.stdin.isatty() and sys.stdout.isatty() else ""
             code = _play(arena, max_matches, batch_size, replan=lambda: agreed(THINKS), seat=seat)
+            if not code:
+                _next(folder, {"serve": "the arena in a browser", "report": "one file to send to somebody"})
         if stats or stats_only:
             tables.show_stats(arena, Format.table)
     raise typer.Exit(code)
@@ -125,7 +133,13 @@ def demo(
     folder: Folder = HERE,
     matches: Annotated[
         int | None,
-        typer.Option(min=1, help="Stop when the arena has so many.", show_default="300, or the game's own"),
+        typer.Option(
+            "--matches",
+            "--max-matches",
+            min=1,
+            help="Stop when the arena has so many matches with a result.",
+            show_default="300, or the game's own",
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Another seed, another arena.", show_default="1")] = None,
     concurrency: Concurrency = None,
@@ -194,17 +208,25 @@ def demo(
             show_profile(arena, best, Format.table)
     if code:
         raise typer.Exit(code)
-    there = at(folder)
-    todo = {
-        **({f"players {best}{there}": "a player's strength in each game"} if best else {}),
-        f"match 1{there}": "read a match",
-        f"stats{there}": "how players and judges did",
-        f"verify{there}": "check that nothing was altered",
-        f"replay{there}": "recompute every outcome and rating",
-        "init --dir my-arena": "an arena of your own models",
-    }
-    wide, lead = max(map(len, todo)), "next:"
-    for words, about in todo.items():
+    _next(
+        folder,
+        {
+            **({f"players {best}": "a player's strength in each game"} if best else {}),
+            "serve": "the same in a browser",
+            "match 1": "read a match",
+            "stats": "how players and judges did",
+            "verify": "check that nothing was altered",
+            "report": "one file to send to somebody",
+            "init --dir my-arena": "an arena of your own models",
+        },
+    )
+
+
+def _next(folder: Path, todo: Mapping[str, str]) -> None:
+    """Say what to do next: commands, each with what it is for."""
+    there = {words if "--dir" in words else f"{words}{at(folder)}": about for words, about in todo.items()}
+    wide, lead = max(map(len, there)), "next:"
+    for words, about in there.items():
         typer.echo(f"{lead:6}{program()} {words:<{wide}}  {about}")
         lead = ""
 

@@ -25,7 +25,13 @@ def preregister(
     folder: Folder = HERE,
     max_matches: Annotated[
         int | None,
-        typer.Option(min=1, max=MOST_MATCHES, help="The arena ends when so many matches have a result."),
+        typer.Option(
+            "--matches",
+            "--max-matches",
+            min=1,
+            max=MOST_MATCHES,
+            help="The arena ends when so many matches have a result.",
+        ),
     ] = None,
     until: Annotated[
         str, typer.Option(metavar="DATE", help="It ends with this day (UTC), as 2026-12-31.")

@@ -38,6 +38,8 @@ def rejudge(
     max_matches: Annotated[
         int | None,
         typer.Option(
+            "--matches",
+            "--max-matches",
             min=1,
             help="Judge so many matches again (or questions), drawn at random; if not said, all.",
         ),
