@@ -35,6 +35,7 @@ from peerage.tables.anchors import PeopleRow
 from peerage.tables.calibration import CalibrationBin, CalibrationRow
 from peerage.tables.catalogue import GameRow, PlayerRow
 from peerage.tables.challenges import ChallengeRow, Tried
+from peerage.tables.compare import Comparison, Met
 from peerage.tables.corrected import CorrectedRow
 from peerage.tables.judges import ChallengeSort, FavourRow, JudgeRow, JudgesReport, Measure
 from peerage.tables.leaderboard import Row
@@ -328,6 +329,7 @@ _OK = "The keys below, and before them `ok`: true with exit code 0, false with e
 _JSON: dict[str, tuple[str | type, ...]] = {
     "`leaderboard`: a list, best first": (Row,),
     "`verdict`: one object": (Verdict, Chance),
+    "`compare`: one object; `one` and `other` are rows of `leaderboard`": (Comparison, Met),
     "`audit`: a list, a planted fault each": (Power,),
     "`simulate`: a list, for each pool and number of matches nothing and then each plant": (SimulatedRow,),
     "`leaderboard --correct`: a list, best first": (CorrectedRow,),

@@ -122,6 +122,7 @@ for command in (
     seat.play,
     verdict.verdict,
     leaderboard.leaderboard,
+    verdict.compare,
     tables.stats,
     tables.match,
     lists.judges,

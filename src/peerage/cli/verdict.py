@@ -1,4 +1,4 @@
-"""`peerage verdict`: what a table comes to, in words."""
+"""`peerage verdict` and `compare`: what a table comes to, in words, and two players next to each other."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from peerage.cli.leaderboard import Game, Topic, Track, told_scope
-from peerage.cli.options import HERE, Folder, Report, Written, arena_in, say
-from peerage.cli.output import show_json
+from peerage.cli.options import HERE, Folder, Format, Report, Written, arena_in, say
+from peerage.cli.output import Column, numbers, show, show_json, texts
+from peerage.figures import ranked, whole
 
 
 def verdict(
@@ -32,3 +33,49 @@ def verdict(
         return
     for line in found.lines:
         say(line)
+
+
+def compare(
+    one: Annotated[str, typer.Argument(help="A player.")],
+    other: Annotated[str, typer.Argument(help="Another one.")],
+    folder: Folder = HERE,
+    track: Annotated[
+        Track | None,
+        typer.Option(help="By another table.", show_default="the game's, of several games overall"),
+    ] = None,
+    game: Game = "",
+    topic: Topic = "",
+    shape: Written = Report.text,
+) -> None:
+    """Compare two players: record, chances, topics and prices."""
+    from peerage.ledger.votes import Votes
+    from peerage.tables import compare as tables
+    from peerage.tables.leaderboard import board
+    from peerage.tables.played import Played, Scope
+
+    with arena_in(folder) as arena, told_scope():
+        scope, people = Scope(game, topic), Votes(arena.ledger.address, arena.folder)
+        table = board(arena.ledger, arena.settings, track or "", scope, people=people)
+        found = tables.compare(table, Played(arena.ledger, scope).decided, one, other)
+    if shape is Report.json:
+        show_json(found.as_dict())
+        return
+    for line in found.lines:
+        say(line)
+    columns = [
+        *texts(player="Player", placed="Rank"),
+        *numbers(whole, rating="Rating", matches="Matches", wins="W", draws="D", losses="L"),
+    ]
+    lines = [row.as_dict() | {"placed": ranked(row.rank, row.rank_range)} for row in (found.one, found.other)]
+    show(lines, columns, Format.table)
+    met = [
+        {"on": at.topic or at.game or "everything", "wins": at.wins, "draws": at.draws, "losses": at.losses}
+        for at in found.met
+    ]
+    if met:
+        columns = [*texts(on="Against each other"), Column("wins", f">{one}", whole)]
+        columns += [Column("draws", ">tied", whole), Column("losses", f">{other}", whole)]
+        show(met, columns, Format.table)
+    for name, matches in ((one, found.won), (other, found.lost)):
+        if matches:
+            say(f"the last that {name} won: {', '.join(f'match {number}' for number in matches)}")

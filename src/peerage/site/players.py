@@ -14,7 +14,12 @@ from peerage.site.leaderboards import calibration, course, drawn, in_tenths, of_
 from peerage.site.reading import Site
 from peerage.site.rendering import View
 from peerage.site.tally import Field, Mine, Record
+from peerage.tables.compare import compare
+from peerage.tables.played import ScopeError
 from peerage.tables.tracks import NAMES
+
+COMPARE = "compare"
+"""Where a server compares two players: `compare?a=NAME&b=NAME`."""
 
 
 def paths(site: Site) -> Iterator[str]:
@@ -32,6 +37,21 @@ def head_to_head(site: Site) -> View:
     names = [row.player for row in site.table() if row.rank is not None]
     values = {"names": names, "cell": site.met, "shade": shade}
     return View("head_to_head.html", "Head-to-head", values, "index.html")
+
+
+def compare_page(site: Site, query: Mapping[str, str]) -> View:
+    """Two players, named `a` and `b` in a query, next to each other; the first two where none are named."""
+    names = [row.player for row in site.table() if row.rank is not None]
+    a, b = (query.get(key, "") for key in ("a", "b"))
+    found, why = None, ""
+    if len(names) > 1 and not (a or b):
+        a, b = names[:2]
+    try:
+        found = compare(site.board(), site.decided, a, b) if names else None
+    except ScopeError as error:
+        why = str(error)
+    values = {"names": names, "a": a, "b": b, "found": found, "why": why, "tenths": in_tenths(site.track)}
+    return View("compare.html", "Compare", {**values, "speeds": site.speeds}, "index.html")
 
 
 def _player(site: Site, name: str) -> View:

@@ -265,6 +265,11 @@ class Site:
         """Everybody's strength overall and in each game, best first; empty where only one was played."""
         return profiles(self._whole) if self.track == "overall" else []
 
+    @property
+    def decided(self) -> Sequence[Summary]:
+        """The matches with a result, in order."""
+        return self._whole.decided
+
     @cached_property
     def by_topic(self) -> list[Profile]:
         """Everybody's strength overall and on each topic, best first; empty where there is one topic."""

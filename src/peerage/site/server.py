@@ -35,6 +35,7 @@ from peerage.site.annotation_pages import ANNOTATE, AnnotationRoutes
 from peerage.site.api import PREFIX
 from peerage.site.downloads import possible
 from peerage.site.events import Feed
+from peerage.site.players import COMPARE
 from peerage.site.review_page import REVIEW, ReviewRoutes
 from peerage.site.seat_pages import SEAT, Links, SeatRoutes
 from peerage.site.server_connections import WHOLE, Connections, Places, Room
@@ -187,8 +188,9 @@ class Server:
 
     async def _page(self, request: Request) -> Response:
         path = request.scope["raw_path"].decode("latin-1").removeprefix("/") or FIRST
-        # Pages know no query: whatever stands there is for the script in them.
-        asked = request.query_params.multi_items() if path.startswith(PREFIX) else ()
+        # Other pages know no query: whatever stands there is for the script in them.
+        knows = path == COMPARE or path.startswith(PREFIX)
+        asked = request.query_params.multi_items() if knows else ()
         try:
             made = await self.shelf.get(Job(path, tuple(asked)))
         except WorkerLost as lost:

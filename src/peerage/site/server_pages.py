@@ -33,6 +33,7 @@ from peerage.site.api_endpoints import ENDPOINTS
 from peerage.site.api_rows import JSON
 from peerage.site.events import LedgerFile, Version
 from peerage.site.pages import HTML, document, page
+from peerage.site.players import COMPARE, compare_page
 from peerage.site.reading import Menu, Site
 from peerage.site.rendering import View
 from peerage.site.server_log import bounded
@@ -136,6 +137,8 @@ def _answer(site: Site, job: Job) -> tuple[int, str, bytes]:
     if job.path.startswith(PREFIX):
         found = answer(site, job.path, job.query)
         return found.status, JSON, found.body
+    if job.path == COMPARE:
+        return 200, HTML, document(site, job.path, compare_page(site, dict(job.query)))
     made = page(site, job.path)
     if made is not None:
         return 200, made.content_type, made.body

@@ -1,0 +1,108 @@
+"""Two players next to each other: who beats whom how often, on what, at what price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from peerage.figures import per_hundred
+from peerage.ledger.store import Summary
+from peerage.settings import suggest
+from peerage.tables import Shown
+from peerage.tables.leaderboard import Board
+from peerage.tables.played import ScopeError
+from peerage.tables.row import Row
+from peerage.tables.verdict import chances, in_words
+
+SAMPLES = 3
+"""Newest matches that each won."""
+
+
+class Met(Struct, frozen=True):
+    """Decided matches of one player against the other, all or of one `game` and `topic`: in a match of many,
+    whose score was better counts."""
+
+    game: str
+    topic: str
+    wins: int
+    draws: int
+    losses: int
+
+
+class Comparison(Shown, frozen=True):
+    """`one` against `other`, their lines of a leaderboard, and what it comes to in `lines`.
+
+    `chance` is that of `one` to win a match by the ratings, a tie being half a win, None where the track's
+    ratings are no chances; `sure` names the better one where that is certain at 95%. `met` are their matches
+    against each other, all in the first, then by game and topic, the most first. `won` and `lost` are the
+    newest matches that `one` won and lost against the other.
+    """
+
+    lines: tuple[str, ...]
+    one: Row
+    other: Row
+    chance: float | None
+    sure: str | None
+    met: tuple[Met, ...]
+    won: tuple[int, ...]
+    lost: tuple[int, ...]
+
+
+def compare(found: Board, matches: Iterable[Summary], one: str, other: str) -> Comparison:
+    """Two players of a leaderboard, and of its decided `matches` those in which both sat. Raises ScopeError
+    for a player who has none, and where both are the same."""
+    ranked = [row for row in found.rows if row.rank is not None]
+    rows = {row.player: row for row in ranked}
+    for name in (one, other):
+        if name not in rows:
+            raise ScopeError(f"no match is on record of a player {name!r}{suggest(name, rows)}")
+    if one == other:
+        raise ScopeError(f"{one!r} is compared with itself; name two players")
+    counts: dict[tuple[str, str], list[int]] = {}
+    numbers: tuple[list[int], list[int], list[int]] = ([], [], [])
+    for match in matches:
+        if one in match.players and other in match.players:
+            mine, theirs = (match.scores[match.players.index(name)] for name in (one, other))
+            result = 0 if mine > theirs else 1 if mine == theirs else 2
+            numbers[result].append(match.number)
+            for at in (("", ""), (match.game, match.topic)):
+                counts.setdefault(at, [0, 0, 0])[result] += 1
+    met = sorted(counts.items(), key=lambda pair: (-sum(pair[1]), pair[0]))
+    against = chances(ranked, other)
+    chance = against[ranked.index(rows[one])] if against else None
+    first, second = rows[one], rows[other]
+    sure = one if other in first.above else other if one in second.above else None
+    return Comparison(
+        tuple(_told(first, second, chance, sure, counts.get(("", "")), in_dollars=found.in_dollars)),
+        first,
+        second,
+        chance,
+        sure,
+        tuple([Met(*at, *results) for at, results in met]),
+        tuple(numbers[0][: -SAMPLES - 1 : -1]),
+        tuple(numbers[2][: -SAMPLES - 1 : -1]),
+    )
+
+
+def _told(
+    one: Row, other: Row, chance: float | None, sure: str | None, met: list[int] | None, *, in_dollars: bool
+) -> Iterable[str]:
+    better, worse = (one, other) if one.rating >= other.rating else (other, one)
+    if chance is not None:
+        wins = chance if better is one else 1 - chance
+        by = f"{better.player} wins {in_words(wins)} against {worse.player} by the ratings"
+    else:
+        by = f"{better.player} is rated above {worse.player}"
+    yield f"{by}; {'sure at 95%' if sure else 'which of them is better is not sure yet'}."
+    if met:
+        won, tied, lost = met
+        yield (
+            f"Against each other {one.player} won {won:,}, {other.player} {lost:,}, and {tied:,} were tied; "
+            "the ratings count what they did against others too."
+        )
+    else:
+        yield "They never met: the ratings compare them by what they did against others."
+    if in_dollars and (one.cost_per_match or other.cost_per_match):
+        each = [f"{row.player} {per_hundred(row.cost_per_match)}" for row in (one, other)]
+        yield f"100 matches of a player's own play cost, judging apart: {', '.join(each)}."

@@ -1,0 +1,86 @@
+"""Two players next to each other: in the library, in the terminal, on a page of the server."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from peerage.arena import Arena
+from peerage.cli.main import app
+from peerage.site.reading import Site
+from peerage.site.server_pages import Job, _answer
+from peerage.tables.compare import Comparison, compare
+from peerage.tables.leaderboard import board
+from peerage.tables.played import EVERYTHING, Played, ScopeError
+
+cli = CliRunner()
+ONE, OTHER = "p5", "p3"
+
+
+@pytest.fixture
+def found(arena: Arena) -> Comparison:
+    table = board(arena.ledger, arena.settings, "bt")
+    return compare(table, Played(arena.ledger, EVERYTHING).decided, ONE, OTHER)
+
+
+@pytest.fixture
+def site(folder: Path) -> Iterator[Site]:
+    opened = Site.open(folder)
+    yield opened
+    opened.close()
+
+
+def test_what_they_did_against_each_other_is_what_the_matches_say(arena: Arena, found: Comparison) -> None:
+    counts: Counter[tuple[str, float]] = Counter()
+    won = []
+    for summary in arena.ledger.summaries():
+        if summary.status == "done" and {ONE, OTHER} == set(summary.players):
+            score = summary.scores[summary.players.index(ONE)]
+            counts["", score] += 1
+            counts[summary.topic, score] += 1
+            if score == 1:
+                won.append(summary.number)
+    assert sum(counts["", score] for score in (1.0, 0.5, 0.0)) > 0
+    for met in found.met:
+        assert (met.wins, met.draws, met.losses) == tuple(counts[met.topic, score] for score in (1, 0.5, 0))
+    assert found.won == tuple(won[:-4:-1])
+
+
+def test_the_chance_is_that_of_the_ratings(found: Comparison) -> None:
+    odds = 10 ** ((found.one.rating - found.other.rating) / 400)
+    assert found.chance == pytest.approx(odds / (1 + odds))
+    assert found.sure == (ONE if OTHER in found.one.above else OTHER if ONE in found.other.above else None)
+    assert "$" in found.lines[-1]
+
+
+@pytest.mark.parametrize(("other", "why"), [("p55", "did you mean 'p5'"), (ONE, "compared with itself")])
+def test_who_cannot_be_compared_is_said(arena: Arena, other: str, why: str) -> None:
+    with pytest.raises(ScopeError, match=why):
+        compare(board(arena.ledger, arena.settings), [], ONE, other)
+
+
+def test_the_terminal_and_json_have_it(folder: Path, found: Comparison) -> None:
+    words = ["compare", ONE, OTHER, "--track", "bt", "--dir", str(folder)]
+    shown = cli.invoke(app, words)
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith("\n".join(found.lines))
+    assert json.loads(cli.invoke(app, [*words, "--format", "json"]).stdout) == found.as_dict()
+    assert cli.invoke(app, ["compare", ONE, "nobody", "--dir", str(folder)]).exit_code == 2
+
+
+def test_a_server_shows_them_by_a_query(site: Site) -> None:
+    status, _, body = _answer(site, Job("compare", (("a", ONE), ("b", OTHER))))
+    found = compare(site.board(), site.decided, ONE, OTHER)
+    assert status == 200
+    assert found.lines[0] in body.decode()
+    assert f"<option selected>{OTHER}</option>" in body.decode()
+    status, _, body = _answer(site, Job("compare", (("a", ONE), ("b", "<b>"))))
+    assert status == 200
+    assert "&lt;b&gt;" in body.decode()
+    assert "<b>" not in body.decode()
+    assert _answer(site, Job("compare"))[0] == 200
