@@ -109,3 +109,15 @@ def test_goals_are_read(text: str, goal: Goal) -> None:
 def test_what_is_no_goal_is_told(text: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         goal_of(text, NAMES)
+
+
+def test_counts_of_pairs_come_to_what_the_matches_come_to() -> None:
+    rng, counted, listed = Random(3), Known(Goal("order"), NAMES), Known(Goal("order"), NAMES)
+    listed._alone = False
+    for _ in range(300):
+        a, b = rng.sample(NAMES, 2)
+        score = rng.choice([1.0, 0.5, 0.0])
+        for one in (counted, listed):
+            one.note(Ended("duel", (a, b), (score, 1 - score)))
+    for one, other in zip(counted._estimates(), listed._estimates(), strict=True):
+        assert one == pytest.approx(other)

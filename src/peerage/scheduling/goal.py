@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from peerage.ratings.bradley_terry import fit_duels
+from peerage.ratings.bradley_terry import Pair, fit, fit_duels
 from peerage.ratings.claims import SHARE_UNIT, gap_needed
 from peerage.ratings.history import Game, games, pairings
 from peerage.ratings.kernels import Floats
@@ -54,6 +54,9 @@ class Known:
         self._players = tuple(players)
         self._weights = weights
         self._matches: list[Ended] = []
+        self._place: dict[str, int] = {}
+        self._pairs: dict[tuple[str, str], list[int]] = {}
+        self._alone = True
         self._state: State | None = None
 
     def note(self, match: Ended) -> None:
@@ -61,6 +64,14 @@ class Known:
         if len({*match.players}) == len(match.scores) > 1:
             self._matches.append(match)
             self._state = None
+            for player in match.players:
+                self._place.setdefault(player, len(self._place))
+            self._alone &= (
+                len(match.players) == 2 and not match.series and match.game == self._matches[0].game
+            )
+            if self._alone:  # counts are enough, and quick
+                (a, b), (own, other) = match.players, match.scores
+                self._pairs.setdefault((a, b), [0, 0, 0])[0 if own > other else 1 if own < other else 2] += 1
 
     @property
     def state(self) -> State:
@@ -70,12 +81,9 @@ class Known:
         return self._state
 
     def _found(self) -> State:
-        place: dict[str, int] = {}
-        for one in self._matches:
-            for player in one.players:
-                place.setdefault(player, len(place))
+        place = self._place
         here = [player for player in self._players if player in place]
-        rating, needed, unit = _estimates(self._matches, place, self._weights)
+        rating, needed, unit = self._estimates()
         ahead = {
             (a, b): float(rating[place[a]] - rating[place[b]] - needed[place[a], place[b]])
             for a in here
@@ -91,6 +99,14 @@ class Known:
         ]
         told = _told(self._goal, order, open_pairs)
         return State((len(pairs) - len(open_pairs), len(pairs)), len(self._matches), told)
+
+    def _estimates(self) -> tuple[Floats, Floats, float]:
+        """Ratings, the gaps that claims need, and how many points make one unit of log-odds."""
+        if not (self._matches and self._alone):
+            return _of_clusters(self._matches, self._place, self._weights)
+        counts = [Pair(self._place[a], self._place[b], *found) for (a, b), found in self._pairs.items()]
+        table = fit(counts, len(self._place))
+        return table.rating, gap_needed(table.covariance), POINTS
 
 
 def _pairs(goal: Goal, order: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -140,10 +156,10 @@ def _and(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _estimates(
+def _of_clusters(
     matches: Sequence[Ended], place: Mapping[str, int], weights: Mapping[str, float]
 ) -> tuple[Floats, Floats, float]:
-    """Ratings, the gaps that claims need, and how many points make one unit of log-odds."""
+    """As `Known._estimates`, where there are several games, or matches of many, or in series."""
     if not matches:
         return np.zeros(0), np.zeros((0, 0)), POINTS
     by_game: dict[str, list[int]] = {}
