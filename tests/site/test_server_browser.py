@@ -19,7 +19,8 @@ from tests.engine.arenas import play
 from tests.site.arenas import MATCHES, hostile
 from tests.site.browsers import DESK, PATIENCE_MS, PHONE, needed
 
-from peerage.ledger.votes import Votes
+from peerage.ledger.votes import Vote, Votes
+from peerage.site.seat_pages import Links
 
 pytestmark = needed
 
@@ -33,6 +34,7 @@ def folder(arena: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(folder: Path) -> Iterator[str]:
     """Where the command says that it serves; it ends at Ctrl+C, with 0 and in words."""
     command = [sys.executable, "-m", "peerage", "serve", "--dir", str(folder), "--port", "0", "--vote"]
+    command += ["--annotator", "ada"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
     assert server.stdout is not None
     try:
@@ -63,7 +65,7 @@ def test_voting_by_keys(tab: Page, address: str, folder: Path) -> None:
     tab.goto(f"{address}vote.html")
     tab.keyboard.press("1")
     expect(tab.get_by_role("heading", level=1)).to_have_text("Recorded", timeout=PATIENCE_MS)
-    [vote] = Votes("sqlite:///arena.db", folder).votes()
+    [vote] = cast(folder, "")
     assert vote.verdict == vote.shown[0]
     tab.wait_for_load_state()  # a page shows before its script listens
     tab.keyboard.press("n")
@@ -71,7 +73,33 @@ def test_voting_by_keys(tab: Page, address: str, folder: Path) -> None:
     tab.get_by_role("button", name="Skip this pair").click()
     tab.get_by_role("button", name="They are equal").click()
     expect(tab.locator("main .lead")).to_have_text("You found them equal.", timeout=PATIENCE_MS)
-    assert Votes("sqlite:///arena.db", folder).count() == 2
+    assert len(cast(folder, "")) == 2
+
+
+def cast(folder: Path, expert: str) -> list[Vote]:
+    return [vote for vote in Votes("sqlite:///arena.db", folder).votes() if vote.expert == expert]
+
+
+def test_an_expert_judges_at_a_private_link(tab: Page, address: str, folder: Path) -> None:
+    link = address + Links.of(folder).path("ada", "annotate")
+    for scheme, size in (("light", DESK), ("dark", PHONE)):
+        tab.emulate_media(color_scheme=scheme)
+        tab.set_viewport_size(size)
+        tab.goto(link)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        found = Axe().run(tab, options={"resultTypes": ["violations"]})
+        assert found.violations_count == 0, found.generate_report()
+    lead, seen = tab.locator("main .lead"), []
+    for behind, name in enumerate(("A is better", "Both are bad", "Skip this duel"), 1):
+        shown = tab.locator(".pair .text").all_inner_texts()
+        assert len(shown) == 2
+        seen.append(tuple(shown))
+        tab.get_by_role("button", name=name).click()
+        expect(lead).to_contain_text(f"{behind} of ", timeout=PATIENCE_MS)
+    assert len(set(seen)) == 3
+    first, *others = cast(folder, "ada")
+    assert first.verdict == first.shown[0]
+    assert [vote.verdict for vote in others] == ["both bad", "skipped"]
 
 
 def test_pages_move_while_somebody_plays(tab: Page, address: str, folder: Path, browser: Browser) -> None:
