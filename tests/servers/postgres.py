@@ -10,7 +10,6 @@ import signal
 import subprocess
 import tempfile
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,15 @@ def _programs() -> Path:
             if (place / "postgres").exists():
                 return place
     raise Missing("PostgreSQL is not installed (Debian's package `postgresql` has it)")
+
+
+def _parent(stat: Path) -> str:
+    """The parent of a process; empty where it has ended."""
+    try:
+        state, parent = stat.read_text("utf-8", "replace").rpartition(")")[2].split()[:2]
+    except OSError:
+        return ""
+    return "" if state == "Z" else parent
 
 
 class PostgresServer:
@@ -104,12 +112,14 @@ class PostgresServer:
         own = (self.folder / "data" / "postmaster.pid").read_text().split()[0]
         # Stopped first, or it would set up a child that is not in the list.
         os.kill(int(own), signal.SIGSTOP)
-        for each in Path("/proc").glob("[0-9]*/stat"):
-            with suppress(OSError):
-                if each.read_text("utf-8", "replace").rpartition(")")[2].split()[1] == own:
-                    os.kill(int(each.parent.name), signal.SIGKILL)
-        os.kill(int(own), signal.SIGKILL)
+        children = [at.parent.name for at in Path("/proc").glob("[0-9]*/stat") if _parent(at) == own]
+        for each in (*children, own):
+            os.kill(int(each), signal.SIGKILL)
         self._end()
+        # Another server is refused as long as one of them is attached to its memory.
+        until = time.monotonic() + PATIENCE_S
+        while any(_parent(Path("/proc", each, "stat")) for each in children) and time.monotonic() < until:
+            time.sleep(0.01)
 
     def stop(self) -> None:
         self._end()

@@ -51,8 +51,8 @@ from peerage.ledger.sql_tables import BESIDE, SCHEMA
 from peerage.ledger.store import LedgerBusy, LedgerError
 
 SCHEMES = ("postgresql", "postgres")
-BLOCK = 1_000
-"""Rows that one statement reads."""
+BLOCK, NARROW_BLOCK = 1_000, 10_000
+"""Rows that one statement reads, with bodies and without."""
 AWAY_S = 600.0
 """How long a runner waits for a server that it lost, and `READER_AWAY_S` anybody else."""
 READER_AWAY_S = 5.0
@@ -186,13 +186,14 @@ class Postgres:
             return
         columns = list(wanted.selected_columns)
         places = [columns.index(column) for column in order]
-        part = wanted.limit(BLOCK)
+        size = BLOCK if any(column.name == "body" for column in columns) else NARROW_BLOCK
+        part = wanted.limit(size)
         while found := self._patiently(partial(block, part)):
             yield from found
-            if len(found) < BLOCK:
+            if len(found) < size:
                 return
             last = [literal(found[-1][at], column.type) for at, column in zip(places, order, strict=True)]
-            part = wanted.where(tuple_(*order) > tuple_(*last)).limit(BLOCK)
+            part = wanted.where(tuple_(*order) > tuple_(*last)).limit(size)
 
     def insert(self, connection: Connection, inserts: Iterable[Insert]) -> None:
         # Past SQLAlchemy, which waits for every answer: all go to the server at once.
