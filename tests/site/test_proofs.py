@@ -10,8 +10,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.engine.arenas import SMALL, house, play, write_arena
+from tests.engine.arenas import SMALL, house, paced, play, write_arena
 from tests.engine.clients import Cast
+from tests.servers.witness import NAME, Witness, serving
 from typer.testing import CliRunner, Result
 
 from peerage.cli.main import app
@@ -201,3 +202,38 @@ def play_with_failures(folder: Path) -> None:
         return PlayerError("slow down") if attempt == 0 and call.seed[0] in "01234567" else None
 
     play(folder, 8, clients=Cast(clumsy))
+
+
+def test_a_witness_cosigns_and_the_page_shows_it(folder: Path, tmp_path: Path, key: Path) -> None:
+    early = Path(shutil.copytree(folder, tmp_path / "early"))
+    log = kept_in(folder)[0].signed[0].key
+    witness = Witness(log)
+    words = ["checkpoint", "--key", str(key), "--witness-key", str(witness.key), "--witness"]
+    with serving(witness) as address:
+        assert peerage(folder, *words, address).exit_code == 0
+        play(folder, 8)
+        # Its key is known by now.
+        done = peerage(folder, "checkpoint", "--key", str(key), "--witness", address)
+        assert done.exit_code == 0, done.output
+        newest = kept_in(folder)[-1]
+        assert witness.size == newest.checkpoint.size
+        assert [one.key.name for one in newest.signed] == [log.name, NAME]
+        # Another history, of which the witness has seen the beginning, is neither cosigned nor kept.
+        play(early, 9, clients=paced(7))
+        before = sorted((early / "checkpoints").iterdir())
+        done = peerage(early, *words, address)
+        assert (done.exit_code, "its past was rewritten" in done.output) == (1, True), done.output
+        assert sorted((early / "checkpoints").iterdir()) == before
+    # One that is away holds up nothing.
+    play(folder, 9)
+    done = peerage(folder, *words, address)
+    assert (done.exit_code, "cannot be reached" in done.output) == (1, True)
+    assert len(kept_in(folder)) == 4
+    build_folder(folder, tmp_path / "site")
+    shown = (tmp_path / "site" / "ledger.html").read_text("utf-8")
+    assert shown.count(f"<td>{NAME} (2027-01-15") == 2
+    assert shown.count("nobody yet") == 2
+    public = str(witness.key)
+    done = peerage(folder, "verify", "--checkpoint", str(folder / "checkpoints" / f"{witness.size}.txt"))
+    assert f"witnessed by {NAME}" in done.output
+    assert public in (tmp_path / "site" / "checkpoints" / "keys.txt").read_text("ascii")
