@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.engine.arenas import SMALL, house, ledger_of, paced, play, write_arena
 from tests.ledger.forger import again, changed
 from typer.testing import CliRunner, Result
@@ -324,3 +325,18 @@ def test_a_checkpoint_can_be_written_elsewhere(whole: Path, tmp_path: Path, key:
     (tmp_path / "notes.txt").write_text("mine")
     done = peerage(copy, "checkpoint", "--key", str(key), "--to", str(tmp_path / "notes.txt"))
     assert (done.exit_code, (tmp_path / "notes.txt").read_text()) == (2, "mine")
+
+
+def test_a_ledger_is_signed_while_a_run_holds_it(whole: Path, tmp_path: Path, key: Path) -> None:
+    copy = Path(shutil.copytree(whole, tmp_path / "copy"))
+    vote(copy, range(6, 8))
+    with closing(ledger_of(copy)) as ledger, ledger.runner():
+        done = peerage(copy, "checkpoint", "--key", str(key))
+        assert (done.exit_code, "2 newer votes are not in it" in done.output) == (0, True), done.output
+    assert kept_in(copy) == [
+        replace(one, name=one.name.replace(str(whole), str(copy))) for one in kept_in(whole)
+    ]
+    assert peerage(copy, "checkpoint", "--key", str(key)).exit_code == 0
+    with closing(ledger_of(copy)) as ledger:
+        assert "votes 7" in [one.about for one in ledger.log()]
+    assert len(kept_in(copy)) == 3
